@@ -1,0 +1,57 @@
+-- The store: documents, their bytes and their structure.
+--
+-- Ids only grow and are never reused: a changed document is a new row, so that anything derived
+-- from a document can name it by id without ever meaning another version of it.
+
+CREATE TABLE meta (
+    key TEXT NOT NULL PRIMARY KEY,
+    value NOT NULL
+) WITHOUT ROWID;
+
+-- `path` is relative to the root, with `/`. `name_key` is the folded path without extension, its
+-- components reversed and each closed by `/` ("guide/api/docs/"), so that every suffix of whole
+-- components is a prefix of it.
+CREATE TABLE document (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    path TEXT NOT NULL UNIQUE,
+    name_key TEXT NOT NULL,
+    hash BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    lines INTEGER NOT NULL,
+    words INTEGER NOT NULL,
+    sections INTEGER NOT NULL,
+    blocks INTEGER NOT NULL,
+    lossy INTEGER NOT NULL,
+    front_matter TEXT,
+    generation INTEGER NOT NULL
+);
+
+-- Serves: a document by any unique suffix of its path.
+CREATE INDEX document_name_key ON document (name_key);
+
+-- The bytes of a document in chunks of equal length, each compressed by itself (zstd), so that a
+-- span of a large document costs its own length and not the document's.
+CREATE TABLE content (
+    document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
+    chunk INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (document_id, chunk)
+);
+
+-- All nodes of a document in one packed row: a question about structure reads the whole outline, and
+-- a row a node would cost several times the space and the time of both writing and reading.
+CREATE TABLE outline (
+    document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
+    packed BLOB NOT NULL
+);
+
+CREATE TABLE diagnostic (
+    document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    code TEXT NOT NULL,
+    line INTEGER,
+    message TEXT NOT NULL,
+    PRIMARY KEY (document_id, ordinal)
+) WITHOUT ROWID;

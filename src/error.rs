@@ -1,0 +1,132 @@
+//! What can go wrong with a command as a whole, and what to do about it.
+//!
+//! Owns the codes that a user sees, their exit statuses and the shape "message plus hints". Faults
+//! of one address among several are not errors: they are answers (see [`crate::address::Fault`]).
+//! Invariant: a message is lower case without a period and names the object; a hint says what to do.
+
+use std::fmt;
+use std::path::Path;
+
+/// The code of an error: stable, told to people and programs alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The command line is not one that the program understands.
+    Usage,
+    /// `--max-chars` is too small for any answer.
+    BudgetTooSmall,
+    /// A cap of [`crate::limits`] was exceeded.
+    Limit,
+    /// A path lies outside the root of the store.
+    OutsideRoot,
+    /// Another process is writing.
+    Locked,
+    /// The store or its folder cannot be written.
+    ReadOnly,
+    /// There is no store.
+    StoreNotFound,
+    /// The file is not a store of this program.
+    StoreForeign,
+    /// The store was written by a newer program.
+    StoreTooNew,
+    /// The store is damaged.
+    StoreCorrupt,
+    /// The store has a write-ahead log that cannot be read from here.
+    StoreNeedsCheckpoint,
+    /// The operating system refused something.
+    Io,
+}
+
+impl ErrorKind {
+    /// The code as it is printed.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Usage => "USAGE",
+            Self::BudgetTooSmall => "BUDGET_TOO_SMALL",
+            Self::Limit => "LIMIT",
+            Self::OutsideRoot => "OUTSIDE_ROOT",
+            Self::Locked => "LOCKED",
+            Self::ReadOnly => "READ_ONLY",
+            Self::StoreNotFound => "STORE_NOT_FOUND",
+            Self::StoreForeign => "STORE_FOREIGN",
+            Self::StoreTooNew => "STORE_TOO_NEW",
+            Self::StoreCorrupt => "STORE_CORRUPT",
+            Self::StoreNeedsCheckpoint => "STORE_NEEDS_CHECKPOINT",
+            Self::Io => "IO",
+        }
+    }
+}
+
+/// A fault of the command: its kind, what happened to what, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.message)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    hints: Vec<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of `kind` with its `message`.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), hints: Vec::new(), source: None }))
+    }
+
+    /// An I/O error at `path`.
+    pub fn io(path: &Path, error: std::io::Error) -> Self {
+        let kind = match error.kind() {
+            std::io::ErrorKind::ReadOnlyFilesystem => ErrorKind::ReadOnly,
+            _ => ErrorKind::Io,
+        };
+        let mut result = Self::new(kind, format!("{}: {error}", path.display()));
+        result.0.source = Some(Box::new(error));
+        result
+    }
+
+    /// Adds an imperative sentence that tells what to do.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hints.push(hint.into());
+        self
+    }
+
+    /// Adds the error below this one.
+    #[must_use]
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Box::new(source));
+        self
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// What to do, in the order of likelihood.
+    pub fn hints(&self) -> &[String] {
+        &self.0.hints
+    }
+}
+
+/// The result of everything that can fail as a whole.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A remark beside an answer: nothing failed, but the reader should know.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Warning {
+    /// Stable code in capitals.
+    pub code: &'static str,
+    /// What it is about, naming the object.
+    pub message: String,
+}
+
+impl Warning {
+    /// A warning with its code.
+    pub fn new(code: &'static str, message: impl fmt::Display) -> Self {
+        Self { code, message: message.to_string() }
+    }
+}

@@ -1,0 +1,447 @@
+//! Ingest: a folder in, the store brought to the same state.
+//!
+//! First every file is looked at, and only looked at, and compared with what the store knows of it;
+//! then what may have changed is read, hashed and, where it has changed, parsed on all cores and
+//! written by one writer in batches. Invariant: behind an ingest the store equals a fresh ingest of
+//! the same tree; a run that is killed leaves whole documents, and the next run goes on from them.
+
+mod pipeline;
+mod scope;
+mod walk;
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use crate::error::{ErrorKind, Result, Warning};
+use crate::limits;
+use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
+use pipeline::Outcome;
+use scope::Scopes;
+use walk::{Walk, Walked};
+
+/// What to ingest, and how.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The store file, absolute.
+    pub store: &'a Path,
+    /// The root, absolute, where it is given.
+    pub root: Option<&'a Path>,
+    /// The files and folders to bring up to date, absolute; none for the whole root.
+    pub paths: &'a [PathBuf],
+    /// Options that were given, over those that are stored.
+    pub options: OptionChanges,
+    /// Parse what has not changed, too.
+    pub force: bool,
+    /// How long to wait for another writer.
+    pub wait: Duration,
+}
+
+/// The options of an ingest that were given.
+#[derive(Clone, Debug, Default)]
+pub struct OptionChanges {
+    /// See [`IngestOptions::extensions`].
+    pub extensions: Option<Vec<String>>,
+    /// See [`IngestOptions::hidden`].
+    pub hidden: Option<bool>,
+    /// See [`IngestOptions::no_ignore`].
+    pub no_ignore: Option<bool>,
+    /// See [`IngestOptions::max_file_bytes`].
+    pub max_file_bytes: Option<u64>,
+}
+
+impl OptionChanges {
+    fn over(&self, stored: IngestOptions) -> IngestOptions {
+        IngestOptions {
+            extensions: self.extensions.clone().unwrap_or(stored.extensions),
+            hidden: self.hidden.unwrap_or(stored.hidden),
+            no_ignore: self.no_ignore.unwrap_or(stored.no_ignore),
+            max_file_bytes: self.max_file_bytes.unwrap_or(stored.max_file_bytes),
+        }
+    }
+}
+
+/// Told how far an ingest is.
+pub trait Progress {
+    /// So many files are to be read.
+    fn start(&self, files: usize);
+    /// One more of them is done.
+    fn advance(&self);
+}
+
+/// A file that was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Skipped {
+    /// Its path relative to the root.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What happened, or would happen, to a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// It was not in the store.
+    Added,
+    /// Its bytes are others.
+    Changed,
+    /// It is no longer there, or no longer taken.
+    Removed,
+}
+
+/// A document that an ingest touches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Change {
+    /// Its path relative to the root.
+    pub file: String,
+    /// What happens to it.
+    pub change: ChangeKind,
+}
+
+/// What an ingest did, or would do.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// Documents that were not in the store.
+    pub added: usize,
+    /// Documents whose bytes were others.
+    pub changed: usize,
+    /// Documents that are no longer there.
+    pub removed: usize,
+    /// Documents that are as they were.
+    pub unchanged: usize,
+    /// Files that were not taken, by path.
+    pub skipped: Vec<Skipped>,
+    /// The generation of the store afterwards.
+    pub generation: u64,
+    /// What could not be taken as it stands.
+    pub warnings: Vec<Warning>,
+    /// Every change by path; filled by [`preview`] alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Vec<Change>>,
+}
+
+impl Report {
+    fn count(&mut self, file: &str, change: ChangeKind) {
+        match change {
+            ChangeKind::Added => self.added += 1,
+            ChangeKind::Changed => self.changed += 1,
+            ChangeKind::Removed => self.removed += 1,
+        }
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change { file: file.to_owned(), change });
+        }
+    }
+
+    fn warn(&mut self, file: &str, diagnostics: &[crate::markdown::Diagnostic]) {
+        for diagnostic in diagnostics {
+            let place = diagnostic.line.map_or_else(String::new, |line| format!(":{line}"));
+            let message = format!("{file}{place}: {}", diagnostic.message);
+            self.warnings.push(Warning::new(diagnostic.code, message));
+        }
+    }
+
+    fn finish(&mut self) {
+        self.skipped.sort();
+        self.skipped.dedup();
+        if let Some(changes) = &mut self.changes {
+            changes.sort();
+        }
+        let total = self.warnings.len();
+        if total > limits::MAX_WARNINGS_SHOWN {
+            self.warnings.truncate(limits::MAX_WARNINGS_SHOWN);
+            let more = total - limits::MAX_WARNINGS_SHOWN;
+            self.warnings.push(Warning::new("MORE_WARNINGS", format!("{more} more warnings")));
+        }
+    }
+}
+
+/// A file that is new or may have changed.
+#[derive(Debug)]
+struct Candidate {
+    path: String,
+    state: FileState,
+    stored: Option<StoredDocument>,
+}
+
+/// What comparing the files with the store gave, before any file was read.
+struct Comparison {
+    candidates: Vec<Candidate>,
+    removed: Vec<StoredDocument>,
+}
+
+impl Comparison {
+    fn is_empty(&self) -> bool {
+        self.candidates.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// Compares what was found with what is stored; counts what is unchanged into `report`.
+fn compare(
+    walked: Walked,
+    stored: Vec<StoredDocument>,
+    scopes: &Scopes,
+    is_forced: bool,
+    report: &mut Report,
+) -> Comparison {
+    let mut known: HashMap<String, StoredDocument> = stored
+        .into_iter()
+        .filter(|document| scopes.contain(&document.path))
+        .map(|document| (document.path.clone(), document))
+        .collect();
+    let mut candidates = Vec::new();
+    for found in walked.found {
+        let stored = known.remove(&found.path);
+        match stored {
+            Some(stored) if !is_forced && stored.state.mtime_ns != 0 && stored.state == found.state => {
+                report.unchanged += 1;
+            }
+            stored => candidates.push(Candidate { path: found.path, state: found.state, stored }),
+        }
+    }
+    candidates.sort_by(|one, other| one.path.cmp(&other.path));
+    let is_unreadable = |path: &str| {
+        walked.unreadable.iter().any(|unreadable| scope::is_at_or_below(path, unreadable))
+    };
+    let (kept, mut removed): (Vec<_>, Vec<_>) =
+        known.into_values().partition(|document| is_unreadable(&document.path));
+    report.unchanged += kept.len();
+    removed.sort_by(|one, other| one.path.cmp(&other.path));
+    report.skipped.extend(walked.skipped);
+    Comparison { candidates, removed }
+}
+
+/// Where changes go.
+trait Sink {
+    fn put(&mut self, document: &PackedDocument, bytes: u64) -> Result<()>;
+    fn remove(&mut self, document: &StoredDocument) -> Result<()>;
+    fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()>;
+}
+
+/// Writes into the store, committing whenever a batch is full.
+struct Batches<'a> {
+    writer: &'a mut Writer,
+    bytes: u64,
+}
+
+impl Sink for Batches<'_> {
+    fn put(&mut self, document: &PackedDocument, bytes: u64) -> Result<()> {
+        self.writer.put(document)?;
+        self.bytes += bytes;
+        if self.bytes >= limits::BATCH_BYTES as u64 {
+            self.bytes = 0;
+            self.writer.commit()?;
+            self.writer.begin()?;
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, document: &StoredDocument) -> Result<()> {
+        self.writer.remove(document.id)
+    }
+
+    fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()> {
+        self.writer.set_state(document.id, state)
+    }
+}
+
+/// Changes nothing.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn put(&mut self, _: &PackedDocument, _: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn remove(&mut self, _: &StoredDocument) -> Result<()> {
+        Ok(())
+    }
+
+    fn note_state(&mut self, _: &StoredDocument, _: FileState) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// An ingest under way.
+struct Run<'a> {
+    scopes: &'a Scopes,
+    options: &'a IngestOptions,
+    is_forced: bool,
+    progress: &'a dyn Progress,
+    report: Report,
+}
+
+impl Run<'_> {
+    /// Reads the candidates and sends every change to `sink`.
+    fn apply(&mut self, comparison: Comparison, sink: &mut dyn Sink) -> Result<()> {
+        for document in &comparison.removed {
+            sink.remove(document)?;
+            self.report.count(&document.path, ChangeKind::Removed);
+        }
+        self.progress.start(comparison.candidates.len());
+        pipeline::run(
+            self.scopes.root(),
+            &comparison.candidates,
+            self.is_forced,
+            self.options.max_file_bytes,
+            |candidate, outcome| {
+                self.progress.advance();
+                self.settle(candidate, outcome, sink)
+            },
+        )
+    }
+
+    fn settle(
+        &mut self,
+        candidate: &Candidate,
+        outcome: Outcome,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let Candidate { path, stored, .. } = candidate;
+        let (reason, is_kept) = match outcome {
+            Outcome::Put(document) => {
+                sink.put(&document, candidate.state.size)?;
+                self.report.warn(path, &document.diagnostics);
+                match stored {
+                    // Parsed anew, not changed.
+                    Some(stored) if stored.hash == document.hash => self.report.unchanged += 1,
+                    Some(_) => self.report.count(path, ChangeKind::Changed),
+                    None => self.report.count(path, ChangeKind::Added),
+                }
+                return Ok(());
+            }
+            Outcome::Same(state) => {
+                self.report.unchanged += 1;
+                return match stored.as_ref().filter(|stored| stored.state != state) {
+                    Some(stored) => sink.note_state(stored, state),
+                    None => Ok(()),
+                };
+            }
+            Outcome::Gone => (None, false),
+            Outcome::Refused(reason) => (Some(reason.to_owned()), false),
+            // What cannot be read now was Markdown when it could: it stays in the store.
+            Outcome::Unreadable(reason) => (Some(reason), true),
+        };
+        if let Some(reason) = reason {
+            self.report.skipped.push(Skipped { file: path.clone(), reason });
+        }
+        match stored {
+            Some(_) if is_kept => self.report.unchanged += 1,
+            Some(stored) => {
+                sink.remove(stored)?;
+                self.report.count(path, ChangeKind::Removed);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Brings the store up to date.
+pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
+    let scopes = Scopes::new(request, stored_root(request.store)?)?;
+    let mut writer = Writer::open(request.store, request.wait)?;
+    let stored_options = writer.options()?;
+    let options = request.options.over(stored_options.clone().unwrap_or_default());
+    match writer.root()? {
+        Some(root) if root != scopes.root() => return Err(scope::other_root(&root)),
+        Some(_) if stored_options.as_ref() == Some(&options) => {}
+        _ => writer.set_up(&scopes.root_from_store(request.store), &options)?,
+    }
+    let is_current = writer.has_current_parser()?;
+    let is_forced = request.force || !is_current;
+    let walk = Walk { root: scopes.root(), store: request.store, options: &options };
+    let existing = scopes.existing();
+    let (walked, stored) = std::thread::scope(|scope| {
+        let walked = scope.spawn(|| walk.run(&existing));
+        let stored = writer.documents();
+        (walked.join().unwrap_or_default(), stored)
+    });
+    let mut run =
+        Run { scopes: &scopes, options: &options, is_forced, progress, report: Report::default() };
+    let comparison = compare(walked, stored?, &scopes, is_forced, &mut run.report);
+    scopes.refuse_missing(&comparison.removed)?;
+    if !comparison.is_empty() {
+        writer.begin()?;
+        run.apply(comparison, &mut Batches { writer: &mut writer, bytes: 0 })?;
+        writer.commit()?;
+    }
+    if !is_current && scopes.is_whole() {
+        writer.set_current_parser()?;
+    }
+    let mut report = run.report;
+    report.generation = writer.generation()?;
+    writer.close()?;
+    report.finish();
+    Ok(report)
+}
+
+/// Tells what [`run`] would do, and does nothing: neither lock nor file is touched.
+pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
+    let snapshot = open_if_there(request.store)?;
+    let scopes =
+        Scopes::new(request, snapshot.as_ref().map(|snapshot| snapshot.root().to_owned()))?;
+    let stored_options = snapshot.as_ref().map(|snapshot| snapshot.options().clone());
+    let options = request.options.over(stored_options.unwrap_or_default());
+    let stored = match &snapshot {
+        Some(snapshot) => snapshot.documents(None, usize::MAX)?,
+        None => Vec::new(),
+    };
+    let walk = Walk { root: scopes.root(), store: request.store, options: &options };
+    let walked = walk.run(&scopes.existing());
+    let mut run = Run {
+        scopes: &scopes,
+        options: &options,
+        is_forced: request.force,
+        progress,
+        report: Report { changes: Some(Vec::new()), ..Report::default() },
+    };
+    let comparison = compare(walked, stored, &scopes, request.force, &mut run.report);
+    scopes.refuse_missing(&comparison.removed)?;
+    run.apply(comparison, &mut Nowhere)?;
+    let mut report = run.report;
+    report.generation = snapshot.map_or(0, |snapshot| snapshot.generation());
+    report.finish();
+    Ok(report)
+}
+
+fn open_if_there(store: &Path) -> Result<Option<Snapshot>> {
+    match Snapshot::open(store) {
+        Ok(snapshot) => Ok(Some(snapshot)),
+        Err(error) if error.kind() == ErrorKind::StoreNotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn stored_root(store: &Path) -> Result<Option<PathBuf>> {
+    Ok(open_if_there(store)?.map(|snapshot| snapshot.root().to_owned()))
+}
+
+/// The state of a file as `metadata` tells it.
+pub(crate) fn file_state(metadata: &Metadata) -> FileState {
+    #[cfg(unix)]
+    let ctime_ns = {
+        use std::os::unix::fs::MetadataExt as _;
+        metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec())
+    };
+    #[cfg(not(unix))]
+    let ctime_ns = 0;
+    FileState { size: metadata.len(), mtime_ns: metadata.modified().map_or(0, nanoseconds), ctime_ns }
+}
+
+fn nanoseconds(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
+    }
+}
+
+/// Whether a file that was last modified at `mtime_ns` and is read now could change once more
+/// without its time changing: file systems tick in milliseconds, some in two seconds.
+fn is_racy(mtime_ns: i64) -> bool {
+    let tick = if mtime_ns % 1_000_000_000 == 0 { 2_000_000_000 } else { 20_000_000 };
+    mtime_ns.saturating_add(tick) >= nanoseconds(SystemTime::now())
+}

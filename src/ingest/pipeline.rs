@@ -1,0 +1,167 @@
+//! Reading, parsing and packing files on all cores, handed to one writer in order.
+//!
+//! Invariant: results arrive in the order of the candidates, so that the same tree makes the same
+//! store; and the files in flight hold at most [`limits::LARGE_DOCUMENT_BYTES`] bytes a core, so
+//! that memory depends on neither the corpus nor the order; a larger file is alone in flight.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use super::{Candidate, file_state, is_racy};
+use crate::error::Result;
+use crate::limits;
+use crate::markdown;
+use crate::store::{FileState, NewDocument, PackedDocument};
+
+/// What became of a candidate.
+pub(super) enum Outcome {
+    /// Its bytes are the stored ones; the state is new.
+    Same(FileState),
+    /// It is new or changed.
+    Put(Box<PackedDocument>),
+    /// It is not Markdown.
+    Refused(&'static str),
+    /// It could not be read.
+    Unreadable(String),
+    /// It is gone since it was found.
+    Gone,
+}
+
+/// Bytes in flight, and who waits for less.
+struct Flight {
+    bytes: Mutex<u64>,
+    landed: Condvar,
+    most: u64,
+}
+
+impl Flight {
+    fn take_off(&self, bytes: u64) {
+        let mut flying = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        while *flying > 0 && *flying + bytes > self.most {
+            flying = self.landed.wait(flying).unwrap_or_else(PoisonError::into_inner);
+        }
+        *flying += bytes;
+    }
+
+    fn land(&self, bytes: u64) {
+        let mut flying = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        *flying = flying.saturating_sub(bytes);
+        self.landed.notify_all();
+    }
+}
+
+/// A file costs its own size, and something for being there.
+fn cost(candidate: &Candidate) -> u64 {
+    candidate.state.size + 4096
+}
+
+/// Takes `candidates` under `root` and calls `write` with what became of each, in their order.
+///
+/// `is_forced` parses what has not changed. The first error of `write` ends it.
+pub(super) fn run(
+    root: &Path,
+    candidates: &[Candidate],
+    is_forced: bool,
+    max_file_bytes: u64,
+    mut write: impl FnMut(&Candidate, Outcome) -> Result<()>,
+) -> Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let flight = Flight {
+        bytes: Mutex::new(0),
+        landed: Condvar::new(),
+        most: (limits::LARGE_DOCUMENT_BYTES * (threads + 1)) as u64,
+    };
+    let (job_sender, job_receiver) = crossbeam_channel::bounded::<(usize, &Candidate)>(threads * 4);
+    let (sender, receiver) = crossbeam_channel::unbounded::<(usize, Result<Outcome>)>();
+    std::thread::scope(|scope| {
+        let flight = &flight;
+        scope.spawn(move || {
+            for job in candidates.iter().enumerate() {
+                flight.take_off(cost(job.1));
+                if job_sender.send(job).is_err() {
+                    break;
+                }
+            }
+        });
+        for _ in 0..threads {
+            let jobs = job_receiver.clone();
+            let results = sender.clone();
+            scope.spawn(move || {
+                for (number, candidate) in jobs {
+                    let outcome = take(root, candidate, is_forced, max_file_bytes);
+                    if results.send((number, outcome)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop((job_receiver, sender));
+        let mut waiting = BTreeMap::new();
+        let mut results = candidates.iter().enumerate().peekable();
+        let mut result = Ok(());
+        for (number, outcome) in receiver {
+            waiting.insert(number, outcome);
+            while let Some((number, candidate)) = results.peek().copied() {
+                let Some(outcome) = waiting.remove(&number) else { break };
+                results.next();
+                if result.is_ok() {
+                    result = outcome.and_then(|outcome| write(candidate, outcome));
+                }
+                // Also behind an error, so that whoever waits to take off ends.
+                flight.land(cost(candidate));
+            }
+        }
+        result
+    })
+}
+
+/// Reads one file and makes of it what the store wants.
+fn take(root: &Path, candidate: &Candidate, is_forced: bool, max_file_bytes: u64) -> Result<Outcome> {
+    let (bytes, state) = match read(&root.join(&candidate.path), max_file_bytes) {
+        Ok(Some(read)) => read,
+        Ok(None) => return Ok(Outcome::Refused("not a regular file, or grown while it was read")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Outcome::Gone),
+        Err(error) => return Ok(Outcome::Unreadable(error.to_string())),
+    };
+    let hash = *blake3::hash(&bytes).as_bytes();
+    if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
+        return Ok(Outcome::Same(state));
+    }
+    if let Some(reason) = markdown::refusal(&bytes) {
+        return Ok(Outcome::Refused(reason));
+    }
+    let document = markdown::parse(&bytes);
+    let path = candidate.path.clone();
+    PackedDocument::new(NewDocument { path, bytes, hash, state, document })
+        .map(|packed| Outcome::Put(Box::new(packed)))
+}
+
+/// The bytes and the state of a file; `None` where it is not a regular file or too large by now.
+fn read(path: &Path, max_bytes: u64) -> std::io::Result<Option<(Vec<u8>, FileState)>> {
+    let mut options = std::fs::File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        // The file may have become a FIFO or a symbolic link since it was looked at.
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW);
+    }
+    let file = options.open(path)?;
+    let before = file.metadata()?;
+    if !before.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(before.len().min(max_bytes)).unwrap_or(0) + 1);
+    (&file).take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
+        return Ok(None);
+    }
+    let mut state = file_state(&before);
+    if is_racy(state.mtime_ns) || file_state(&file.metadata()?) != state {
+        state.mtime_ns = 0;
+    }
+    state.size = bytes.len() as u64;
+    Ok(Some((bytes, state)))
+}

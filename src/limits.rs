@@ -1,0 +1,93 @@
+//! Every cap of the program, in one table.
+//!
+//! Owns the numbers and their names; `status --limits` prints the table and an answer that runs
+//! into a cap names it. Invariant: no other module holds a bound on what a user may give or get.
+
+/// A cap: what it is called, what it is, and what happens beyond it.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Name as told to users.
+    pub name: &'static str,
+    /// The cap itself, in the unit that `meaning` gives.
+    pub value: usize,
+    /// Unit and consequence.
+    pub meaning: &'static str,
+}
+
+macro_rules! limits {
+    ($($constant:ident = $value:expr, $name:literal, $meaning:literal;)*) => {
+        $(#[doc = $meaning] pub const $constant: usize = $value;)*
+        /// The whole table, in the order of the pipeline.
+        pub const TABLE: &[Limit] =
+            &[$(Limit { name: $name, value: $constant, meaning: $meaning },)*];
+    };
+}
+
+limits! {
+    MAX_FILE_BYTES = 32 << 20, "max-file-size",
+        "bytes of one file unless --max-file-size says otherwise; a larger one is skipped";
+    LARGEST_MAX_FILE_BYTES = 1 << 30, "largest-max-file-size",
+        "bytes, the most that --max-file-size may ask for";
+    MAX_PATH_BYTES = 4096, "path-bytes", "bytes of a document's path; a longer one is skipped";
+    MAX_FRONT_MATTER_BYTES = 256 << 10, "front-matter-bytes",
+        "bytes of front matter that are read as data; longer front matter keeps its span only";
+    MAX_FRONT_MATTER_VALUES = 20_000, "front-matter-values",
+        "values in front matter after aliases are expanded; beyond it keeps its span only";
+    MAX_FRONT_MATTER_DEPTH = 64, "front-matter-depth",
+        "nested collections in front matter; deeper front matter keeps its span only";
+    MAX_NESTING = 100, "nesting",
+        "containers inside each other; deeper markers are text of the innermost one";
+    MAX_NODES = 400_000, "nodes",
+        "parsed nodes of one document; the text behind them becomes one paragraph";
+    MAX_DEFINITION_LINES = 32, "definition-lines",
+        "lines of one link reference definition; a longer one is read as a paragraph";
+    MAX_TITLE_BYTES = 4096, "title-bytes",
+        "bytes of a heading that are rendered as its title; a longer title is cut";
+    MAX_TITLE_BRACKETS = 64, "title-brackets",
+        "opening brackets in a heading whose inline markup is read; beyond it the title is the raw text";
+    MAX_DIAGNOSTICS = 20, "diagnostics", "diagnostics kept for one document";
+    LARGE_DOCUMENT_BYTES = 4 << 20, "large-document-bytes",
+        "bytes from which a document is parsed alone, so that memory stays bounded";
+    MAX_WARNINGS_SHOWN = 100, "warnings-shown", "warnings that an ingest lists; the rest is counted";
+    BATCH_BYTES = 48 << 20, "batch-bytes", "bytes of documents that one commit of an ingest takes";
+    CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
+        "bytes of a document that are compressed and read together";
+    MAX_WORDS = 500, "max-words", "words of a page of select unless --max-words says otherwise";
+    LIST_LIMIT = 50, "list-limit", "items of a list unless --limit says otherwise";
+    MAX_ADDRESS_BYTES = 4096, "address-bytes", "bytes of one address";
+    MAX_ADDRESSES = 10_000, "addresses", "addresses of one call";
+    MAX_SELECTOR_STEPS = 256, "selector-steps", "steps of one selector";
+    MAX_EXPANSION = 10_000, "expansion",
+        "nodes that one selector without an index may match in one document";
+    MAX_SUGGESTIONS = 5, "suggestions", "suggestions for an address that did not resolve";
+    MAX_CANDIDATES_SHOWN = 10, "candidates", "candidates shown for an ambiguous address";
+    MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
+        "document names that are compared with a name that does not exist";
+    LOCK_WAIT_SECONDS = 10, "wait",
+        "seconds a writer waits for another one unless --wait says otherwise";
+    QUERY_SECONDS = 10, "query-seconds", "seconds one statement of the store may run";
+}
+
+/// A cap was exceeded: which one.
+pub fn exceeded(name: &'static str) -> crate::error::Error {
+    let limit = TABLE.iter().find(|limit| limit.name == name);
+    let value = limit.map_or(0, |limit| limit.value);
+    crate::error::Error::new(
+        crate::error::ErrorKind::Limit,
+        format!("more than the limit {name} allows ({value})"),
+    )
+    .with_hint("ask for less at once; `mdsel status --limits` lists every limit")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = TABLE.iter().map(|limit| limit.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), TABLE.len());
+    }
+}

@@ -1,0 +1,262 @@
+//! Front matter: finding it, and reading it as data.
+//!
+//! YAML between `---` and `---` or `...`, TOML between `+++` and `+++`; only as the very first line
+//! of a file or right behind its byte order mark. Invariant: data that cannot be read costs a
+//! diagnostic, never the document, and expanding it is bounded (aliases of aliases included).
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+use crate::limits;
+use crate::position::{ByteSpan, next_line_start, trim_line_end};
+
+/// Front matter as found: where it is, and what it says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrontMatter {
+    /// From the opening to behind the line end of the closing delimiter.
+    pub span: ByteSpan,
+    /// Its keys and values; `None` where they could not be read.
+    pub value: Option<Map<String, Value>>,
+    /// Why they could not be read.
+    pub fault: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Yaml,
+    Toml,
+}
+
+/// Finds front matter that begins at `start`, the first byte behind a byte order mark.
+///
+/// Text between two thematic breaks is not front matter: what reads as something else than a mapping
+/// (prose is a YAML scalar) is left to the body.
+pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
+    let opening_end = next_line_start(file, start);
+    let format = match delimiter(file.get(start..opening_end)?) {
+        b"---" => Format::Yaml,
+        b"+++" => Format::Toml,
+        _ => return None,
+    };
+    let mut position = opening_end;
+    while position < file.len() {
+        let end = next_line_start(file, position);
+        let line = delimiter(file.get(position..end)?);
+        let is_closing = match format {
+            Format::Yaml => line == b"---" || line == b"...",
+            Format::Toml => line == b"+++",
+        };
+        if is_closing {
+            let text = file.get(opening_end..position)?;
+            let span = ByteSpan::new(start, end);
+            return match read(text, format) {
+                Ok(None) => None,
+                Ok(Some(value)) => Some(FrontMatter { span, value: Some(value), fault: None }),
+                Err(fault) => Some(FrontMatter { span, value: None, fault: Some(fault) }),
+            };
+        }
+        position = end;
+    }
+    None
+}
+
+/// A line without its line end and trailing blanks.
+fn delimiter(line: &[u8]) -> &[u8] {
+    let line = trim_line_end(line);
+    let blanks = line.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    line.get(..line.len() - blanks).unwrap_or_default()
+}
+
+/// The mapping that `text` is; `None` where it is some other value.
+fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, String> {
+    if text.len() > limits::MAX_FRONT_MATTER_BYTES {
+        return Err(format!(
+            "longer than the limit front-matter-bytes ({})",
+            limits::MAX_FRONT_MATTER_BYTES
+        ));
+    }
+    let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
+    match format {
+        Format::Toml => {
+            let value: Value = toml::from_str(text).map_err(|error| one_line(error.message()))?;
+            Ok(value.as_object().cloned())
+        }
+        Format::Yaml => match read_yaml(text)? {
+            Value::Object(map) => Ok(Some(map)),
+            Value::Null => Ok(Some(Map::new())),
+            _ => Ok(None),
+        },
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A collection that is still open: what it holds, the key that waits for its value, its anchor.
+enum Open {
+    Sequence(Vec<Value>, usize),
+    Mapping(Map<String, Value>, Option<String>, usize),
+}
+
+/// Reads the first YAML document of `text`.
+fn read_yaml(text: &str) -> Result<Value, String> {
+    let mut anchors: HashMap<usize, (Value, usize)> = HashMap::new();
+    let mut stack: Vec<Open> = Vec::new();
+    let mut count = 0;
+    for event in Parser::new_from_str(text) {
+        let (event, _) = event.map_err(|error| one_line(&error.to_string()))?;
+        count += 1;
+        let (value, anchor) = match event {
+            Event::Alias(id) => {
+                let (value, size) =
+                    anchors.get(&id).cloned().ok_or("an alias without its anchor")?;
+                count += size;
+                (value, 0)
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let is_plain = style == ScalarStyle::Plain && tag.is_none();
+                (if is_plain { plain_scalar(&text) } else { Value::String(text.into()) }, anchor)
+            }
+            Event::SequenceStart(anchor, _) => {
+                stack.push(Open::Sequence(Vec::new(), anchor));
+                if stack.len() > limits::MAX_FRONT_MATTER_DEPTH {
+                    return Err("deeper than the limit front-matter-depth".to_owned());
+                }
+                continue;
+            }
+            Event::MappingStart(anchor, _) => {
+                stack.push(Open::Mapping(Map::new(), None, anchor));
+                if stack.len() > limits::MAX_FRONT_MATTER_DEPTH {
+                    return Err("deeper than the limit front-matter-depth".to_owned());
+                }
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match stack.pop() {
+                Some(Open::Sequence(values, anchor)) => (Value::Array(values), anchor),
+                Some(Open::Mapping(map, _, anchor)) => (Value::Object(map), anchor),
+                None => continue,
+            },
+            Event::DocumentEnd | Event::StreamEnd => break,
+            _ => continue,
+        };
+        if count > limits::MAX_FRONT_MATTER_VALUES {
+            return Err("more than the limit front-matter-values allows".to_owned());
+        }
+        if anchor > 0 {
+            let size = size_of(&value);
+            anchors.insert(anchor, (value.clone(), size));
+        }
+        match stack.last_mut() {
+            None => return Ok(value),
+            Some(Open::Sequence(values, _)) => values.push(value),
+            Some(Open::Mapping(map, key, _)) => match key.take() {
+                None => *key = Some(key_of(value)),
+                Some(name) => {
+                    if map.insert(name.clone(), value).is_some() {
+                        return Err(format!("the key {name} stands twice"));
+                    }
+                }
+            },
+        }
+    }
+    Ok(Value::Null)
+}
+
+/// How many values `value` is made of.
+fn size_of(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(values) => values.iter().map(size_of).sum(),
+        Value::Object(map) => map.values().map(size_of).sum(),
+        _ => 0,
+    }
+}
+
+fn key_of(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// A plain scalar: null, a truth value, a number where it is written as JSON would write it, else
+/// the text itself, so that `1.10` and `007` stay what they are.
+fn plain_scalar(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ => {}
+    }
+    match serde_json::from_str::<serde_json::Number>(text) {
+        Ok(number) if number.to_string() == text => Value::Number(number),
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn value(text: &str) -> Option<Value> {
+        detect(text.as_bytes(), 0).and_then(|found| found.value).map(Value::Object)
+    }
+
+    #[test]
+    fn yaml_and_toml_are_read() {
+        assert_eq!(
+            value("---\ntitle: A\nn: 3\nv: 1.10\nd: 2024-01-02\nok: yes\nt: [a, b]\n---\nx"),
+            Some(
+                json!({"title": "A", "n": 3, "v": "1.10", "d": "2024-01-02", "ok": "yes", "t": ["a", "b"]})
+            )
+        );
+        assert_eq!(value("+++\na = 1\n+++\n"), Some(json!({"a": 1})));
+        assert_eq!(value("---\na: |\n  x\n  ---\n  y\n...\n"), Some(json!({"a": "x\n---\ny\n"})));
+    }
+
+    #[test]
+    fn delimiters_may_have_trailing_blanks_and_any_line_end() {
+        assert_eq!(value("--- \t\r\na: 1\r\n---  \r\nx"), Some(json!({"a": 1})));
+        assert_eq!(value("---\ra: 1\r---\rx"), Some(json!({"a": 1})));
+        assert_eq!(value("---\n---\n"), Some(json!({})));
+        assert_eq!(value("---\n# only a comment\n---"), Some(json!({})));
+    }
+
+    #[test]
+    fn what_is_not_front_matter_stays_in_the_body() {
+        assert_eq!(detect(b"----\na: 1\n----\n", 0), None);
+        assert_eq!(detect(b"---\na: 1\n", 0), None, "no closing delimiter");
+        assert_eq!(detect(b"---\n\nprose between two rules\n\n---\n", 0), None);
+        assert_eq!(detect(b" ---\na: 1\n---\n", 0), None);
+        assert_eq!(detect(b"\n---\na: 1\n---\n", 0), None);
+        assert_eq!(detect(b";;;\n{}\n;;;\n", 0), None);
+    }
+
+    #[test]
+    fn unreadable_data_keeps_the_span_and_says_why() {
+        for text in ["---\na: [1\n---\n", "---\n\t- a: b\n c: 1\n---\n", "---\na: 1\na: 2\n---\n", "+++\na\n+++\n"]
+        {
+            let found = detect(text.as_bytes(), 0).unwrap();
+            assert_eq!(found.span, ByteSpan::new(0, text.len()));
+            assert_eq!(found.value, None, "{text}");
+            assert!(found.fault.is_some());
+        }
+    }
+
+    #[test]
+    fn aliases_of_aliases_are_bounded() {
+        let mut text = String::from("---\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for level in 1..12 {
+            let alias = format!("*a{}", level - 1);
+            text += &format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 10].join(","));
+        }
+        text += "---\n";
+        let found = detect(text.as_bytes(), 0).unwrap();
+        assert!(found.fault.unwrap().contains("front-matter-values"));
+        let deep = format!("---\na: {}{}\n---\n", "[".repeat(5000), "]".repeat(5000));
+        assert!(detect(deep.as_bytes(), 0).unwrap().fault.is_some());
+    }
+}

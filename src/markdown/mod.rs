@@ -1,0 +1,125 @@
+//! Markdown: the bytes of a file in, its outline out. Pure: no store, no file system.
+//!
+//! [`parse`] is the way in; [`outline`] says what comes out, [`words`] counts and pages,
+//! [`mod@slug`] makes anchors. The parser (markdown-it) is known to `parse`, `rules` and `title` alone.
+//! Invariant: any bytes give an outline whose spans tile the file; what had to be bounded or could
+//! not be read is told in diagnostics, and time and memory are linear in the file.
+
+pub mod front_matter;
+pub mod outline;
+mod parse;
+mod rules;
+pub mod slug;
+mod title;
+pub mod words;
+
+use serde_json::{Map, Value};
+
+use crate::limits;
+use crate::position::LineIndex;
+use outline::Outline;
+
+/// Something in a document that could not be taken as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable code in capitals.
+    pub code: &'static str,
+    /// Line of the file, 1-based, where it is known.
+    pub line: Option<usize>,
+    /// What it is about.
+    pub message: String,
+}
+
+/// A parsed document.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Its structure.
+    pub outline: Outline,
+    /// The keys and values of its front matter, where it has any that can be read.
+    pub front_matter: Option<Map<String, Value>>,
+    /// What could not be taken as it stands, in document order, at most [`limits::MAX_DIAGNOSTICS`].
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether the file holds bytes that are not UTF-8.
+    pub is_lossy: bool,
+}
+
+/// The byte order mark of UTF-8.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Why bytes cannot be a Markdown document, or `None` where they can.
+pub fn refusal(file: &[u8]) -> Option<&'static str> {
+    if file.starts_with(b"\xFF\xFE") || file.starts_with(b"\xFE\xFF") {
+        return Some("UTF-16");
+    }
+    file.contains(&0).then_some("binary (holds NUL bytes)")
+}
+
+/// Parses the bytes of a file.
+pub fn parse(file: &[u8]) -> Document {
+    let lines = LineIndex::new(file);
+    let mut diagnostics = Vec::new();
+    let start = if file.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let front_matter = front_matter::detect(file, start);
+    if let Some(fault) = front_matter.as_ref().and_then(|found| found.fault.as_ref()) {
+        diagnostics.push(Diagnostic {
+            code: "FRONT_MATTER_UNREADABLE",
+            line: Some(lines.line_of(start)),
+            message: format!("front matter is not read as data: {fault}"),
+        });
+    }
+    let front_matter_span = front_matter.as_ref().map(|found| found.span);
+    let body = front_matter_span.map_or(start, |span| span.end);
+    let bytes = file.get(body..).unwrap_or_default();
+    let valid = std::str::from_utf8(bytes);
+    let is_lossy = valid.is_err() || std::str::from_utf8(file).is_err();
+    let parsed = match valid {
+        Ok(text) => parse::parse(text, body, file, &lines),
+        Err(_) => parse::parse(&with_placeholders(bytes), body, file, &lines),
+    };
+    let mut bounded = |happened: bool, code, message: String| {
+        if happened {
+            diagnostics.push(Diagnostic { code, line: None, message });
+        }
+    };
+    bounded(
+        parsed.too_many_nodes,
+        "TOO_MANY_NODES",
+        format!("more than {} nodes: the rest is one paragraph", limits::MAX_NODES),
+    );
+    bounded(
+        parsed.too_deep,
+        "NESTED_TOO_DEEPLY",
+        format!("more than {} containers inside each other: deeper ones are text", limits::MAX_NESTING),
+    );
+    bounded(
+        parsed.title_was_cut,
+        "TITLE_CUT",
+        format!("a heading longer than {} bytes: its title is cut", limits::MAX_TITLE_BYTES),
+    );
+    let mut outline = Outline::build(file, front_matter_span, body, parsed.blocks, &lines);
+    if is_lossy {
+        for section in &mut outline.sections {
+            section.title = section.title.replace(PLACEHOLDER, "\u{FFFD}");
+        }
+    }
+    diagnostics.truncate(limits::MAX_DIAGNOSTICS);
+    Document {
+        outline,
+        front_matter: front_matter.and_then(|found| found.value),
+        diagnostics,
+        is_lossy,
+    }
+}
+
+/// What stands for a byte that is not UTF-8 while parsing: as long as it, and no Markdown.
+const PLACEHOLDER: char = '\u{1A}';
+
+/// The text that `bytes` are, byte for byte as long, so that offsets hold.
+fn with_placeholders(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| PLACEHOLDER));
+    }
+    text
+}

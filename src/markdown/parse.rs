@@ -1,0 +1,212 @@
+//! The adapter of markdown-it: text in, a flat list of blocks with whole-line byte spans out.
+//!
+//! The only module that knows the parser's tree. markdown-it maps a block from its first non-blank
+//! byte to the end of its last line's text; here spans are widened to whole lines, clipped into their
+//! containers, and whatever the parser dropped becomes a paragraph. Invariant (contract, section 3):
+//! top-level blocks and blank lines cover every byte exactly once, in order, in whole lines; a
+//! container's blocks lie inside it, in order, without overlap.
+
+use std::sync::OnceLock;
+
+use markdown_it::parser::core::Root;
+use markdown_it::parser::extset::RootExtSet;
+use markdown_it::parser::inline::InlineRoot;
+use markdown_it::plugins::cmark::block::blockquote::Blockquote;
+use markdown_it::plugins::cmark::block::code::CodeBlock;
+use markdown_it::plugins::cmark::block::fence::CodeFence;
+use markdown_it::plugins::cmark::block::heading::ATXHeading;
+use markdown_it::plugins::cmark::block::hr::ThematicBreak;
+use markdown_it::plugins::cmark::block::list::{BulletList, ListItem, OrderedList};
+use markdown_it::plugins::cmark::block::reference::Definition;
+use markdown_it::plugins::html::html_block::HtmlBlock;
+use markdown_it::{MarkdownIt, Node};
+
+use super::outline::BlockType;
+use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
+use super::title::TitleParser;
+use crate::position::{ByteSpan, LineIndex, next_line_start};
+
+/// What a block is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    /// A heading, at the top level or in a container, with its rendered title.
+    Heading { level: u8, title: String },
+    /// Any other block.
+    Block(BlockType),
+    /// An item of a list.
+    Item,
+}
+
+/// A block in document order; containers precede what they hold.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    /// Index of the container in the same list.
+    pub(super) parent: Option<usize>,
+    pub(super) span: ByteSpan,
+}
+
+/// What parsing a body gave.
+pub(super) struct Blocks {
+    pub(super) blocks: Vec<Block>,
+    pub(super) too_many_nodes: bool,
+    pub(super) too_deep: bool,
+    pub(super) title_was_cut: bool,
+}
+
+/// Parses `text`, which must be the bytes of `file` from `lines`' offset `base` on, byte for byte
+/// as long; spans are offsets into the file.
+pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> Blocks {
+    static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
+    let parser = PARSER.get_or_init(block_parser);
+    let mut root = parser.parse(text);
+    let mut extensions = RootExtSet::new();
+    if let Some(data) = root.cast_mut::<Root>() {
+        extensions = std::mem::take(&mut data.ext);
+        data.content = String::new();
+    }
+    let (too_many_nodes, too_deep) = extensions
+        .get::<Bounds>()
+        .map_or((false, false), |bounds| (bounds.too_many_nodes, bounds.too_deep));
+    let mut adapter = Adapter {
+        base,
+        file,
+        lines,
+        titles: TitleParser::new(extensions),
+        blocks: Vec::with_capacity(text.len() / 80),
+    };
+    adapter.add_children(&root, None, ByteSpan::new(base, file.len()));
+    let title_was_cut = adapter.titles.was_cut();
+    Blocks { blocks: adapter.blocks, too_many_nodes, too_deep, title_was_cut }
+}
+
+struct Adapter<'a> {
+    base: usize,
+    file: &'a [u8],
+    lines: &'a LineIndex,
+    titles: TitleParser,
+    blocks: Vec<Block>,
+}
+
+impl Adapter<'_> {
+    /// Adds the children of `node`, which own the bytes of `within`, and answers where the last one
+    /// ends. The depth is bounded by the block rules.
+    fn add_children(&mut self, node: &Node, parent: Option<usize>, within: ByteSpan) -> usize {
+        let mut position = within.start;
+        for child in &node.children {
+            let Some(kind) = self.kind_of(child) else { continue };
+            let Some(mut span) = self.whole_lines(child, position, within) else { continue };
+            if parent.is_none() {
+                self.add_dropped(ByteSpan::new(position, span.start));
+            }
+            let index = self.blocks.len();
+            let is_container = matches!(
+                kind,
+                BlockKind::Item | BlockKind::Block(BlockType::List | BlockType::Blockquote)
+            );
+            self.blocks.push(Block { kind, parent, span });
+            if is_container {
+                let trimmed = self.without_trailing_blank_lines(span);
+                let end_of_children = self.add_children(child, Some(index), span);
+                span.end = trimmed.max(end_of_children);
+                if let Some(block) = self.blocks.get_mut(index) {
+                    block.span = span;
+                }
+            }
+            position = span.end;
+        }
+        if parent.is_none() {
+            self.add_dropped(ByteSpan::new(position, within.end));
+        }
+        position
+    }
+
+    fn kind_of(&mut self, node: &Node) -> Option<BlockKind> {
+        let block_type = if node.is::<ParagraphBlock>() {
+            BlockType::Paragraph
+        } else if node.is::<ListItem>() {
+            return Some(BlockKind::Item);
+        } else if node.is::<BulletList>() || node.is::<OrderedList>() {
+            BlockType::List
+        } else if node.is::<CodeFence>() || node.is::<CodeBlock>() {
+            BlockType::Code
+        } else if let Some(heading) = node.cast::<ATXHeading>() {
+            return Some(self.heading(heading.level, node));
+        } else if let Some(heading) = node.cast::<SetextBlock>() {
+            return Some(self.heading(heading.level, node));
+        } else if node.is::<TableBlock>() {
+            BlockType::Table
+        } else if node.is::<Blockquote>() {
+            BlockType::Blockquote
+        } else if node.is::<HtmlBlock>() {
+            BlockType::Html
+        } else if node.is::<ThematicBreak>() {
+            BlockType::Rule
+        } else if node.is::<Definition>() {
+            BlockType::Definition
+        } else {
+            return None;
+        };
+        Some(BlockKind::Block(block_type))
+    }
+
+    fn heading(&mut self, level: u8, node: &Node) -> BlockKind {
+        let text = node.children.first().and_then(|child| child.cast::<InlineRoot>());
+        let title = text.map_or_else(String::new, |text| self.titles.render(&text.content));
+        BlockKind::Heading { level, title }
+    }
+
+    /// The span of `node` in whole lines, or nothing where another block has taken them all. Behind
+    /// the marker of a container on the same line it starts where the parser says; never before
+    /// `position`, never outside `within`.
+    fn whole_lines(&self, node: &Node, position: usize, within: ByteSpan) -> Option<ByteSpan> {
+        let (start, end) = node.srcmap?.get_byte_offsets();
+        let (mut start, end) = (start + self.base, end + self.base);
+        if end < position {
+            return None;
+        }
+        let line_start = self.lines.start_of(self.lines.line_of(start)).max(position);
+        let before = self.file.get(line_start..start).unwrap_or_default();
+        if before.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+            start = line_start;
+        }
+        start = start.max(position);
+        let end = next_line_start(self.file, end).min(within.end);
+        (start < end).then(|| ByteSpan::new(start, end))
+    }
+
+    /// The end of `span` without the lines at its end that hold only blanks.
+    fn without_trailing_blank_lines(&self, span: ByteSpan) -> usize {
+        let text = self.file.get(span.start..span.end).unwrap_or_default();
+        let blank = text
+            .iter()
+            .rev()
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+            .count();
+        next_line_start(self.file, span.end - blank).min(span.end)
+    }
+
+    /// Makes a paragraph of every run of lines in `gap` that are not blank.
+    fn add_dropped(&mut self, gap: ByteSpan) {
+        let mut position = gap.start;
+        let mut run: Option<ByteSpan> = None;
+        while position < gap.end {
+            let end = next_line_start(self.file, position).min(gap.end);
+            let line = self.file.get(position..end).unwrap_or_default();
+            if line.iter().all(u8::is_ascii_whitespace) {
+                self.add_paragraph(run.take());
+            } else {
+                run = Some(ByteSpan::new(run.map_or(position, |run| run.start), end));
+            }
+            position = end;
+        }
+        self.add_paragraph(run);
+    }
+
+    fn add_paragraph(&mut self, span: Option<ByteSpan>) {
+        if let Some(span) = span {
+            let kind = BlockKind::Block(BlockType::Paragraph);
+            self.blocks.push(Block { kind, parent: None, span });
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The block rules of markdown-it as this store uses them: bounded, and without inline content.
+//!
+//! Stock rules are wrapped where they are quadratic or deep on hostile input, and replaced where they
+//! build what nobody reads: table cells, paragraph text. Invariant: every rule is linear in the lines
+//! it takes times [`limits::MAX_NESTING`], and no tree has more than about [`limits::MAX_NODES`]
+//! nodes or [`limits::MAX_NESTING`] containers inside each other.
+
+use markdown_it::parser::block::{BlockRule, BlockState};
+use markdown_it::parser::extset::RootExt;
+use markdown_it::parser::inline::InlineRoot;
+use markdown_it::parser::inline::builtin::InlineParserRule;
+use markdown_it::plugins::cmark::block::blockquote::BlockquoteScanner;
+use markdown_it::plugins::cmark::block::heading::HeadingScanner;
+use markdown_it::plugins::cmark::block::hr::HrScanner;
+use markdown_it::plugins::cmark::block::list::{BulletList, ListScanner, OrderedList};
+use markdown_it::plugins::cmark::block::reference::ReferenceScanner;
+use markdown_it::plugins::cmark::block::{code, fence, heading, hr};
+use markdown_it::plugins::extra::tables::{TableBody, TableScanner};
+use markdown_it::plugins::html::html_block;
+use markdown_it::{MarkdownIt, Node, NodeValue};
+
+use crate::limits;
+
+/// A paragraph, its text left in the source.
+#[derive(Debug)]
+pub(super) struct ParagraphBlock;
+impl NodeValue for ParagraphBlock {}
+
+/// A setext heading; its only child is its text.
+#[derive(Debug)]
+pub(super) struct SetextBlock {
+    pub(super) level: u8,
+}
+impl NodeValue for SetextBlock {}
+
+/// A table, its cells left in the source.
+#[derive(Debug)]
+pub(super) struct TableBlock;
+impl NodeValue for TableBlock {}
+
+/// How many nodes the document has so far, and which caps it ran into.
+#[derive(Debug, Default)]
+pub(super) struct Bounds {
+    pub(super) nodes: usize,
+    pub(super) too_many_nodes: bool,
+    pub(super) too_deep: bool,
+}
+impl RootExt for Bounds {}
+
+/// A parser of blocks alone: headings carry their text, all other text stays in the source.
+pub(super) fn block_parser() -> MarkdownIt {
+    let mut parser = MarkdownIt::new();
+    parser.remove_rule::<InlineParserRule>();
+    code::add(&mut parser);
+    fence::add(&mut parser);
+    parser.block.add_rule::<BoundedBlockquote>();
+    hr::add(&mut parser);
+    parser.block.add_rule::<BoundedList>().after::<HrScanner>();
+    parser.block.add_rule::<BoundedDefinition>();
+    heading::add(&mut parser);
+    html_block::add(&mut parser);
+    parser.block.add_rule::<Table>().before::<BoundedList>().before::<HeadingScanner>();
+    parser.block.add_rule::<ParagraphOrSetext>().after_all();
+    parser.block.add_rule::<NodeBound>().before_all();
+    // The tokenizer drops the rest of a container at this level; the wrapped rules stop before it.
+    parser.max_nesting = u32::try_from(limits::MAX_NESTING).unwrap_or(u32::MAX) + 1;
+    parser
+}
+
+/// Counts nodes; beyond the cap, takes the rest of the container as one paragraph.
+struct NodeBound;
+
+impl NodeBound {
+    fn is_reached(state: &mut BlockState) -> bool {
+        let bounds = state.root_ext.get_or_insert_default::<Bounds>();
+        bounds.nodes += 1;
+        let reached = bounds.nodes > limits::MAX_NODES;
+        bounds.too_many_nodes |= reached;
+        reached
+    }
+}
+
+impl BlockRule for NodeBound {
+    fn check(state: &mut BlockState) -> Option<()> {
+        // Only a list asks its terminators with itself as the current node, once for each item.
+        if !(state.node.is::<BulletList>() || state.node.is::<OrderedList>()) {
+            return None;
+        }
+        Self::is_reached(state).then_some(())
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        if !Self::is_reached(state) {
+            return None;
+        }
+        Some((Node::new(ParagraphBlock), state.line_max - state.line))
+    }
+}
+
+fn is_too_deep(state: &mut BlockState) -> bool {
+    (state.level as usize) >= limits::MAX_NESTING
+}
+
+/// Runs the stock rule of a container one level down.
+fn run_nested<Rule: BlockRule>(state: &mut BlockState) -> Option<(Node, usize)> {
+    if is_too_deep(state) {
+        if Rule::check(state).is_some() {
+            state.root_ext.get_or_insert_default::<Bounds>().too_deep = true;
+        }
+        return None;
+    }
+    state.level += 1;
+    let result = Rule::run(state);
+    state.level -= 1;
+    result
+}
+
+struct BoundedBlockquote;
+
+impl BlockRule for BoundedBlockquote {
+    fn check(state: &mut BlockState) -> Option<()> {
+        if is_too_deep(state) { None } else { BlockquoteScanner::check(state) }
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        run_nested::<BlockquoteScanner>(state)
+    }
+}
+
+struct BoundedList;
+
+impl BlockRule for BoundedList {
+    fn check(state: &mut BlockState) -> Option<()> {
+        if is_too_deep(state) { None } else { ListScanner::check(state) }
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        run_nested::<ListScanner>(state)
+    }
+}
+
+/// The stock rule gathers the whole paragraph before it reads one definition, which is quadratic in
+/// a run of definitions; it is shown only as many lines as one definition may have.
+struct BoundedDefinition;
+
+impl BlockRule for BoundedDefinition {
+    fn check(_: &mut BlockState) -> Option<()> {
+        None
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        if !state.get_line(state.line).starts_with('[') {
+            return None;
+        }
+        let line_max = state.line_max;
+        state.line_max = line_max.min(state.line + limits::MAX_DEFINITION_LINES);
+        let result = ReferenceScanner::run(state);
+        state.line_max = line_max;
+        result
+    }
+}
+
+/// The stock rule fills up the cells of short rows, which is quadratic; this one takes the same
+/// lines and builds no cells.
+struct Table;
+
+impl BlockRule for Table {
+    fn check(state: &mut BlockState) -> Option<()> {
+        TableScanner::check(state)
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        TableScanner::check(state)?;
+        let outer = std::mem::replace(&mut state.node, Node::new(TableBody));
+        let start_line = state.line;
+        state.line += 2;
+        while state.line < state.line_max {
+            let indent = state.line_indent(state.line);
+            if indent < 0 || indent >= state.md.max_indent || state.is_empty(state.line) {
+                break;
+            }
+            if state.test_rules_at_line() {
+                break;
+            }
+            state.line += 1;
+        }
+        state.node = outer;
+        let lines = state.line - start_line;
+        state.line = start_line;
+        Some((Node::new(TableBlock), lines))
+    }
+}
+
+/// Paragraph and setext heading in one pass over the lines (`CommonMark` sections 4.8 and 4.3).
+struct ParagraphOrSetext;
+
+impl ParagraphOrSetext {
+    /// The level of the setext underline that the line is, if it is one.
+    fn underline_level(line: &str) -> Option<u8> {
+        let marker = line.chars().next().filter(|marker| matches!(marker, '=' | '-'))?;
+        let rest = line.trim_start_matches(marker).trim_matches([' ', '\t']);
+        rest.is_empty().then_some(if marker == '=' { 1 } else { 2 })
+    }
+}
+
+impl BlockRule for ParagraphOrSetext {
+    fn check(_: &mut BlockState) -> Option<()> {
+        None
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        let start_line = state.line;
+        let mut line = start_line + 1;
+        while line < state.line_max && !state.is_empty(line) {
+            let indent = state.line_indent(line);
+            // A deeply indented line continues the paragraph whatever it looks like.
+            if indent < state.md.max_indent {
+                if let Some(level) =
+                    (indent >= 0).then(|| Self::underline_level(state.get_line(line))).flatten()
+                {
+                    let (text, mapping) =
+                        state.get_lines(start_line, line, state.blk_indent, false);
+                    let mut node = Node::new(SetextBlock { level });
+                    node.children.push(Node::new(InlineRoot::new(text, mapping)));
+                    return Some((node, line + 1 - start_line));
+                }
+                // A negative indent marks a lazy continuation that the blockquote has checked.
+                if state.line_offsets.get(line).is_some_and(|offset| offset.indent_nonspace >= 0) {
+                    state.line = line;
+                    let is_terminated = state.test_rules_at_line();
+                    state.line = start_line;
+                    if is_terminated {
+                        break;
+                    }
+                }
+            }
+            line += 1;
+        }
+        Some((Node::new(ParagraphBlock), line - start_line))
+    }
+}

@@ -1,0 +1,133 @@
+//! Titles: the text of a heading as a reader sees it.
+//!
+//! Owns the inline parser. Markup of emphasis, code, links and inline HTML is removed, entities and
+//! escapes are decoded, an image gives its alternative text, line ends become spaces. Invariant: the
+//! work for one title is bounded by [`limits::MAX_TITLE_BYTES`] and [`limits::MAX_TITLE_BRACKETS`].
+
+use std::sync::OnceLock;
+
+use markdown_it::generics::inline::emph_pair::EmphMarker;
+use markdown_it::parser::extset::{InlineRootExtSet, RootExtSet};
+use markdown_it::parser::inline::{Text, TextSpecial};
+use markdown_it::plugins::cmark::inline::{
+    autolink, backticks, emphasis, entity, escape, image, link, newline,
+};
+use markdown_it::plugins::extra::strikethrough;
+use markdown_it::plugins::html::html_inline;
+use markdown_it::{MarkdownIt, Node};
+
+use crate::limits;
+
+fn inline_parser() -> MarkdownIt {
+    let mut parser = MarkdownIt::new();
+    newline::add(&mut parser);
+    escape::add(&mut parser);
+    backticks::add(&mut parser);
+    emphasis::add(&mut parser);
+    link::add(&mut parser);
+    image::add(&mut parser);
+    autolink::add(&mut parser);
+    entity::add(&mut parser);
+    strikethrough::add(&mut parser);
+    html_inline::add(&mut parser);
+    parser
+}
+
+/// Renders the titles of one document, whose link reference definitions it knows.
+pub(super) struct TitleParser {
+    extensions: RootExtSet,
+    was_cut: bool,
+}
+
+impl TitleParser {
+    /// A parser that resolves reference links by the definitions in `extensions`.
+    pub(super) fn new(extensions: RootExtSet) -> Self {
+        Self { extensions, was_cut: false }
+    }
+
+    /// Whether any title was longer than the cap.
+    pub(super) fn was_cut(&self) -> bool {
+        self.was_cut
+    }
+
+    /// The rendered text of the heading whose raw text is `raw`.
+    pub(super) fn render(&mut self, raw: &str) -> String {
+        let raw = self.cut(raw.trim());
+        let is_plain = !raw.bytes().any(|byte| {
+            matches!(byte, b'\\' | b'`' | b'*' | b'_' | b'[' | b'<' | b'&' | b'~' | b'\n')
+        });
+        if is_plain {
+            return raw.to_owned();
+        }
+        if raw.bytes().filter(|&byte| byte == b'[').count() > limits::MAX_TITLE_BRACKETS {
+            return raw.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
+        let parser = PARSER.get_or_init(inline_parser);
+        let node = parser.inline.parse(
+            raw.to_owned(),
+            vec![(0, 0)],
+            Node::default(),
+            parser,
+            &mut self.extensions,
+            &mut InlineRootExtSet::new(),
+        );
+        let mut title = String::with_capacity(raw.len());
+        node.walk(|node, _| {
+            if let Some(text) = node.cast::<Text>() {
+                title.push_str(&text.content);
+            } else if let Some(text) = node.cast::<TextSpecial>() {
+                title.push_str(&text.content);
+            } else if let Some(marker) = node.cast::<EmphMarker>() {
+                // A delimiter run that turned out to delimit nothing.
+                title.extend(std::iter::repeat_n(marker.marker, marker.remaining));
+            } else if is_break(node) {
+                title.push(' ');
+            }
+        });
+        title.trim().to_owned()
+    }
+
+    fn cut<'a>(&mut self, raw: &'a str) -> &'a str {
+        if raw.len() <= limits::MAX_TITLE_BYTES {
+            return raw;
+        }
+        self.was_cut = true;
+        let end = raw.floor_char_boundary(limits::MAX_TITLE_BYTES);
+        raw.get(..end).unwrap_or(raw)
+    }
+}
+
+fn is_break(node: &Node) -> bool {
+    node.is::<newline::Softbreak>() || node.is::<newline::Hardbreak>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn title(raw: &str) -> String {
+        TitleParser::new(RootExtSet::new()).render(raw)
+    }
+
+    #[test]
+    fn markup_is_removed_and_entities_are_decoded() {
+        assert_eq!(title("`code` and *emphasis* and **strong**"), "code and emphasis and strong");
+        assert_eq!(title("[link](http://x/y_z \"t\") ![alt](i.png)"), "link alt");
+        assert_eq!(title("A &amp; B &#x2014; \\*not\\*"), "A & B — *not*");
+        assert_eq!(title("<a id=\"x\"></a>Foo <b>bar</b>"), "Foo bar");
+        assert_eq!(title("~~old~~ <https://x.y>"), "old https://x.y");
+        assert_eq!(title("two\nlines"), "two lines");
+        assert_eq!(title("`a\\b` snake_case_name"), "a\\b snake_case_name");
+    }
+
+    #[test]
+    fn hostile_titles_are_bounded() {
+        for raw in ["[", "![", "[a](", "*a ", "`a``b", "<a ", "&", "_*", "**a* "] {
+            let start = std::time::Instant::now();
+            let raw = raw.repeat(100_000);
+            assert!(title(&raw).len() <= limits::MAX_TITLE_BYTES);
+            assert!(start.elapsed().as_secs() < 2, "{}", &raw[..10]);
+        }
+    }
+}

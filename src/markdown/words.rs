@@ -1,0 +1,182 @@
+//! Words and characters: counting them, and cutting a text into pages of words.
+//!
+//! A word is one Han, Hiragana, Katakana or Hangul-syllable scalar, or a maximal run of other
+//! non-whitespace (Unicode `White_Space`); a character is a Unicode scalar value. Invalid UTF-8
+//! counts as the replacement characters that it is shown as. Invariant: counts are additive over
+//! whole lines, and the pages of a text are consecutive byte ranges whose concatenation is the text.
+
+use unicode_script::{Script, UnicodeScript as _};
+
+use crate::position::ByteSpan;
+
+/// Words and characters of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// Words.
+    pub words: usize,
+    /// Unicode scalar values.
+    pub chars: usize,
+}
+
+impl std::ops::AddAssign for Measure {
+    fn add_assign(&mut self, other: Self) {
+        self.words += other.words;
+        self.chars += other.chars;
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Run,
+    Single,
+}
+
+fn class_of(scalar: char) -> Class {
+    if scalar.is_whitespace() {
+        Class::Space
+    } else if is_single_word(scalar) {
+        Class::Single
+    } else {
+        Class::Run
+    }
+}
+
+/// Whether `scalar` is a word by itself, in the scripts that are written without spaces.
+fn is_single_word(scalar: char) -> bool {
+    // The first scalar of any of the four scripts is U+2E80, the first CJK radical.
+    if scalar < '\u{2E80}' {
+        return false;
+    }
+    matches!(scalar, '\u{AC00}'..='\u{D7A3}')
+        || matches!(scalar.script(), Script::Han | Script::Hiragana | Script::Katakana)
+}
+
+/// Calls `visit(offset, length in bytes, class)` for every scalar, an invalid sequence being one.
+/// Stops when `visit` answers false.
+fn scan(bytes: &[u8], mut visit: impl FnMut(usize, usize, Class) -> bool) {
+    let mut offset = 0;
+    for chunk in bytes.utf8_chunks() {
+        for scalar in chunk.valid().chars() {
+            if !visit(offset, scalar.len_utf8(), class_of(scalar)) {
+                return;
+            }
+            offset += scalar.len_utf8();
+        }
+        if !chunk.invalid().is_empty() {
+            if !visit(offset, chunk.invalid().len(), Class::Run) {
+                return;
+            }
+            offset += chunk.invalid().len();
+        }
+    }
+}
+
+/// Counts the words and characters of `bytes`.
+pub fn measure(bytes: &[u8]) -> Measure {
+    let mut result = Measure::default();
+    let mut in_run = false;
+    scan(bytes, |_, _, class| {
+        result.chars += 1;
+        result.words += usize::from(class == Class::Single || (class == Class::Run && !in_run));
+        in_run = class == Class::Run;
+        true
+    });
+    result
+}
+
+/// The page `number` (0-based) of `bytes` at `words` words a page, and whether a further page
+/// follows. `None` behind the last page. A text without words is one page.
+///
+/// Each page ends behind its last word and the whitespace that follows it; whitespace before the
+/// first word belongs to page 0. With `words == 0` the whole text is page 0.
+pub fn page(bytes: &[u8], words: usize, number: usize) -> Option<(ByteSpan, bool)> {
+    if words == 0 {
+        return (number == 0).then(|| (ByteSpan::new(0, bytes.len()), false));
+    }
+    let first = number.checked_mul(words)?;
+    let behind = first.checked_add(words)?;
+    let mut seen = 0;
+    let mut in_run = false;
+    let mut start = (number == 0).then_some(0);
+    let mut end = None;
+    scan(bytes, |offset, _, class| {
+        if class == Class::Single || (class == Class::Run && !in_run) {
+            if seen == first && number > 0 {
+                start = Some(offset);
+            }
+            if seen == behind {
+                end = Some(offset);
+                return false;
+            }
+            seen += 1;
+        }
+        in_run = class == Class::Run;
+        true
+    });
+    Some((ByteSpan::new(start?, end.unwrap_or(bytes.len())), end.is_some()))
+}
+
+/// How many pages a text of `total` words has at `words` words a page.
+pub fn page_count(total: usize, words: usize) -> usize {
+    if words == 0 { 1 } else { total.div_ceil(words).max(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> usize {
+        measure(text.as_bytes()).words
+    }
+
+    #[test]
+    fn a_word_is_a_run_of_non_whitespace_or_one_cjk_scalar() {
+        assert_eq!(words(""), 0);
+        assert_eq!(words(" \t\r\n\u{a0}\u{3000}"), 0);
+        assert_eq!(words("one two\nthree"), 3);
+        assert_eq!(words("科技爱好者"), 5);
+        assert_eq!(words("ひらがな カタカナ"), 8);
+        assert_eq!(words("한국어 문서"), 5);
+        assert_eq!(words("mdsel是store"), 3);
+        assert_eq!(words("说，好"), 3, "a full-width comma is a run of its own between two words");
+    }
+
+    #[test]
+    fn characters_are_scalars_and_invalid_bytes_are_what_they_are_shown_as() {
+        assert_eq!(measure("aé😀".as_bytes()).chars, 3);
+        let bad = b"a\xff\xfeb";
+        assert_eq!(measure(bad).chars, String::from_utf8_lossy(bad).chars().count());
+        assert_eq!(measure(bad).words, 1);
+    }
+
+    #[test]
+    fn pages_end_behind_the_whitespace_that_follows_their_last_word() {
+        let text = b"  a b\n\n c ";
+        assert_eq!(page(text, 2, 0), Some((ByteSpan::new(0, 8), true)));
+        assert_eq!(page(text, 2, 1), Some((ByteSpan::new(8, 10), false)));
+        assert_eq!(page(text, 2, 2), None);
+        assert_eq!(page(b"", 5, 0), Some((ByteSpan::new(0, 0), false)));
+        assert_eq!(page(b"", 5, 1), None);
+        assert_eq!(page(b"a b", 0, 0), Some((ByteSpan::new(0, 3), false)));
+    }
+
+    proptest! {
+        #[test]
+        fn pages_tile_any_bytes(bytes in proptest::collection::vec(prop_oneof![
+            Just(b' '), Just(b'\n'), Just(b'a'), any::<u8>()], 0..200), size in 1usize..9) {
+            let total = measure(&bytes).words;
+            let mut position = 0;
+            for number in 0..page_count(total, size) {
+                let (span, more) = page(&bytes, size, number).unwrap();
+                prop_assert_eq!(span.start, position);
+                prop_assert_eq!(more, number + 1 < page_count(total, size));
+                position = span.end;
+            }
+            prop_assert_eq!(position, bytes.len());
+            prop_assert_eq!(page(&bytes, size, page_count(total, size)), None);
+        }
+    }
+}

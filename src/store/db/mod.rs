@@ -1,0 +1,198 @@
+//! The SQLite half of the store: opening, hardening, and what its errors mean to a user.
+//!
+//! A store file is untrusted until it has shown the application id, a known version and exactly the
+//! schema of that version; every connection runs with SQLite's defences for hostile files on.
+//! Invariant: nothing is read from, and nothing written to, a file that has not passed these checks.
+
+mod content;
+mod outline_codec;
+mod schema;
+mod snapshot;
+mod writer;
+
+pub use snapshot::{NameMatch, Snapshot, Totals};
+pub use writer::{PackedDocument, Writer};
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::ffi::ErrorCode;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::position::ByteSpan;
+
+/// What an error of SQLite at the store `path` means to a user.
+fn store_error(path: &Path, error: rusqlite::Error) -> Error {
+    let path = path.display();
+    let code = error.sqlite_error_code();
+    let result = match code {
+        Some(ErrorCode::NotADatabase) => return foreign(Path::new(&path.to_string())),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::TooBig) => {
+            Error::new(ErrorKind::StoreCorrupt, format!("{path}: the store is damaged: {error}"))
+                .with_hint("move the file away and ingest again")
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::new(ErrorKind::Locked, format!("{path}: another process holds the store"))
+                .with_hint("wait for it to end, or give it more time with --wait")
+        }
+        Some(ErrorCode::ReadOnly) => {
+            Error::new(ErrorKind::ReadOnly, format!("{path}: the store cannot be written"))
+        }
+        Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),
+        _ => Error::new(ErrorKind::Io, format!("{path}: {error}")),
+    };
+    result.with_source(error)
+}
+
+fn foreign(path: &Path) -> Error {
+    Error::new(ErrorKind::StoreForeign, format!("{}: not a store of mdsel", path.display()))
+        .with_hint("name another file with --db, or move this one away")
+}
+
+fn not_found(path: &Path) -> Error {
+    Error::new(ErrorKind::StoreNotFound, format!("{}: there is no store", path.display()))
+        .with_hint("make one with `mdsel ingest FOLDER`")
+}
+
+fn corrupt(path: &Path, what: &str) -> Error {
+    Error::new(ErrorKind::StoreCorrupt, format!("{}: the store is damaged: {what}", path.display()))
+        .with_hint("move the file away and ingest again")
+}
+
+/// What the first bytes of a file say of it, before SQLite is asked.
+#[derive(PartialEq, Eq)]
+enum Header {
+    /// No file, or none with content.
+    Absent,
+    /// A database that may be a store.
+    Plausible,
+}
+
+/// Reads the header of a database file (sqlite.org/fileformat.html, section 1.3).
+fn peek(path: &Path) -> Result<Header> {
+    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Header::Absent),
+        Err(error) => return Err(Error::io(path, error)),
+    };
+    if !metadata.is_file() {
+        return Err(foreign(path));
+    }
+    if metadata.len() == 0 {
+        return Ok(Header::Absent);
+    }
+    let mut header = [0; 100];
+    let file = std::fs::File::open(path).map_err(|error| Error::io(path, error))?;
+    let read = file.take(100).read(&mut header).map_err(|error| Error::io(path, error))?;
+    let application_id = header.get(68..72).unwrap_or_default();
+    // An id of zero is one that still waits in the write-ahead log.
+    let is_ours = application_id == schema::APPLICATION_ID.to_be_bytes() || application_id == [0; 4];
+    if read < header.len() || !header.starts_with(MAGIC) || !is_ours {
+        return Err(foreign(path));
+    }
+    Ok(Header::Plausible)
+}
+
+/// Opens a connection with `flags`, every defence on.
+fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
+    let wrap = |error| store_error(path, error);
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(target, flags).map_err(wrap)?;
+    for (config, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+    ] {
+        connection.set_db_config(config, on).map_err(wrap)?;
+    }
+    for (limit, value) in [
+        (Limit::SQLITE_LIMIT_LENGTH, 256 << 20),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
+        (Limit::SQLITE_LIMIT_COLUMN, 100),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, 50),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 10),
+        (Limit::SQLITE_LIMIT_VDBE_OP, 100_000),
+        (Limit::SQLITE_LIMIT_FUNCTION_ARG, 16),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000),
+        (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+    ] {
+        connection.set_limit(limit, value).map_err(wrap)?;
+    }
+    Ok(connection)
+}
+
+/// The names of the files that SQLite keeps beside a store, and the one that is its lock.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The form in which document names are compared without case: NFC, case-folded.
+fn fold(text: &str) -> String {
+    text.nfc().collect::<String>().to_lowercase()
+}
+
+/// The part of a path behind its last `/`, and the path up to and without its extension.
+fn without_extension(path: &str) -> &str {
+    let name_start = path.rfind('/').map_or(0, |slash| slash + 1);
+    match path.get(name_start..).and_then(|name| name.rfind('.')) {
+        Some(dot) if dot > 0 => path.get(..name_start + dot).unwrap_or(path),
+        _ => path,
+    }
+}
+
+/// The key under which `document.name_key` holds a path whose extension is already cut off.
+fn name_key(stem: &str) -> String {
+    let mut key = String::with_capacity(stem.len() + 1);
+    for component in fold(stem).rsplit('/') {
+        key.push_str(component);
+        key.push('/');
+    }
+    key
+}
+
+/// A span in SQLite's integers.
+fn sql(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// An integer of SQLite's as a count.
+fn count(value: i64) -> usize {
+    usize::try_from(value).unwrap_or(0)
+}
+
+/// Clips `span` to `0..length`.
+fn clip(span: ByteSpan, length: usize) -> ByteSpan {
+    let start = span.start.min(length);
+    ByteSpan { start, end: span.end.clamp(start, length) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_keys_turn_suffixes_into_prefixes() {
+        assert_eq!(name_key(without_extension("docs/API/Guide.md")), "guide/api/docs/");
+        assert_eq!(without_extension("a/v1.2.md"), "a/v1.2");
+        assert_eq!(without_extension("a.b/c"), "a.b/c");
+        assert_eq!(without_extension(".hidden"), ".hidden");
+        assert_eq!(name_key("e\u{301}"), name_key("\u{c9}"));
+    }
+
+    #[test]
+    fn the_bundled_sqlite_has_the_fix_for_resetting_the_log() {
+        assert!(rusqlite::version_number() >= 3_051_003);
+    }
+}

@@ -1,0 +1,343 @@
+//! Reading: one unchanging state of the store.
+//!
+//! Invariant: everything that one [`Snapshot`] answers is of the same committed generation, whatever
+//! a writer does meanwhile, and no reader ever waits for a writer.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+
+use super::{
+    Header, beside, clip, connect, content, corrupt, count, fold, name_key, not_found,
+    outline_codec, peek, schema, sql, store_error, without_extension,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::markdown::outline::Outline;
+use crate::position::ByteSpan;
+use crate::store::{FileState, IngestOptions, StoredDocument};
+
+/// Columns of a [`StoredDocument`], in the order that [`stored_document`] reads.
+pub(super) const DOCUMENT_COLUMNS: &str = "id, path, hash, size, mtime_ns, ctime_ns, lossy";
+
+/// Reads a row of [`DOCUMENT_COLUMNS`].
+pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
+    Ok(StoredDocument {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        hash: row.get(2)?,
+        state: FileState {
+            size: row.get::<_, i64>(3)?.unsigned_abs(),
+            mtime_ns: row.get(4)?,
+            ctime_ns: row.get(5)?,
+        },
+        is_lossy: row.get(6)?,
+    })
+}
+
+/// What a document's name stands for.
+#[derive(Debug)]
+pub enum NameMatch {
+    /// No document.
+    None,
+    /// Exactly one.
+    One(StoredDocument),
+    /// Several: the first of their paths in path order, and how many there are.
+    Many(Vec<String>, usize),
+}
+
+/// What the store holds in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Totals {
+    /// Documents.
+    pub documents: usize,
+    /// Sections.
+    pub sections: usize,
+    /// Blocks of all types, in containers too.
+    pub blocks: usize,
+    /// Bytes of the documents.
+    pub bytes: usize,
+    /// Words of the documents.
+    pub words: usize,
+    /// Lines of the documents.
+    pub lines: usize,
+    /// Diagnostics: places that could not be taken as they stand.
+    pub diagnostics: usize,
+}
+
+/// One unchanging state of the store.
+#[derive(Debug)]
+pub struct Snapshot {
+    connection: Connection,
+    path: PathBuf,
+    root: PathBuf,
+    options: IngestOptions,
+    generation: u64,
+}
+
+impl Snapshot {
+    /// Opens the store at `path` and pins its newest generation.
+    pub fn open(path: &Path) -> Result<Self> {
+        if peek(path)? == Header::Absent {
+            return Err(not_found(path));
+        }
+        let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        let mut connection = Self::connect(&path)?;
+        let deadline = Instant::now() + Duration::from_secs(limits::QUERY_SECONDS as u64);
+        connection
+            .progress_handler(100_000, Some(move || Instant::now() > deadline))
+            .and_then(|()| connection.execute_batch("BEGIN"))
+            .map_err(|error| store_error(&path, error))?;
+        if schema::check(&path, &connection)? == schema::State::Empty {
+            return Err(not_found(&path));
+        }
+        let mut snapshot = Self {
+            connection,
+            root: PathBuf::new(),
+            options: IngestOptions::default(),
+            generation: 0,
+            path,
+        };
+        let (generation, root, options): (i64, String, String) = snapshot.wrap(
+            snapshot
+                .connection
+                .query_row(
+                    "SELECT (SELECT value FROM meta WHERE key = 'generation'), \
+                        (SELECT value FROM meta WHERE key = 'root'), \
+                        (SELECT value FROM meta WHERE key = 'options')",
+                    [],
+                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+                )
+                .optional(),
+        )?
+        .ok_or_else(|| not_found(&snapshot.path))?;
+        snapshot.generation = generation.unsigned_abs();
+        snapshot.root = root_folder(&snapshot.path, &root);
+        snapshot.options = serde_json::from_str(&options)
+            .map_err(|_| corrupt(&snapshot.path, "its options cannot be read"))?;
+        Ok(snapshot)
+    }
+
+    /// Connects for reading. On media that cannot be written, SQLite cannot make the index of its
+    /// log; the file is then read as one that nobody changes, which its log, if any, would belie.
+    fn connect(path: &Path) -> Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = connect(path, path, flags)?;
+        let probe = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
+        let Err(error) = probe else { return Ok(connection) };
+        if error.sqlite_error_code() != Some(rusqlite::ffi::ErrorCode::CannotOpen) {
+            return Err(store_error(path, error));
+        }
+        let log = beside(path, "-wal");
+        if std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
+            return Err(Error::new(
+                ErrorKind::StoreNeedsCheckpoint,
+                format!("{}: holds changes that cannot be read from here", log.display()),
+            )
+            .with_hint("run `mdsel status` once where the folder can be written"));
+        }
+        let target = format!("file:{}?immutable=1", uri_path(path));
+        connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)
+    }
+
+    fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+        result.map_err(|error| store_error(&self.path, error))
+    }
+
+    /// The store file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that document paths are relative to. It need not exist.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What the last ingest took.
+    pub fn options(&self) -> &IngestOptions {
+        &self.options
+    }
+
+    /// How many times the store has been changed.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The document whose path is exactly `path`.
+    pub fn document_at(&self, path: &str) -> Result<Option<StoredDocument>> {
+        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE path = ?1");
+        self.wrap(self.connection.prepare_cached(&statement).and_then(|mut statement| {
+            statement.query_row([path], stored_document).optional()
+        }))
+    }
+
+    /// Up to `count` documents in path order, behind the path `after`.
+    pub fn documents(&self, after: Option<&str>, count: usize) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path > ?1 ORDER BY path LIMIT ?2"
+        );
+        self.wrap(self.connection.prepare_cached(&statement).and_then(|mut statement| {
+            statement
+                .query_map(params![after.unwrap_or_default(), sql(count)], stored_document)?
+                .collect()
+        }))
+    }
+
+    /// How many documents there are.
+    pub fn document_count(&self) -> Result<usize> {
+        self.wrap(
+            self.connection
+                .query_row("SELECT count(*) FROM document", [], |row| row.get::<_, i64>(0))
+                .map(count),
+        )
+    }
+
+    /// The document that `name` stands for: an exact path, one without its extension, a unique
+    /// suffix of whole components with and without extension, and the same case-folded. The first
+    /// tier that has any hit decides.
+    pub fn named(&self, name: &str) -> Result<NameMatch> {
+        let name = name.strip_prefix("./").unwrap_or(name);
+        if let Some(document) = self.document_at(name)? {
+            return Ok(NameMatch::One(document));
+        }
+        let with_extension = self.paths_below(&name_key(without_extension(name)))?;
+        let without = self.paths_below(&name_key(name))?;
+        let folded = fold(name);
+        let is_suffix = |path: &str, name: &str| {
+            path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        type Tier<'a> = (&'a [String], Box<dyn Fn(&str) -> bool + 'a>);
+        let tiers: [Tier<'_>; 7] = [
+            (&without, Box::new(|path| without_extension(path) == name)),
+            (&with_extension, Box::new(|path| is_suffix(path, name))),
+            (&without, Box::new(|path| is_suffix(without_extension(path), name))),
+            (&with_extension, Box::new(|path| fold(path) == folded)),
+            (&without, Box::new(|path| fold(without_extension(path)) == folded)),
+            (&with_extension, Box::new(|path| is_suffix(&fold(path), &folded))),
+            (&without, Box::new(|path| is_suffix(&fold(without_extension(path)), &folded))),
+        ];
+        for (paths, is_hit) in tiers {
+            let hits: Vec<_> = paths.iter().filter(|path| is_hit(path)).collect();
+            match hits.as_slice() {
+                [] => {}
+                [path] => {
+                    return Ok(self.document_at(path)?.map_or(NameMatch::None, NameMatch::One));
+                }
+                many => {
+                    let shown =
+                        many.iter().take(limits::MAX_CANDIDATES_SHOWN).map(|&p| p.clone()).collect();
+                    return Ok(NameMatch::Many(shown, many.len()));
+                }
+            }
+        }
+        Ok(NameMatch::None)
+    }
+
+    /// The paths, in path order, whose name key begins with `key`, which ends with a slash.
+    fn paths_below(&self, key: &str) -> Result<Vec<String>> {
+        let behind = format!("{}0", key.strip_suffix('/').unwrap_or(key));
+        self.wrap(
+            self.connection
+                .prepare_cached(
+                    "SELECT path FROM document WHERE name_key >= ?1 AND name_key < ?2 ORDER BY path",
+                )
+                .and_then(|mut statement| {
+                    statement.query_map([key, &behind], |row| row.get(0))?.collect()
+                }),
+        )
+    }
+
+    /// Paths whose name resembles `name` enough to be worth comparing with it: those that begin with
+    /// the same letter, at most [`limits::MAX_NAMESPACES_COMPARED`].
+    pub fn similar_paths(&self, name: &str) -> Result<Vec<String>> {
+        let key = name_key(without_extension(name));
+        let first: String = key.chars().take(1).collect();
+        let behind = format!("{first}\u{10FFFF}");
+        self.wrap(
+            self.connection
+                .prepare_cached(
+                    "SELECT path FROM document WHERE name_key >= ?1 AND name_key < ?2 \
+                     ORDER BY name_key LIMIT ?3",
+                )
+                .and_then(|mut statement| {
+                    statement
+                        .query_map(
+                            params![first, behind, sql(limits::MAX_NAMESPACES_COMPARED)],
+                            |row| row.get(0),
+                        )?
+                        .collect()
+                }),
+        )
+    }
+
+    /// The structure of a document.
+    pub fn outline(&self, document: &StoredDocument) -> Result<Outline> {
+        let outline = self.wrap(
+            self.connection
+                .prepare_cached("SELECT packed FROM outline WHERE document_id = ?1")
+                .and_then(|mut statement| {
+                    statement
+                        .query_row([document.id], |row| {
+                            Ok(outline_codec::decode(row.get_ref(0)?.as_blob()?))
+                        })
+                        .optional()
+                }),
+        )?;
+        outline.flatten().ok_or_else(|| {
+            corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
+        })
+    }
+
+    /// The bytes of a document within `span`, clipped to the document.
+    pub fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
+        let length = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+        let span = clip(span, length);
+        self.wrap(content::read(&self.connection, document.id, length, span))?.ok_or_else(|| {
+            corrupt(&self.path, &format!("the bytes of {} cannot be read", document.path))
+        })
+    }
+
+    /// What the store holds in all.
+    pub fn totals(&self) -> Result<Totals> {
+        self.wrap(self.connection.query_row(
+            "SELECT count(*), coalesce(sum(sections), 0), coalesce(sum(blocks), 0), \
+                coalesce(sum(size), 0), coalesce(sum(words), 0), coalesce(sum(lines), 0), \
+                (SELECT count(*) FROM diagnostic) FROM document",
+            [],
+            |row| {
+                let number = |column| row.get::<_, i64>(column).map(count);
+                Ok(Totals {
+                    documents: number(0)?,
+                    sections: number(1)?,
+                    blocks: number(2)?,
+                    bytes: number(3)?,
+                    words: number(4)?,
+                    lines: number(5)?,
+                    diagnostics: number(6)?,
+                })
+            },
+        ))
+    }
+}
+
+/// The root folder, which the store knows relative to its own folder.
+pub(super) fn root_folder(store: &Path, root: &str) -> PathBuf {
+    let folder = store.parent().unwrap_or_else(|| Path::new(""));
+    let joined = if root == "." { folder.to_owned() } else { folder.join(root) };
+    joined.canonicalize().unwrap_or(joined)
+}
+
+/// A path as the path of a `file:` URI (RFC 3986, section 2.1).
+fn uri_path(path: &Path) -> String {
+    let mut result = String::new();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            result.push(char::from(byte));
+        } else {
+            result.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    result
+}

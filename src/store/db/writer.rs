@@ -1,0 +1,321 @@
+//! Writing: the lock, and transactions that change whole documents.
+//!
+//! One writer at a time holds a `flock` on a file beside the store, which the system releases however
+//! the process ends. Invariant: a change is acknowledged only behind a commit with
+//! `synchronous = FULL`, every commit that changed anything makes a new generation, and a writer that
+//! ends leaves no log behind, so that the file alone is the store.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+
+use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
+use super::{
+    Header, beside, connect, content, name_key, outline_codec, peek, schema, sql, store_error,
+    without_extension,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::markdown::Diagnostic;
+use crate::markdown::outline::NodeKind;
+use crate::store::{FileState, IngestOptions, NewDocument, StoredDocument};
+
+/// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
+/// takes every document anew.
+const PARSER_VERSION: i64 = 1;
+
+/// A document with everything made that is written of it.
+#[derive(Debug)]
+pub struct PackedDocument {
+    path: String,
+    /// blake3 of its bytes.
+    pub hash: [u8; 32],
+    state: FileState,
+    chunks: Vec<Vec<u8>>,
+    outline: Vec<u8>,
+    lines: usize,
+    words: usize,
+    sections: usize,
+    blocks: usize,
+    is_lossy: bool,
+    front_matter: Option<String>,
+    /// What could not be taken as it stands.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl PackedDocument {
+    /// Packs `new`, which takes time but no lock.
+    pub fn new(new: NewDocument) -> Result<Self> {
+        let outline = &new.document.outline;
+        let chunks = content::compress(&new.bytes)
+            .map_err(|error| Error::io(Path::new(&new.path), error))?;
+        Ok(Self {
+            hash: new.hash,
+            state: new.state,
+            chunks,
+            outline: outline_codec::encode(outline),
+            lines: outline.lines,
+            words: outline.document.words,
+            sections: outline.sections.len(),
+            blocks: outline
+                .nodes
+                .iter()
+                .filter(|node| matches!(node.kind, NodeKind::Block(_)))
+                .count(),
+            is_lossy: new.document.is_lossy,
+            front_matter: new
+                .document
+                .front_matter
+                .map(|front_matter| serde_json::Value::Object(front_matter).to_string()),
+            diagnostics: new.document.diagnostics,
+            path: new.path,
+        })
+    }
+}
+
+/// The file whose lock a writer of the store at `path` holds.
+fn lock_path(path: &Path) -> PathBuf {
+    beside(path, "-lock")
+}
+
+/// The right to change a store.
+#[derive(Debug)]
+pub struct Writer {
+    connection: Connection,
+    path: PathBuf,
+    is_dirty: bool,
+    // Held until the connection is closed.
+    _lock: File,
+}
+
+impl Writer {
+    /// Opens the store at `path` for writing, making it where there is none; waits up to `wait` for
+    /// another writer.
+    pub fn open(path: &Path, wait: Duration) -> Result<Self> {
+        peek(path)?;
+        let lock = Self::lock(path, wait)?;
+        // Once more: another writer may have made the store while this one waited.
+        let was_absent = peek(path)? == Header::Absent;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut connection = connect(path, path, flags)?;
+        let wrap = |error| store_error(path, error);
+        if connection.is_readonly(c"main").map_err(wrap)? {
+            return Err(Error::new(
+                ErrorKind::ReadOnly,
+                format!("{}: the store cannot be written", path.display()),
+            ));
+        }
+        connection.busy_timeout(wait).map_err(wrap)?;
+        if was_absent || schema::check(path, &connection)? == schema::State::Empty {
+            schema::create(&mut connection).map_err(wrap)?;
+        }
+        for (pragma, value) in [("journal_mode", "WAL"), ("synchronous", "FULL")] {
+            connection.pragma_update(None, pragma, value).map_err(wrap)?;
+        }
+        Ok(Self { connection, path: path.to_owned(), is_dirty: false, _lock: lock })
+    }
+
+    fn lock(path: &Path, wait: Duration) -> Result<File> {
+        let lock_path = lock_path(path);
+        let deadline = Instant::now() + wait;
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&lock_path)
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                    Error::new(
+                        ErrorKind::ReadOnly,
+                        format!("{}: the store cannot be written: {error}", path.display()),
+                    )
+                }
+                _ => Error::io(&lock_path, error),
+            })?;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
+                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                    return Err(Error::new(
+                        ErrorKind::Locked,
+                        format!("{}: another process is writing", path.display()),
+                    )
+                    .with_hint("wait for it to end, or give it more time with --wait"));
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
+    fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+        result.map_err(|error| store_error(&self.path, error))
+    }
+
+    fn meta<T: rusqlite::types::FromSql>(&self, key: &str) -> Result<Option<T>> {
+        self.wrap(
+            self.connection
+                .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
+                .optional(),
+        )
+    }
+
+    fn set_meta(&self, key: &str, value: impl rusqlite::ToSql) -> Result<()> {
+        self.wrap(
+            self.connection
+                .execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)", params![key, value]),
+        )?;
+        Ok(())
+    }
+
+    /// The folder that document paths are relative to, once one is set.
+    pub fn root(&self) -> Result<Option<PathBuf>> {
+        Ok(self.meta::<String>("root")?.map(|root| root_folder(&self.path, &root)))
+    }
+
+    /// Notes the root, relative to the folder of the store, and what an ingest takes.
+    pub fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
+        self.begin()?;
+        if self.meta::<i64>("generation")?.is_none() {
+            self.set_meta("generation", 0)?;
+            self.set_meta("parser_version", PARSER_VERSION)?;
+        }
+        self.set_meta("root", root)?;
+        self.set_meta("options", serde_json::to_string(options).unwrap_or_default())?;
+        self.commit()
+    }
+
+    /// What the last ingest took, once there was one.
+    pub fn options(&self) -> Result<Option<IngestOptions>> {
+        Ok(self.meta::<String>("options")?.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Whether the documents were parsed as this program parses.
+    pub fn has_current_parser(&self) -> Result<bool> {
+        Ok(self.meta::<i64>("parser_version")? == Some(PARSER_VERSION))
+    }
+
+    /// How many times the store has been changed.
+    pub fn generation(&self) -> Result<u64> {
+        Ok(self.meta::<i64>("generation")?.map_or(0, i64::unsigned_abs))
+    }
+
+    /// All documents.
+    pub fn documents(&self) -> Result<Vec<StoredDocument>> {
+        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document");
+        self.wrap(
+            self.connection
+                .prepare(&statement)
+                .and_then(|mut statement| statement.query_map([], stored_document)?.collect()),
+        )
+    }
+
+    /// Begins a transaction.
+    pub fn begin(&self) -> Result<()> {
+        self.wrap(self.connection.execute_batch("BEGIN IMMEDIATE"))
+    }
+
+    /// Commits the transaction; where it changed a document, as a new generation.
+    pub fn commit(&mut self) -> Result<()> {
+        if self.is_dirty {
+            let generation = i64::try_from(self.generation()?).unwrap_or(0) + 1;
+            self.set_meta("generation", generation)?;
+        }
+        self.wrap(self.connection.execute_batch("COMMIT"))?;
+        self.is_dirty = false;
+        Ok(())
+    }
+
+    /// Notes that every document is parsed as this program parses.
+    pub fn set_current_parser(&mut self) -> Result<()> {
+        self.begin()?;
+        self.set_meta("parser_version", PARSER_VERSION)?;
+        self.commit()
+    }
+
+    /// Puts a document, in place of the one with the same path.
+    pub fn put(&mut self, document: &PackedDocument) -> Result<()> {
+        self.is_dirty = true;
+        let result = self.put_rows(document);
+        self.wrap(result)
+    }
+
+    fn put_rows(&self, document: &PackedDocument) -> rusqlite::Result<()> {
+        let prepare = |statement| self.connection.prepare_cached(statement);
+        prepare("DELETE FROM document WHERE path = ?1")?.execute([&document.path])?;
+        let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
+            .query_row([], |row| row.get(0))?;
+        prepare(
+            "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
+             sections, blocks, lossy, front_matter, generation) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?
+        .execute(params![
+            document.path,
+            name_key(without_extension(&document.path)),
+            document.hash,
+            i64::try_from(document.state.size).unwrap_or(i64::MAX),
+            document.state.mtime_ns,
+            document.state.ctime_ns,
+            sql(document.lines),
+            sql(document.words),
+            sql(document.sections),
+            sql(document.blocks),
+            document.is_lossy,
+            document.front_matter,
+            generation + 1,
+        ])?;
+        let id = self.connection.last_insert_rowid();
+        for (chunk, bytes) in document.chunks.iter().enumerate() {
+            prepare("INSERT INTO content (document_id, chunk, bytes) VALUES (?1, ?2, ?3)")?
+                .execute(params![id, sql(chunk), bytes])?;
+        }
+        prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
+            .execute(params![id, document.outline])?;
+        for (ordinal, diagnostic) in document.diagnostics.iter().enumerate() {
+            prepare(
+                "INSERT INTO diagnostic (document_id, ordinal, code, line, message) \
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                id,
+                sql(ordinal),
+                diagnostic.code,
+                diagnostic.line.map(sql),
+                diagnostic.message
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Forgets a document.
+    pub fn remove(&mut self, id: i64) -> Result<()> {
+        self.is_dirty = true;
+        self.wrap(
+            self.connection
+                .prepare_cached("DELETE FROM document WHERE id = ?1")
+                .and_then(|mut statement| statement.execute([id])),
+        )?;
+        Ok(())
+    }
+
+    /// Notes the state of a file whose bytes are the stored ones.
+    pub fn set_state(&self, id: i64, state: FileState) -> Result<()> {
+        self.wrap(
+            self.connection
+                .prepare_cached("UPDATE document SET mtime_ns = ?2, ctime_ns = ?3 WHERE id = ?1")
+                .and_then(|mut statement| {
+                    statement.execute(params![id, state.mtime_ns, state.ctime_ns])
+                }),
+        )?;
+        Ok(())
+    }
+
+    /// Writes the log back into the store file and ends.
+    pub fn close(self) -> Result<()> {
+        self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
+        Ok(())
+    }
+}

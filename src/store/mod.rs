@@ -1,0 +1,78 @@
+//! The store: what was ingested, kept in one SQLite file.
+//!
+//! Every verb of the program talks to documents through this module and no other way. [`Snapshot`]
+//! reads one unchanging state; [`Writer`] holds the lock and changes it in transactions. Invariant:
+//! a document's row, bytes, outline and diagnostics change together or not at all, and whatever a
+//! snapshot answers is of one generation.
+
+mod db;
+
+pub use db::{NameMatch, PackedDocument, Snapshot, Totals, Writer};
+
+use crate::markdown::Document;
+
+/// What the file system told of a file when its bytes were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileState {
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last modification, nanoseconds since the epoch; 0 where the file was taken so
+    /// soon behind it that a later change might carry the same time (git calls this racily clean).
+    pub mtime_ns: i64,
+    /// Time of the last change of the inode, likewise; 0 where the system has none.
+    pub ctime_ns: i64,
+}
+
+/// A document as the store lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredDocument {
+    /// Its id, never used for another version of it.
+    pub id: i64,
+    /// Its path relative to the root, with `/`.
+    pub path: String,
+    /// blake3 of its bytes.
+    pub hash: [u8; 32],
+    /// Its file when it was taken.
+    pub state: FileState,
+    /// Whether it holds bytes that are not UTF-8.
+    pub is_lossy: bool,
+}
+
+/// A document to be put into the store.
+#[derive(Debug)]
+pub struct NewDocument {
+    /// Its path relative to the root, with `/`.
+    pub path: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// blake3 of its bytes.
+    pub hash: [u8; 32],
+    /// Its file.
+    pub state: FileState,
+    /// Its structure.
+    pub document: Document,
+}
+
+/// What decides which files an ingest takes; stored, and reused until given again.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct IngestOptions {
+    /// Extensions without the dot, compared without case.
+    pub extensions: Vec<String>,
+    /// Whether hidden files are taken.
+    pub hidden: bool,
+    /// Whether ignore files are left unread.
+    pub no_ignore: bool,
+    /// Bytes of the largest file taken.
+    pub max_file_bytes: u64,
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        Self {
+            extensions: ["md", "markdown", "mdx"].map(str::to_owned).to_vec(),
+            hidden: false,
+            no_ignore: false,
+            max_file_bytes: crate::limits::MAX_FILE_BYTES as u64,
+        }
+    }
+}
