@@ -47,6 +47,14 @@ CREATE TABLE outline (
     packed BLOB NOT NULL
 );
 
+-- What the titles of a document are looked up by: for each section a line end, its folded title with
+-- hyphens for blanks, and, where that is not its part of a section path too, a tab and that part.
+-- Serves: sections by title over the whole store, by scanning no more than the titles.
+CREATE TABLE title (
+    document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
+    keys TEXT NOT NULL
+);
+
 CREATE TABLE diagnostic (
     document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,

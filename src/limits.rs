@@ -63,6 +63,10 @@ limits! {
     MAX_CANDIDATES_SHOWN = 10, "candidates", "candidates shown for an ambiguous address";
     MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
         "document names that are compared with a name that does not exist";
+    MAX_SECTIONS_COMPARED = 5_000, "sections-compared",
+        "titles of a document that are compared with a title that does not exist";
+    MAX_TITLE_DOCUMENTS = 5_000, "title-documents",
+        "documents that are searched for a part of a title named without its document";
     LOCK_WAIT_SECONDS = 10, "wait",
         "seconds a writer waits for another one unless --wait says otherwise";
     QUERY_SECONDS = 10, "query-seconds", "seconds one statement of the store may run";

@@ -10,10 +10,10 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::{Candidate, file_state, is_racy};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits;
 use crate::markdown;
-use crate::store::{FileState, NewDocument, PackedDocument};
+use crate::store::{FileState, NewDocument, PackedDocument, Packer};
 
 /// What became of a candidate.
 pub(super) enum Outcome {
@@ -89,8 +89,12 @@ pub(super) fn run(
             let jobs = job_receiver.clone();
             let results = sender.clone();
             scope.spawn(move || {
+                let mut packer = Packer::new();
                 for (number, candidate) in jobs {
-                    let outcome = take(root, candidate, is_forced, max_file_bytes);
+                    let outcome = match &mut packer {
+                        Ok(packer) => take(root, candidate, is_forced, max_file_bytes, packer),
+                        Err(error) => Err(Error::new(error.kind(), error.to_string())),
+                    };
                     if results.send((number, outcome)).is_err() {
                         break;
                     }
@@ -118,7 +122,13 @@ pub(super) fn run(
 }
 
 /// Reads one file and makes of it what the store wants.
-fn take(root: &Path, candidate: &Candidate, is_forced: bool, max_file_bytes: u64) -> Result<Outcome> {
+fn take(
+    root: &Path,
+    candidate: &Candidate,
+    is_forced: bool,
+    max_file_bytes: u64,
+    packer: &mut Packer,
+) -> Result<Outcome> {
     let (bytes, state) = match read(&root.join(&candidate.path), max_file_bytes) {
         Ok(Some(read)) => read,
         Ok(None) => return Ok(Outcome::Refused("not a regular file, or grown while it was read")),
@@ -134,7 +144,8 @@ fn take(root: &Path, candidate: &Candidate, is_forced: bool, max_file_bytes: u64
     }
     let document = markdown::parse(&bytes);
     let path = candidate.path.clone();
-    PackedDocument::new(NewDocument { path, bytes, hash, state, document })
+    packer
+        .pack(NewDocument { path, bytes, hash, state, document })
         .map(|packed| Outcome::Put(Box::new(packed)))
 }
 

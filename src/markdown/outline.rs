@@ -112,6 +112,8 @@ pub struct Section {
     pub path_number: usize,
     /// Offset behind its heading.
     pub heading_end: usize,
+    /// Lines of its heading, of which a setext heading has several.
+    pub heading_lines: usize,
     /// Offset behind its own text: where its first child section begins, or its end.
     pub own_end: usize,
     /// Words and characters of its own text, heading included, child sections not.
@@ -185,7 +187,7 @@ impl Outline {
                 sections: Vec::new(),
                 contained_anchors: Vec::new(),
                 root: measure(file.get(root_span.start..root_span.end).unwrap_or_default()),
-                document: measure(file),
+                document: measure_before(file, body),
                 bytes: file.len(),
                 lines: lines.count(),
             },
@@ -198,6 +200,12 @@ impl Outline {
             builder.add(block, &node_of);
         }
         builder.close_sections(0, file.len());
+        // Counts are additive over whole lines.
+        let root = builder.outline.root;
+        builder.outline.document += root;
+        for section in &builder.outline.sections {
+            builder.outline.document += section.own;
+        }
         builder.outline.number_paths();
         builder.outline
     }
@@ -222,6 +230,17 @@ impl Outline {
             |front_matter| front_matter.start,
         )
     }
+}
+
+/// What the bytes before `body` add to the counts of the file. A byte order mark is part of the
+/// run that follows it.
+fn measure_before(file: &[u8], body: usize) -> Measure {
+    let mut result = measure(file.get(..body).unwrap_or_default());
+    let mut joined = file.chunks(body + 4).next().map(measure).unwrap_or_default();
+    let following = measure(file.get(body..).unwrap_or_default().chunks(4).next().unwrap_or_default());
+    joined.words -= following.words;
+    result.words = joined.words;
+    result
 }
 
 struct Builder<'a> {
@@ -285,6 +304,10 @@ impl Builder<'_> {
             anchor_number,
             path_number: 0,
             heading_end: heading.end,
+            heading_lines: {
+                let lines = self.lines.lines(heading);
+                lines.end + 1 - lines.start
+            },
             own_end: 0,
             own: Measure::default(),
         });

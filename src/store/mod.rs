@@ -7,7 +7,7 @@
 
 mod db;
 
-pub use db::{NameMatch, PackedDocument, Snapshot, Totals, Writer};
+pub use db::{NameMatch, PackedDocument, Packer, Snapshot, Totals, Writer};
 
 use crate::markdown::Document;
 

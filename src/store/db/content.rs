@@ -12,10 +12,18 @@ use crate::position::ByteSpan;
 /// zstd's level: its default, of which measurement found the lower ones hardly faster here.
 const LEVEL: i32 = 3;
 
-/// The compressed chunks of `bytes`, in order. An empty document has none.
-pub(super) fn compress(bytes: &[u8]) -> std::io::Result<Vec<Vec<u8>>> {
-    let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
-    bytes.chunks(CONTENT_CHUNK_BYTES).map(|chunk| compressor.compress(chunk)).collect()
+/// Compresses documents one after the other; making one costs more than compressing a small document.
+pub(super) struct ContentCompressor(zstd::bulk::Compressor<'static>);
+
+impl ContentCompressor {
+    pub(super) fn new() -> std::io::Result<Self> {
+        zstd::bulk::Compressor::new(LEVEL).map(Self)
+    }
+
+    /// The compressed chunks of `bytes`, in order. An empty document has none.
+    pub(super) fn compress(&mut self, bytes: &[u8]) -> std::io::Result<Vec<Vec<u8>>> {
+        bytes.chunks(CONTENT_CHUNK_BYTES).map(|chunk| self.0.compress(chunk)).collect()
+    }
 }
 
 /// Reads `span` of a document of `length` bytes; `None` where the stored chunks are not that.

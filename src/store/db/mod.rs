@@ -8,10 +8,11 @@ mod content;
 mod outline_codec;
 mod schema;
 mod snapshot;
+mod title_keys;
 mod writer;
 
 pub use snapshot::{NameMatch, Snapshot, Totals};
-pub use writer::{PackedDocument, Writer};
+pub use writer::{PackedDocument, Packer, Writer};
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

@@ -46,6 +46,7 @@ struct PackedSection {
     anchor_number: usize,
     path_number: usize,
     heading_length: usize,
+    heading_lines: usize,
     own_length: usize,
     own: (usize, usize),
 }
@@ -104,6 +105,7 @@ pub(super) fn encode(outline: &Outline) -> Vec<u8> {
                 anchor_number: section.anchor_number,
                 path_number: section.path_number,
                 heading_length: section.heading_end - start,
+                heading_lines: section.heading_lines,
                 own_length: section.own_end - start,
                 own: pair(section.own),
             }
@@ -193,6 +195,7 @@ fn unpack_section(packed: PackedSection, node: usize, bytes: ByteSpan) -> Option
         anchor_number: packed.anchor_number,
         path_number: packed.path_number,
         heading_end: within(packed.heading_length)?,
+        heading_lines: packed.heading_lines,
         own_end: within(packed.own_length)?,
         own: measure(packed.own),
     })

@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6d64_7365;
 const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/0001_documents.sql")];
 
 /// blake3 of what `sqlite_schema` holds behind the last migration.
-const FINGERPRINT: &str = "342d4ae0278b2f8e0a3d5c2f65199c0721a5a97dbcb9e8a6180aa7e88c2eb267";
+const FINGERPRINT: &str = "c54726bcdb1e96517ec9878c97ffe4c15638b26482b62f71b8afbdd02d904a5a";
 
 /// The version of the schema that this program writes.
 pub(super) fn version() -> i64 {

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{
     Header, beside, clip, connect, content, corrupt, count, fold, name_key, not_found,
-    outline_codec, peek, schema, sql, store_error, without_extension,
+    outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -288,6 +288,37 @@ impl Snapshot {
         outline.flatten().ok_or_else(|| {
             corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
         })
+    }
+
+    /// The documents, in path order, that may hold a section whose title or path part contains
+    /// `text`, at most `count`: every one that does, and few that do not.
+    pub fn documents_with_title_part(&self, text: &str, count: usize) -> Result<Vec<StoredDocument>> {
+        self.documents_with_keys("instr(keys, ?1) > 0", text, count)
+    }
+
+    /// Likewise those with a section whose title or path part is `text`.
+    pub fn documents_with_title(&self, text: &str) -> Result<Vec<StoredDocument>> {
+        let condition = "instr(keys || char(10), char(10) || ?1 || char(10)) > 0 \
+             OR instr(keys, char(10) || ?1 || char(9)) > 0 \
+             OR instr(keys || char(10), char(9) || ?1 || char(10)) > 0";
+        self.documents_with_keys(condition, text, usize::MAX)
+    }
+
+    fn documents_with_keys(
+        &self,
+        condition: &str,
+        text: &str,
+        count: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM title JOIN document ON id = document_id \
+             WHERE {condition} ORDER BY path LIMIT ?2"
+        );
+        self.wrap(self.connection.prepare_cached(&statement).and_then(|mut statement| {
+            statement
+                .query_map(params![title_keys::needle(text), sql(count)], stored_document)?
+                .collect()
+        }))
     }
 
     /// The bytes of a document within `span`, clipped to the document.

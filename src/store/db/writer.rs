@@ -14,11 +14,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
 use super::{
     Header, beside, connect, content, name_key, outline_codec, peek, schema, sql, store_error,
-    without_extension,
+    title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::Diagnostic;
-use crate::markdown::outline::NodeKind;
+use crate::markdown::outline::{Node, NodeKind};
 use crate::store::{FileState, IngestOptions, NewDocument, StoredDocument};
 
 /// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
@@ -34,6 +34,7 @@ pub struct PackedDocument {
     state: FileState,
     chunks: Vec<Vec<u8>>,
     outline: Vec<u8>,
+    title_keys: String,
     lines: usize,
     words: usize,
     sections: usize,
@@ -44,25 +45,35 @@ pub struct PackedDocument {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl PackedDocument {
-    /// Packs `new`, which takes time but no lock.
-    pub fn new(new: NewDocument) -> Result<Self> {
+/// Makes of documents what is written of them, which takes time but no lock; one a thread.
+pub struct Packer(content::ContentCompressor);
+
+impl Packer {
+    /// A packer.
+    pub fn new() -> Result<Self> {
+        content::ContentCompressor::new()
+            .map(Self)
+            .map_err(|error| Error::io(Path::new("zstd"), error))
+    }
+
+    /// Packs a document.
+    pub fn pack(&mut self, new: NewDocument) -> Result<PackedDocument> {
         let outline = &new.document.outline;
-        let chunks = content::compress(&new.bytes)
+        let chunks = self
+            .0
+            .compress(&new.bytes)
             .map_err(|error| Error::io(Path::new(&new.path), error))?;
-        Ok(Self {
+        let is_block = |node: &&Node| matches!(node.kind, NodeKind::Block(_));
+        Ok(PackedDocument {
             hash: new.hash,
             state: new.state,
             chunks,
             outline: outline_codec::encode(outline),
+            title_keys: title_keys::of(outline),
             lines: outline.lines,
             words: outline.document.words,
             sections: outline.sections.len(),
-            blocks: outline
-                .nodes
-                .iter()
-                .filter(|node| matches!(node.kind, NodeKind::Block(_)))
-                .count(),
+            blocks: outline.nodes.iter().filter(is_block).count(),
             is_lossy: new.document.is_lossy,
             front_matter: new
                 .document
@@ -274,6 +285,10 @@ impl Writer {
         }
         prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
             .execute(params![id, document.outline])?;
+        if !document.title_keys.is_empty() {
+            prepare("INSERT INTO title (document_id, keys) VALUES (?1, ?2)")?
+                .execute(params![id, document.title_keys])?;
+        }
         for (ordinal, diagnostic) in document.diagnostics.iter().enumerate() {
             prepare(
                 "INSERT INTO diagnostic (document_id, ordinal, code, line, message) \

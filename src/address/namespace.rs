@@ -1,0 +1,78 @@
+//! Namespaces: a document's path as it stands in an address.
+//!
+//! Invariant: decoding what encoding gave is the identity, and an encoded path holds no `::`, no
+//! blank and no control character.
+
+/// The namespace of the document at `path`: `%`, blanks, controls and `::` percent-encoded.
+pub fn encode(path: &str) -> String {
+    let mut result = String::with_capacity(path.len());
+    let mut previous_was_colon = false;
+    for scalar in path.chars() {
+        let is_second_colon = scalar == ':' && previous_was_colon;
+        if scalar == '%' || scalar.is_whitespace() || scalar.is_control() || is_second_colon {
+            let mut buffer = [0; 4];
+            for byte in scalar.encode_utf8(&mut buffer).bytes() {
+                result.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            result.push(scalar);
+        }
+        previous_was_colon = scalar == ':' && !is_second_colon;
+    }
+    // A colon at the end would merge with the `::` that follows.
+    if result.ends_with(':') {
+        result.pop();
+        result.push_str("%3A");
+    }
+    result
+}
+
+/// The text that `namespace` stands for, decoded once; what is no escape stays as it is, and so does
+/// all of it where the bytes would not be UTF-8.
+pub fn decode(namespace: &str) -> String {
+    let bytes = namespace.as_bytes();
+    let mut result = Vec::with_capacity(bytes.len());
+    let mut position = 0;
+    while let Some(&byte) = bytes.get(position) {
+        let escape = (byte == b'%').then(|| namespace.get(position + 1..position + 3)).flatten();
+        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(decoded) => {
+                result.push(decoded);
+                position += 3;
+            }
+            None => {
+                result.push(byte);
+                position += 1;
+            }
+        }
+    }
+    String::from_utf8(result).unwrap_or_else(|_| namespace.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn blanks_percent_controls_and_double_colons_are_encoded() {
+        assert_eq!(encode("docs/My notes (v1.2).md"), "docs/My%20notes%20(v1.2).md");
+        assert_eq!(encode("100%.md"), "100%25.md");
+        assert_eq!(encode("std::vector.md"), "std:%3Avector.md");
+        assert_eq!(encode("C#.md"), "C#.md");
+        assert_eq!(encode("日本語.md"), "日本語.md");
+        assert_eq!(decode("100%"), "100%");
+        assert_eq!(decode("%zz%4"), "%zz%4");
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_undoes_encoding(path in "[a:% \u{1}é/]{0,12}") {
+            let encoded = encode(&path);
+            let (before, _) = format!("{}::x", encoded).split_once("::").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+            prop_assert_eq!(&before, &encoded, "the first `::` ends the namespace");
+            prop_assert_eq!(decode(&encoded), path);
+        }
+    }
+}

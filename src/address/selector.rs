@@ -1,0 +1,358 @@
+//! Selectors: steps from a document to a node, as the PRD writes them.
+//!
+//! Owns the grammar of steps (contract, section 2) and which text is a selector at all. Invariant: a
+//! selector that was parsed, displayed and parsed again is the same; what is emitted is never
+//! shorthand.
+
+use std::fmt;
+
+use super::fault::{Fault, FaultCode};
+use crate::limits;
+use crate::markdown::outline::BlockType;
+
+/// What a step names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// The text before the first heading.
+    Root,
+    /// Headings of a level, 1 to 6, with their sections.
+    Heading(u8),
+    /// Child sections.
+    Section,
+    /// Blocks of a type.
+    Block(BlockType),
+    /// Items of a list.
+    Item,
+    /// A page of what stands before.
+    Page,
+}
+
+impl fmt::Display for StepKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => formatter.write_str("root"),
+            Self::Heading(level) => write!(formatter, "heading:h{level}"),
+            Self::Section => formatter.write_str("section"),
+            Self::Block(block_type) => write!(formatter, "block:{}", block_type.name()),
+            Self::Item => formatter.write_str("item"),
+            Self::Page => formatter.write_str("page"),
+        }
+    }
+}
+
+/// Which of the nodes that a step names are meant, 0-based.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordinal {
+    /// Every one.
+    All,
+    /// One.
+    One(usize),
+    /// From the first to the second, inclusive.
+    Range(usize, usize),
+}
+
+/// A step of a selector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it names.
+    pub kind: StepKind,
+    /// Which of them.
+    pub ordinal: Ordinal,
+    /// Where it begins in the selector, in Unicode scalars, 0-based.
+    pub position: usize,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ordinal {
+            Ordinal::All => write!(formatter, "{}", self.kind),
+            Ordinal::One(index) => write!(formatter, "{}[{index}]", self.kind),
+            Ordinal::Range(from, to) => write!(formatter, "{}[{from}-{to}]", self.kind),
+        }
+    }
+}
+
+/// A path of steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selector {
+    /// The steps but a final page, at least one.
+    pub steps: Vec<Step>,
+    /// The page that the last step asks for, 0-based.
+    pub page: Option<usize>,
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, step) in self.steps.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str("/")?;
+            }
+            step.fmt(formatter)?;
+        }
+        self.page.map_or(Ok(()), |page| write!(formatter, "/page[{page}]"))
+    }
+}
+
+/// The kind that a shorthand word stands for; shorthand always has an ordinal.
+fn shorthand(word: &str) -> Option<StepKind> {
+    let kind = match word {
+        "h1" => StepKind::Heading(1),
+        "h2" => StepKind::Heading(2),
+        "h3" => StepKind::Heading(3),
+        "h4" => StepKind::Heading(4),
+        "h5" => StepKind::Heading(5),
+        "h6" => StepKind::Heading(6),
+        "para" => StepKind::Block(BlockType::Paragraph),
+        "quote" => StepKind::Block(BlockType::Blockquote),
+        "heading" => return None,
+        name => StepKind::Block(BlockType::named(name)?),
+    };
+    Some(kind)
+}
+
+/// The word of a step and what follows it: a bracket, a dot with digits, or nothing.
+fn split_word(step: &str) -> (&str, &str) {
+    let bracket = step.find('[').unwrap_or(step.len());
+    let dot = step.find('.').filter(|&dot| {
+        let rest = step.get(dot + 1..).unwrap_or_default();
+        rest.starts_with(|c: char| c.is_ascii_digit())
+            && rest.chars().all(|c| c.is_ascii_digit() || c == '-')
+    });
+    step.split_at(dot.unwrap_or(step.len()).min(bracket))
+}
+
+/// Whether `locator` is a selector by its first step, and so never a section path.
+pub fn is_selector(locator: &str) -> bool {
+    let first = locator.split(['/', '?']).next().unwrap_or_default();
+    if first.starts_with("heading:") || first.starts_with("block:") {
+        return true;
+    }
+    let (word, rest) = split_word(first);
+    match word {
+        "root" | "section" | "item" | "page" => rest.is_empty() || rest.starts_with('['),
+        word => !rest.is_empty() && shorthand(word).is_some(),
+    }
+}
+
+impl Selector {
+    /// Parses a selector without namespace and parameters. Positions in faults and steps are Unicode
+    /// scalars in `text`.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        if text.is_empty() {
+            return Err(Fault::new(FaultCode::EmptySelector, "the selector is empty").at(0));
+        }
+        if text.ends_with('/') {
+            let position = text.chars().count() - 1;
+            let message = "nothing follows the last slash";
+            return Err(Fault::new(FaultCode::TrailingSlash, message).at(position));
+        }
+        let mut steps: Vec<Step> = Vec::new();
+        let mut page = None;
+        let mut position = 0;
+        for part in text.split('/') {
+            if steps.len() == limits::MAX_SELECTOR_STEPS {
+                let message = "more steps than the limit selector-steps allows";
+                return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
+            }
+            if page.is_some() {
+                let message = "a page is the last step";
+                return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
+            }
+            let step = parse_step(part, position)?;
+            check_order(&step, &steps)?;
+            match (step.kind, step.ordinal) {
+                (StepKind::Page, Ordinal::One(number)) => page = Some(number),
+                _ => steps.push(step),
+            }
+            position += part.chars().count() + 1;
+        }
+        if let Some(step) = steps.iter().rev().skip(usize::from(page.is_none())).find(|step| {
+            matches!(step.ordinal, Ordinal::Range(..))
+        }) {
+            let message = format!("a range stands on the last step only, not on {step}");
+            return Err(Fault::new(FaultCode::InvalidSyntax, message).at(step.position));
+        }
+        Ok(Self { steps, page })
+    }
+}
+
+/// Refuses a step that cannot stand behind `before`.
+fn check_order(step: &Step, before: &[Step]) -> Result<(), Fault> {
+    let previous = before.last().map(|step| step.kind);
+    let message = match step.kind {
+        StepKind::Root if previous.is_some() => "root is the first step or none".to_owned(),
+        StepKind::Item if previous != Some(StepKind::Block(BlockType::List)) => {
+            "item stands behind a list".to_owned()
+        }
+        StepKind::Page if previous.is_none() => "a page is a page of something".to_owned(),
+        StepKind::Page if !matches!(step.ordinal, Ordinal::One(_)) => {
+            "a page has one number, as in page[0]".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::new(FaultCode::InvalidSyntax, message).at(step.position))
+}
+
+fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
+    let (word, rest) = split_word(text);
+    let is_dotted = rest.starts_with('.');
+    let fault = |code, message: String| Err(Fault::new(code, message).at(position));
+    let kind = if let Some(level) = word.strip_prefix("heading:") {
+        let digits = level.strip_prefix('h').unwrap_or_default();
+        match digits.parse::<u8>() {
+            Ok(level @ 1..=6) if digits.len() == 1 => StepKind::Heading(level),
+            _ => {
+                let message = format!("{level:?} is no heading level: h1 to h6 are");
+                return fault(FaultCode::InvalidHeadingLevel, message);
+            }
+        }
+    } else if let Some(name) = word.strip_prefix("block:") {
+        match BlockType::named(name) {
+            Some(block_type) => StepKind::Block(block_type),
+            None => {
+                let names = BlockType::ALL.map(BlockType::name);
+                let suggestions = super::suggest::most_similar(name, names)
+                    .into_iter()
+                    .map(|name| format!("block:{name}{rest}"))
+                    .collect();
+                let message = format!("{name:?} is no block type: {} are", names.join(", "));
+                return fault(FaultCode::InvalidBlockType, message)
+                    .map_err(|fault| fault.suggest(suggestions));
+            }
+        }
+    } else {
+        match (word, shorthand(word)) {
+            ("root", _) if rest.is_empty() => StepKind::Root,
+            ("section", _) if !is_dotted => StepKind::Section,
+            ("item", _) if !is_dotted => StepKind::Item,
+            ("page", _) if !is_dotted => StepKind::Page,
+            (_, Some(kind)) if !rest.is_empty() => kind,
+            ("", _) => return fault(FaultCode::InvalidSyntax, "a step is empty".to_owned()),
+            _ => {
+                let words = ["root", "heading:h1", "section", "block:paragraph", "item", "page"];
+                let message = format!("{text:?} is no step: {}, ... are", words.join(", "));
+                return fault(FaultCode::InvalidSyntax, message);
+            }
+        }
+    };
+    let at = position + word.chars().count();
+    let ordinal = if let Some(dotted) = rest.strip_prefix('.') {
+        parse_ordinal(dotted, at + 1)?
+    } else if let Some(bracketed) = rest.strip_prefix('[') {
+        let Some((inner, behind)) = bracketed.split_once(']') else {
+            let message = "the bracket is not closed";
+            return Err(Fault::new(FaultCode::UnclosedBracket, message).at(at));
+        };
+        if !behind.is_empty() {
+            let position = at + 2 + inner.chars().count();
+            let message = format!("{behind:?} follows the index");
+            return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
+        }
+        parse_ordinal(inner, at + 1)?
+    } else {
+        Ordinal::All
+    };
+    Ok(Step { kind, ordinal, position })
+}
+
+fn parse_ordinal(text: &str, position: usize) -> Result<Ordinal, Fault> {
+    let fault = |message: String| Err(Fault::new(FaultCode::InvalidIndex, message).at(position));
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse::<usize>().unwrap_or(usize::MAX))
+    };
+    match text.split_once('-') {
+        None => match number(text) {
+            Some(index) => Ok(Ordinal::One(index)),
+            None => fault(format!("{text:?} is no index: 0, 1, 2, ... are")),
+        },
+        Some((from, to)) => match (number(from), number(to)) {
+            (Some(from), Some(to)) if from <= to => Ok(Ordinal::Range(from, to)),
+            (Some(_), Some(_)) => fault(format!("{text:?} runs backwards")),
+            _ => fault(format!("{text:?} is no range: 0-2 is one")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> String {
+        Selector::parse(text).map_or_else(
+            |fault| format!("{} at {}", fault.code.code(), fault.position.unwrap_or(usize::MAX)),
+            |selector| selector.to_string(),
+        )
+    }
+
+    #[test]
+    fn the_grammar_and_its_shorthand() {
+        for text in [
+            "root",
+            "root/block:paragraph[0]",
+            "heading:h2[1]/section[0]/block:code[0]",
+            "heading:h6",
+            "section[2]/page[1]",
+            "block:list[0]/item[3]/block:code[1]",
+            "heading:h1[0-3]",
+            "block:blockquote[0]/block:heading[0]",
+        ] {
+            assert!(is_selector(text), "{text}");
+            assert_eq!(parsed(text), text);
+        }
+        for (short, long) in [
+            ("h2[1]", "heading:h2[1]"),
+            ("h2.1", "heading:h2[1]"),
+            ("h2.1-3", "heading:h2[1-3]"),
+            ("code.0", "block:code[0]"),
+            ("para[0]", "block:paragraph[0]"),
+            ("quote[0]/para.1", "block:blockquote[0]/block:paragraph[1]"),
+        ] {
+            assert!(is_selector(short), "{short}");
+            assert_eq!(parsed(short), long);
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_selector_by_its_first_step() {
+        for text in ["code", "h2", "heading", "sections", "root.1", "code.rs", "h2.x", "h7[0]", "a/root"]
+        {
+            assert!(!is_selector(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_syntax_code_has_its_position() {
+        for (text, expected) in [
+            ("", "EMPTY_SELECTOR at 0"),
+            ("heading:h7[0]", "INVALID_HEADING_LEVEL at 0"),
+            ("heading:h0", "INVALID_HEADING_LEVEL at 0"),
+            ("heading:two", "INVALID_HEADING_LEVEL at 0"),
+            ("root/block:picture[0]", "INVALID_BLOCK_TYPE at 5"),
+            ("heading:h2[x]", "INVALID_INDEX at 11"),
+            ("heading:h2[-1]", "INVALID_INDEX at 11"),
+            ("heading:h2[]", "INVALID_INDEX at 11"),
+            ("heading:h2[3-1]", "INVALID_INDEX at 11"),
+            ("heading:h2[1", "UNCLOSED_BRACKET at 10"),
+            ("heading:h2[1]/", "TRAILING_SLASH at 13"),
+            ("heading:h2[1]x", "INVALID_SYNTAX at 13"),
+            ("heading:h2[1]//block:code", "INVALID_SYNTAX at 14"),
+            ("heading:h2[1]/root", "INVALID_SYNTAX at 14"),
+            ("root[0]", "INVALID_SYNTAX at 0"),
+            ("item[0]", "INVALID_SYNTAX at 0"),
+            ("section[0]/item[0]", "INVALID_SYNTAX at 11"),
+            ("page[0]", "INVALID_SYNTAX at 0"),
+            ("section[0]/page", "INVALID_SYNTAX at 11"),
+            ("section[0]/page[0]/page[1]", "INVALID_SYNTAX at 19"),
+            ("section[0-1]/block:code[0]", "INVALID_SYNTAX at 0"),
+            ("section[0]/intro", "INVALID_SYNTAX at 11"),
+        ] {
+            assert_eq!(parsed(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_index_beyond_all_numbers_is_out_of_range_not_invalid() {
+        assert!(Selector::parse("section[99999999999999999999999]").is_ok());
+    }
+}

@@ -1,0 +1,421 @@
+//! The nodes of an outline as a tree: what stands below what, and which address that gives.
+//!
+//! Owns how steps count (contract, section 3). Invariant: the primary selector of a node, followed
+//! from the document, matches that node and no other.
+
+use super::selector::{Ordinal, Step, StepKind};
+use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
+
+/// From where a step is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole document.
+    Document,
+    /// A node.
+    Node(usize),
+}
+
+/// Why steps lead nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeadEnd {
+    /// Index of the step that matches nothing.
+    pub step: usize,
+    /// Where that step was followed from.
+    pub scope: Scope,
+    /// How many nodes the step would match without its index.
+    pub available: usize,
+}
+
+/// An outline with what navigating it needs.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    outline: Outline,
+    /// For each node, the index behind the last node below it.
+    ends: Vec<usize>,
+    /// For each section, how many of its level come before it.
+    level_ordinals: Vec<usize>,
+}
+
+impl Tree {
+    /// The tree of `outline`.
+    pub fn new(outline: Outline) -> Self {
+        let mut ends: Vec<usize> = (1..=outline.nodes.len()).collect();
+        for (index, node) in outline.nodes.iter().enumerate().rev() {
+            let end = ends.get(index).copied().unwrap_or(index + 1);
+            if let Some(above) = node.parent.and_then(|parent| ends.get_mut(parent)) {
+                *above = (*above).max(end);
+            }
+        }
+        let mut seen = [0; 7];
+        let level_ordinals = outline
+            .sections
+            .iter()
+            .map(|section| match seen.get_mut(usize::from(section.level)) {
+                Some(count) => {
+                    *count += 1;
+                    *count - 1
+                }
+                None => 0,
+            })
+            .collect();
+        Self { outline, ends, level_ordinals }
+    }
+
+    /// The outline.
+    pub fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    /// A node by its index.
+    pub fn node(&self, index: usize) -> Option<&Node> {
+        self.outline.nodes.get(index)
+    }
+
+    /// The section that a node is, if it is one.
+    pub fn section(&self, node: usize) -> Option<&Section> {
+        match self.node(node)?.kind {
+            NodeKind::Section(section) => self.outline.sections.get(section),
+            _ => None,
+        }
+    }
+
+    fn end(&self, node: usize) -> usize {
+        self.ends.get(node).copied().unwrap_or(node + 1)
+    }
+
+    fn siblings(&self, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
+        let mut next = from;
+        std::iter::from_fn(move || {
+            let current = next;
+            (current < to).then(|| {
+                next = self.end(current);
+                current
+            })
+        })
+    }
+
+    /// The nodes directly below `node`, in document order.
+    pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.siblings(node + 1, self.end(node))
+    }
+
+    /// The sections directly below `scope`, in document order.
+    pub fn child_sections(&self, scope: Scope) -> impl Iterator<Item = usize> + '_ {
+        let (from, to) = match scope {
+            Scope::Document => (0, self.outline.nodes.len()),
+            Scope::Node(node) => (node + 1, self.end(node)),
+        };
+        self.siblings(from, to).filter(|&node| self.section(node).is_some())
+    }
+
+    /// How many blocks of each type stand directly in `node`, types without any left out; items of a
+    /// list are counted as such.
+    pub fn block_counts(&self, node: usize) -> Vec<(&'static str, usize)> {
+        let mut items = 0;
+        let mut counts = [0; BlockType::ALL.len()];
+        for child in self.children(node) {
+            match self.node(child).map(|node| node.kind) {
+                Some(NodeKind::Item) => items += 1,
+                Some(NodeKind::Block(block_type)) => {
+                    let index = BlockType::ALL.iter().position(|&other| other == block_type);
+                    if let Some(count) = index.and_then(|index| counts.get_mut(index)) {
+                        *count += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        std::iter::once(("item", items))
+            .chain(BlockType::ALL.iter().map(|block_type| block_type.name()).zip(counts))
+            .filter(|(_, count)| *count > 0)
+            .collect()
+    }
+
+    /// The innermost section that holds the byte at `offset`; `None` before the first heading.
+    pub fn section_at(&self, offset: usize) -> Option<usize> {
+        let behind = self.outline.sections.partition_point(|section| {
+            self.node(section.node).is_some_and(|node| node.bytes.start <= offset)
+        });
+        // Sections have no gaps: the last that begins at or before the offset holds it.
+        self.outline.sections.get(behind.checked_sub(1)?).map(|section| section.node)
+    }
+
+    /// The nodes that a step of `kind` matches in `scope`, in document order.
+    pub fn matches(&self, scope: Scope, kind: StepKind) -> Vec<usize> {
+        let nodes = &self.outline.nodes;
+        let (from, to) = match scope {
+            Scope::Document => (0, nodes.len()),
+            Scope::Node(node) => (node + 1, self.end(node)),
+        };
+        let scope_kind = match scope {
+            Scope::Document => None,
+            Scope::Node(node) => self.node(node).map(|node| node.kind),
+        };
+        let has_sections = matches!(scope_kind, None | Some(NodeKind::Section(_)));
+        match kind {
+            StepKind::Root if scope == Scope::Document => vec![0],
+            StepKind::Heading(level) if has_sections => (from..to)
+                .filter(|&node| self.section(node).is_some_and(|section| section.level == level))
+                .collect(),
+            StepKind::Section if has_sections => self.child_sections(scope).collect(),
+            StepKind::Item if scope_kind == Some(NodeKind::Block(BlockType::List)) => {
+                self.siblings(from, to).collect()
+            }
+            StepKind::Block(block_type) => {
+                let is_match = |&node: &usize| {
+                    nodes.get(node).is_some_and(|node| node.kind == NodeKind::Block(block_type))
+                };
+                match scope_kind {
+                    // Containers are not entered.
+                    None | Some(NodeKind::Section(_)) => (from..to)
+                        .filter(is_match)
+                        .filter(|&node| !self.is_contained(node))
+                        .collect(),
+                    Some(NodeKind::Block(BlockType::List)) => self
+                        .siblings(from, to)
+                        .flat_map(|item| self.children(item))
+                        .filter(is_match)
+                        .collect(),
+                    _ => self.siblings(from, to).filter(is_match).collect(),
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a block stands in a list or block quote.
+    fn is_contained(&self, node: usize) -> bool {
+        let parent = self.node(node).and_then(|node| node.parent).and_then(|node| self.node(node));
+        parent.is_some_and(|parent| !matches!(parent.kind, NodeKind::Root | NodeKind::Section(_)))
+    }
+
+    /// Follows `steps` from the document: the nodes they match in document order, at most `most`, or
+    /// the first dead end. Where a step matches several nodes, those that lead nowhere further do not
+    /// count unless all do.
+    pub fn follow(&self, steps: &[Step], most: usize) -> Result<Vec<usize>, DeadEnd> {
+        let mut scopes = vec![Scope::Document];
+        for (index, step) in steps.iter().enumerate() {
+            let mut next = Vec::new();
+            let mut dead_end = None;
+            for &scope in &scopes {
+                let all = self.matches(scope, step.kind);
+                let before = next.len();
+                next.extend(chosen(&all, step.ordinal).iter().map(|&node| Scope::Node(node)));
+                if next.len() == before && dead_end.is_none() {
+                    dead_end = Some(DeadEnd { step: index, scope, available: all.len() });
+                }
+                if next.len() >= most {
+                    next.truncate(most);
+                    break;
+                }
+            }
+            if let (true, Some(dead_end)) = (next.is_empty(), dead_end) {
+                return Err(dead_end);
+            }
+            scopes = next;
+        }
+        let mut nodes: Vec<usize> = scopes
+            .into_iter()
+            .filter_map(|scope| match scope {
+                Scope::Node(node) => Some(node),
+                Scope::Document => None,
+            })
+            .collect();
+        // Nested scopes may reach one node twice.
+        let mut seen = std::collections::HashSet::new();
+        nodes.retain(|&node| seen.insert(node));
+        Ok(nodes)
+    }
+
+    /// The word for a node in answers: `heading:h2`, `block:code`, `item`, `root`.
+    pub fn type_name(&self, node: usize) -> String {
+        match self.node(node).map(|node| node.kind) {
+            Some(NodeKind::Section(section)) => {
+                let level = self.outline.sections.get(section).map_or(0, |section| section.level);
+                StepKind::Heading(level).to_string()
+            }
+            Some(NodeKind::Block(block_type)) => StepKind::Block(block_type).to_string(),
+            Some(NodeKind::Item) => StepKind::Item.to_string(),
+            Some(NodeKind::Root) | None => StepKind::Root.to_string(),
+        }
+    }
+
+    /// The primary selector of a node, without namespace.
+    pub fn selector(&self, node: usize) -> String {
+        let mut steps = Vec::new();
+        let mut current = Some(node);
+        while let Some(index) = current {
+            let Some(node) = self.node(index) else { break };
+            let (kind, ordinal) = match node.kind {
+                NodeKind::Root => {
+                    steps.push(StepKind::Root.to_string());
+                    break;
+                }
+                NodeKind::Section(section) => {
+                    let level = self.outline.sections.get(section).map_or(0, |s| s.level);
+                    let ordinal = self.level_ordinals.get(section).copied().unwrap_or(0);
+                    (StepKind::Heading(level), ordinal)
+                }
+                NodeKind::Block(block_type) => {
+                    (StepKind::Block(block_type), self.ordinal_among_siblings(index))
+                }
+                NodeKind::Item => (StepKind::Item, self.ordinal_among_siblings(index)),
+            };
+            steps.push(format!("{kind}[{ordinal}]"));
+            // A section is counted from the document.
+            current = node.parent.filter(|_| !matches!(node.kind, NodeKind::Section(_)));
+        }
+        steps.reverse();
+        steps.join("/")
+    }
+
+    fn ordinal_among_siblings(&self, index: usize) -> usize {
+        let Some(node) = self.node(index) else { return 0 };
+        let Some(parent) = node.parent else { return 0 };
+        self.children(parent)
+            .take_while(|&sibling| sibling < index)
+            .filter(|&sibling| self.node(sibling).is_some_and(|other| other.kind == node.kind))
+            .count()
+    }
+
+    /// The sections that hold `node`, outermost first, itself included where it is one.
+    pub fn sections_above(&self, node: usize) -> Vec<&Section> {
+        let mut above: Vec<&Section> =
+            std::iter::successors(Some(node), |&node| self.node(node).and_then(|node| node.parent))
+                .filter_map(|node| self.section(node))
+                .collect();
+        above.reverse();
+        above
+    }
+
+    /// The section that `node` is and those below it, in document order.
+    pub fn sections_within(&self, node: usize) -> impl Iterator<Item = &Section> + '_ {
+        let end = self.end(node);
+        let from = match self.node(node).map(|node| node.kind) {
+            Some(NodeKind::Section(section)) => section,
+            _ => self.outline.sections.len(),
+        };
+        let sections = self.outline.sections.get(from..).unwrap_or_default();
+        sections.iter().take_while(move |section| section.node < end)
+    }
+
+    /// The slug path of a section; `None` where any of its parts is empty.
+    pub fn section_path(&self, node: usize) -> Option<String> {
+        let parts: Option<Vec<String>> =
+            self.sections_above(node).into_iter().map(Section::path_part).collect();
+        parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"))
+    }
+}
+
+/// What `ordinal` chooses of `all`.
+fn chosen(all: &[usize], ordinal: Ordinal) -> &[usize] {
+    match ordinal {
+        Ordinal::All => all,
+        Ordinal::One(index) => all.get(index..=index).unwrap_or_default(),
+        Ordinal::Range(from, to) => {
+            let end = to.saturating_add(1).min(all.len());
+            all.get(from..end).unwrap_or_default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Selector;
+
+    const TEXT: &str = "\
+intro
+
+# A
+
+p
+
+- one
+
+  in one
+- two
+
+  > # quoted
+  > ```
+  > x
+  > ```
+
+## B
+
+```
+code
+```
+
+#### deep
+
+## C
+
+p
+
+# D
+
+```
+last
+```
+";
+
+    fn tree() -> Tree {
+        Tree::new(crate::markdown::parse(TEXT.as_bytes()).outline)
+    }
+
+    fn followed(text: &str) -> Vec<String> {
+        let tree = tree();
+        let selector = Selector::parse(text).unwrap();
+        match tree.follow(&selector.steps, 100) {
+            Ok(nodes) => nodes.into_iter().map(|node| tree.selector(node)).collect(),
+            Err(dead_end) => vec![format!("step {} of {}", dead_end.step, dead_end.available)],
+        }
+    }
+
+    #[test]
+    fn primary_selectors_lead_back_to_their_node_and_to_no_other() {
+        let tree = tree();
+        for node in 0..tree.outline().nodes.len() {
+            let selector = Selector::parse(&tree.selector(node)).unwrap();
+            assert_eq!(tree.follow(&selector.steps, 100), Ok(vec![node]), "{selector}");
+        }
+    }
+
+    #[test]
+    fn headings_count_from_the_document_or_inside_the_scope() {
+        assert_eq!(followed("heading:h2[1]"), ["heading:h2[1]"]);
+        assert_eq!(followed("heading:h1[0]/heading:h2[1]"), ["heading:h2[1]"]);
+        assert_eq!(followed("heading:h1[1]/heading:h2[0]"), ["step 1 of 0"]);
+        assert_eq!(followed("heading:h2[0]/heading:h2[0]"), ["step 1 of 0"], "never itself");
+        assert_eq!(followed("heading:h1[0-5]"), ["heading:h1[0]", "heading:h1[1]"]);
+    }
+
+    #[test]
+    fn sections_are_direct_children_of_any_level() {
+        assert_eq!(followed("section[1]"), ["heading:h1[1]"]);
+        assert_eq!(followed("section[0]/section[0]/section[0]"), ["heading:h4[0]"]);
+        assert_eq!(followed("section[0]/section[2]"), ["step 1 of 2"]);
+    }
+
+    #[test]
+    fn blocks_count_in_the_scope_without_entering_containers() {
+        assert_eq!(followed("block:code"), ["heading:h2[0]/block:code[0]", "heading:h1[1]/block:code[0]"]);
+        assert_eq!(followed("heading:h1[0]/block:paragraph[1]"), ["heading:h2[1]/block:paragraph[0]"]);
+        assert_eq!(followed("root/block:paragraph[0]"), ["root/block:paragraph[0]"]);
+        let list = "heading:h1[0]/block:list[0]";
+        assert_eq!(followed("block:list[0]/block:paragraph[1]"), [format!("{list}/item[0]/block:paragraph[1]")]);
+        let quote = format!("{list}/item[1]/block:blockquote[0]");
+        assert_eq!(followed(&format!("{quote}/block:code[0]")), [format!("{quote}/block:code[0]")]);
+        assert_eq!(followed(&format!("{quote}/block:heading[0]")), [format!("{quote}/block:heading[0]")]);
+        assert_eq!(followed("block:heading[0]"), ["step 0 of 0"]);
+    }
+
+    #[test]
+    fn steps_without_index_expand_in_document_order() {
+        assert_eq!(
+            followed("section/block:code[0]"),
+            ["heading:h2[0]/block:code[0]", "heading:h1[1]/block:code[0]"]
+        );
+    }
+}

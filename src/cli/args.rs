@@ -1,0 +1,204 @@
+//! The command line as clap reads it: names, defaults and help, and nothing else.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::limits;
+
+/// A persistent, indexed Markdown store for LLM agents.
+#[derive(Debug, Parser)]
+#[command(name = "mdsel", version, about, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Options that stand before or after the command's name.
+#[derive(Debug, Args)]
+pub(super) struct Global {
+    /// The store file [default: $MDSEL_DB, or the nearest .mdsel.db upwards]
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(super) db: Option<PathBuf>,
+    /// How to print the answer
+    #[arg(short, long, global = true, value_enum, default_value_t = FormatName::Json)]
+    pub(super) format: FormatName,
+    /// Print at most this many characters, a valid answer still
+    #[arg(long, global = true, value_name = "N")]
+    pub(super) max_chars: Option<usize>,
+    /// Indent JSON
+    #[arg(long, global = true)]
+    pub(super) pretty: bool,
+    /// Bring what is asked for up to date first
+    #[arg(long, global = true)]
+    pub(super) refresh: bool,
+    /// Colour text
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(super) color: Color,
+}
+
+/// A format by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FormatName {
+    /// One JSON value
+    Json,
+    /// One JSON value a line and item
+    Jsonl,
+    /// The bytes of the content alone
+    Raw,
+    /// For people
+    Text,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Build or refresh the store
+    Ingest(IngestArgs),
+    /// Tell what the store holds
+    Status(StatusArgs),
+    /// List documents, their headings and counts of their blocks
+    Index(IndexArgs),
+    /// Print content by address
+    Select(SelectArgs),
+}
+
+/// `ingest`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ingest docs")]
+pub(super) struct IngestArgs {
+    /// Files and folders to bring up to date [default: the root]
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    /// The folder that document paths are relative to, fixed by the first ingest
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) root: Option<PathBuf>,
+    /// Extensions to take, remembered [default: md,markdown,mdx]
+    #[arg(long, value_name = "EXT", value_delimiter = ',')]
+    pub(super) ext: Option<Vec<String>>,
+    /// Take hidden files, remembered
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(super) hidden: Option<bool>,
+    /// Do not read .gitignore, .ignore and .mdselignore, remembered
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(super) no_ignore: Option<bool>,
+    /// Skip larger files, remembered [default: 32M]
+    #[arg(long, value_name = "BYTES", value_parser = byte_size)]
+    pub(super) max_file_size: Option<u64>,
+    /// Change nothing; tell whether the store is out of date (status 1 where it is)
+    #[arg(long, conflicts_with_all = ["dry_run", "force"])]
+    pub(super) check: bool,
+    /// Change nothing; list what would change
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Parse what has not changed, too
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64)]
+    pub(super) wait: u64,
+}
+
+/// `status`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel status -f text")]
+pub(super) struct StatusArgs {
+    /// List the files that differ from what is stored
+    #[arg(long)]
+    pub(super) stale: bool,
+    /// List every limit of the program
+    #[arg(long)]
+    pub(super) limits: bool,
+}
+
+/// A list that can be long.
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Items to list at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = limits::LIST_LIMIT)]
+    pub(super) limit: usize,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// `index`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel index guide -f text")]
+pub(super) struct IndexArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC")]
+    pub(super) documents: Vec<String>,
+    /// List blocks with a preview, too
+    #[arg(long)]
+    pub(super) blocks: bool,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// `select`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel select 'guide::heading:h2[1]/block:code[0]'")]
+pub(super) struct SelectArgs {
+    /// Addresses, answered in this order; - reads them from standard input, one a line
+    #[arg(value_name = "ADDRESS", required = true)]
+    pub(super) addresses: Vec<String>,
+    /// Words a page; 0 for all at once
+    #[arg(long, value_name = "N", default_value_t = limits::MAX_WORDS)]
+    pub(super) max_words: usize,
+    /// Results to give at most; 0 for all [default: 50, or as many as there are addresses]
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// Bytes, with K, M or G for powers of 1024.
+fn byte_size(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.to_ascii_uppercase().trim_end_matches('B') {
+        text if text.ends_with('K') => (text.trim_end_matches('K').to_owned(), 1 << 10),
+        text if text.ends_with('M') => (text.trim_end_matches('M').to_owned(), 1 << 20),
+        text if text.ends_with('G') => (text.trim_end_matches('G').to_owned(), 1 << 30),
+        text => (text.to_owned(), 1),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match bytes {
+        Some(bytes) if bytes <= limits::LARGEST_MAX_FILE_BYTES as u64 => Ok(bytes),
+        Some(_) => Err("more than the limit largest-max-file-size (1G)".to_owned()),
+        None => Err("not a number of bytes, as 500K or 32M".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(byte_size("500"), Ok(500));
+        assert_eq!(byte_size("2k"), Ok(2048));
+        assert_eq!(byte_size("32MB"), Ok(32 << 20));
+        assert!(byte_size("2G").is_err());
+        assert!(byte_size("x").is_err());
+    }
+}

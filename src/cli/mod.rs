@@ -1,0 +1,170 @@
+//! The command line: arguments in, requests to the library, answers and exit statuses out.
+//!
+//! The only module that reads the environment, the current folder and standard input, and the only
+//! one that writes to standard output and standard error. Invariant: standard output holds the answer
+//! and nothing else; a closed pipe ends quietly; statuses are those of contract section 5.
+
+mod args;
+mod ingest;
+mod progress;
+mod read;
+mod status;
+mod store;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind as ClapErrorKind;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::{Answer, Format, Options, json, render, render_list, sanitize};
+use crate::query::{List, Outcome};
+use args::{Cli, Color, Command, FormatName, Global};
+
+/// The statuses a command ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// Everything asked was answered, or a check was clean.
+    Success = 0,
+    /// Nothing was, or a check had findings.
+    Nothing = 1,
+    /// Usage, store or I/O fault.
+    Fault = 2,
+    /// Some of it was.
+    Some = 3,
+}
+
+impl From<Outcome> for Status {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::All => Self::Success,
+            Outcome::Some => Self::Some,
+            Outcome::None => Self::Nothing,
+        }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+/// Runs the command that `arguments` are, the program's name first.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments).into(),
+    };
+    let is_json = cli.global.format == FormatName::Json;
+    match dispatch(&cli) {
+        Ok(status) => status.into(),
+        Err(error) => fault(&error, is_json).into(),
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<Status> {
+    match &cli.command {
+        Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
+        Command::Status(arguments) => status::run(&cli.global, arguments),
+        Command::Index(arguments) => read::index(&cli.global, arguments),
+        Command::Select(arguments) => read::select(&cli.global, arguments),
+    }
+}
+
+/// Prints what clap says: help to standard output, faults as every fault.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> Status {
+    if matches!(error.kind(), ClapErrorKind::DisplayHelp | ClapErrorKind::DisplayVersion) {
+        return match error.print() {
+            Ok(()) => Status::Success,
+            Err(_) => Status::Fault,
+        };
+    }
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let hints = text.lines().skip(1).map(str::trim).filter(|line| !line.is_empty());
+    let hint = hints.collect::<Vec<_>>().join("; ");
+    let error = Error::new(ErrorKind::Usage, message).with_hint(hint);
+    // Which format was asked for can only be guessed where the arguments cannot be read.
+    let is_other_format = arguments.windows(2).any(|pair| {
+        let [option, value] = pair else { return false };
+        (option == "-f" || option == "--format") && value != "json"
+    }) || arguments.iter().any(|argument| {
+        argument.to_str().is_some_and(|argument| {
+            argument.strip_prefix("--format=").or_else(|| argument.strip_prefix("-f")).is_some_and(
+                |format| !format.is_empty() && !format.starts_with('-') && format != "json",
+            )
+        })
+    });
+    fault(&error, !is_other_format)
+}
+
+/// Prints a fault of the command: one line on standard error, and where JSON was asked for one
+/// object on standard output.
+fn fault(error: &Error, is_json: bool) -> Status {
+    if is_json && error.kind() != ErrorKind::BudgetTooSmall {
+        let object = serde_json::json!({ "error": {
+            "code": error.kind().code(),
+            "message": error.to_string(),
+            "hint": error.hints().join("; "),
+        }});
+        drop(writeln!(io::stdout().lock(), "{}", json::compact(&object)));
+    }
+    let hints = error.hints().iter().filter(|hint| !hint.is_empty());
+    let hint = hints.map(|hint| format!(" ({hint})")).collect::<String>();
+    let line = format!("mdsel: {}: {error}{hint}", error.kind().code());
+    drop(writeln!(io::stderr().lock(), "{}", sanitize::line(&line)));
+    Status::Fault
+}
+
+/// A remark on standard error.
+fn remark(text: &str) {
+    drop(writeln!(io::stderr().lock(), "{}", sanitize::line(text)));
+}
+
+impl Global {
+    fn options(&self) -> Options {
+        Options {
+            format: match self.format {
+                FormatName::Json => Format::Json,
+                FormatName::Jsonl => Format::Jsonl,
+                FormatName::Raw => Format::Raw,
+                FormatName::Text => Format::Text,
+            },
+            is_pretty: self.pretty,
+            has_color: match self.color {
+                Color::Always => true,
+                Color::Never => false,
+                Color::Auto => {
+                    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+                }
+            },
+            max_chars: self.max_chars,
+        }
+    }
+
+    /// Prints an answer.
+    fn print(&self, answer: &impl Answer) -> Result<()> {
+        write_out(&render(answer, self.options())?)
+    }
+
+    /// Prints an answer whose items may be left out.
+    fn print_list(&self, answer: &(impl Answer + List)) -> Result<()> {
+        write_out(&render_list(answer, self.options())?)
+    }
+}
+
+/// Writes to standard output; whoever closed it has read enough.
+fn write_out(bytes: &[u8]) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::io(std::path::Path::new("standard output"), error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! The commands that answer from the store: each turns its arguments into a request.
+
+use std::io::Read as _;
+
+use super::args::{Global, IndexArgs, SelectArgs};
+use super::{Status, store};
+use crate::address::selector::is_selector;
+use crate::error::{Error, Result};
+use crate::query::resolve::{Window, resolve};
+use crate::query::{Cursor, Library, documents, index, select};
+use crate::store::Snapshot;
+
+fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
+    after.map(|after| after.parse()).transpose()
+}
+
+/// Opens the store; where `--refresh` asks for it, brings first up to date what `wanted` names:
+/// documents, or `None` for all.
+fn open(
+    global: &Global,
+    wanted: impl FnOnce(&Library<'_>) -> Result<Option<Vec<String>>>,
+) -> Result<Snapshot> {
+    let snapshot = store::open(global)?;
+    if !global.refresh {
+        return Ok(snapshot);
+    }
+    match wanted(&Library::new(&snapshot))? {
+        Some(documents) if documents.is_empty() => return Ok(snapshot),
+        Some(documents) => store::refresh(&snapshot, &documents)?,
+        None => store::refresh(&snapshot, &[])?,
+    }
+    store::open(global)
+}
+
+/// The documents that hold the places of `addresses`; `None` where any address is about the whole
+/// store, or about what is not in it yet.
+fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Vec<String>>> {
+    let mut paths = Vec::new();
+    for address in addresses {
+        let is_global = !address.contains("::") && is_selector(address);
+        let all = Window { skip: 0, take: usize::MAX };
+        let resolution =
+            if is_global { None } else { Some(resolve(library, address, all)?) };
+        match resolution {
+            Some(resolution) if resolution.fault.is_none() => {
+                paths.extend(
+                    resolution.places.iter().map(|place| place.document.stored.path.clone()),
+                );
+            }
+            _ => return Ok(None),
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    Ok(Some(paths))
+}
+
+/// The documents of that name; `None` for all.
+fn named_documents(library: &Library<'_>, names: &[String]) -> Result<Option<Vec<String>>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let named = documents::named(library, names)?;
+    if !named.faults.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(named.documents.into_iter().map(|document| document.path).collect()))
+}
+
+/// The addresses given, with those from standard input where `-` stands.
+fn addresses(given: &[String]) -> Result<Vec<String>> {
+    let mut addresses = Vec::new();
+    for address in given {
+        if address != "-" {
+            addresses.push(address.clone());
+            continue;
+        }
+        let mut text = String::new();
+        std::io::stdin()
+            .lock()
+            .read_to_string(&mut text)
+            .map_err(|error| Error::io(std::path::Path::new("standard input"), error))?;
+        addresses.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));
+    }
+    Ok(addresses)
+}
+
+pub(super) fn index(global: &Global, arguments: &IndexArgs) -> Result<Status> {
+    let request = index::Request {
+        documents: arguments.documents.clone(),
+        blocks: arguments.blocks,
+        limit: arguments.list.limit,
+        after: cursor(arguments.list.after.as_ref())?,
+    };
+    let snapshot = open(global, |library| named_documents(library, &request.documents))?;
+    let answer = index::index(&Library::new(&snapshot), &request)?;
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> {
+    let request = select::Request {
+        addresses: addresses(&arguments.addresses)?,
+        max_words: arguments.max_words,
+        limit: arguments.limit,
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let snapshot = open(global, |library| documents_of(library, &request.addresses))?;
+    let answer = select::select(&Library::new(&snapshot), &request)?;
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}

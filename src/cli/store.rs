@@ -1,0 +1,63 @@
+//! Finding the store, and bringing it up to date before it is asked.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::args::Global;
+use super::progress::Silent;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::{self, OptionChanges};
+use crate::limits;
+use crate::store::Snapshot;
+
+/// The name of a store that is not named.
+const FILE_NAME: &str = ".mdsel.db";
+
+/// The current folder.
+pub(super) fn current_folder() -> Result<PathBuf> {
+    std::env::current_dir().map_err(|error| Error::io(Path::new("."), error))
+}
+
+/// The store that is named, or the nearest one upwards; `None` where there is none.
+pub(super) fn find(global: &Global) -> Result<Option<PathBuf>> {
+    let folder = current_folder()?;
+    let named = global.db.clone().or_else(|| {
+        std::env::var_os("MDSEL_DB").filter(|path| !path.is_empty()).map(PathBuf::from)
+    });
+    if let Some(path) = named {
+        return Ok(Some(folder.join(path)));
+    }
+    Ok(folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.exists()))
+}
+
+/// Where a store that is not found is made.
+pub(super) fn new_path() -> Result<PathBuf> {
+    Ok(current_folder()?.join(FILE_NAME))
+}
+
+/// Opens the store for reading.
+pub(super) fn open(global: &Global) -> Result<Snapshot> {
+    let Some(path) = find(global)? else {
+        return Err(Error::new(
+            ErrorKind::StoreNotFound,
+            format!("no {FILE_NAME} in this folder or one above it"),
+        )
+        .with_hint("make one with `mdsel ingest FOLDER`, or name one with --db"));
+    };
+    Snapshot::open(&path)
+}
+
+/// Brings `documents`, paths relative to the root, up to date; all where there are none.
+pub(super) fn refresh(snapshot: &Snapshot, documents: &[String]) -> Result<()> {
+    let paths: Vec<PathBuf> =
+        documents.iter().map(|document| snapshot.root().join(document)).collect();
+    let request = ingest::Request {
+        store: snapshot.path(),
+        root: None,
+        paths: &paths,
+        options: OptionChanges::default(),
+        force: false,
+        wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+    };
+    ingest::run(&request, &Silent).map(drop)
+}

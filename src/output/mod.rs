@@ -1,0 +1,95 @@
+//! Answers as bytes: formats, the budget, and what is safe to show. Never touches the store.
+//!
+//! Every answer that can be printed implements [`Answer`]; [`render`] is the only way from one to
+//! bytes. Invariant: what is printed in a format is a valid document of that format, however small
+//! the budget, and says so where anything was left out.
+
+mod budget;
+pub mod json;
+pub mod sanitize;
+mod text;
+
+pub use text::Painter;
+
+use serde::Serialize;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::List;
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON value.
+    Json,
+    /// One JSON value a line and item.
+    Jsonl,
+    /// The bytes of the content alone.
+    Raw,
+    /// For people.
+    Text,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The format.
+    pub format: Format,
+    /// Whether JSON is indented.
+    pub is_pretty: bool,
+    /// Whether text is coloured.
+    pub has_color: bool,
+    /// The most Unicode scalars that may be printed.
+    pub max_chars: Option<usize>,
+}
+
+/// Something that can be printed.
+pub trait Answer: Serialize {
+    /// What `jsonl` prints, a line each: the items, then what could not be answered, then how to go
+    /// on.
+    fn rows(&self) -> Vec<serde_json::Value>;
+
+    /// What `raw` prints; `None` where there are no bytes of documents in the answer.
+    fn raw(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// What `text` prints.
+    fn text(&self, painter: &mut Painter);
+}
+
+/// Prints an answer that has no items to leave out.
+pub fn render(answer: &impl Answer, options: Options) -> Result<Vec<u8>> {
+    let bytes = bytes_of(answer, options)?;
+    match options.max_chars {
+        Some(most) if budget::chars(&bytes) > most => Err(budget::too_small(most)),
+        _ => Ok(bytes),
+    }
+}
+
+/// Prints an answer, leaving items out from the end as the budget asks.
+pub fn render_list<Listed: Answer + List>(answer: &Listed, options: Options) -> Result<Vec<u8>> {
+    budget::fit(answer, options.max_chars, |answer| bytes_of(answer, options))
+}
+
+fn bytes_of(answer: &impl Answer, options: Options) -> Result<Vec<u8>> {
+    let line = |mut text: String| {
+        text.push('\n');
+        text.into_bytes()
+    };
+    Ok(match options.format {
+        Format::Json if options.is_pretty => line(json::pretty(answer)),
+        Format::Json => line(json::compact(answer)),
+        Format::Jsonl => {
+            answer.rows().iter().flat_map(|row| line(json::compact(row))).collect()
+        }
+        Format::Raw => answer.raw().ok_or_else(|| {
+            Error::new(ErrorKind::Usage, "this answer has no raw form")
+                .with_hint("ask for json, jsonl or text")
+        })?,
+        Format::Text => {
+            let mut painter = Painter::new(options.has_color);
+            answer.text(&mut painter);
+            painter.finish().into_bytes()
+        }
+    })
+}

@@ -1,0 +1,301 @@
+//! Answers for people: aligned, coloured where a terminal wants it, readable without colour.
+//!
+//! Invariant: whatever stems from a document goes through [`sanitize`]; colour never carries meaning
+//! that the text does not.
+
+use serde_json::{Value, json};
+
+use super::{Answer, json as strict, sanitize};
+use crate::address::Fault;
+use crate::error::Warning;
+use crate::ingest::{ChangeKind, Report};
+use crate::query::node::NodeAnswer;
+use crate::query::{index, select};
+
+/// Collects lines of text.
+#[derive(Debug)]
+pub struct Painter {
+    text: String,
+    has_color: bool,
+}
+
+/// How a piece of text stands out (ECMA-48, section 8.3.117).
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Style {
+    Plain,
+    Heading,
+    Faint,
+    Warning,
+}
+
+impl Painter {
+    /// A painter, with colours or without.
+    pub fn new(has_color: bool) -> Self {
+        Self { text: String::new(), has_color }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+
+    /// A piece of a line.
+    pub(super) fn piece(&mut self, style: Style, text: &str) -> &mut Self {
+        let code = match style {
+            Style::Plain => "",
+            Style::Heading => "1",
+            Style::Faint => "2",
+            Style::Warning => "33",
+        };
+        if self.has_color && !code.is_empty() {
+            self.text.push_str(&format!("\u{1b}[{code}m{}\u{1b}[0m", sanitize::line(text)));
+        } else {
+            self.text.push_str(&sanitize::line(text));
+        }
+        self
+    }
+
+    /// Ends a line.
+    pub(super) fn end(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// A whole line that stands out in nothing.
+    pub fn plain(&mut self, text: &str) {
+        self.line(Style::Plain, text);
+    }
+
+    /// A whole line.
+    pub(super) fn line(&mut self, style: Style, text: &str) {
+        self.piece(style, text).end();
+    }
+
+    /// Content of a document, on lines of its own.
+    pub(super) fn content(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        self.text.push_str(&sanitize::text(&text));
+        if !text.is_empty() && !text.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+
+    /// Warnings and faults, as every answer ends.
+    pub(super) fn remarks(&mut self, warnings: &[Warning], faults: &[Fault], next: Option<&String>) {
+        for warning in warnings {
+            self.line(Style::Warning, &format!("warning: {}", warning.message));
+        }
+        for fault in faults {
+            let at = fault.position.map_or_else(String::new, |at| format!(" at {at}"));
+            let text = format!("{}: {}{at}: {}", fault.selector, fault.code.code(), fault.message);
+            self.line(Style::Warning, &text);
+            for (heading, addresses) in
+                [("Did you mean:", &fault.suggestions), ("It may be:", &fault.candidates)]
+            {
+                if !addresses.is_empty() {
+                    self.line(Style::Plain, heading);
+                }
+                for address in addresses {
+                    self.line(Style::Plain, &format!("- {address}"));
+                }
+            }
+        }
+        if let Some(next) = next {
+            self.line(Style::Faint, &format!("more: --after {next}"));
+        }
+    }
+}
+
+/// A size as people read it: 950, 1.2K, 3.4M.
+pub(super) fn short_count(count: usize) -> String {
+    let scaled = |unit: usize, name: &str| {
+        let tenths = (count * 10 + unit / 2) / unit;
+        if tenths.is_multiple_of(10) {
+            format!("{}{name}", tenths / 10)
+        } else {
+            format!("{}.{}{name}", tenths / 10, tenths % 10)
+        }
+    };
+    match count {
+        0..1000 => count.to_string(),
+        1000..999_950 => scaled(1000, "K"),
+        _ => scaled(1_000_000, "M"),
+    }
+}
+
+/// The rows behind the items: faults, warnings, and how to go on.
+pub(super) fn closing_rows(
+    faults: &[Fault],
+    warnings: &[Warning],
+    next: Option<&String>,
+) -> Vec<Value> {
+    let faults = faults.iter().map(|fault| json!({ "unresolved": fault }));
+    let warnings = warnings.iter().map(|warning| json!({ "warning": warning }));
+    let next = next.map(|next| json!({ "truncated": true, "next": next }));
+    faults.chain(warnings).chain(next).collect()
+}
+
+pub(super) fn value(item: &impl serde::Serialize) -> Value {
+    serde_json::to_value(item).unwrap_or_default()
+}
+
+impl NodeAnswer {
+    fn heading_line(&self) -> String {
+        let title = self.title.as_deref().map_or_else(String::new, |title| format!(" {title}"));
+        let pages = self.pagination.as_ref().map_or_else(String::new, |pagination| {
+            format!(", page {} of 0-{}", pagination.page, pagination.pages - 1)
+        });
+        let marks = [(self.stale, ", stale"), (self.missing, ", missing")]
+            .into_iter()
+            .filter_map(|(is_so, mark)| is_so.then_some(mark))
+            .collect::<String>();
+        format!(
+            "{}{title} (lines {}-{}, {} words{pages}{marks})",
+            self.selector,
+            self.line_start,
+            self.line_end,
+            short_count(self.words)
+        )
+    }
+
+    pub(super) fn paint(&self, painter: &mut Painter) {
+        painter.line(Style::Heading, &self.heading_line());
+        if let Some(content) = &self.content {
+            painter.content(&content.0);
+        }
+        if let Some(next) = self.pagination.as_ref().and_then(|pages| pages.next.as_ref()) {
+            painter.line(Style::Faint, &format!("more: {next}"));
+        }
+    }
+}
+
+impl Answer for select::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = self.results.iter().map(value).collect();
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
+        rows
+    }
+
+    fn raw(&self) -> Option<Vec<u8>> {
+        let contents = self.results.iter().filter_map(|result| result.content.as_ref());
+        Some(contents.flat_map(|content| content.0.iter().copied()).collect())
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for (index, result) in self.results.iter().enumerate() {
+            if index > 0 {
+                painter.end();
+            }
+            result.paint(painter);
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
+    }
+}
+
+impl Answer for index::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = self.documents.iter().map(value).collect();
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
+        rows
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for document in &self.documents {
+            let size = format!(" ({} lines, {} words)", document.lines, short_count(document.words));
+            painter.piece(Style::Heading, &document.namespace).line(Style::Plain, &size);
+            if document.root.words > 0 {
+                let words = format!("  root  {} words", short_count(document.root.words));
+                painter.line(Style::Plain, &words);
+            }
+            let width = document.headings.iter().map(|h| locator(&h.selector).len()).max();
+            for heading in &document.headings {
+                let indent = "  ".repeat(usize::from(heading.level));
+                let locator = format!("{:<1$}", locator(&heading.selector), width.unwrap_or(0));
+                painter
+                    .piece(Style::Faint, &format!("  {locator}"))
+                    .piece(Style::Plain, &format!("{indent}{}", heading.text))
+                    .line(Style::Faint, &format!("  {} words", short_count(heading.words)));
+            }
+            for block in document.block_list.iter().flatten() {
+                painter
+                    .piece(Style::Faint, &format!("  {}  ", locator(&block.selector)))
+                    .line(Style::Plain, &block.preview);
+            }
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
+    }
+}
+
+/// What stands behind the namespace of an address.
+fn locator(address: &str) -> &str {
+    address.split_once("::").map_or(address, |(_, locator)| locator)
+}
+
+impl Answer for Report {
+    fn rows(&self) -> Vec<Value> {
+        let changes = self.changes.iter().flatten().map(value);
+        let skipped = self.skipped.iter().map(|skipped| json!({ "skipped": skipped }));
+        let warnings = self.warnings.iter().map(|warning| json!({ "warning": warning }));
+        let summary = json!({
+            "added": self.added, "changed": self.changed, "removed": self.removed,
+            "unchanged": self.unchanged, "generation": self.generation
+        });
+        changes.chain(skipped).chain(warnings).chain([summary]).collect()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for change in self.changes.iter().flatten() {
+            let sign = match change.change {
+                ChangeKind::Added => '+',
+                ChangeKind::Changed => '~',
+                ChangeKind::Removed => '-',
+            };
+            painter.line(Style::Plain, &format!("{sign} {}", change.file));
+        }
+        for skipped in &self.skipped {
+            painter.line(Style::Warning, &format!("skipped {}: {}", skipped.file, skipped.reason));
+        }
+        painter.remarks(&self.warnings, &[], None);
+        let summary = format!(
+            "{} added, {} changed, {} removed, {} unchanged, {} skipped; generation {}",
+            self.added,
+            self.changed,
+            self.removed,
+            self.unchanged,
+            self.skipped.len(),
+            self.generation
+        );
+        painter.line(Style::Plain, &summary);
+    }
+}
+
+impl Answer for Value {
+    fn rows(&self) -> Vec<Value> {
+        vec![self.clone()]
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        let fields: Vec<(&String, &Value)> = self.as_object().into_iter().flatten().collect();
+        let width = fields.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, value) in fields {
+            let shown = match value {
+                Value::String(text) => text.clone(),
+                other => strict::compact(other),
+            };
+            painter.line(Style::Plain, &format!("{name:<width$}  {shown}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_count;
+
+    #[test]
+    fn counts_are_short() {
+        assert_eq!(short_count(120), "120");
+        assert_eq!(short_count(1200), "1.2K");
+        assert_eq!(short_count(8500), "8.5K");
+        assert_eq!(short_count(999_949), "999.9K");
+        assert_eq!(short_count(999_950), "1M");
+        assert_eq!(short_count(3_400_000), "3.4M");
+    }
+}

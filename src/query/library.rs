@@ -1,0 +1,130 @@
+//! Documents under question: their outline, their bytes, and whether their file is still the same.
+//!
+//! Invariant: bytes come from the store, never from the file, so that offsets and bytes are always of
+//! one version; the file is only asked whether it is that version.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::address::{Tree, namespace};
+use crate::error::Result;
+use crate::ingest::file_state;
+use crate::position::ByteSpan;
+use crate::store::{Snapshot, StoredDocument};
+
+/// A document with its structure.
+#[derive(Debug)]
+pub struct OpenDocument {
+    /// As the store lists it.
+    pub stored: StoredDocument,
+    /// Its structure.
+    pub tree: Tree,
+    /// Its name in addresses.
+    pub namespace: String,
+}
+
+impl OpenDocument {
+    /// The address of `locator` in this document.
+    pub fn address(&self, locator: &str) -> String {
+        format!("{}::{locator}", self.namespace)
+    }
+
+    /// The primary address of a node.
+    pub fn address_of(&self, node: usize) -> String {
+        self.address(&self.tree.selector(node))
+    }
+
+    /// Its whole length.
+    pub fn span(&self) -> ByteSpan {
+        ByteSpan::new(0, self.tree.outline().bytes)
+    }
+}
+
+/// How a document's file compares with what is stored of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freshness {
+    /// The file holds other bytes.
+    pub is_stale: bool,
+    /// The root is there, and the file is not.
+    pub is_missing: bool,
+}
+
+/// How many open documents are kept.
+const KEPT: usize = 64;
+
+/// Opens documents of one snapshot, and keeps the last ones open.
+#[derive(Debug)]
+pub struct Library<'a> {
+    /// The snapshot.
+    pub snapshot: &'a Snapshot,
+    open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
+    freshness: RefCell<HashMap<i64, Freshness>>,
+    has_root: bool,
+}
+
+impl<'a> Library<'a> {
+    /// A library of `snapshot`.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
+        Self {
+            snapshot,
+            open: RefCell::default(),
+            freshness: RefCell::default(),
+            has_root: snapshot.root().is_dir(),
+        }
+    }
+
+    /// Opens a document.
+    pub fn open(&self, stored: &StoredDocument) -> Result<Rc<OpenDocument>> {
+        if let Some(open) = self.open.borrow().get(&stored.id) {
+            return Ok(Rc::clone(open));
+        }
+        let document = Rc::new(OpenDocument {
+            tree: Tree::new(self.snapshot.outline(stored)?),
+            namespace: namespace::encode(&stored.path),
+            stored: stored.clone(),
+        });
+        let mut open = self.open.borrow_mut();
+        if open.len() >= KEPT {
+            open.clear();
+        }
+        open.insert(stored.id, Rc::clone(&document));
+        Ok(document)
+    }
+
+    /// The bytes of a document within `span`.
+    pub fn content(&self, document: &OpenDocument, span: ByteSpan) -> Result<Vec<u8>> {
+        self.snapshot.content(&document.stored, span)
+    }
+
+    /// Compares the file of a document with what is stored: by size and time, and by its bytes where
+    /// only the time differs.
+    pub fn freshness(&self, stored: &StoredDocument) -> Freshness {
+        if !self.has_root {
+            return Freshness::default();
+        }
+        if let Some(freshness) = self.freshness.borrow().get(&stored.id) {
+            return *freshness;
+        }
+        let path = self.snapshot.root().join(&stored.path);
+        let freshness = match std::fs::symlink_metadata(&path) {
+            Err(error) => Freshness {
+                is_stale: false,
+                is_missing: error.kind() == std::io::ErrorKind::NotFound,
+            },
+            Ok(metadata) => {
+                let state = file_state(&metadata);
+                let is_same_state =
+                    state.size == stored.state.size && state.mtime_ns == stored.state.mtime_ns;
+                let is_same = is_same_state
+                    || (metadata.is_file()
+                        && state.size == stored.state.size
+                        && std::fs::read(&path)
+                            .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
+                Freshness { is_stale: !is_same, is_missing: false }
+            }
+        };
+        self.freshness.borrow_mut().insert(stored.id, freshness);
+        freshness
+    }
+}

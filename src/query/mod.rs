@@ -1,0 +1,71 @@
+//! Questions: what is there, and where, answered from one snapshot without parsing anything.
+//!
+//! [`resolve`] turns addresses into places and is the only way to do so; each other module answers
+//! one command. Invariant: an answer is a function of the snapshot, the request and, where it says
+//! so, the state of the files; nothing here prints, and nothing reads the clock.
+
+pub mod cursor;
+pub mod documents;
+pub mod index;
+pub mod library;
+pub mod node;
+pub mod resolve;
+pub mod section_path;
+pub mod select;
+mod suggestion;
+
+pub use cursor::Cursor;
+pub use library::Library;
+
+/// How a command ended, as scripts see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything asked was answered.
+    All,
+    /// Some of it was.
+    Some,
+    /// Nothing was.
+    None,
+}
+
+impl Outcome {
+    /// The outcome of an answer that may have found something and may have failed at something.
+    pub fn of(has_answer: bool, has_fault: bool) -> Self {
+        match (has_answer, has_fault) {
+            (true, true) => Self::Some,
+            (_, false) => Self::All,
+            (false, true) => Self::None,
+        }
+    }
+}
+
+/// An answer whose items can be left out from the end, so that it keeps to a limit or a budget.
+pub trait List {
+    /// How many items it has.
+    fn count(&self) -> usize;
+
+    /// How many of them must be given for going on to come any further.
+    fn least(&self) -> usize {
+        1
+    }
+
+    /// The first `count` items, saying that others follow and how to go on with them.
+    #[must_use]
+    fn first(&self, count: usize) -> Self;
+
+    /// The most words that a page of the first item may have to be less than the item; 0 where it
+    /// cannot be given in pages.
+    fn words_of_first(&self) -> usize {
+        0
+    }
+
+    /// The first item alone, cut to a page of at most `words` words, saying how to go on; `None`
+    /// where it cannot be given in pages.
+    fn first_page(&self, words: usize) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = words;
+        None
+    }
+}

@@ -1,0 +1,344 @@
+//! One place as an answer: its content or a page of it, where it is, and what stands below it.
+//!
+//! Invariant: content is bytes of the document, verbatim; the pages of a place, in order, are the
+//! place.
+
+use serde::{Serialize, Serializer};
+
+use super::library::Library;
+use super::resolve::{Place, Target};
+use crate::address::{Fault, FaultCode, Part, Scope, Tree};
+use crate::error::Result;
+use crate::limits;
+use crate::markdown::words::{measure, page, page_count};
+use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start};
+
+/// Bytes of a document, shown as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content(pub Vec<u8>);
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(&String::from_utf8_lossy(&self.0))
+    }
+}
+
+/// A section directly below a node.
+#[derive(Clone, Debug, Serialize)]
+pub struct Child {
+    /// Its address.
+    pub selector: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub node_type: String,
+    /// Its title.
+    pub title: String,
+    /// Its words, subsections included.
+    pub words: usize,
+}
+
+/// Which page the content is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pagination {
+    /// Its number, 0-based.
+    pub page: usize,
+    /// How many there are.
+    pub pages: usize,
+    /// The address of the page behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// How many of something; a map that keeps its order.
+#[derive(Clone, Debug, Default)]
+pub struct Counts(pub Vec<(&'static str, usize)>);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+impl Counts {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+pub(super) fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// A place that an address named.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodeAnswer {
+    /// Its primary address.
+    pub selector: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub node_type: String,
+    /// Its bytes, or a page of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+    /// Whether the content is only a part of it although no part was asked for.
+    pub truncated: bool,
+    /// The sections directly below it.
+    pub children_available: Vec<Child>,
+    /// Which page the content is; `null` where it is all.
+    pub pagination: Option<Pagination>,
+    /// The path of its document.
+    pub file: String,
+    /// The slug path of a section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The title of a section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The level of a section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
+    /// First line, 1-based.
+    pub line_start: usize,
+    /// Last line, inclusive.
+    pub line_end: usize,
+    /// Offset of the first byte in the file.
+    pub byte_start: usize,
+    /// Offset behind the last byte.
+    pub byte_end: usize,
+    /// Words of all of it.
+    pub words: usize,
+    /// Blocks directly in it, by type.
+    #[serde(skip_serializing_if = "Counts::is_empty")]
+    pub blocks: Counts,
+    /// Why it is not quite what was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<&'static str>,
+    /// The first 16 hexadecimal digits of the blake3 of all of it.
+    pub hash: String,
+    /// The file holds other bytes by now.
+    #[serde(skip_serializing_if = "is_false")]
+    pub stale: bool,
+    /// The file is gone.
+    #[serde(skip_serializing_if = "is_false")]
+    pub missing: bool,
+    /// The content holds bytes that are not UTF-8.
+    #[serde(skip_serializing_if = "is_false")]
+    pub lossy: bool,
+    /// How to ask for another page.
+    #[serde(skip)]
+    pager: Pager,
+}
+
+/// What asking for another page of a place takes.
+#[derive(Clone, Debug, Default)]
+struct Pager {
+    /// The address and the parameters before the page's.
+    base: String,
+    separator: char,
+    /// The number of the first word of the content, 0-based.
+    first_word: usize,
+}
+
+impl Pager {
+    fn address(&self, page: usize, words: usize) -> String {
+        let Self { base, separator, .. } = self;
+        if words == limits::MAX_WORDS {
+            format!("{base}{separator}page={page}")
+        } else {
+            format!("{base}{separator}page={page}&words={words}")
+        }
+    }
+}
+
+/// The digits of a hash by which content is recognized.
+pub fn short_hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().chars().take(16).collect()
+}
+
+/// Whether content goes into an answer, and how much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// None of it.
+    Structure,
+    /// A page of so many words where no other is asked for; 0 for all.
+    Words(usize),
+}
+
+/// Answers a place; the inner fault says that it has no such page.
+pub fn answer(
+    library: &Library<'_>,
+    place: &Place,
+    extent: Extent,
+) -> Result<std::result::Result<NodeAnswer, Fault>> {
+    let document = &place.document;
+    let tree = &document.tree;
+    let part = place.part_span();
+    let bytes = library.content(document, part)?;
+    let (span, lines) = narrowed(place, part, &bytes);
+    let bytes = bytes.get(span.start - part.start..span.end - part.start).unwrap_or_default();
+    let measure = measure(bytes);
+    let freshness = library.freshness(&document.stored);
+    let section = match place.target {
+        Target::Node(node) => tree.section(node),
+        _ => None,
+    };
+    let (node, scope) = match place.target {
+        Target::Node(node) => (Some(node), Some(Scope::Node(node))),
+        Target::Document => (None, Some(Scope::Document)),
+        Target::FrontMatter => (None, None),
+    };
+    let mut result = NodeAnswer {
+        selector: place.address(),
+        node_type: match place.target {
+            Target::Document => "document".to_owned(),
+            Target::FrontMatter => "frontmatter".to_owned(),
+            Target::Node(node) => tree.type_name(node),
+        },
+        content: None,
+        truncated: false,
+        children_available: scope.map_or_else(Vec::new, |scope| children(place, scope)),
+        pagination: None,
+        file: document.stored.path.clone(),
+        path: node.and_then(|node| section.and(tree.section_path(node))),
+        title: section.map(|section| section.title.clone()),
+        level: section.map(|section| section.level),
+        line_start: lines.start,
+        line_end: lines.end,
+        byte_start: span.start,
+        byte_end: span.end,
+        words: measure.words,
+        blocks: Counts(node.map_or_else(Vec::new, |node| tree.block_counts(node))),
+        resolved: place.resolved,
+        hash: short_hash(bytes),
+        stale: freshness.is_stale,
+        missing: freshness.is_missing,
+        lossy: false,
+        pager: pager(place),
+    };
+    let Extent::Words(max_words) = extent else { return Ok(Ok(result)) };
+    let params = place.params;
+    let words = if params.full { 0 } else { params.words.unwrap_or(max_words) };
+    let number = params.page.unwrap_or(0);
+    let pages = page_count(measure.words, words);
+    let Some((shown, has_more)) = page(bytes, words, number) else {
+        let message = format!("{} has {pages} pages, counted from 0", result.selector);
+        let last = result.pager.address(pages - 1, words);
+        let fault = Fault::new(FaultCode::IndexOutOfRange, message).suggest(vec![last]);
+        return Ok(Err(fault));
+    };
+    if pages > 1 {
+        result.truncated = params.page.is_none();
+        let next = has_more.then(|| result.pager.address(number + 1, words));
+        result.pagination = Some(Pagination { page: number, pages, next });
+    }
+    result.pager.first_word = number.saturating_mul(words);
+    let shown = bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
+    result.lossy = std::str::from_utf8(&shown).is_err();
+    result.content = Some(Content(shown));
+    Ok(Ok(result))
+}
+
+impl NodeAnswer {
+    /// How many words of content it shows.
+    pub fn words_shown(&self) -> usize {
+        self.content.as_ref().map_or(0, |content| measure(&content.0).words)
+    }
+
+    /// The same place with a page of at most `words` words from the same first word on; `None` where
+    /// there are none to show.
+    #[must_use]
+    pub fn paged(&self, words: usize) -> Option<Self> {
+        let content = &self.content.as_ref()?.0;
+        // Pages of equal length must have one that begins at the first word shown.
+        let first = self.pager.first_word;
+        let words = (1..=words).rev().find(|&words| first.is_multiple_of(words))?;
+        let (shown, _) = page(content, words, 0)?;
+        let number = first / words;
+        let pages = page_count(self.words, words);
+        let next = (number + 1 < pages).then(|| self.pager.address(number + 1, words));
+        let mut result = self.clone();
+        let shown = content.get(shown.start..shown.end).unwrap_or_default().to_vec();
+        result.lossy = std::str::from_utf8(&shown).is_err();
+        result.content = Some(Content(shown));
+        result.truncated = true;
+        result.pagination = Some(Pagination { page: number, pages, next });
+        Some(result)
+    }
+}
+
+fn pager(place: &Place) -> Pager {
+    let mut base = match place.lines {
+        Some(lines) => format!("{}:{}-{}", place.document.namespace, lines.start, lines.end),
+        None => place.address(),
+    };
+    let mut separator = '?';
+    let mut add = |key: &str, value: String| {
+        base.push(separator);
+        base.push_str(key);
+        base.push('=');
+        base.push_str(&value);
+        separator = '&';
+    };
+    match place.params.part {
+        Some(Part::Heading) => add("part", "heading".to_owned()),
+        Some(Part::Own) => add("part", "own".to_owned()),
+        Some(Part::All) | None => {}
+    }
+    if let Some(head) = place.params.head {
+        add("head", head.to_string());
+    }
+    if let Some(tail) = place.params.tail {
+        add("tail", tail.to_string());
+    }
+    Pager { base, separator, first_word: 0 }
+}
+
+/// The lines and bytes of `part`, which are `bytes`, that are meant.
+fn narrowed(place: &Place, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan) {
+    let tree = &place.document.tree;
+    let first_line = match place.target {
+        Target::Document | Target::FrontMatter => 1,
+        Target::Node(node) => tree.node(node).map_or(1, |node| node.lines.start),
+    };
+    let index = LineIndex::new(bytes);
+    let count = index.count();
+    let (mut from, mut to) = (1, count);
+    if let Some(lines) = place.lines {
+        from = (lines.start + 1).saturating_sub(first_line).max(1);
+        to = (lines.end + 1).saturating_sub(first_line).min(count);
+    }
+    if let Some(head) = place.params.head {
+        to = to.min((from - 1).saturating_add(head));
+    }
+    if let Some(tail) = place.params.tail {
+        from = from.max((to + 1).saturating_sub(tail));
+    }
+    if from > to {
+        let at = part.start + index.start_of(from).min(bytes.len());
+        let line = first_line + from - 1;
+        return (ByteSpan::new(at, at), LineSpan { start: line, end: line.saturating_sub(1) });
+    }
+    let start = index.start_of(from);
+    let end = next_line_start(bytes, index.start_of(to));
+    let span = ByteSpan::new(part.start + start, part.start + end);
+    (span, LineSpan { start: first_line + from - 1, end: first_line + to - 1 })
+}
+
+fn children(place: &Place, scope: Scope) -> Vec<Child> {
+    let tree = &place.document.tree;
+    tree.child_sections(scope)
+        .filter_map(|node| {
+            Some(Child {
+                selector: place.document.address_of(node),
+                node_type: tree.type_name(node),
+                title: tree.section(node)?.title.clone(),
+                words: words_below(tree, node),
+            })
+        })
+        .collect()
+}
+
+/// Words of a section, subsections included.
+pub(super) fn words_below(tree: &Tree, node: usize) -> usize {
+    tree.sections_within(node).map(|section| section.own.words).sum()
+}
