@@ -1,1 +1,25 @@
+//! The suite of the command line and of the properties that hold for any corpus.
+//!
+//! One binary, one module a subject; `harness` runs the program in a folder of its own. Properties
+//! run over `fixtures/` always, and over the corpora below `MDSEL_CORPORA` where that is set.
 
+mod bad_input;
+mod corpus;
+mod harness;
+mod ingest;
+mod properties;
+mod select;
+mod stores;
+
+/// A test file that is not listed above would never run.
+#[test]
+fn every_file_is_a_module() {
+    let listed = include_str!("tests.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.extension().is_some_and(|extension| extension == "rs") && name != "tests" {
+            assert!(listed.contains(&format!("mod {name};")), "{name} is not listed");
+        }
+    }
+}

@@ -400,9 +400,8 @@ impl Resolver<'_> {
         }
         let most = limits::MAX_TITLE_DOCUMENTS;
         let mut part = snapshot.documents_with_title_part(path.title(), most)?;
-        let slug = crate::markdown::slug::slug(text);
-        if !slug.is_empty() {
-            part.extend(snapshot.documents_with_title_part(&slug, most)?);
+        if let Some(slug) = path.slug() {
+            part.extend(snapshot.documents_with_title_part(slug, most)?);
         }
         part.sort_by(|one, other| one.path.cmp(&other.path));
         part.dedup();

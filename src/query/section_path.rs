@@ -28,8 +28,16 @@ impl Tier {
 /// A section path as it was asked for, in the forms in which it is compared.
 #[derive(Debug)]
 pub struct SectionPath {
-    parts: Vec<String>,
+    parts: Vec<PathPart>,
     title: String,
+    /// The text as a slug, where it is written as one and nothing is lost by reading it so.
+    slug: Option<String>,
+}
+
+/// A part of a section path between slashes.
+#[derive(Debug)]
+struct PathPart {
+    text: String,
     slug: String,
 }
 
@@ -37,16 +45,23 @@ impl SectionPath {
     /// The section path that `text` is; a leading `/` only says that it is one.
     pub fn new(text: &str) -> Self {
         let text = text.strip_prefix('/').unwrap_or(text);
+        let title = comparable(text.trim());
+        let slug_of_all = comparable(&slug(text.trim()));
+        let part = |part: &str| PathPart {
+            text: comparable(part.trim()),
+            slug: comparable(&slug(part.trim())),
+        };
         Self {
-            parts: text.split('/').map(|part| comparable(&slug(part.trim()))).collect(),
-            title: comparable(text.trim()),
-            slug: comparable(&slug(text.trim())),
+            parts: text.split('/').map(part).collect(),
+            slug: (!title.is_empty() && title.replace(' ', "-") == slug_of_all)
+                .then_some(slug_of_all),
+            title,
         }
     }
 
     /// Its last part as a slug.
     pub fn last_part(&self) -> &str {
-        self.parts.last().map_or("", String::as_str)
+        self.parts.last().map_or("", |part| part.slug.as_str())
     }
 
     /// The text as a title.
@@ -54,36 +69,63 @@ impl SectionPath {
         &self.title
     }
 
+    /// The text as a slug, where that loses nothing of it.
+    pub fn slug(&self) -> Option<&str> {
+        self.slug.as_deref()
+    }
+
     /// The sections that it names in `tree` by `tier`, as nodes in document order.
     pub fn hits(&self, tree: &Tree, tier: Tier) -> Vec<usize> {
-        let has_empty_part = self.parts.iter().any(String::is_empty);
-        let is_hit = |section: &Section| match tier {
-            Tier::SlugPath | Tier::PathSuffix => {
-                !has_empty_part
-                    && section.path_part().is_some_and(|part| comparable(&part) == self.last_part())
-                    && self.ends_path(tree, section.node, tier == Tier::SlugPath)
-            }
-            Tier::Title => comparable(&section.title) == self.title,
-            Tier::Substring => {
-                comparable(&section.title).contains(&self.title)
-                    || (!self.slug.is_empty() && comparable(&section.slug).contains(&self.slug))
-            }
+        let sections = || tree.outline().sections.iter();
+        let nodes = |is_hit: &dyn Fn(&Section) -> bool| {
+            sections().filter(|section| is_hit(section)).map(|section| section.node).collect()
         };
-        let sections = tree.outline().sections.iter();
         if self.title.is_empty() {
             return Vec::new();
         }
-        sections.filter(|section| is_hit(section)).map(|section| section.node).collect()
+        match tier {
+            Tier::SlugPath | Tier::PathSuffix => {
+                let matched: Vec<(usize, bool)> = sections()
+                    .filter_map(|section| self.match_path(tree, section, tier == Tier::SlugPath))
+                    .collect();
+                let has_exact = matched.iter().any(|(_, is_exact)| *is_exact);
+                // `C++` has the slug of `C#`: where only that speaks for a section and another has
+                // the very title, the title is meant.
+                if !has_exact && !self.hits(tree, Tier::Title).is_empty() {
+                    return Vec::new();
+                }
+                let chosen = matched.into_iter().filter(|(_, is_exact)| *is_exact || !has_exact);
+                chosen.map(|(node, _)| node).collect()
+            }
+            Tier::Title => nodes(&|section| comparable(&section.title) == self.title),
+            Tier::Substring => nodes(&|section| {
+                comparable(&section.title).contains(&self.title)
+                    || self.slug.as_ref().is_some_and(|slug| comparable(&section.slug).contains(slug))
+            }),
+        }
     }
 
-    /// Whether the slug path of `node` ends with these parts, or is them.
-    fn ends_path(&self, tree: &Tree, node: usize, is_whole: bool) -> bool {
-        let path: Vec<String> = tree
-            .sections_above(node)
-            .into_iter()
-            .map(|section| section.path_part().map(|part| comparable(&part)).unwrap_or_default())
-            .collect();
-        if is_whole { path == self.parts } else { path.ends_with(&self.parts) }
+    /// The node of `section` where its slug path ends with these parts, or is them, and whether each
+    /// part is written as the slug or the title.
+    fn match_path(&self, tree: &Tree, section: &Section, is_whole: bool) -> Option<(usize, bool)> {
+        // Most sections fail here, before their path is put together.
+        if comparable(&section.path_part()?) != self.last_part() {
+            return None;
+        }
+        let above = tree.sections_above(section.node);
+        let start = above.len().checked_sub(self.parts.len())?;
+        if is_whole && start > 0 {
+            return None;
+        }
+        let mut is_exact = true;
+        for (section, part) in above.into_iter().skip(start).zip(&self.parts) {
+            let slug = comparable(&section.path_part()?);
+            if slug != part.slug {
+                return None;
+            }
+            is_exact &= slug == part.text || comparable(&section.title) == part.text;
+        }
+        Some((section.node, is_exact))
     }
 }
 
@@ -92,7 +134,8 @@ mod tests {
     use super::*;
 
     fn first_tier(text: &str) -> Option<(Tier, Vec<String>)> {
-        let source = "# Requirements\n## Functional\n### Auth\n## Auth\n# Über uns ⚙️\n# Auth flow\n";
+        let source = "# Requirements\n## Functional\n### Auth\n## Auth\n# Über uns ⚙️\n# Auth flow\n\
+            # C#\n# C++\n# FAQ & Notes\n";
         let tree = Tree::new(crate::markdown::parse(source.as_bytes()).outline);
         let path = SectionPath::new(text);
         Tier::ALL.into_iter().find_map(|tier| {
@@ -109,6 +152,12 @@ mod tests {
     #[test]
     fn tiers_from_the_whole_path_to_a_part_of_the_title() {
         use Tier::{PathSuffix, SlugPath, Substring, Title};
+        assert_eq!(first_tier("C#"), found(SlugPath, &["heading:h1[3]"]));
+        assert_eq!(first_tier("c++"), found(Title, &["heading:h1[4]"]), "not the first slug of both");
+        assert_eq!(first_tier("c-1"), found(SlugPath, &["heading:h1[4]"]));
+        assert_eq!(first_tier("faq--notes"), found(SlugPath, &["heading:h1[5]"]));
+        assert_eq!(first_tier("FAQ & Notes"), found(SlugPath, &["heading:h1[5]"]));
+        assert_eq!(first_tier("unc::*"), None, "what slugs drop is not what they match by");
         let auth = &["heading:h3[0]"][..];
         assert_eq!(first_tier("Requirements/Functional/Auth"), found(SlugPath, auth));
         assert_eq!(first_tier("functional/auth"), found(PathSuffix, auth));
@@ -120,6 +169,5 @@ mod tests {
         assert_eq!(first_tier("/requirements"), found(SlugPath, &["heading:h1[0]"]));
         assert_eq!(first_tier("nothing"), None);
         assert_eq!(first_tier("/"), None);
-        let _ = Title;
     }
 }

@@ -35,26 +35,14 @@ pub(super) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// What a database turned out to be.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum State {
-    /// It has no schema at all.
-    Empty,
-    /// It is a store of this version.
-    Ready,
-}
-
 /// Refuses a database that is not a store of a version that this program knows.
-pub(super) fn check(path: &Path, connection: &Connection) -> Result<State> {
+pub(super) fn check(path: &Path, connection: &Connection) -> Result<()> {
     let wrap = |error| store_error(path, error);
     let number = |name: &str| {
         connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(wrap)
     };
     let application_id = number("application_id")?;
     let user_version = number("user_version")?;
-    if application_id == 0 && user_version == 0 && number("schema_version")? == 0 {
-        return Ok(State::Empty);
-    }
     if application_id != i64::from(APPLICATION_ID) {
         return Err(foreign(path));
     }
@@ -72,7 +60,7 @@ pub(super) fn check(path: &Path, connection: &Connection) -> Result<State> {
     if user_version < 1 || fingerprint(connection).map_err(wrap)? != FINGERPRINT {
         return Err(corrupt(path, "its schema is not the one that mdsel makes"));
     }
-    Ok(State::Ready)
+    Ok(())
 }
 
 fn fingerprint(connection: &Connection) -> rusqlite::Result<String> {
@@ -99,7 +87,7 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         create(&mut connection).unwrap();
         assert_eq!(fingerprint(&connection).unwrap(), FINGERPRINT);
-        assert_eq!(check(Path::new("x"), &connection).unwrap(), State::Ready);
+        check(Path::new("x"), &connection).unwrap();
     }
 
     #[test]

@@ -89,9 +89,7 @@ impl Snapshot {
             .progress_handler(100_000, Some(move || Instant::now() > deadline))
             .and_then(|()| connection.execute_batch("BEGIN"))
             .map_err(|error| store_error(&path, error))?;
-        if schema::check(&path, &connection)? == schema::State::Empty {
-            return Err(not_found(&path));
-        }
+        schema::check(&path, &connection)?;
         let mut snapshot = Self {
             connection,
             root: PathBuf::new(),
@@ -99,19 +97,18 @@ impl Snapshot {
             generation: 0,
             path,
         };
-        let (generation, root, options): (i64, String, String) = snapshot.wrap(
-            snapshot
-                .connection
-                .query_row(
-                    "SELECT (SELECT value FROM meta WHERE key = 'generation'), \
+        let meta: (Option<i64>, Option<String>, Option<String>) =
+            snapshot.wrap(snapshot.connection.query_row(
+                "SELECT (SELECT value FROM meta WHERE key = 'generation'), \
                         (SELECT value FROM meta WHERE key = 'root'), \
                         (SELECT value FROM meta WHERE key = 'options')",
-                    [],
-                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-                )
-                .optional(),
-        )?
-        .ok_or_else(|| not_found(&snapshot.path))?;
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            ))?;
+        // A first ingest that was killed leaves a store that nothing is known of yet.
+        let (Some(generation), Some(root), Some(options)) = meta else {
+            return Err(not_found(&snapshot.path));
+        };
         snapshot.generation = generation.unsigned_abs();
         snapshot.root = root_folder(&snapshot.path, &root);
         snapshot.options = serde_json::from_str(&options)

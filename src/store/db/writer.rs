@@ -108,8 +108,10 @@ impl Writer {
         let lock = Self::lock(path, wait)?;
         // Once more: another writer may have made the store while this one waited.
         let was_absent = peek(path)? == Header::Absent;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let mut connection = connect(path, path, flags)?;
+        if was_absent {
+            Self::create(path)?;
+        }
+        let connection = connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let wrap = |error| store_error(path, error);
         if connection.is_readonly(c"main").map_err(wrap)? {
             return Err(Error::new(
@@ -118,13 +120,29 @@ impl Writer {
             ));
         }
         connection.busy_timeout(wait).map_err(wrap)?;
-        if was_absent || schema::check(path, &connection)? == schema::State::Empty {
-            schema::create(&mut connection).map_err(wrap)?;
-        }
-        for (pragma, value) in [("journal_mode", "WAL"), ("synchronous", "FULL")] {
-            connection.pragma_update(None, pragma, value).map_err(wrap)?;
-        }
+        schema::check(path, &connection)?;
+        connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
         Ok(Self { connection, path: path.to_owned(), is_dirty: false, _lock: lock })
+    }
+
+    /// Makes an empty store beside `path` and moves it there, so that nobody ever meets half a store.
+    fn create(path: &Path) -> Result<()> {
+        let new = beside(path, "-new");
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            match std::fs::remove_file(beside(&new, suffix)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io(&new, error));
+                }
+                _ => {}
+            }
+        }
+        let wrap = |error| store_error(path, error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut connection = connect(path, &new, flags)?;
+        schema::create(&mut connection).map_err(wrap)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(wrap)?;
+        connection.close().map_err(|(_, error)| wrap(error))?;
+        std::fs::rename(&new, path).map_err(|error| Error::io(path, error))
     }
 
     fn lock(path: &Path, wait: Duration) -> Result<File> {

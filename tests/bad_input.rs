@@ -1,0 +1,115 @@
+//! Input that is hostile, huge or not Markdown at all: bounded time, the contract's answer, and
+//! nothing that was stored is lost.
+
+use std::time::{Duration, Instant};
+
+use crate::harness::Place;
+
+#[test]
+fn what_cannot_be_taken_is_told_and_the_rest_goes_on() {
+    let place = Place::ingested(&[("good.md", "# Good\n")]);
+    place.write("binary.md", b"\x7fELF\0\0");
+    place.write("utf16.md", b"\xff\xfe#\0 \0A\0");
+    place.write("large.md", "x".repeat(2000));
+    let report = place.run(&["ingest", "--max-file-size", "1K"]).success().json();
+    assert_eq!(report["unchanged"], 1);
+    let skipped: Vec<_> = report["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| format!("{}: {}", s["file"].as_str().unwrap(), s["reason"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        skipped,
+        [
+            "binary.md: binary (holds NUL bytes)",
+            "large.md: larger than --max-file-size (1024 bytes)",
+            "utf16.md: UTF-16",
+        ]
+    );
+    place.run(&["ingest", "--max-file-size", "32M"]).success();
+    place.run(&["select", "large.md"]).success();
+    place.run(&["select", "good::heading:h1[0]"]).success();
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_any_more_stays_in_the_store() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::ingested(&[("a.md", "# A\n"), ("closed/b.md", "# B\n"), ("c.md", "# C\n")]);
+    let close = |path: &str, mode| {
+        std::fs::set_permissions(place.join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    close("closed", 0);
+    close("c.md", 0);
+    if std::fs::read(place.join("c.md")).is_ok() {
+        close("closed", 0o755);
+        eprintln!("skipped: this user reads whatever its permissions are");
+        return;
+    }
+    let report = place.run(&["ingest", "--force"]).success().json();
+    assert_eq!(report["removed"], 0);
+    assert_eq!(report["unchanged"], 3);
+    assert_eq!(report["skipped"].as_array().unwrap().len(), 2);
+    close("closed", 0o755);
+}
+
+#[test]
+fn huge_and_hostile_documents_are_taken_in_bounded_time() {
+    let place = Place::new();
+    place.write("long-line.md", "word ".repeat(2_000_000));
+    place.write("no-blank.md", "x".repeat(10_000_000));
+    place.write("quotes.md", format!("{} text\n", ">".repeat(10_000)));
+    place.write("lists.md", format!("{}text\n", "- ".repeat(10_000)));
+    place.write("deep-lists.md", (0..2000).map(|n| format!("{}- x\n", " ".repeat(2 * n))).collect::<String>());
+    place.write("brackets.md", format!("# {}\n\n{}\n", "[".repeat(100_000), "[".repeat(1_000_000)));
+    place.write("ticks.md", (1..1500).map(|n| format!("{} ", "`".repeat(n))).collect::<String>());
+    place.write("definitions.md", (0..20_000).map(|n| format!("[{n}]: /x\n")).collect::<String>());
+    let row = format!("{}\n", "|x".repeat(2000));
+    place.write("table.md", format!("{row}{}\n{}", "|-".repeat(2000), "|\n".repeat(2000)));
+    place.write("headings.md", "# x\n".repeat(100_000));
+    place.write("items.md", "- x\n".repeat(1_000_000));
+    place.write("title.md", format!("# {}\n", "long title ".repeat(100_000)));
+    place.write("front.md", format!("---\n{}---\n", "a: &a [*a, *a]\n".repeat(1000)));
+    let start = Instant::now();
+    let report = place.run(&["ingest"]).success().json();
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert_eq!(report["added"], 13, "{report}");
+    let codes: Vec<_> =
+        report["warnings"].as_array().unwrap().iter().map(|w| w["code"].as_str().unwrap()).collect();
+    for code in ["TOO_MANY_NODES", "NESTED_TOO_DEEPLY", "TITLE_CUT", "FRONT_MATTER_UNREADABLE"] {
+        assert!(codes.contains(&code), "{code} in {codes:?}");
+    }
+    for name in ["long-line", "no-blank", "quotes", "lists", "items", "headings"] {
+        let raw = place.run(&["select", &format!("{name}.md?full=true"), "-f", "raw"]).success();
+        assert_eq!(raw.stdout, std::fs::read(place.join(&format!("{name}.md"))).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn a_file_of_100_mb_is_skipped_and_taken_when_asked_for() {
+    let place = Place::with(&[("a.md", "# A\n")]);
+    place.write("large.md", "# Title\n\nSome text that is repeated.\n\n".repeat(2_700_000));
+    let report = place.run(&["ingest"]).success().json();
+    assert_eq!((report["added"].as_u64(), report["skipped"][0]["file"].as_str()), (Some(1), Some("large.md")));
+    let report = place.run(&["ingest", "--max-file-size", "200M"]).success().json();
+    assert_eq!(report["added"], 1);
+    let answer = place.run(&["select", "large::@100"]).success().json();
+    assert_eq!(answer["results"][0]["type"], "heading:h1");
+}
+
+#[test]
+fn text_output_cannot_drive_a_terminal() {
+    let place = Place::with_fixtures();
+    for arguments in [
+        &["select", "hostile-text.md", "-f", "text"][..],
+        &["index", "hostile-text.md", "-f", "text"],
+        &["index", "hostile-text.md"],
+    ] {
+        let text = place.run(arguments).success().text();
+        let is_unsafe = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}' || c == '\u{200b}');
+        assert!(!text.chars().any(is_unsafe), "{text:?}");
+    }
+    let fault = place.run(&["select", "x\u{1b}[31m::y", "-f", "text"]).ends(1);
+    assert!(!fault.text().contains('\u{1b}'));
+}

@@ -1,0 +1,165 @@
+//! A folder with files and a store, and the program run in it: no environment, no other folder.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The program.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_mdsel");
+
+/// The documents of `fixtures/`.
+pub(crate) fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents")
+}
+
+/// A folder of its own.
+pub(crate) struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        Self { folder: TempDir::new().unwrap() }
+    }
+
+    /// One with these files.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let place = Self::new();
+        for (path, text) in files {
+            place.write(path, text);
+        }
+        place
+    }
+
+    /// One with these files, ingested.
+    pub(crate) fn ingested(files: &[(&str, &str)]) -> Self {
+        let place = Self::with(files);
+        place.run(&["ingest"]).success();
+        place
+    }
+
+    /// One with the documents of `fixtures/`, ingested.
+    pub(crate) fn with_fixtures() -> Self {
+        let place = Self::new();
+        copy(&fixtures(), place.path());
+        place.run(&["ingest"]).success();
+        place
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn join(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Writes a file, its folders too, with a time that is not now.
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        age(&path, 3600);
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        std::fs::remove_file(self.join(path)).unwrap();
+    }
+
+    #[must_use = "assert how it ended"]
+    pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
+        self.run_in("", arguments, "")
+    }
+
+    /// Runs in a folder below, with standard input.
+    #[must_use = "assert how it ended"]
+    pub(crate) fn run_in(&self, folder: &str, arguments: &[&str], input: &str) -> Answer {
+        let mut child = Command::new(PROGRAM)
+            .args(arguments)
+            .current_dir(self.join(folder))
+            .env_clear()
+            .env("HOME", self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        Answer {
+            arguments: arguments.join(" "),
+            status: output.status.code().unwrap(),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Sets the time of a file to `seconds` ago.
+pub(crate) fn age(path: &Path, seconds: u64) {
+    let time = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+    std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// Copies a folder.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), &target).unwrap();
+            age(&target, 3600);
+        }
+    }
+}
+
+/// What the program said.
+pub(crate) struct Answer {
+    arguments: String,
+    pub(crate) status: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Answer {
+    /// Asserts the status.
+    pub(crate) fn ends(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "mdsel {}\n{}\n{}", self.arguments, self.text(), self.stderr);
+        self
+    }
+
+    pub(crate) fn success(self) -> Self {
+        self.ends(0)
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.stdout.clone()).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.stdout)
+            .unwrap_or_else(|error| panic!("mdsel {}: {error}: {}", self.arguments, self.text()))
+    }
+
+    /// The code of the first address without answer, or of the command's fault.
+    pub(crate) fn code(&self) -> String {
+        let json = self.json();
+        let code = match json.get("error") {
+            Some(error) => &error["code"],
+            None => &json["unresolved_selectors"][0]["code"],
+        };
+        code.as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// The `selector` of each item of a list of an answer.
+pub(crate) fn selectors(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|item| item["selector"].as_str().unwrap()).collect()
+}

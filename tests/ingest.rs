@@ -1,0 +1,267 @@
+//! `ingest`: what is taken, what is told, and that the store follows the files.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Place, age};
+
+/// Every row of the store but ids and the times of files, by path.
+fn contents(place: &Place) -> Vec<String> {
+    let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    let mut rows = Vec::new();
+    for query in [
+        "SELECT path, name_key, hex(hash), size, lines, words, sections, blocks, lossy, front_matter FROM document",
+        "SELECT path, chunk, hex(bytes) FROM content JOIN document ON id = document_id",
+        "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
+        "SELECT path, keys FROM title JOIN document ON id = document_id",
+        "SELECT path, ordinal, code, line, message FROM diagnostic JOIN document ON id = document_id",
+        "SELECT key, value FROM meta WHERE key <> 'generation'",
+    ] {
+        let mut statement = store.prepare(query).unwrap();
+        let columns = statement.column_count();
+        let mut found = statement.query([]).unwrap();
+        while let Some(row) = found.next().unwrap() {
+            let cells = (0..columns).map(|column| format!("{:?}", row.get_ref(column).unwrap()));
+            rows.push(cells.collect::<Vec<_>>().join(" "));
+        }
+    }
+    rows.sort();
+    rows
+}
+
+fn counts(report: &Value) -> [u64; 4] {
+    ["added", "changed", "removed", "unchanged"].map(|name| report[name].as_u64().unwrap())
+}
+
+#[test]
+fn the_store_follows_the_files_and_equals_a_fresh_ingest() {
+    let place = Place::with(&[
+        ("a.md", "# A\n"),
+        ("b.md", "# B\n"),
+        ("c/d.md", "# D\n"),
+        ("c/e.md", "# E\n"),
+        ("f.md", "# F\n"),
+        ("g.md", "# G\n"),
+    ]);
+    let first = place.run(&["ingest"]).success();
+    assert_eq!(first.stderr, "store: .mdsel.db (new)\n");
+    assert_eq!(counts(&first.json()), [6, 0, 0, 0]);
+    let again = place.run(&["ingest"]).success();
+    assert_eq!(counts(&again.json()), [0, 0, 0, 6]);
+    assert_eq!(again.json()["generation"], first.json()["generation"]);
+
+    place.write("a.md", "# A changed\n");
+    place.write("new.md", "---\nbad: [\n---\n# New\n");
+    std::fs::rename(place.join("b.md"), place.join("renamed.md")).unwrap();
+    std::fs::remove_dir_all(place.join("c")).unwrap();
+    place.write("f.md", "");
+    place.write("g.md", b"# binary \0\n");
+    let changed = place.run(&["ingest"]).success().json();
+    // a and f changed; new and renamed added; b, c/d, c/e and g removed.
+    assert_eq!(counts(&changed), [2, 2, 4, 0]);
+    assert_eq!(changed["skipped"], json!([{"file": "g.md", "reason": "binary (holds NUL bytes)"}]));
+    assert_eq!(changed["warnings"][0]["code"], "FRONT_MATTER_UNREADABLE");
+    assert_eq!(changed["generation"].as_u64(), first.json()["generation"].as_u64().map(|g| g + 1));
+
+    let incremental = contents(&place);
+    for name in [".mdsel.db", ".mdsel.db-lock"] {
+        place.remove(name);
+    }
+    place.run(&["ingest"]).success();
+    assert_eq!(contents(&place), incremental);
+}
+
+#[test]
+fn a_touched_file_is_read_and_found_unchanged() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    age(&place.join("a.md"), 100);
+    assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 0, 0, 1]);
+    place.run(&["ingest", "--check"]).success();
+}
+
+#[test]
+fn a_change_of_the_same_size_is_seen_at_once_and_with_its_time_put_back() {
+    let place = Place::new();
+    std::fs::write(place.join("a.md"), "# A\n").unwrap();
+    place.run(&["ingest"]).success();
+    std::fs::write(place.join("a.md"), "# B\n").unwrap();
+    assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 1, 0, 0]);
+
+    let time = std::time::SystemTime::now() - std::time::Duration::from_secs(5000);
+    for text in ["# C\n", "# D\n"] {
+        std::fs::write(place.join("a.md"), text).unwrap();
+        let file = std::fs::File::options().write(true).open(place.join("a.md")).unwrap();
+        file.set_modified(time).unwrap();
+        assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 1, 0, 0]);
+    }
+}
+
+#[test]
+fn check_and_dry_run_change_nothing() {
+    let place = Place::with(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    place.run(&["ingest", "--dry-run"]).success();
+    assert!(!place.join(".mdsel.db").exists());
+    place.run(&["ingest"]).success();
+    place.run(&["ingest", "--check"]).success();
+    let before = std::fs::read(place.join(".mdsel.db")).unwrap();
+    place.write("a.md", "# Changed\n");
+    place.write("c.md", "# C\n");
+    place.remove("b.md");
+    let check = place.run(&["ingest", "--check"]).ends(1).json();
+    let findings: Vec<_> = check["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| (finding["code"].as_str().unwrap(), finding["file"].as_str().unwrap()))
+        .collect();
+    assert_eq!(findings, [("CHANGED", "a.md"), ("REMOVED", "b.md"), ("ADDED", "c.md")]);
+    let dry = place.run(&["ingest", "--dry-run", "-f", "text"]).success();
+    assert_eq!(
+        dry.text(),
+        "~ a.md\n- b.md\n+ c.md\n1 added, 1 changed, 1 removed, 0 unchanged, 0 skipped; generation 1\n"
+    );
+    assert_eq!(std::fs::read(place.join(".mdsel.db")).unwrap(), before);
+}
+
+#[test]
+fn ignore_files_hidden_files_and_extensions() {
+    let place = Place::with(&[
+        (".gitignore", "ignored.md\nbuild/\n*.tmp.md\n!kept.tmp.md\n"),
+        (".mdselignore", "!ignored-but-wanted.md\n"),
+        (".ignore", "ignored-but-wanted.md\n"),
+        ("ignored.md", "x"),
+        ("ignored-but-wanted.md", "x"),
+        ("build/out.md", "x"),
+        ("a.tmp.md", "x"),
+        ("kept.tmp.md", "x"),
+        ("docs/.gitignore", "local.md\n"),
+        ("docs/local.md", "x"),
+        ("docs/sub/local.md", "x"),
+        ("docs/page.MD", "x"),
+        ("local.md", "x"),
+        (".hidden/h.md", "x"),
+        (".h.md", "x"),
+        ("page.mdx", "x"),
+        ("page.markdown", "x"),
+        ("page.txt", "x"),
+    ]);
+    let namespaces = |place: &Place| {
+        let index = place.run(&["index", "--limit", "0"]).success().json();
+        let documents = index["documents"].as_array().unwrap().clone();
+        documents.iter().map(|d| d["namespace"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    place.run(&["ingest"]).success();
+    assert_eq!(
+        namespaces(&place),
+        ["docs/page.MD", "ignored-but-wanted.md", "kept.tmp.md", "local.md", "page.markdown", "page.mdx"]
+    );
+    place.run(&["ingest", "--no-ignore", "--hidden", "--ext", "md"]).success();
+    let all = namespaces(&place);
+    assert_eq!(all.len(), 11, "{all:?}");
+    // Options are remembered until given again.
+    place.run(&["ingest"]).success();
+    assert_eq!(namespaces(&place), all);
+    place.run(&["ingest", "--hidden=false"]).success();
+    assert_eq!(namespaces(&place).len(), 9);
+}
+
+#[test]
+fn paths_limit_what_is_added_changed_and_removed() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("d/b.md", "# B\n"), ("d/c.md", "# C\n")]);
+    place.write("a.md", "# A changed\n");
+    place.remove("d/b.md");
+    assert_eq!(counts(&place.run(&["ingest", "d"]).success().json()), [0, 0, 1, 1]);
+    place.remove("d/c.md");
+    assert_eq!(counts(&place.run(&["ingest", "d/c.md"]).success().json()), [0, 0, 1, 0]);
+    place.run(&["ingest", "d/never.md"]).ends(2);
+    assert_eq!(counts(&place.run_in("d", &["ingest", "../a.md"], "").success().json()), [0, 1, 0, 0]);
+}
+
+#[test]
+fn the_root_is_fixed_by_the_first_ingest() {
+    let place = Place::with(&[("docs/a.md", "# A\n"), ("other/b.md", "# B\n"), ("store/x.txt", "")]);
+    let ingest = |arguments: &[&str]| {
+        place.run_in("store", &[&["ingest", "--db", "s.db"], arguments].concat(), "")
+    };
+    ingest(&["../docs"]).success();
+    let answer = place.run(&["select", "a.md", "--db", "store/s.db"]).success().json();
+    assert_eq!(answer["results"][0]["file"], "a.md");
+    let outside = ingest(&["../other"]).ends(2);
+    assert_eq!(outside.code(), "OUTSIDE_ROOT");
+    let moved = ingest(&["--root", "../other"]).ends(2);
+    assert_eq!(moved.code(), "USAGE");
+    ingest(&["--root", "../docs"]).success();
+    // The store and its corpus may move together.
+    let elsewhere = Place::new();
+    std::fs::rename(place.join("docs"), elsewhere.join("docs")).unwrap();
+    std::fs::rename(place.join("store"), elsewhere.join("store")).unwrap();
+    elsewhere.run_in("store", &["ingest", "--check", "--db", "s.db"], "").success();
+}
+
+#[cfg(unix)]
+#[test]
+fn links_pipes_and_the_store_itself_are_not_taken() {
+    use std::os::unix::fs::symlink;
+    let place = Place::with(&[("a.md", "# A\n"), ("sub/b.md", "# B\n")]);
+    symlink("a.md", place.join("link.md")).unwrap();
+    symlink("nowhere", place.join("dangling.md")).unwrap();
+    symlink("..", place.join("sub/loop")).unwrap();
+    symlink("/etc", place.join("out")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(place.join("pipe.md")).status();
+    let has_pipe = made.is_ok_and(|status| status.success());
+    let report = place.run(&["ingest", "--db", "store.md"]).success().json();
+    assert_eq!(report["added"], 2);
+    let skipped: Vec<_> = report["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|skipped| skipped["file"].as_str().unwrap())
+        .collect();
+    let expected: &[_] = if has_pipe { &["dangling.md", "link.md", "pipe.md"] } else { &["dangling.md", "link.md"] };
+    assert_eq!(skipped, expected);
+    assert_eq!(counts(&place.run(&["ingest", "--db", "store.md"]).success().json()), [0, 0, 0, 2]);
+}
+
+#[test]
+fn two_ingests_of_one_tree_in_two_folders_answer_alike() {
+    let answers = [(); 2].map(|()| {
+        let place = Place::with_fixtures();
+        let index = place.run(&["index", "--blocks", "--limit", "0"]).success().stdout;
+        let select = place.run(&["select", "block:code", "--limit", "0"]).success().stdout;
+        (index, select, contents(&place))
+    });
+    assert_eq!(answers[0], answers[1]);
+}
+
+#[test]
+fn refresh_brings_up_to_date_what_is_asked_for() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    place.write("a.md", "# A changed\n");
+    place.write("b.md", "# B changed\n");
+    let stale = place.run(&["select", "a.md"]).success().json();
+    assert_eq!(stale["results"][0]["stale"], true);
+    assert_eq!(stale["results"][0]["content"], "# A\n", "the stored bytes, never the file's");
+    let fresh = place.run(&["select", "a.md", "--refresh"]).success().json();
+    assert_eq!(fresh["results"][0]["content"], "# A changed\n");
+    assert_eq!(fresh["results"][0].get("stale"), None);
+    let other = place.run(&["select", "b.md"]).success().json();
+    assert_eq!(other["results"][0]["stale"], true, "only what was asked for");
+    place.write("c.md", "# C\n");
+    let new = place.run(&["select", "c::*", "--refresh"]).success().json();
+    assert_eq!(new["results"][0]["content"], "# C\n");
+    place.remove("a.md");
+    let missing = place.run(&["select", "a.md"]).success().json();
+    assert_eq!(missing["results"][0]["missing"], true);
+    assert_eq!(place.run(&["status", "--stale"]).success().json()["stale"], json!([{"file": "a.md", "change": "removed"}]));
+}
+
+#[test]
+fn a_store_that_travels_without_its_root_answers_and_calls_nothing_missing() {
+    let place = Place::with(&[("docs/a.md", "# A\n"), ("store/x", "")]);
+    place.run_in("store", &["ingest", "../docs"], "").success();
+    std::fs::remove_dir_all(place.join("docs")).unwrap();
+    let answer = place.run_in("store", &["select", "a.md"], "").success().json();
+    assert_eq!(answer["results"][0].get("missing"), None);
+    let refused = place.run_in("store", &["ingest"], "").ends(2);
+    assert_eq!(refused.code(), "IO");
+    place.run_in("store", &["select", "a.md"], "").success();
+}

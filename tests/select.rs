@@ -1,0 +1,382 @@
+//! `select` and `index`: the PRD's examples, pages, faults, formats, statuses.
+
+use serde_json::json;
+
+use crate::harness::{Place, selectors};
+
+const DOC: &str = "\
+Intro text.
+
+# One
+
+First.
+
+## Alpha
+
+alpha
+
+## Beta
+
+beta
+
+### Gamma
+
+```rust
+fn gamma() {}
+```
+
+### Delta
+
+delta
+
+# Two
+
+two
+
+## Epsilon
+
+```sh
+echo
+```
+
+# Three
+
+three
+";
+
+fn doc() -> Place {
+    Place::ingested(&[("doc.md", DOC)])
+}
+
+fn content(place: &Place, address: &str) -> String {
+    let json = place.run(&["select", address]).success().json();
+    json["results"][0]["content"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_examples_of_the_paper() {
+    let place = doc();
+    // `mdsel index file1.md`: namespaces, root, headings with selector, text, type, child count,
+    // truncation.
+    let index = place.run(&["index", "doc.md"]).success().json();
+    let document = &index["documents"][0];
+    assert_eq!(document["namespace"], "doc.md");
+    assert_eq!(document["root"]["selector"], "doc.md::root");
+    assert_eq!(document["root"]["content"], "Intro text.\n\n");
+    assert_eq!(
+        document["headings"][2],
+        json!({"selector": "doc.md::heading:h2[1]", "text": "Beta", "type": "heading:h2", "level": 2,
+            "line_start": 11, "words": 13, "children": 2, "truncated": false})
+    );
+    assert_eq!(document["blocks"], json!({"paragraph": 7, "code": 2}));
+    // `mdsel select doc1::root`, `doc2::heading:h2[1]`: the second h2 with all below it.
+    assert_eq!(content(&place, "doc::root"), "Intro text.\n\n");
+    let beta = content(&place, "doc::heading:h2[1]");
+    assert!(beta.starts_with("## Beta\n") && beta.ends_with("delta\n\n"));
+    // `doc::heading:h2[1]/section[0]/block:code[0]`: second h2, its first section, its first code.
+    assert_eq!(
+        content(&place, "doc::heading:h2[1]/section[0]/block:code[0]"),
+        "```rust\nfn gamma() {}\n```\n"
+    );
+    // `mdsel select block:code[0]`, without namespace.
+    let unqualified = place.run(&["select", "block:code[0]"]).success().json();
+    assert_eq!(selectors(&unqualified["results"]), ["doc.md::heading:h3[0]/block:code[0]"]);
+    // `doc::section[2]/page[1]`, `doc::section[2]?full=true`.
+    let paged = place.run(&["select", "doc::section[2]/page[1]", "--max-words", "2"]).success().json();
+    assert_eq!(paged["results"][0]["content"], "three\n");
+    assert_eq!(content(&place, "doc::section[2]?full=true"), "# Three\n\nthree\n");
+    // The suggestion block.
+    let text = place.run(&["select", "doc::heading:h3[5]", "-f", "text"]).ends(1).text();
+    assert!(text.contains("Did you mean:\n- doc.md::heading:h3[1]\n"), "{text}");
+    let json = place.run(&["select", "doc::section[7]"]).ends(1).json();
+    assert_eq!(json["unresolved_selectors"][0]["suggestions"][0], "doc.md::section[2]");
+}
+
+#[test]
+fn the_fields_of_a_result() {
+    let place = Place::with_fixtures();
+    let json = place.run(&["select", "documents::x", "guide.md::heading:h2[0]"]).ends(3).json();
+    let result = &json["results"][0];
+    assert_eq!(result["type"], "heading:h2");
+    assert_eq!(result["title"], "Install");
+    assert_eq!(result["level"], 2);
+    assert_eq!((result["line_start"].as_u64(), result["line_end"].as_u64()), (Some(11), Some(29)));
+    assert_eq!(result["blocks"], json!({"paragraph": 2, "code": 1}));
+    assert_eq!(result["pagination"], json!(null));
+    assert_eq!(
+        result["children_available"],
+        json!([{"selector": "guide.md::heading:h3[0]", "type": "heading:h3", "title": "From source", "words": 15}])
+    );
+    assert_eq!(json["unresolved_selectors"][0]["code"], "NAMESPACE_NOT_FOUND");
+    assert_eq!((json["truncated"].clone(), json["warnings"].clone()), (json!(false), json!([])));
+}
+
+#[test]
+fn partial_results_are_the_deepest_prefix_that_resolves() {
+    let place = doc();
+    let json = place.run(&["select", "doc::heading:h2[1]/section[9]/block:code[0]"]).ends(1).json();
+    assert_eq!(selectors(&json["partial_results"]), ["doc.md::heading:h2[1]"]);
+    assert_eq!(json["partial_results"][0].get("content"), None);
+    assert_eq!(json["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
+    assert_eq!(json["unresolved_selectors"][0]["position"], 19);
+    let none = place.run(&["select", "doc::heading:h2[0]/section[0]"]).ends(1).json();
+    assert_eq!(none["unresolved_selectors"][0]["code"], "SELECTOR_NOT_FOUND");
+    assert_eq!(
+        none["unresolved_selectors"][0]["suggestions"],
+        json!(["doc.md::heading:h2[0]/block:paragraph[0]", "doc.md::heading:h2[0]"])
+    );
+}
+
+#[test]
+fn every_suggestion_resolves() {
+    let place = Place::with_fixtures();
+    for address in [
+        "guide.md::heading:h9[0]", "guide.md::heading:h2[9]", "guide.md::section[9]", "guide.md::block:cod[0]",
+        "guide.md::heading:h2[2]/block:list[0]", "gide::*", "guid.md::root", "guide.md::Instahl",
+        "guide.md::@9999", "guide.md::#9", "guide.md::#0/#9", "guide.md#instahl", "long-words.md::*?page=99",
+        "guide.md::Instahl/Sourc", "containers.md::block:list[0]/item[99]", "headers::*",
+    ] {
+        let json = place.run(&["select", address]).ends(1).json();
+        let fault = &json["unresolved_selectors"][0];
+        for suggestion in fault["suggestions"].as_array().unwrap() {
+            let suggestion = suggestion.as_str().unwrap();
+            if suggestion.contains("::") {
+                place.run(&["select", suggestion]).success();
+            }
+        }
+        if !address.contains("h9") && !address.contains("headers") {
+            assert!(!fault["suggestions"].as_array().unwrap().is_empty(), "{address}: {fault}");
+        }
+    }
+}
+
+#[test]
+fn pages_are_told_and_together_are_the_node() {
+    let place = Place::with_fixtures();
+    let mut address = "long-words.md::heading:h1[0]".to_owned();
+    let mut whole = String::new();
+    let mut pages = 0;
+    loop {
+        let json = place.run(&["select", &address]).success().json();
+        let result = &json["results"][0];
+        assert_eq!(result["selector"], "long-words.md::heading:h1[0]");
+        assert_eq!(result["truncated"], pages == 0, "only what was not asked for page by page");
+        assert_eq!(result["pagination"]["pages"], 3);
+        assert_eq!(result["pagination"]["page"], pages);
+        whole += result["content"].as_str().unwrap();
+        pages += 1;
+        match result["pagination"].get("next") {
+            Some(next) => next.as_str().unwrap().clone_into(&mut address),
+            None => break,
+        }
+    }
+    let full = place.run(&["select", "long-words.md::heading:h1[0]?full=true", "-f", "raw"]).success();
+    assert_eq!(whole, full.text());
+    let other = place.run(&["select", "long-words.md", "--max-words", "7"]).success().json();
+    assert_eq!(other["results"][0]["pagination"]["next"], "long-words.md::*?page=1&words=7");
+    assert_eq!(place.run(&["select", "long-words.md", "--max-words", "0"]).success().json()["truncated"], false);
+    let beyond = place.run(&["select", "long-words.md?page=9"]).ends(1).json();
+    assert_eq!(beyond["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
+}
+
+#[test]
+fn syntax_faults_have_their_codes() {
+    let place = doc();
+    for (address, code, position) in [
+        ("", "EMPTY_SELECTOR", 0),
+        ("doc::", "EMPTY_SELECTOR", 5),
+        ("doc::heading:h2[1]x", "INVALID_SYNTAX", 18),
+        ("doc::heading:h7[0]", "INVALID_HEADING_LEVEL", 5),
+        ("doc::block:picture[0]", "INVALID_BLOCK_TYPE", 5),
+        ("doc::section[x]", "INVALID_INDEX", 13),
+        ("doc::section[1", "UNCLOSED_BRACKET", 12),
+        ("doc::section[1]/", "TRAILING_SLASH", 15),
+        ("doc::section[1]?what=1", "MALFORMED_QUERY", 16),
+        ("section[1]?full=perhaps", "MALFORMED_QUERY", 11),
+        ("nodoc::section[1]", "NAMESPACE_NOT_FOUND", 0),
+        ("doc::heading:h3[9]", "INDEX_OUT_OF_RANGE", 5),
+        ("doc::heading:h6[0]", "SELECTOR_NOT_FOUND", 5),
+    ] {
+        let json = place.run(&["select", address]).ends(1).json();
+        let fault = &json["unresolved_selectors"][0];
+        assert_eq!(fault["code"], code, "{address}");
+        assert_eq!(fault["position"], position, "{address}");
+        assert_eq!(fault["selector"], address);
+    }
+    place.write("late.md", "# Late\n");
+    assert_eq!(place.run(&["select", "late::*"]).ends(1).code(), "NOT_IN_STORE");
+    assert_eq!(place.run(&["select", "doc::root", "doc::section[9]"]).ends(3).status, 3);
+}
+
+#[test]
+fn namespaces_are_paths_suffixes_and_stems() {
+    let place = Place::ingested(&[
+        ("README.md", "# Top\n"),
+        ("docs/README.md", "# Docs\n"),
+        ("docs/api/Guide.md", "# Guide\n"),
+        ("docs/My notes v1.2.md", "# Notes\n"),
+        ("other/guide.mdx", "# Other\n"),
+        ("100%_done.md", "# Done\n"),
+        ("100x.md", "# X\n"),
+    ]);
+    let file = |address: &str| {
+        let json = place.run(&["select", address]).success().json();
+        json["results"][0]["file"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(file("README.md::*"), "README.md", "an exact path wins over suffixes");
+    assert_eq!(file("README::*"), "README.md");
+    assert_eq!(file("docs/README::*"), "docs/README.md");
+    assert_eq!(file("Guide::*"), "docs/api/Guide.md", "case decides before it is folded");
+    assert_eq!(file("api/guide::*"), "docs/api/Guide.md");
+    assert_eq!(file("guide.mdx::*"), "other/guide.mdx");
+    assert_eq!(file("My notes v1.2::*"), "docs/My notes v1.2.md");
+    assert_eq!(file("docs/My%20notes%20v1.2.md::root"), "docs/My notes v1.2.md");
+    assert_eq!(file("100%_done::*"), "100%_done.md");
+    let ambiguous = place.run(&["select", "GUIDE::section[0]"]).ends(1).json();
+    let fault = &ambiguous["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "AMBIGUOUS");
+    assert_eq!(fault["candidates"], json!(["docs/api/Guide.md::section[0]", "other/guide.mdx::section[0]"]));
+    let results = place.run(&["select", "heading:h1[0]"]).success().json();
+    assert_eq!(results["results"].as_array().unwrap().len(), 7);
+    assert_eq!(results["results"][0]["selector"], "100%25_done.md::heading:h1[0]");
+}
+
+#[test]
+fn lists_go_on_where_they_ended() {
+    let place = Place::with_fixtures();
+    let all = place.run(&["select", "block:paragraph", "--limit", "0"]).success().json();
+    let all = selectors(&all["results"]).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert!(all.len() > 30);
+    let mut given = Vec::new();
+    let mut after: Option<String> = None;
+    loop {
+        let mut arguments = vec!["select", "block:paragraph", "--limit", "7"];
+        if let Some(after) = &after {
+            arguments.extend(["--after", after]);
+        }
+        let json = place.run(&arguments).success().json();
+        given.extend(selectors(&json["results"]).into_iter().map(str::to_owned));
+        match json.get("next") {
+            Some(next) => after = Some(next.as_str().unwrap().to_owned()),
+            None => break,
+        }
+        assert_eq!(json["truncated"], true);
+    }
+    assert_eq!(given, all);
+    place.write("zzz.md", "# Z\n");
+    place.run(&["ingest"]).success();
+    let json = place.run(&["select", "block:paragraph", "--limit", "7", "--after", "1-7"]).success().json();
+    assert_eq!(json["warnings"][0]["code"], "STORE_CHANGED");
+    assert_eq!(place.run(&["select", "root", "--after", "x"]).ends(2).code(), "USAGE");
+}
+
+#[test]
+fn index_goes_on_inside_a_document() {
+    let place = Place::with_fixtures();
+    let headings = |json: &serde_json::Value| {
+        let documents = json["documents"].as_array().unwrap().clone();
+        documents
+            .iter()
+            .flat_map(|document| document["headings"].as_array().unwrap().clone())
+            .map(|heading| heading["selector"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let all = headings(&place.run(&["index", "--limit", "0"]).success().json());
+    for limit in ["1", "2", "3", "10"] {
+        let mut given = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let mut arguments = vec!["index", "--limit", limit];
+            if let Some(after) = &after {
+                arguments.extend(["--after", after]);
+            }
+            let json = place.run(&arguments).success().json();
+            given.extend(headings(&json));
+            match json.get("next") {
+                Some(next) => after = Some(next.as_str().unwrap().to_owned()),
+                None => break,
+            }
+        }
+        assert_eq!(given, all, "--limit {limit}");
+    }
+}
+
+#[test]
+fn documents_are_named_by_path_suffix_folder_or_glob() {
+    let place = Place::ingested(&[
+        ("a/one.md", "# 1\n"), ("a/two.md", "# 2\n"), ("b/one.md", "# 3\n"), ("b/[x].md", "# 4\n"),
+    ]);
+    let named = |arguments: &[&str]| {
+        let json = place.run(&[&["index"], arguments].concat()).json();
+        let documents = json["documents"].as_array().unwrap().clone();
+        documents.iter().map(|d| d["namespace"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(named(&["two"]), ["a/two.md"]);
+    assert_eq!(named(&["b/one.md", "a/one.md"]), ["b/one.md", "a/one.md"]);
+    assert_eq!(named(&["a"]), ["a/one.md", "a/two.md"]);
+    assert_eq!(named(&["one*"]), ["a/one.md", "b/one.md"]);
+    assert_eq!(named(&["a/*"]), ["a/one.md", "a/two.md"]);
+    assert_eq!(named(&["b/[x].md"]), ["b/[x].md"], "a literal path before a glob");
+    assert_eq!(place.run(&["index", "one"]).ends(1).code(), "AMBIGUOUS");
+    assert_eq!(place.run(&["index", "two", "three"]).ends(3).code(), "NAMESPACE_NOT_FOUND");
+}
+
+#[test]
+fn formats() {
+    let place = doc();
+    let lines = place.run(&["select", "section", "doc::section[9]", "-f", "jsonl"]).ends(3).text();
+    let rows: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[1]["title"], "Two");
+    assert_eq!(rows[3]["unresolved"]["code"], "INDEX_OUT_OF_RANGE");
+    let raw = place.run(&["select", "doc::root", "doc::section[2]", "-f", "raw"]).success();
+    assert_eq!(raw.text(), "Intro text.\n\n# Three\n\nthree\n");
+    let text = place.run(&["-f", "text", "select", "doc::section[2]"]).success().text();
+    assert_eq!(text, "doc.md::heading:h1[2] Three (lines 35-37, 3 words)\n# Three\n\nthree\n");
+    let pretty = place.run(&["select", "doc::root", "--pretty"]).success();
+    assert!(pretty.text().starts_with("{\n  \"results\""));
+    let piped = place.run_in("", &["select", "-"], "doc::root\n\ndoc::section[2]\n").success().json();
+    assert_eq!(selectors(&piped["results"]), ["doc.md::root", "doc.md::heading:h1[2]"]);
+    let colored = place.run(&["select", "doc::root", "-f", "text", "--color", "always"]).success();
+    assert!(colored.text().starts_with("\u{1b}[1mdoc.md::root"));
+}
+
+#[test]
+fn lossy_content_is_told_and_raw_gives_the_bytes() {
+    let place = Place::with_fixtures();
+    let json = place.run(&["select", "invalid-utf8.md::heading:h1[0]"]).success().json();
+    assert_eq!(json["results"][0]["lossy"], true);
+    assert_eq!(json["results"][0]["title"], "Caf\u{fffd}");
+    let raw = place.run(&["select", "invalid-utf8.md", "-f", "raw"]).success();
+    assert_eq!(raw.stdout, std::fs::read(place.join("invalid-utf8.md")).unwrap());
+}
+
+#[test]
+fn usage_faults_are_one_object_and_one_line() {
+    let place = doc();
+    for arguments in [&["select"][..], &["selct", "x"], &["select", "x", "--nope"], &["index", "--limit", "x"]] {
+        let answer = place.run(arguments).ends(2);
+        assert_eq!(answer.code(), "USAGE", "{arguments:?}");
+        assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
+        let text = place.run(&[arguments, &["-f", "text"]].concat()).ends(2);
+        assert_eq!(text.text(), "");
+    }
+    assert!(place.run(&["--help"]).success().text().contains("ingest"));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let place = Place::with_fixtures();
+    let mut child = std::process::Command::new(crate::harness::PROGRAM)
+        .args(["select", "block:paragraph", "--limit", "0", "--max-words", "0"])
+        .current_dir(place.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty());
+}

@@ -1,0 +1,144 @@
+//! Stores that are not one, newer, damaged, locked; and how one is found.
+
+use std::time::Duration;
+
+use crate::harness::Place;
+
+#[test]
+fn the_nearest_store_upwards_is_used_unless_another_is_named() {
+    let place = Place::with(&[("a.md", "# A\n"), ("sub/b.md", "# B\n")]);
+    assert_eq!(place.run(&["select", "a.md"]).ends(2).code(), "STORE_NOT_FOUND");
+    place.run(&["ingest"]).success();
+    place.run_in("sub", &["select", "sub/b.md"], "").success();
+    let named = place.run_in("sub", &["select", "a.md", "--db", "none.db"], "").ends(2);
+    assert_eq!(named.code(), "STORE_NOT_FOUND");
+    assert!(!place.join("sub/none.db").exists());
+}
+
+#[test]
+fn what_is_not_a_store_is_refused_and_left_alone() {
+    let place = Place::with(&[("a.md", "# A\n"), ("text.db", "not a database, but as long as its header is ........................................................")]);
+    let foreign = rusqlite::Connection::open(place.join("foreign.db")).unwrap();
+    foreign.execute_batch("PRAGMA application_id = 7; CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+    drop(foreign);
+    let unmarked = rusqlite::Connection::open(place.join("unmarked.db")).unwrap();
+    unmarked.execute_batch("CREATE TABLE t (x)").unwrap();
+    drop(unmarked);
+    for name in ["text.db", "foreign.db", "unmarked.db"] {
+        let before = std::fs::read(place.join(name)).unwrap();
+        for command in [&["ingest"][..], &["select", "a.md"], &["status"]] {
+            let answer = place.run(&[command, &["--db", name]].concat()).ends(2);
+            assert_eq!(answer.code(), "STORE_FOREIGN", "{name}");
+        }
+        assert_eq!(std::fs::read(place.join(name)).unwrap(), before);
+    }
+    std::fs::create_dir(place.join("folder.db")).unwrap();
+    assert_eq!(place.run(&["status", "--db", "folder.db"]).ends(2).code(), "STORE_FOREIGN");
+}
+
+fn tampered(place: &Place, sql: &str) {
+    let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    store.execute_batch(sql).unwrap();
+}
+
+#[test]
+fn newer_and_tampered_stores_are_refused_untouched() {
+    for (sql, code) in [
+        ("PRAGMA user_version = 99", "STORE_TOO_NEW"),
+        ("CREATE VIEW v AS SELECT 1", "STORE_CORRUPT"),
+        ("CREATE TRIGGER t AFTER INSERT ON document BEGIN DELETE FROM document; END", "STORE_CORRUPT"),
+        ("DROP TABLE title", "STORE_CORRUPT"),
+    ] {
+        let place = Place::ingested(&[("a.md", "# A\n")]);
+        tampered(&place, sql);
+        let before = std::fs::read(place.join(".mdsel.db")).unwrap();
+        for command in [&["select", "a.md"][..], &["ingest"]] {
+            assert_eq!(place.run(command).ends(2).code(), code, "{sql}");
+        }
+        assert_eq!(std::fs::read(place.join(".mdsel.db")).unwrap(), before, "{sql}");
+    }
+}
+
+#[test]
+fn damaged_rows_are_told_and_do_not_panic() {
+    for sql in [
+        "UPDATE outline SET packed = x'00'",
+        "UPDATE outline SET packed = zeroblob(1000)",
+        "UPDATE content SET bytes = x'28b52ffd'",
+        "DELETE FROM content",
+        "UPDATE document SET size = 1 << 40",
+    ] {
+        let place = Place::ingested(&[("a.md", "# A\n\ntext\n")]);
+        tampered(&place, sql);
+        assert_eq!(place.run(&["select", "a.md"]).ends(2).code(), "STORE_CORRUPT", "{sql}");
+    }
+}
+
+#[test]
+fn a_truncated_store_is_told() {
+    let place = Place::with_fixtures();
+    let bytes = std::fs::read(place.join(".mdsel.db")).unwrap();
+    std::fs::write(place.join(".mdsel.db"), &bytes[..bytes.len() / 2]).unwrap();
+    let code = place.run(&["select", "guide.md"]).ends(2).code();
+    assert_eq!(code, "STORE_CORRUPT");
+}
+
+#[test]
+fn one_writer_at_a_time_and_readers_never_wait() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let lock = std::fs::File::open(place.join(".mdsel.db-lock")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(place.run(&["ingest", "--wait", "0"]).ends(2).code(), "LOCKED");
+    place.run(&["select", "a.md"]).success();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| place.run(&["ingest", "--wait", "20"]));
+        std::thread::sleep(Duration::from_millis(200));
+        lock.unlock().unwrap();
+        waiting.join().unwrap().success();
+    });
+}
+
+#[test]
+fn a_reader_keeps_its_generation_while_a_writer_commits() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let snapshot = mdsel::store::Snapshot::open(&place.join(".mdsel.db")).unwrap();
+    place.write("a.md", "# A changed\n");
+    place.run(&["ingest"]).success();
+    let document = snapshot.document_at("a.md").unwrap().unwrap();
+    let bytes = snapshot.content(&document, mdsel::position::ByteSpan::new(0, 100)).unwrap();
+    assert_eq!(bytes, b"# A\n");
+}
+
+#[test]
+fn the_file_alone_is_the_store_after_a_writer_has_ended() {
+    let place = Place::with_fixtures();
+    let log = place.join(".mdsel.db-wal");
+    assert!(std::fs::metadata(log).map_or(0, |metadata| metadata.len()) == 0);
+    let elsewhere = Place::new();
+    std::fs::copy(place.join(".mdsel.db"), elsewhere.join(".mdsel.db")).unwrap();
+    elsewhere.run(&["select", "guide.md::heading:h1[0]"]).success();
+}
+
+#[test]
+fn a_killed_first_ingest_is_gone_on_with() {
+    let place = Place::new();
+    for number in 0..3000 {
+        place.write(&format!("{number}.md"), format!("# Title {number}\n\ntext\n"));
+    }
+    for wait_ms in [5, 20, 40, 80] {
+        let mut child = std::process::Command::new(crate::harness::PROGRAM)
+            .arg("ingest")
+            .current_dir(place.path())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(wait_ms));
+        drop(child.kill());
+        child.wait().unwrap();
+    }
+    let report = place.run(&["ingest"]).success().json();
+    let total = report["added"].as_u64().unwrap() + report["unchanged"].as_u64().unwrap();
+    assert_eq!(total, 3000);
+    place.run(&["ingest", "--check"]).success();
+}
