@@ -206,7 +206,7 @@ fn emitted_selectors_select_exactly_their_node() {
                 let span = nodes[node].bytes;
                 assert_eq!(&result.selector, address);
                 assert_eq!((result.byte_start, result.byte_end), (span.start, span.end));
-                assert_eq!(result.content.as_ref().unwrap().0, file[span.start..span.end]);
+                assert_eq!(result.content.as_ref().unwrap().bytes, file[span.start..span.end]);
             }
         }
     }

@@ -288,6 +288,14 @@ impl Tree {
         above
     }
 
+    /// The section, as its index, directly above `node`.
+    pub fn parent_section(&self, node: usize) -> Option<usize> {
+        match self.node(self.node(node)?.parent?)?.kind {
+            NodeKind::Section(section) => Some(section),
+            _ => None,
+        }
+    }
+
     /// The section that `node` is and those below it, in document order.
     pub fn sections_within(&self, node: usize) -> impl Iterator<Item = &Section> + '_ {
         let end = self.end(node);

@@ -73,6 +73,14 @@ pub(super) enum Command {
     Index(IndexArgs),
     /// Print content by address
     Select(SelectArgs),
+    /// Print the section tree of documents
+    Toc(TocArgs),
+    /// Print one section in full
+    Read(ReadArgs),
+    /// Find sections by title
+    Find(FindArgs),
+    /// Tell what stands around a place
+    Neighbors(NeighborsArgs),
 }
 
 /// `ingest`.
@@ -164,6 +172,70 @@ pub(super) struct SelectArgs {
     /// Go on where an answer ended: its `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
+}
+
+/// `toc`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel toc guide -f text --max-level 2")]
+pub(super) struct TocArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC")]
+    pub(super) documents: Vec<String>,
+    /// Levels of the tree to show, 1 for top-level sections only
+    #[arg(long, value_name = "N")]
+    pub(super) depth: Option<usize>,
+    /// The deepest heading level to show, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) max_level: Option<u8>,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// `read`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel read guide 'Install/From source'")]
+pub(super) struct ReadArgs {
+    /// A document, or the whole address where no SECTION follows
+    #[arg(value_name = "DOC|ADDRESS")]
+    pub(super) first: String,
+    /// A place in it: a slug path, a title, @LINE, #INDEX, a selector
+    #[arg(value_name = "SECTION")]
+    pub(super) section: Option<String>,
+    /// Leave child sections out
+    #[arg(long)]
+    pub(super) no_children: bool,
+    /// Number the lines
+    #[arg(short = 'n', long)]
+    pub(super) line_numbers: bool,
+}
+
+/// `find`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel find '*install*' --level 2")]
+pub(super) struct FindArgs {
+    /// A glob that the title matches as a whole; without * ? [ { a part of it
+    #[arg(value_name = "PATTERN")]
+    pub(super) pattern: String,
+    /// A text that stands in the section's own text, case-insensitive
+    #[arg(long, value_name = "TEXT")]
+    pub(super) content: Option<String>,
+    /// The level of the heading, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) level: Option<u8>,
+    /// Only documents whose path matches (repeatable)
+    #[arg(short = 'g', long = "glob", visible_alias = "path", value_name = "GLOB")]
+    pub(super) globs: Vec<String>,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// `neighbors`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel neighbors guide#install")]
+pub(super) struct NeighborsArgs {
+    /// The address of one place
+    #[arg(value_name = "ADDRESS")]
+    pub(super) address: String,
 }
 
 /// Bytes, with K, M or G for powers of 1024.

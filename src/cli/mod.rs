@@ -72,6 +72,10 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Status(arguments) => status::run(&cli.global, arguments),
         Command::Index(arguments) => read::index(&cli.global, arguments),
         Command::Select(arguments) => read::select(&cli.global, arguments),
+        Command::Toc(arguments) => read::toc(&cli.global, arguments),
+        Command::Read(arguments) => read::read(&cli.global, arguments),
+        Command::Find(arguments) => read::find(&cli.global, arguments),
+        Command::Neighbors(arguments) => read::neighbors(&cli.global, arguments),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::io::Read as _;
 
-use super::args::{Global, IndexArgs, SelectArgs};
+use super::args::{FindArgs, Global, IndexArgs, NeighborsArgs, ReadArgs, SelectArgs, TocArgs};
 use super::{Status, store};
 use crate::address::selector::is_selector;
 use crate::error::{Error, Result};
 use crate::query::resolve::{Window, resolve};
-use crate::query::{Cursor, Library, documents, index, select};
+use crate::query::{Cursor, Library, documents, find, index, neighbors, read, select, toc};
 use crate::store::Snapshot;
 
 fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
@@ -107,6 +107,63 @@ pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> 
     };
     let snapshot = open(global, |library| documents_of(library, &request.addresses))?;
     let answer = select::select(&Library::new(&snapshot), &request)?;
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+pub(super) fn toc(global: &Global, arguments: &TocArgs) -> Result<Status> {
+    let request = toc::Request {
+        documents: arguments.documents.clone(),
+        depth: arguments.depth,
+        max_level: arguments.max_level,
+        limit: arguments.list.limit,
+        after: cursor(arguments.list.after.as_ref())?,
+    };
+    let snapshot = open(global, |library| named_documents(library, &request.documents))?;
+    let answer = toc::toc(&Library::new(&snapshot), &request)?;
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+pub(super) fn read(global: &Global, arguments: &ReadArgs) -> Result<Status> {
+    let (document, place) = match &arguments.section {
+        Some(section) => (Some(arguments.first.clone()), section.clone()),
+        None => (None, arguments.first.clone()),
+    };
+    let request = read::Request {
+        document,
+        place,
+        no_children: arguments.no_children,
+        line_numbers: arguments.line_numbers,
+    };
+    let snapshot = open(global, |library| match &request.document {
+        Some(document) => named_documents(library, std::slice::from_ref(document)),
+        None => documents_of(library, std::slice::from_ref(&request.place)),
+    })?;
+    let answer = read::read(&Library::new(&snapshot), &request)?;
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+pub(super) fn find(global: &Global, arguments: &FindArgs) -> Result<Status> {
+    let request = find::Request {
+        pattern: arguments.pattern.clone(),
+        content: arguments.content.clone(),
+        level: arguments.level,
+        globs: arguments.globs.clone(),
+        limit: arguments.list.limit,
+        after: cursor(arguments.list.after.as_ref())?,
+    };
+    let snapshot = open(global, |_| Ok(None))?;
+    let answer = find::find(&Library::new(&snapshot), &request)?;
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+pub(super) fn neighbors(global: &Global, arguments: &NeighborsArgs) -> Result<Status> {
+    let address = &arguments.address;
+    let snapshot = open(global, |library| documents_of(library, std::slice::from_ref(address)))?;
+    let answer = neighbors::neighbors(&Library::new(&snapshot), address)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }

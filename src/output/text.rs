@@ -10,7 +10,7 @@ use crate::address::Fault;
 use crate::error::Warning;
 use crate::ingest::{ChangeKind, Report};
 use crate::query::node::NodeAnswer;
-use crate::query::{index, select};
+use crate::query::{find, index, neighbors, read, select, toc};
 
 /// Collects lines of text.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl NodeAnswer {
     pub(super) fn paint(&self, painter: &mut Painter) {
         painter.line(Style::Heading, &self.heading_line());
         if let Some(content) = &self.content {
-            painter.content(&content.0);
+            painter.content(&content.shown());
         }
         if let Some(next) = self.pagination.as_ref().and_then(|pages| pages.next.as_ref()) {
             painter.line(Style::Faint, &format!("more: {next}"));
@@ -176,7 +176,7 @@ impl Answer for select::Answer {
 
     fn raw(&self) -> Option<Vec<u8>> {
         let contents = self.results.iter().filter_map(|result| result.content.as_ref());
-        Some(contents.flat_map(|content| content.0.iter().copied()).collect())
+        Some(contents.flat_map(|content| content.shown().into_owned()).collect())
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -221,6 +221,123 @@ impl Answer for index::Answer {
             }
         }
         painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
+    }
+}
+
+impl Answer for read::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = self.node.iter().map(value).collect();
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, None));
+        rows
+    }
+
+    fn raw(&self) -> Option<Vec<u8>> {
+        let content = self.node.as_ref().and_then(|node| node.content.as_ref());
+        Some(content.map_or_else(Vec::new, |content| content.shown().into_owned()))
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        if let Some(node) = &self.node {
+            node.paint(painter);
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, None);
+    }
+}
+
+impl Answer for toc::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let sections = self.files.iter().flat_map(|file| {
+            file.entries.iter().map(|entry| {
+                let mut row = json!({ "file": file.file });
+                if let (Some(row), Value::Object(section)) = (row.as_object_mut(), value(&entry.section))
+                {
+                    row.extend(section);
+                }
+                row
+            })
+        });
+        let closing = closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref());
+        sections.chain(closing).collect()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for file in &self.files {
+            if !self.is_single {
+                painter.line(Style::Heading, &file.file);
+            }
+            if let Some(front_matter) = &file.front_matter {
+                let size = size(front_matter.char_count);
+                let lines = format!("({}-{}, {size})", front_matter.line_start, front_matter.line_end);
+                painter.line(Style::Plain, &format!("[frontmatter] {lines}"));
+            }
+            for entry in &file.entries {
+                let section = &entry.section;
+                let marks = "#".repeat(usize::from(section.level));
+                let indent = "  ".repeat(entry.depth);
+                let lines = format!("{}-{}", section.line_start, section.line_end);
+                painter
+                    .piece(Style::Plain, &format!("{indent}{marks} {}", section.title))
+                    .line(Style::Faint, &format!(" ({lines}, {})", size(section.char_count)));
+            }
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
+    }
+}
+
+/// Characters as the paper writes them: `400B`, `1.2K`.
+fn size(chars: usize) -> String {
+    let mut text = short_count(chars);
+    if text.ends_with(|c: char| c.is_ascii_digit()) {
+        text.push('B');
+    }
+    text
+}
+
+impl Answer for find::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let rows = self.matches.iter().map(value);
+        rows.chain(closing_rows(&[], &self.warnings, self.next.as_ref())).collect()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for found in &self.matches {
+            let marks = "#".repeat(usize::from(found.level));
+            painter
+                .piece(Style::Plain, &format!("{}:{}-{}: ", found.file, found.line_start, found.line_end))
+                .piece(Style::Heading, &format!("{marks} {}", found.title))
+                .line(Style::Faint, &format!("  {}", locator(&found.selector)));
+        }
+        painter.remarks(&self.warnings, &[], self.next.as_ref());
+    }
+}
+
+impl Answer for neighbors::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = self.around.iter().map(value).collect();
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, None));
+        rows
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        if let Some(around) = &self.around {
+            painter.line(Style::Heading, &around.selector);
+            let single = [
+                ("prev", &around.prev),
+                ("next", &around.next),
+                ("parent", &around.parent),
+                ("prev_in_order", &around.prev_in_order),
+                ("next_in_order", &around.next_in_order),
+            ];
+            let children = around.children.iter().map(|child| ("child", child));
+            let all = single.into_iter().filter_map(|(name, at)| at.as_ref().map(|at| (name, at)));
+            for (name, neighbor) in all.chain(children) {
+                painter
+                    .piece(Style::Faint, &format!("{name:<13}  "))
+                    .piece(Style::Plain, &neighbor.selector)
+                    .line(Style::Plain, &neighbor.title.iter().map(|t| format!("  {t}")).collect::<String>());
+            }
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, None);
     }
 }
 

@@ -287,7 +287,7 @@ fn list(library: &Library<'_>, document: &OpenDocument, with_blocks: bool) -> Re
             selector: document.address("root"),
             node_type: "root",
             words: outline.root.words,
-            content: Content(root.get(shown.start..shown.end).unwrap_or_default().to_vec()),
+            content: Content::new(root.get(shown.start..shown.end).unwrap_or_default().to_vec()),
             truncated,
         },
         headings,

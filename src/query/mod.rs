@@ -6,13 +6,17 @@
 
 pub mod cursor;
 pub mod documents;
+pub mod find;
 pub mod index;
 pub mod library;
+pub mod neighbors;
 pub mod node;
+pub mod read;
 pub mod resolve;
 pub mod section_path;
 pub mod select;
 mod suggestion;
+pub mod toc;
 
 pub use cursor::Cursor;
 pub use library::Library;

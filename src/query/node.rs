@@ -3,6 +3,8 @@
 //! Invariant: content is bytes of the document, verbatim; the pages of a place, in order, are the
 //! place.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer};
 
 use super::library::Library;
@@ -15,11 +17,38 @@ use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start};
 
 /// Bytes of a document, shown as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Content(pub Vec<u8>);
+pub struct Content {
+    /// The bytes, verbatim.
+    pub bytes: Vec<u8>,
+    /// The number of the first line, where lines are shown with their numbers.
+    pub numbered_from: Option<usize>,
+}
+
+impl Content {
+    /// Bytes without line numbers.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, numbered_from: None }
+    }
+
+    /// What is shown: the bytes, or each line behind its number and a tab, as `cat -n` does.
+    pub fn shown(&self) -> Cow<'_, [u8]> {
+        let Some(mut number) = self.numbered_from else { return Cow::Borrowed(&self.bytes) };
+        let mut result = Vec::with_capacity(self.bytes.len() * 2);
+        let mut position = 0;
+        while position < self.bytes.len() {
+            let end = next_line_start(&self.bytes, position);
+            result.extend_from_slice(format!("{number:>6}\t").as_bytes());
+            result.extend_from_slice(self.bytes.get(position..end).unwrap_or_default());
+            position = end;
+            number += 1;
+        }
+        Cow::Owned(result)
+    }
+}
 
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(&String::from_utf8_lossy(&self.0))
+        serializer.serialize_str(&String::from_utf8_lossy(&self.shown()))
     }
 }
 
@@ -137,6 +166,8 @@ struct Pager {
     separator: char,
     /// The number of the first word of the content, 0-based.
     first_word: usize,
+    /// The line on which the content begins, 1-based.
+    first_line: usize,
 }
 
 impl Pager {
@@ -232,34 +263,43 @@ pub fn answer(
         result.pagination = Some(Pagination { page: number, pages, next });
     }
     result.pager.first_word = number.saturating_mul(words);
+    let start = shown.start;
     let shown = bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
     result.lossy = std::str::from_utf8(&shown).is_err();
-    result.content = Some(Content(shown));
+    result.content = Some(Content::new(shown));
+    result.pager.first_line = lines.start + LineIndex::new(bytes).line_of(start) - 1;
     Ok(Ok(result))
 }
 
 impl NodeAnswer {
     /// How many words of content it shows.
     pub fn words_shown(&self) -> usize {
-        self.content.as_ref().map_or(0, |content| measure(&content.0).words)
+        self.content.as_ref().map_or(0, |content| measure(&content.bytes).words)
+    }
+
+    /// Shows each line of the content with its number.
+    pub fn number_lines(&mut self) {
+        if let Some(content) = &mut self.content {
+            content.numbered_from = Some(self.pager.first_line);
+        }
     }
 
     /// The same place with a page of at most `words` words from the same first word on; `None` where
     /// there are none to show.
     #[must_use]
     pub fn paged(&self, words: usize) -> Option<Self> {
-        let content = &self.content.as_ref()?.0;
+        let content = self.content.as_ref()?;
         // Pages of equal length must have one that begins at the first word shown.
         let first = self.pager.first_word;
         let words = (1..=words).rev().find(|&words| first.is_multiple_of(words))?;
-        let (shown, _) = page(content, words, 0)?;
+        let (shown, _) = page(&content.bytes, words, 0)?;
         let number = first / words;
         let pages = page_count(self.words, words);
         let next = (number + 1 < pages).then(|| self.pager.address(number + 1, words));
         let mut result = self.clone();
-        let shown = content.get(shown.start..shown.end).unwrap_or_default().to_vec();
+        let shown = content.bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
         result.lossy = std::str::from_utf8(&shown).is_err();
-        result.content = Some(Content(shown));
+        result.content = Some(Content { bytes: shown, ..content.clone() });
         result.truncated = true;
         result.pagination = Some(Pagination { page: number, pages, next });
         Some(result)
@@ -290,7 +330,7 @@ fn pager(place: &Place) -> Pager {
     if let Some(tail) = place.params.tail {
         add("tail", tail.to_string());
     }
-    Pager { base, separator, first_word: 0 }
+    Pager { base, separator, first_word: 0, first_line: 1 }
 }
 
 /// The lines and bytes of `part`, which are `bytes`, that are meant.

@@ -189,6 +189,31 @@ pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<R
     })
 }
 
+/// Resolves an address that must name one place; several are an ambiguity.
+pub fn resolve_one(
+    library: &Library<'_>,
+    address: &str,
+) -> Result<std::result::Result<(Place, Vec<Warning>), Fault>> {
+    let window = Window { skip: 0, take: limits::MAX_CANDIDATES_SHOWN };
+    let mut resolution = resolve(library, address, window)?;
+    if let Some(fault) = resolution.fault {
+        return Ok(Err(fault));
+    }
+    Ok(match (resolution.places.pop(), resolution.places.is_empty()) {
+        (Some(place), true) => Ok((place, resolution.warnings)),
+        (Some(last), false) => {
+            let more = if resolution.has_more { "more than " } else { "" };
+            let count = resolution.places.len() + 1;
+            let message = format!("{more}{count} places are named {address:?}: give an index");
+            let mut fault = Fault::new(FaultCode::Ambiguous, message).of(address, 0);
+            fault.candidates =
+                resolution.places.iter().chain([&last]).map(Place::address).collect();
+            Err(fault)
+        }
+        (None, _) => Err(Fault::new(FaultCode::SelectorNotFound, "nothing is there").of(address, 0)),
+    })
+}
+
 /// Makes the fault of a reading that of the whole `address`, where the reading began at `offset`.
 fn in_address(reading: Reading, address: &str, offset: usize) -> Reading {
     match reading {

@@ -1,0 +1,243 @@
+//! `find`: sections by title, over the whole store.
+
+use globset::{GlobBuilder, GlobMatcher};
+use serde::Serialize;
+
+use super::library::OpenDocument;
+use super::node::is_false;
+use super::{Cursor, Library, List, Outcome, documents};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::markdown::outline::Section;
+use crate::markdown::slug::comparable;
+use crate::position::ByteSpan;
+
+/// What to find.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// A glob that the title matches as a whole; without a glob character, a part of it.
+    pub pattern: String,
+    /// A text that stands in the section's own text.
+    pub content: Option<String>,
+    /// The heading's level.
+    pub level: Option<u8>,
+    /// Globs, of which the document's path matches one.
+    pub globs: Vec<String>,
+    /// Sections to give at most; 0 for all.
+    pub limit: usize,
+    /// Where a former answer ended.
+    pub after: Option<Cursor>,
+}
+
+/// A section that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Match {
+    /// The path of its document.
+    pub file: String,
+    /// Its slug path; `null` where a part of it has none.
+    pub path: Option<String>,
+    /// Its title.
+    pub title: String,
+    /// Its level.
+    pub level: u8,
+    /// First line, 1-based.
+    pub line_start: usize,
+    /// Last line with all below it.
+    pub line_end: usize,
+    /// Characters with all below it.
+    pub char_count: usize,
+    /// Its address.
+    pub selector: String,
+    /// The file holds other bytes by now.
+    #[serde(skip_serializing_if = "is_false")]
+    pub stale: bool,
+    /// The file is gone.
+    #[serde(skip_serializing_if = "is_false")]
+    pub missing: bool,
+}
+
+/// What was found, in path and document order.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The sections.
+    pub matches: Vec<Match>,
+    /// Remarks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+    /// Whether something was left out.
+    pub truncated: bool,
+    /// The cursor of what was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    #[serde(skip)]
+    cursor: Cursor,
+}
+
+impl Answer {
+    /// How the command ended: nothing found is nothing answered.
+    pub fn outcome(&self) -> Outcome {
+        if self.matches.is_empty() { Outcome::None } else { Outcome::All }
+    }
+}
+
+impl List for Answer {
+    fn count(&self) -> usize {
+        self.matches.len()
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        if count < self.matches.len() {
+            result.matches.truncate(count);
+            result.truncated = true;
+            let position = self.cursor.position + count;
+            result.next = Some(Cursor { position, ..self.cursor }.to_string());
+        }
+        result
+    }
+}
+
+/// How titles are matched.
+enum TitlePattern {
+    Part(String),
+    Whole(GlobMatcher),
+}
+
+impl TitlePattern {
+    fn new(pattern: &str) -> Result<Self> {
+        let pattern = comparable(pattern);
+        if !pattern.contains(['*', '?', '[', '{']) {
+            return Ok(Self::Part(pattern));
+        }
+        GlobBuilder::new(&pattern)
+            .literal_separator(false)
+            .backslash_escape(true)
+            .build()
+            .map(|glob| Self::Whole(glob.compile_matcher()))
+            .map_err(|error| {
+                Error::new(ErrorKind::Usage, format!("{pattern}: {}", error.kind()))
+                    .with_hint("write [*], [?] or [[] for these characters themselves")
+            })
+    }
+
+    fn is_match(&self, title: &str) -> bool {
+        let title = comparable(title);
+        match self {
+            Self::Part(part) => title.contains(part),
+            Self::Whole(glob) => glob.is_match(title),
+        }
+    }
+}
+
+/// The longest run of characters that every title matching the pattern contains.
+fn literal_of(pattern: &str) -> &str {
+    // What stands in brackets, braces or behind a backslash is not taken apart.
+    let plain_end = pattern.find(['[', '{', '\\']).unwrap_or(pattern.len());
+    let plain = pattern.get(..plain_end).unwrap_or_default();
+    plain.split(['*', '?']).max_by_key(|run| run.len()).unwrap_or_default()
+}
+
+/// Finds sections.
+pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let generation = library.snapshot.generation();
+    let after = request.after.unwrap_or(Cursor { generation, position: 0 });
+    let mut result = Answer {
+        matches: Vec::new(),
+        warnings: after.warning(generation).into_iter().collect(),
+        truncated: false,
+        next: None,
+        cursor: Cursor { generation, position: after.position },
+    };
+    let title = TitlePattern::new(&request.pattern)?;
+    let globs = request.globs.iter().map(|glob| documents::glob(glob)).collect::<Result<Vec<_>>>()?;
+    let content = request.content.as_ref().map(|content| comparable(content));
+    let limit = if request.limit == 0 { usize::MAX } else { request.limit };
+    let literal = literal_of(&request.pattern);
+    let mut skip = after.position;
+    for stored in library.snapshot.documents_with_title_part(literal, usize::MAX)? {
+        if !globs.is_empty() && !globs.iter().any(|glob| glob.is_match(&stored.path)) {
+            continue;
+        }
+        let document = library.open(&stored)?;
+        for section in &document.tree.outline().sections {
+            if request.level.is_some_and(|level| section.level != level)
+                || !title.is_match(&section.title)
+                || !holds(library, &document, section, content.as_deref())?
+            {
+                continue;
+            }
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            if result.matches.len() == limit {
+                let position = after.position + limit;
+                result.next = Some(Cursor { generation, position }.to_string());
+                result.truncated = true;
+                return Ok(result);
+            }
+            result.matches.push(found(library, &document, section));
+        }
+    }
+    Ok(result)
+}
+
+/// Whether the section's own text contains `content`.
+fn holds(
+    library: &Library<'_>,
+    document: &OpenDocument,
+    section: &Section,
+    content: Option<&str>,
+) -> Result<bool> {
+    let Some(content) = content else { return Ok(true) };
+    let start = document.tree.node(section.node).map_or(0, |node| node.bytes.start);
+    let bytes = library.content(document, ByteSpan::new(start, section.own_end))?;
+    Ok(comparable(&String::from_utf8_lossy(&bytes)).contains(content))
+}
+
+fn found(library: &Library<'_>, document: &OpenDocument, section: &Section) -> Match {
+    let tree = &document.tree;
+    let lines = tree.node(section.node).map(|node| node.lines).unwrap_or_default();
+    let freshness = library.freshness(&document.stored);
+    Match {
+        file: document.stored.path.clone(),
+        path: tree.section_path(section.node),
+        title: section.title.clone(),
+        level: section.level,
+        line_start: lines.start,
+        line_end: lines.end,
+        char_count: tree.sections_within(section.node).map(|section| section.own.chars).sum(),
+        selector: document.address_of(section.node),
+        stale: freshness.is_stale,
+        missing: freshness.is_missing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_whole_titles_and_plain_text_a_part() {
+        for (pattern, title, expected) in [
+            ("auth", "User Authentication", true),
+            ("auth*", "User Authentication", false),
+            ("*auth*", "User Authentication", true),
+            ("AUTH", "authentication", true),
+            ("a?c", "ABC", true),
+            ("[ab]x", "bx", true),
+            ("über", "Über uns", true),
+            ("*/*", "a/b", true),
+        ] {
+            assert_eq!(TitlePattern::new(pattern).unwrap().is_match(title), expected, "{pattern}");
+        }
+        assert!(TitlePattern::new("[a").is_err());
+    }
+
+    #[test]
+    fn the_literal_is_in_every_match() {
+        assert_eq!(literal_of("*auth*"), "auth");
+        assert_eq!(literal_of("a*configuration?x"), "configuration");
+        assert_eq!(literal_of("ab[cd]efgh"), "ab");
+        assert_eq!(literal_of("*"), "");
+    }
+}

@@ -1,0 +1,179 @@
+//! `neighbors`: what stands around a place.
+
+use serde::Serialize;
+
+use super::library::OpenDocument;
+use super::resolve::{Target, resolve_one};
+use super::{Library, List, Outcome};
+use crate::address::{Fault, Scope};
+use crate::error::{Result, Warning};
+use crate::markdown::outline::NodeKind;
+
+/// A place beside another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Neighbor {
+    /// Its address.
+    pub selector: String,
+    /// The title of a section; `null` for anything else.
+    pub title: Option<String>,
+}
+
+/// What stands around a place.
+#[derive(Clone, Debug, Serialize)]
+pub struct Around {
+    /// Its primary address.
+    pub selector: String,
+    /// The sibling before it.
+    pub prev: Option<Neighbor>,
+    /// The sibling behind it.
+    pub next: Option<Neighbor>,
+    /// What holds it.
+    pub parent: Option<Neighbor>,
+    /// Sections directly below it; where it has none, items and blocks of a container.
+    pub children: Vec<Neighbor>,
+    /// What comes before it in the document: a section for a section, a block for a block.
+    pub prev_in_order: Option<Neighbor>,
+    /// What comes behind it in the document, likewise.
+    pub next_in_order: Option<Neighbor>,
+    /// The file holds other bytes by now.
+    #[serde(skip_serializing_if = "super::node::is_false")]
+    pub stale: bool,
+    /// The file is gone.
+    #[serde(skip_serializing_if = "super::node::is_false")]
+    pub missing: bool,
+    /// Whether children were left out.
+    #[serde(skip_serializing_if = "super::node::is_false")]
+    pub truncated: bool,
+}
+
+/// The answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// What stands around the place.
+    #[serde(flatten)]
+    pub around: Option<Around>,
+    /// Why there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unresolved_selectors: Vec<Fault>,
+    /// Remarks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer {
+    /// How the command ended.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(self.around.is_some(), !self.unresolved_selectors.is_empty())
+    }
+}
+
+/// The place itself, then its children.
+impl List for Answer {
+    fn count(&self) -> usize {
+        self.around.as_ref().map_or(0, |around| 1 + around.children.len())
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        if let Some(around) = result.around.as_mut().filter(|_| count < self.count()) {
+            around.children.truncate(count.saturating_sub(1));
+            around.truncated = true;
+        }
+        result
+    }
+}
+
+/// Tells what stands around the place that `address` names.
+pub fn neighbors(library: &Library<'_>, address: &str) -> Result<Answer> {
+    let (place, warnings) = match resolve_one(library, address)? {
+        Ok(resolved) => resolved,
+        Err(fault) => {
+            return Ok(Answer { around: None, unresolved_selectors: vec![fault], warnings: Vec::new() });
+        }
+    };
+    let document = &place.document;
+    let freshness = library.freshness(&document.stored);
+    let mut around = match place.target {
+        Target::Node(node) => around(document, node),
+        Target::Document => Around {
+            children: sections_below(document, Scope::Document),
+            ..nothing_around(place.address())
+        },
+        Target::FrontMatter => nothing_around(place.address()),
+    };
+    around.stale = freshness.is_stale;
+    around.missing = freshness.is_missing;
+    Ok(Answer { around: Some(around), unresolved_selectors: Vec::new(), warnings })
+}
+
+fn nothing_around(selector: String) -> Around {
+    Around {
+        selector,
+        prev: None,
+        next: None,
+        parent: None,
+        children: Vec::new(),
+        prev_in_order: None,
+        next_in_order: None,
+        stale: false,
+        missing: false,
+        truncated: false,
+    }
+}
+
+fn neighbor(document: &OpenDocument, node: usize) -> Neighbor {
+    Neighbor {
+        selector: document.address_of(node),
+        title: document.tree.section(node).map(|section| section.title.clone()),
+    }
+}
+
+fn sections_below(document: &OpenDocument, scope: Scope) -> Vec<Neighbor> {
+    document.tree.child_sections(scope).map(|node| neighbor(document, node)).collect()
+}
+
+fn around(document: &OpenDocument, node: usize) -> Around {
+    let tree = &document.tree;
+    let nodes = &tree.outline().nodes;
+    let Some(this) = tree.node(node) else { return nothing_around(document.address("*")) };
+    let is_alike = |other: &usize| {
+        let kind = nodes.get(*other).map(|node| node.kind);
+        match this.kind {
+            NodeKind::Section(_) | NodeKind::Root => matches!(kind, Some(NodeKind::Section(_))),
+            NodeKind::Item => kind == Some(NodeKind::Item),
+            NodeKind::Block(_) => matches!(kind, Some(NodeKind::Block(_))),
+        }
+    };
+    // The text before the first heading is read before the first section, where there is any.
+    let root = (tree.outline().root.words > 0).then_some(0);
+    let mut before = (1..node).rev().find(is_alike);
+    if matches!(this.kind, NodeKind::Section(_)) {
+        before = before.or(root);
+    }
+    let behind = (node + 1..nodes.len()).find(is_alike);
+    let siblings: Vec<usize> = match (this.kind, this.parent) {
+        (NodeKind::Root, _) => Vec::new(),
+        (NodeKind::Section(_), None) => tree.child_sections(Scope::Document).collect(),
+        (NodeKind::Section(_), Some(parent)) => tree.child_sections(Scope::Node(parent)).collect(),
+        (_, Some(parent)) => tree.children(parent).filter(is_alike).collect(),
+        (_, None) => Vec::new(),
+    };
+    let position = siblings.iter().position(|&sibling| sibling == node);
+    let sibling = |position: Option<usize>| {
+        position.and_then(|position| siblings.get(position)).map(|&node| neighbor(document, node))
+    };
+    let children = match this.kind {
+        NodeKind::Section(_) => sections_below(document, Scope::Node(node)),
+        NodeKind::Root => Vec::new(),
+        _ => tree.children(node).map(|child| neighbor(document, child)).collect(),
+    };
+    Around {
+        prev: sibling(position.and_then(|position| position.checked_sub(1))),
+        next: sibling(position.map(|position| position + 1)),
+        parent: this.parent.map(|parent| neighbor(document, parent)),
+        children,
+        prev_in_order: before.map(|node| neighbor(document, node)),
+        next_in_order: behind.map(|node| neighbor(document, node)),
+        ..nothing_around(document.address_of(node))
+    }
+}

@@ -1,0 +1,119 @@
+//! `read`: one place in full.
+
+use serde::Serialize;
+
+use super::node::{Extent, NodeAnswer, answer};
+use super::resolve::resolve_one;
+use super::{Library, List, Outcome, documents};
+use crate::address::{Fault, FaultCode, Part, namespace};
+use crate::error::{Result, Warning};
+
+/// What to read.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The document, where the place is told apart from it.
+    pub document: Option<String>,
+    /// The place, an address where there is no document.
+    pub place: String,
+    /// Whether to leave child sections out.
+    pub no_children: bool,
+    /// Whether to number the lines.
+    pub line_numbers: bool,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The place.
+    #[serde(flatten)]
+    pub node: Option<NodeAnswer>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unresolved_selectors: Vec<Fault>,
+    /// Remarks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer {
+    fn fault(fault: Fault) -> Self {
+        Self { node: None, unresolved_selectors: vec![fault], warnings: Vec::new() }
+    }
+
+    /// How the command ended.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(self.node.is_some(), !self.unresolved_selectors.is_empty())
+    }
+}
+
+impl List for Answer {
+    fn count(&self) -> usize {
+        usize::from(self.node.is_some())
+    }
+
+    fn first(&self, _: usize) -> Self {
+        self.clone()
+    }
+
+    fn words_of_first(&self) -> usize {
+        self.node.as_ref().map_or(0, NodeAnswer::words_shown)
+    }
+
+    fn first_page(&self, words: usize) -> Option<Self> {
+        let node = self.node.as_ref()?.paged(words)?;
+        Some(Self { node: Some(node), ..self.clone() })
+    }
+}
+
+/// The address that a document's name and a place in it make; the inner fault says that the name is
+/// not one document's.
+pub fn address_in(
+    library: &Library<'_>,
+    document: &str,
+    place: &str,
+) -> Result<std::result::Result<String, Fault>> {
+    let mut named = documents::named(library, std::slice::from_ref(&document.to_owned()))?;
+    if let Some(fault) = named.faults.pop() {
+        return Ok(Err(fault));
+    }
+    Ok(match named.documents.as_slice() {
+        [stored] => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
+        documents => {
+            let message = format!("{} documents are named {document:?}", documents.len());
+            let mut fault = Fault::new(FaultCode::Ambiguous, message).of(document, 0);
+            fault.candidates = documents
+                .iter()
+                .take(crate::limits::MAX_CANDIDATES_SHOWN)
+                .map(|stored| format!("{}::{place}", namespace::encode(&stored.path)))
+                .collect();
+            Err(fault)
+        }
+    })
+}
+
+/// Reads a place.
+pub fn read(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let address = match &request.document {
+        None => request.place.clone(),
+        Some(document) => match address_in(library, document, &request.place)? {
+            Ok(address) => address,
+            Err(fault) => return Ok(Answer::fault(fault)),
+        },
+    };
+    let (mut place, warnings) = match resolve_one(library, &address)? {
+        Ok(resolved) => resolved,
+        Err(fault) => return Ok(Answer::fault(fault)),
+    };
+    if request.no_children {
+        place.params.part = Some(Part::Own);
+    }
+    Ok(match answer(library, &place, Extent::Words(0))? {
+        Ok(mut node) => {
+            if request.line_numbers {
+                node.number_lines();
+            }
+            Answer { node: Some(node), unresolved_selectors: Vec::new(), warnings }
+        }
+        Err(fault) => Answer::fault(fault.of(&address, 0)),
+    })
+}

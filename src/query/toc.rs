@@ -1,0 +1,354 @@
+//! `toc`: the section tree of documents.
+
+use serde::ser::{SerializeMap as _, SerializeSeq as _};
+use serde::{Serialize, Serializer};
+
+use super::library::OpenDocument;
+use super::node::is_false;
+use super::{Cursor, Library, List, Outcome, documents};
+use crate::address::Fault;
+use crate::error::{Result, Warning};
+
+/// What to list.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Documents by name; none for all.
+    pub documents: Vec<String>,
+    /// How deep in the tree, 1 for top-level sections only.
+    pub depth: Option<usize>,
+    /// The deepest heading level.
+    pub max_level: Option<u8>,
+    /// Sections to give at most; 0 for all.
+    pub limit: usize,
+    /// Where a former answer ended.
+    pub after: Option<Cursor>,
+}
+
+/// A section of the tree.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// How many of the sections listed in the same file hold it.
+    pub depth: usize,
+    /// What is told of it.
+    pub section: Section,
+}
+
+/// What is told of a section.
+#[derive(Clone, Debug, Serialize)]
+pub struct Section {
+    /// Its title.
+    pub title: String,
+    /// The slug of the title, not numbered.
+    pub slug: String,
+    /// Its level.
+    pub level: u8,
+    /// First line, 1-based.
+    pub line_start: usize,
+    /// Last line with all below it.
+    pub line_end: usize,
+    /// Last line of its own text.
+    pub own_line_end: usize,
+    /// Characters with all below it.
+    pub char_count: usize,
+    /// Characters of its own text.
+    pub own_char_count: usize,
+    /// Its slug path; `null` where a part of it has none.
+    pub path: Option<String>,
+    /// Its GitHub anchor; `null` where it has none.
+    pub anchor: Option<String>,
+    /// Its address.
+    pub selector: String,
+}
+
+/// Where front matter stands.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FrontMatter {
+    /// First line, 1-based.
+    pub line_start: usize,
+    /// Last line, the closing delimiter.
+    pub line_end: usize,
+    /// Its characters, delimiters included.
+    pub char_count: usize,
+}
+
+/// The sections of one document, in document order.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its path.
+    pub file: String,
+    /// The sections.
+    pub entries: Vec<Entry>,
+    /// Its front matter.
+    pub front_matter: Option<FrontMatter>,
+    /// The file holds other bytes by now.
+    pub stale: bool,
+    /// The file is gone.
+    pub missing: bool,
+}
+
+/// The section trees.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// A tree for each document.
+    pub files: Vec<File>,
+    /// Whether one document was asked for by name.
+    pub is_single: bool,
+    /// Names that no document has.
+    pub unresolved_selectors: Vec<Fault>,
+    /// Remarks.
+    pub warnings: Vec<Warning>,
+    /// The cursor of what was left out.
+    pub next: Option<String>,
+    cursor: Cursor,
+    /// 1 where the first file was named before and is named again for what follows in it.
+    repeated: usize,
+}
+
+impl Answer {
+    /// How the command ended.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(!self.files.is_empty(), !self.unresolved_selectors.is_empty())
+    }
+}
+
+/// A file, and each of its sections, is an item.
+impl List for Answer {
+    fn count(&self) -> usize {
+        self.files.iter().map(|file| 1 + file.entries.len()).sum()
+    }
+
+    fn least(&self) -> usize {
+        1 + self.repeated
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        if count >= self.count() {
+            return result;
+        }
+        let mut left = count;
+        result.files.retain_mut(|file| {
+            let keeps = left > 0;
+            file.entries.truncate(left.saturating_sub(1));
+            left -= (1 + file.entries.len()).min(left);
+            keeps
+        });
+        let position = self.cursor.position + count.saturating_sub(self.repeated);
+        result.next = Some(Cursor { position, ..self.cursor }.to_string());
+        result
+    }
+}
+
+/// Lists section trees.
+pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let generation = library.snapshot.generation();
+    let after = request.after.unwrap_or(Cursor { generation, position: 0 });
+    let named = documents::named(library, &request.documents)?;
+    let mut result = Answer {
+        is_single: request.documents.len() == 1 && named.documents.len() == 1,
+        files: Vec::new(),
+        unresolved_selectors: named.faults,
+        warnings: after.warning(generation).into_iter().collect(),
+        next: None,
+        cursor: Cursor { generation, position: after.position },
+        repeated: 0,
+    };
+    let limit = if request.limit == 0 { usize::MAX } else { request.limit };
+    let mut skip = after.position;
+    let mut given = 0;
+    for stored in &named.documents {
+        let document = library.open(stored)?;
+        let mut file = sections(library, &document, request);
+        let count = 1 + file.entries.len();
+        if skip >= count {
+            skip -= count;
+            continue;
+        }
+        if given == limit {
+            let position = after.position + given;
+            result.next = Some(Cursor { generation, position }.to_string());
+            break;
+        }
+        let skipped = std::mem::take(&mut skip);
+        if skipped > 0 {
+            result.repeated = 1;
+            file.entries.drain(..skipped - 1);
+        }
+        let rest = count - skipped;
+        let taken = rest.min(limit - given);
+        given += taken;
+        file.entries.truncate(taken - usize::from(skipped == 0));
+        result.files.push(file);
+        if taken < rest {
+            let position = after.position + given;
+            result.next = Some(Cursor { generation, position }.to_string());
+            break;
+        }
+    }
+    Ok(result)
+}
+
+fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -> File {
+    let tree = &document.tree;
+    let outline = tree.outline();
+    let freshness = library.freshness(&document.stored);
+    // Characters of each section with all below it: those below come behind it.
+    let mut totals: Vec<usize> = outline.sections.iter().map(|section| section.own.chars).collect();
+    for (index, section) in outline.sections.iter().enumerate().rev() {
+        let total = totals.get(index).copied().unwrap_or(0);
+        if let Some(parent) = tree.parent_section(section.node)
+            && let Some(above) = totals.get_mut(parent)
+        {
+            *above += total;
+        }
+    }
+    let mut paths: Vec<Option<String>> = Vec::with_capacity(outline.sections.len());
+    let mut depths: Vec<usize> = Vec::with_capacity(outline.sections.len());
+    let mut entries = Vec::new();
+    for (index, section) in outline.sections.iter().enumerate() {
+        let parent = tree.parent_section(section.node);
+        let part = section.path_part();
+        let path = match parent {
+            None => part,
+            Some(parent) => match (paths.get(parent).and_then(Option::as_ref), part) {
+                (Some(above), Some(part)) => Some(format!("{above}/{part}")),
+                _ => None,
+            },
+        };
+        let depth = parent.and_then(|parent| depths.get(parent)).map_or(0, |depth| depth + 1);
+        paths.push(path.clone());
+        depths.push(depth);
+        if request.depth.is_some_and(|most| depth >= most)
+            || request.max_level.is_some_and(|most| section.level > most)
+        {
+            continue;
+        }
+        let Some(node) = tree.node(section.node) else { continue };
+        // The next section begins where this one's own text ends.
+        let own_line_end = outline
+            .sections
+            .get(index + 1)
+            .and_then(|next| tree.node(next.node))
+            .map_or(node.lines.end, |next| node.lines.end.min(next.lines.start - 1));
+        entries.push(Entry {
+            depth,
+            section: Section {
+                title: section.title.clone(),
+                slug: section.slug.clone(),
+                level: section.level,
+                line_start: node.lines.start,
+                line_end: node.lines.end,
+                own_line_end,
+                char_count: totals.get(index).copied().unwrap_or(0),
+                own_char_count: section.own.chars,
+                path,
+                anchor: section.anchor(),
+                selector: document.address_of(section.node),
+            },
+        });
+    }
+    File {
+        file: document.stored.path.clone(),
+        entries,
+        front_matter: outline.front_matter.map(|_| FrontMatter {
+            line_start: 1,
+            line_end: outline.nodes.first().map_or(1, |root| root.lines.start - 1),
+            char_count: outline.document.chars
+                - outline.root.chars
+                - outline.sections.iter().map(|section| section.own.chars).sum::<usize>()
+                - usize::from(outline.start() > 0),
+        }),
+        stale: freshness.is_stale,
+        missing: freshness.is_missing,
+    }
+}
+
+/// A section with those listed below it.
+struct Branch<'a> {
+    entry: &'a Entry,
+    below: &'a [Entry],
+}
+
+/// Sections that stand beside each other, and those below them.
+struct Forest<'a>(&'a [Entry]);
+
+impl Serialize for Branch<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct WithChildren<'a> {
+            #[serde(flatten)]
+            section: &'a Section,
+            children: Forest<'a>,
+        }
+        WithChildren { section: &self.entry.section, children: Forest(self.below) }
+            .serialize(serializer)
+    }
+}
+
+impl Serialize for Forest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut sequence = serializer.serialize_seq(None)?;
+        let mut rest = self.0;
+        while let Some((entry, behind)) = rest.split_first() {
+            let below = behind.iter().take_while(|other| other.depth > entry.depth).count();
+            let (below, next) = behind.split_at(below);
+            sequence.serialize_element(&Branch { entry, below })?;
+            rest = next;
+        }
+        sequence.end()
+    }
+}
+
+impl Serialize for File {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields<'a> {
+            file: &'a str,
+            sections: Forest<'a>,
+            frontmatter: Option<FrontMatter>,
+            #[serde(skip_serializing_if = "is_false")]
+            stale: bool,
+            #[serde(skip_serializing_if = "is_false")]
+            missing: bool,
+        }
+        Fields {
+            file: &self.file,
+            sections: Forest(&self.entries),
+            frontmatter: self.front_matter,
+            stale: self.stale,
+            missing: self.missing,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// The seed's shape for one document, a list of them for several.
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self.files.first().filter(|_| self.is_single) {
+            Some(file) => {
+                map.serialize_entry("file", &file.file)?;
+                map.serialize_entry("sections", &Forest(&file.entries))?;
+                map.serialize_entry("frontmatter", &file.front_matter)?;
+                for (name, is_so) in [("stale", file.stale), ("missing", file.missing)] {
+                    if is_so {
+                        map.serialize_entry(name, &true)?;
+                    }
+                }
+            }
+            None => map.serialize_entry("files", &self.files)?,
+        }
+        if !self.unresolved_selectors.is_empty() {
+            map.serialize_entry("unresolved_selectors", &self.unresolved_selectors)?;
+        }
+        if !self.warnings.is_empty() {
+            map.serialize_entry("warnings", &self.warnings)?;
+        }
+        map.serialize_entry("truncated", &self.next.is_some())?;
+        if let Some(next) = &self.next {
+            map.serialize_entry("next", next)?;
+        }
+        map.end()
+    }
+}
