@@ -1,4 +1,29 @@
 //! mdsel: a persistent, indexed Markdown store for LLM agents.
+//!
+//! The map of the project. Each layer may use the ones below it, never one above or beside it unless
+//! said here:
+//!
+//! - [`cli`]: the front door. Arguments to requests, answers to bytes and exit statuses.
+//! - [`output`]: answers as JSON, text or bytes, within a budget, safe to show. Never asks the store.
+//! - [`query`] and [`mod@ingest`]: the verbs. Questions of one snapshot; files brought into the store.
+//!   The one look sideways: a question compares a file with what is stored by [`ingest::file_state`].
+//! - [`store`]: documents, bytes and outlines in one SQLite file. The only module that knows SQLite.
+//! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
+//! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
+//! - [`error`], [`limits`], [`position`]: faults with hints, every cap in one table, spans and lines.
+//!
+//! The way of a byte: file -> walk -> hash -> parse -> rows. The way of a question: arguments ->
+//! request -> address -> node -> span -> bytes -> answer -> format. Neither turns back on itself.
+//!
+//! The library prints nothing and reads neither environment nor current folder; [`cli`] does.
+//!
+//! ```
+//! let document = mdsel::markdown::parse(b"intro\n\n# Title\n\ntext\n");
+//! let tree = mdsel::address::Tree::new(document.outline);
+//! let selector = mdsel::address::Selector::parse("section[0]/block:paragraph[0]").unwrap();
+//! let nodes = tree.follow(&selector.steps, 10).unwrap();
+//! assert_eq!(tree.selector(nodes[0]), "heading:h1[0]/block:paragraph[0]");
+//! ```
 
 pub mod address;
 pub mod cli;

@@ -61,7 +61,10 @@ fn huge_and_hostile_documents_are_taken_in_bounded_time() {
     place.write("no-blank.md", "x".repeat(10_000_000));
     place.write("quotes.md", format!("{} text\n", ">".repeat(10_000)));
     place.write("lists.md", format!("{}text\n", "- ".repeat(10_000)));
-    place.write("deep-lists.md", (0..2000).map(|n| format!("{}- x\n", " ".repeat(2 * n))).collect::<String>());
+    place.write(
+        "deep-lists.md",
+        (0..2000).map(|n| format!("{}- x\n", " ".repeat(2 * n))).collect::<String>(),
+    );
     place.write("brackets.md", format!("# {}\n\n{}\n", "[".repeat(100_000), "[".repeat(1_000_000)));
     place.write("ticks.md", (1..1500).map(|n| format!("{} ", "`".repeat(n))).collect::<String>());
     place.write("definitions.md", (0..20_000).map(|n| format!("[{n}]: /x\n")).collect::<String>());
@@ -73,10 +76,14 @@ fn huge_and_hostile_documents_are_taken_in_bounded_time() {
     place.write("front.md", format!("---\n{}---\n", "a: &a [*a, *a]\n".repeat(1000)));
     let start = Instant::now();
     let report = place.run(&["ingest"]).success().json();
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
     assert_eq!(report["added"], 13, "{report}");
-    let codes: Vec<_> =
-        report["warnings"].as_array().unwrap().iter().map(|w| w["code"].as_str().unwrap()).collect();
+    let codes: Vec<_> = report["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|w| w["code"].as_str().unwrap())
+        .collect();
     for code in ["TOO_MANY_NODES", "NESTED_TOO_DEEPLY", "TITLE_CUT", "FRONT_MATTER_UNREADABLE"] {
         assert!(codes.contains(&code), "{code} in {codes:?}");
     }
@@ -91,7 +98,10 @@ fn a_file_of_100_mb_is_skipped_and_taken_when_asked_for() {
     let place = Place::with(&[("a.md", "# A\n")]);
     place.write("large.md", "# Title\n\nSome text that is repeated.\n\n".repeat(2_700_000));
     let report = place.run(&["ingest"]).success().json();
-    assert_eq!((report["added"].as_u64(), report["skipped"][0]["file"].as_str()), (Some(1), Some("large.md")));
+    assert_eq!(
+        (report["added"].as_u64(), report["skipped"][0]["file"].as_str()),
+        (Some(1), Some("large.md"))
+    );
     let report = place.run(&["ingest", "--max-file-size", "200M"]).success().json();
     assert_eq!(report["added"], 1);
     let answer = place.run(&["select", "large::@100"]).success().json();
@@ -107,7 +117,8 @@ fn text_output_cannot_drive_a_terminal() {
         &["index", "hostile-text.md"],
     ] {
         let text = place.run(arguments).success().text();
-        let is_unsafe = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}' || c == '\u{200b}');
+        let is_unsafe =
+            |c: char| c != '\n' && (c.is_control() || c == '\u{202e}' || c == '\u{200b}');
         assert!(!text.chars().any(is_unsafe), "{text:?}");
     }
     let fault = place.run(&["select", "x\u{1b}[31m::y", "-f", "text"]).ends(1);

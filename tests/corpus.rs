@@ -11,7 +11,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let file_type = entry.file_type().unwrap();
         if file_type.is_dir() {
             collect(&path, files);
-        } else if file_type.is_file() && path.extension().is_some_and(|extension| extension == "md") {
+        } else if file_type.is_file() && path.extension().is_some_and(|extension| extension == "md")
+        {
             files.push(path);
         }
     }

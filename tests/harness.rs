@@ -131,7 +131,14 @@ pub(crate) struct Answer {
 impl Answer {
     /// Asserts the status.
     pub(crate) fn ends(self, status: i32) -> Self {
-        assert_eq!(self.status, status, "mdsel {}\n{}\n{}", self.arguments, self.text(), self.stderr);
+        assert_eq!(
+            self.status,
+            status,
+            "mdsel {}\n{}\n{}",
+            self.arguments,
+            self.text(),
+            self.stderr
+        );
         self
     }
 

@@ -152,7 +152,14 @@ fn ignore_files_hidden_files_and_extensions() {
     place.run(&["ingest"]).success();
     assert_eq!(
         namespaces(&place),
-        ["docs/page.MD", "ignored-but-wanted.md", "kept.tmp.md", "local.md", "page.markdown", "page.mdx"]
+        [
+            "docs/page.MD",
+            "ignored-but-wanted.md",
+            "kept.tmp.md",
+            "local.md",
+            "page.markdown",
+            "page.mdx"
+        ]
     );
     place.run(&["ingest", "--no-ignore", "--hidden", "--ext", "md"]).success();
     let all = namespaces(&place);
@@ -173,12 +180,16 @@ fn paths_limit_what_is_added_changed_and_removed() {
     place.remove("d/c.md");
     assert_eq!(counts(&place.run(&["ingest", "d/c.md"]).success().json()), [0, 0, 1, 0]);
     place.run(&["ingest", "d/never.md"]).ends(2);
-    assert_eq!(counts(&place.run_in("d", &["ingest", "../a.md"], "").success().json()), [0, 1, 0, 0]);
+    assert_eq!(
+        counts(&place.run_in("d", &["ingest", "../a.md"], "").success().json()),
+        [0, 1, 0, 0]
+    );
 }
 
 #[test]
 fn the_root_is_fixed_by_the_first_ingest() {
-    let place = Place::with(&[("docs/a.md", "# A\n"), ("other/b.md", "# B\n"), ("store/x.txt", "")]);
+    let place =
+        Place::with(&[("docs/a.md", "# A\n"), ("other/b.md", "# B\n"), ("store/x.txt", "")]);
     let ingest = |arguments: &[&str]| {
         place.run_in("store", &[&["ingest", "--db", "s.db"], arguments].concat(), "")
     };
@@ -216,7 +227,8 @@ fn links_pipes_and_the_store_itself_are_not_taken() {
         .iter()
         .map(|skipped| skipped["file"].as_str().unwrap())
         .collect();
-    let expected: &[_] = if has_pipe { &["dangling.md", "link.md", "pipe.md"] } else { &["dangling.md", "link.md"] };
+    let expected: &[_] =
+        if has_pipe { &["dangling.md", "link.md", "pipe.md"] } else { &["dangling.md", "link.md"] };
     assert_eq!(skipped, expected);
     assert_eq!(counts(&place.run(&["ingest", "--db", "store.md"]).success().json()), [0, 0, 0, 2]);
 }
@@ -251,7 +263,10 @@ fn refresh_brings_up_to_date_what_is_asked_for() {
     place.remove("a.md");
     let missing = place.run(&["select", "a.md"]).success().json();
     assert_eq!(missing["results"][0]["missing"], true);
-    assert_eq!(place.run(&["status", "--stale"]).success().json()["stale"], json!([{"file": "a.md", "change": "removed"}]));
+    assert_eq!(
+        place.run(&["status", "--stale"]).success().json()["stale"],
+        json!([{"file": "a.md", "change": "removed"}])
+    );
 }
 
 #[test]

@@ -40,8 +40,15 @@ fn assert_tiles(file: &[u8], outline: &Outline) {
     for tile in tiles.into_iter().chain([ByteSpan::new(file.len(), file.len())]) {
         assert!(position <= tile.start, "a tile at {} overlaps one before", tile.start);
         let gap = &file[position..tile.start];
-        assert!(gap.iter().all(u8::is_ascii_whitespace), "bytes {position}..{} belong to nothing", tile.start);
-        assert!(is_line_start(tile.start) && is_line_start(tile.end), "{tile:?} is not whole lines");
+        assert!(
+            gap.iter().all(u8::is_ascii_whitespace),
+            "bytes {position}..{} belong to nothing",
+            tile.start
+        );
+        assert!(
+            is_line_start(tile.start) && is_line_start(tile.end),
+            "{tile:?} is not whole lines"
+        );
         position = tile.end;
     }
     let mut ends: Vec<usize> = Vec::new();
@@ -51,7 +58,10 @@ fn assert_tiles(file: &[u8], outline: &Outline) {
         ends.push(node.bytes.start);
         if let Some(parent) = node.parent {
             assert!(parent < index);
-            assert!(outline.nodes[parent].bytes.contains(node.bytes), "{node:?} leaves its container");
+            assert!(
+                outline.nodes[parent].bytes.contains(node.bytes),
+                "{node:?} leaves its container"
+            );
             if !matches!(node.kind, NodeKind::Section(_)) {
                 assert!(ends[parent] <= node.bytes.start, "{node:?} overlaps its sibling");
                 ends[parent] = node.bytes.end;
@@ -94,9 +104,39 @@ fn every_document_is_tiled() {
 /// Pieces of Markdown that mean something at a line's start or in it.
 fn markdown() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
-        "\n", "\n", "\n", "\r\n", "\r", "    ", "  ", "\t", "# ", "## ", "- ", "1. ", "> ", "```", "~~~",
-        "---", "===", "| a | b |", "|--|--|", "<div>", "<!--", "-->", "[a]: b", "text", "é", "日本",
-        "*", "\\", "`", "\u{feff}", "+++", "a: 1", "...",
+        "\n",
+        "\n",
+        "\n",
+        "\r\n",
+        "\r",
+        "    ",
+        "  ",
+        "\t",
+        "# ",
+        "## ",
+        "- ",
+        "1. ",
+        "> ",
+        "```",
+        "~~~",
+        "---",
+        "===",
+        "| a | b |",
+        "|--|--|",
+        "<div>",
+        "<!--",
+        "-->",
+        "[a]: b",
+        "text",
+        "é",
+        "日本",
+        "*",
+        "\\",
+        "`",
+        "\u{feff}",
+        "+++",
+        "a: 1",
+        "...",
     ];
     let piece = proptest::sample::select(pieces.to_vec());
     let bytes = prop_oneof![40 => piece.prop_map(|piece| piece.as_bytes().to_vec()),

@@ -82,7 +82,8 @@ fn the_examples_of_the_paper() {
     let unqualified = place.run(&["select", "block:code[0]"]).success().json();
     assert_eq!(selectors(&unqualified["results"]), ["doc.md::heading:h3[0]/block:code[0]"]);
     // `doc::section[2]/page[1]`, `doc::section[2]?full=true`.
-    let paged = place.run(&["select", "doc::section[2]/page[1]", "--max-words", "2"]).success().json();
+    let paged =
+        place.run(&["select", "doc::section[2]/page[1]", "--max-words", "2"]).success().json();
     assert_eq!(paged["results"][0]["content"], "three\n");
     assert_eq!(content(&place, "doc::section[2]?full=true"), "# Three\n\nthree\n");
     // The suggestion block.
@@ -131,10 +132,22 @@ fn partial_results_are_the_deepest_prefix_that_resolves() {
 fn every_suggestion_resolves() {
     let place = Place::with_fixtures();
     for address in [
-        "guide.md::heading:h9[0]", "guide.md::heading:h2[9]", "guide.md::section[9]", "guide.md::block:cod[0]",
-        "guide.md::heading:h2[2]/block:list[0]", "gide::*", "guid.md::root", "guide.md::Instahl",
-        "guide.md::@9999", "guide.md::#9", "guide.md::#0/#9", "guide.md#instahl", "long-words.md::*?page=99",
-        "guide.md::Instahl/Sourc", "containers.md::block:list[0]/item[99]", "headers::*",
+        "guide.md::heading:h9[0]",
+        "guide.md::heading:h2[9]",
+        "guide.md::section[9]",
+        "guide.md::block:cod[0]",
+        "guide.md::heading:h2[2]/block:list[0]",
+        "gide::*",
+        "guid.md::root",
+        "guide.md::Instahl",
+        "guide.md::@9999",
+        "guide.md::#9",
+        "guide.md::#0/#9",
+        "guide.md#instahl",
+        "long-words.md::*?page=99",
+        "guide.md::Instahl/Sourc",
+        "containers.md::block:list[0]/item[99]",
+        "headers::*",
     ] {
         let json = place.run(&["select", address]).ends(1).json();
         let fault = &json["unresolved_selectors"][0];
@@ -170,11 +183,15 @@ fn pages_are_told_and_together_are_the_node() {
             None => break,
         }
     }
-    let full = place.run(&["select", "long-words.md::heading:h1[0]?full=true", "-f", "raw"]).success();
+    let full =
+        place.run(&["select", "long-words.md::heading:h1[0]?full=true", "-f", "raw"]).success();
     assert_eq!(whole, full.text());
     let other = place.run(&["select", "long-words.md", "--max-words", "7"]).success().json();
     assert_eq!(other["results"][0]["pagination"]["next"], "long-words.md::*?page=1&words=7");
-    assert_eq!(place.run(&["select", "long-words.md", "--max-words", "0"]).success().json()["truncated"], false);
+    assert_eq!(
+        place.run(&["select", "long-words.md", "--max-words", "0"]).success().json()["truncated"],
+        false
+    );
     let beyond = place.run(&["select", "long-words.md?page=9"]).ends(1).json();
     assert_eq!(beyond["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
 }
@@ -235,7 +252,10 @@ fn namespaces_are_paths_suffixes_and_stems() {
     let ambiguous = place.run(&["select", "GUIDE::section[0]"]).ends(1).json();
     let fault = &ambiguous["unresolved_selectors"][0];
     assert_eq!(fault["code"], "AMBIGUOUS");
-    assert_eq!(fault["candidates"], json!(["docs/api/Guide.md::section[0]", "other/guide.mdx::section[0]"]));
+    assert_eq!(
+        fault["candidates"],
+        json!(["docs/api/Guide.md::section[0]", "other/guide.mdx::section[0]"])
+    );
     let results = place.run(&["select", "heading:h1[0]"]).success().json();
     assert_eq!(results["results"].as_array().unwrap().len(), 7);
     assert_eq!(results["results"][0]["selector"], "100%25_done.md::heading:h1[0]");
@@ -265,7 +285,10 @@ fn lists_go_on_where_they_ended() {
     assert_eq!(given, all);
     place.write("zzz.md", "# Z\n");
     place.run(&["ingest"]).success();
-    let json = place.run(&["select", "block:paragraph", "--limit", "7", "--after", "1-7"]).success().json();
+    let json = place
+        .run(&["select", "block:paragraph", "--limit", "7", "--after", "1-7"])
+        .success()
+        .json();
     assert_eq!(json["warnings"][0]["code"], "STORE_CHANGED");
     assert_eq!(place.run(&["select", "root", "--after", "x"]).ends(2).code(), "USAGE");
 }
@@ -304,7 +327,10 @@ fn index_goes_on_inside_a_document() {
 #[test]
 fn documents_are_named_by_path_suffix_folder_or_glob() {
     let place = Place::ingested(&[
-        ("a/one.md", "# 1\n"), ("a/two.md", "# 2\n"), ("b/one.md", "# 3\n"), ("b/[x].md", "# 4\n"),
+        ("a/one.md", "# 1\n"),
+        ("a/two.md", "# 2\n"),
+        ("b/one.md", "# 3\n"),
+        ("b/[x].md", "# 4\n"),
     ]);
     let named = |arguments: &[&str]| {
         let json = place.run(&[&["index"], arguments].concat()).json();
@@ -336,7 +362,8 @@ fn formats() {
     assert_eq!(text, "doc.md::heading:h1[2] Three (lines 35-37, 3 words)\n# Three\n\nthree\n");
     let pretty = place.run(&["select", "doc::root", "--pretty"]).success();
     assert!(pretty.text().starts_with("{\n  \"results\""));
-    let piped = place.run_in("", &["select", "-"], "doc::root\n\ndoc::section[2]\n").success().json();
+    let piped =
+        place.run_in("", &["select", "-"], "doc::root\n\ndoc::section[2]\n").success().json();
     assert_eq!(selectors(&piped["results"]), ["doc.md::root", "doc.md::heading:h1[2]"]);
     let colored = place.run(&["select", "doc::root", "-f", "text", "--color", "always"]).success();
     assert!(colored.text().starts_with("\u{1b}[1mdoc.md::root"));
@@ -355,7 +382,9 @@ fn lossy_content_is_told_and_raw_gives_the_bytes() {
 #[test]
 fn usage_faults_are_one_object_and_one_line() {
     let place = doc();
-    for arguments in [&["select"][..], &["selct", "x"], &["select", "x", "--nope"], &["index", "--limit", "x"]] {
+    for arguments in
+        [&["select"][..], &["selct", "x"], &["select", "x", "--nope"], &["index", "--limit", "x"]]
+    {
         let answer = place.run(arguments).ends(2);
         assert_eq!(answer.code(), "USAGE", "{arguments:?}");
         assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);

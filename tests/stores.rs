@@ -17,9 +17,17 @@ fn the_nearest_store_upwards_is_used_unless_another_is_named() {
 
 #[test]
 fn what_is_not_a_store_is_refused_and_left_alone() {
-    let place = Place::with(&[("a.md", "# A\n"), ("text.db", "not a database, but as long as its header is ........................................................")]);
+    let place = Place::with(&[
+        ("a.md", "# A\n"),
+        (
+            "text.db",
+            "not a database, but as long as its header is ........................................................",
+        ),
+    ]);
     let foreign = rusqlite::Connection::open(place.join("foreign.db")).unwrap();
-    foreign.execute_batch("PRAGMA application_id = 7; CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+    foreign
+        .execute_batch("PRAGMA application_id = 7; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        .unwrap();
     drop(foreign);
     let unmarked = rusqlite::Connection::open(place.join("unmarked.db")).unwrap();
     unmarked.execute_batch("CREATE TABLE t (x)").unwrap();
@@ -46,7 +54,10 @@ fn newer_and_tampered_stores_are_refused_untouched() {
     for (sql, code) in [
         ("PRAGMA user_version = 99", "STORE_TOO_NEW"),
         ("CREATE VIEW v AS SELECT 1", "STORE_CORRUPT"),
-        ("CREATE TRIGGER t AFTER INSERT ON document BEGIN DELETE FROM document; END", "STORE_CORRUPT"),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON document BEGIN DELETE FROM document; END",
+            "STORE_CORRUPT",
+        ),
         ("DROP TABLE title", "STORE_CORRUPT"),
     ] {
         let place = Place::ingested(&[("a.md", "# A\n")]);

@@ -3,11 +3,20 @@
 //! One binary, one module a subject; `harness` runs the program in a folder of its own. Properties
 //! run over `fixtures/` always, and over the corpora below `MDSEL_CORPORA` where that is set.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that cannot go on fails, and one that is skipped says so"
+)]
+
+mod addresses;
 mod bad_input;
 mod corpus;
 mod harness;
 mod ingest;
 mod properties;
+mod readme;
 mod select;
 mod stores;
 

@@ -88,8 +88,9 @@ pub fn parse_place(text: &str) -> Result<Place, Fault> {
         if let Some(page) = selector.page.take() {
             if params.page.is_some() || params.full {
                 let message = "a page[n] step goes with neither page= nor full=";
-                return Err(Fault::new(FaultCode::MalformedQuery, message)
-                    .at(steps.chars().count() + 1));
+                return Err(
+                    Fault::new(FaultCode::MalformedQuery, message).at(steps.chars().count() + 1)
+                );
             }
             params.page = Some(page);
         }
@@ -186,7 +187,7 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
         at += pair.chars().count() + 1;
     }
     for (one, other) in [("page", "full"), ("head", "tail")] {
-        let is_set = |key: &str| seen.contains(&key) && !(key == "full" && !params.full);
+        let is_set = |key: &str| seen.contains(&key) && (key != "full" || params.full);
         if is_set(one) && is_set(other) {
             let message = format!("{one} and {other} do not go together");
             return Err(Fault::new(FaultCode::MalformedQuery, message).at(position));

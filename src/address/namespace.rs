@@ -70,8 +70,8 @@ mod tests {
         #[test]
         fn decoding_undoes_encoding(path in "[a:% \u{1}é/]{0,12}") {
             let encoded = encode(&path);
-            let (before, _) = format!("{}::x", encoded).split_once("::").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-            prop_assert_eq!(&before, &encoded, "the first `::` ends the namespace");
+            let address = [&encoded, "::x"].concat();
+            prop_assert_eq!(address.find("::"), Some(encoded.len()), "it ends the namespace");
             prop_assert_eq!(decode(&encoded), path);
         }
     }

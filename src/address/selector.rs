@@ -166,9 +166,12 @@ impl Selector {
             }
             position += part.chars().count() + 1;
         }
-        if let Some(step) = steps.iter().rev().skip(usize::from(page.is_none())).find(|step| {
-            matches!(step.ordinal, Ordinal::Range(..))
-        }) {
+        if let Some(step) = steps
+            .iter()
+            .rev()
+            .skip(usize::from(page.is_none()))
+            .find(|step| matches!(step.ordinal, Ordinal::Range(..)))
+        {
             let message = format!("a range stands on the last step only, not on {step}");
             return Err(Fault::new(FaultCode::InvalidSyntax, message).at(step.position));
         }
@@ -315,7 +318,8 @@ mod tests {
 
     #[test]
     fn what_is_not_a_selector_by_its_first_step() {
-        for text in ["code", "h2", "heading", "sections", "root.1", "code.rs", "h2.x", "h7[0]", "a/root"]
+        for text in
+            ["code", "h2", "heading", "sections", "root.1", "code.rs", "h2.x", "h7[0]", "a/root"]
         {
             assert!(!is_selector(text), "{text}");
         }

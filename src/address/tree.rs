@@ -408,14 +408,26 @@ last
 
     #[test]
     fn blocks_count_in_the_scope_without_entering_containers() {
-        assert_eq!(followed("block:code"), ["heading:h2[0]/block:code[0]", "heading:h1[1]/block:code[0]"]);
-        assert_eq!(followed("heading:h1[0]/block:paragraph[1]"), ["heading:h2[1]/block:paragraph[0]"]);
+        assert_eq!(
+            followed("block:code"),
+            ["heading:h2[0]/block:code[0]", "heading:h1[1]/block:code[0]"]
+        );
+        assert_eq!(
+            followed("heading:h1[0]/block:paragraph[1]"),
+            ["heading:h2[1]/block:paragraph[0]"]
+        );
         assert_eq!(followed("root/block:paragraph[0]"), ["root/block:paragraph[0]"]);
         let list = "heading:h1[0]/block:list[0]";
-        assert_eq!(followed("block:list[0]/block:paragraph[1]"), [format!("{list}/item[0]/block:paragraph[1]")]);
+        assert_eq!(
+            followed("block:list[0]/block:paragraph[1]"),
+            [format!("{list}/item[0]/block:paragraph[1]")]
+        );
         let quote = format!("{list}/item[1]/block:blockquote[0]");
         assert_eq!(followed(&format!("{quote}/block:code[0]")), [format!("{quote}/block:code[0]")]);
-        assert_eq!(followed(&format!("{quote}/block:heading[0]")), [format!("{quote}/block:heading[0]")]);
+        assert_eq!(
+            followed(&format!("{quote}/block:heading[0]")),
+            [format!("{quote}/block:heading[0]")]
+        );
         assert_eq!(followed("block:heading[0]"), ["step 0 of 0"]);
     }
 

@@ -143,9 +143,7 @@ impl Global {
             has_color: match self.color {
                 Color::Always => true,
                 Color::Never => false,
-                Color::Auto => {
-                    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
-                }
+                Color::Auto => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
             },
             max_chars: self.max_chars,
         }

@@ -39,8 +39,7 @@ fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Ve
     for address in addresses {
         let is_global = !address.contains("::") && is_selector(address);
         let all = Window { skip: 0, take: usize::MAX };
-        let resolution =
-            if is_global { None } else { Some(resolve(library, address, all)?) };
+        let resolution = if is_global { None } else { Some(resolve(library, address, all)?) };
         match resolution {
             Some(resolution) if resolution.fault.is_none() => {
                 paths.extend(
@@ -60,11 +59,11 @@ fn named_documents(library: &Library<'_>, names: &[String]) -> Result<Option<Vec
     if names.is_empty() {
         return Ok(None);
     }
-    let named = documents::named(library, names)?;
-    if !named.faults.is_empty() {
+    let found = documents::named(library, names)?;
+    if !found.faults.is_empty() {
         return Ok(None);
     }
-    Ok(Some(named.documents.into_iter().map(|document| document.path).collect()))
+    Ok(Some(found.documents.into_iter().map(|document| document.path).collect()))
 }
 
 /// The addresses given, with those from standard input where `-` stands.

@@ -196,7 +196,9 @@ fn compare(
     for found in walked.found {
         let stored = known.remove(&found.path);
         match stored {
-            Some(stored) if !is_forced && stored.state.mtime_ns != 0 && stored.state == found.state => {
+            Some(stored)
+                if !is_forced && stored.state.mtime_ns != 0 && stored.state == found.state =>
+            {
                 report.unchanged += 1;
             }
             stored => candidates.push(Candidate { path: found.path, state: found.state, stored }),
@@ -276,7 +278,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Reads the candidates and sends every change to `sink`.
-    fn apply(&mut self, comparison: Comparison, sink: &mut dyn Sink) -> Result<()> {
+    fn apply(&mut self, comparison: &Comparison, sink: &mut dyn Sink) -> Result<()> {
         for document in &comparison.removed {
             sink.remove(document)?;
             self.report.count(&document.path, ChangeKind::Removed);
@@ -366,7 +368,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     scopes.refuse_missing(&comparison.removed)?;
     if !comparison.is_empty() {
         writer.begin()?;
-        run.apply(comparison, &mut Batches { writer: &mut writer, bytes: 0 })?;
+        run.apply(&comparison, &mut Batches { writer: &mut writer, bytes: 0 })?;
         writer.commit()?;
     }
     if !is_current && scopes.is_whole() {
@@ -401,7 +403,7 @@ pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report>
     };
     let comparison = compare(walked, stored, &scopes, request.force, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
-    run.apply(comparison, &mut Nowhere)?;
+    run.apply(&comparison, &mut Nowhere)?;
     let mut report = run.report;
     report.generation = snapshot.map_or(0, |snapshot| snapshot.generation());
     report.finish();
@@ -421,7 +423,7 @@ fn stored_root(store: &Path) -> Result<Option<PathBuf>> {
 }
 
 /// The state of a file as `metadata` tells it.
-pub(crate) fn file_state(metadata: &Metadata) -> FileState {
+pub fn file_state(metadata: &Metadata) -> FileState {
     #[cfg(unix)]
     let ctime_ns = {
         use std::os::unix::fs::MetadataExt as _;
@@ -429,7 +431,11 @@ pub(crate) fn file_state(metadata: &Metadata) -> FileState {
     };
     #[cfg(not(unix))]
     let ctime_ns = 0;
-    FileState { size: metadata.len(), mtime_ns: metadata.modified().map_or(0, nanoseconds), ctime_ns }
+    FileState {
+        size: metadata.len(),
+        mtime_ns: metadata.modified().map_or(0, nanoseconds),
+        ctime_ns,
+    }
 }
 
 fn nanoseconds(time: SystemTime) -> i64 {

@@ -164,7 +164,8 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<Option<(Vec<u8>, FileSta
     if !before.is_file() {
         return Ok(None);
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(before.len().min(max_bytes)).unwrap_or(0) + 1);
+    let mut bytes =
+        Vec::with_capacity(usize::try_from(before.len().min(max_bytes)).unwrap_or(0) + 1);
     (&file).take(max_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
         return Ok(None);

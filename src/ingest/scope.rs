@@ -32,9 +32,8 @@ pub(super) fn other_root(root: &Path) -> Error {
 impl Scopes {
     /// The scopes of `request` in a store whose root is `stored_root`, where it has one.
     pub(super) fn new(request: &Request<'_>, stored_root: Option<PathBuf>) -> Result<Self> {
-        let given_root = request.root.map(|root| {
-            root.canonicalize().map_err(|error| Error::io(root, error))
-        });
+        let given_root =
+            request.root.map(|root| root.canonicalize().map_err(|error| Error::io(root, error)));
         let paths = request.paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>>>()?;
         let root = match (stored_root, given_root.transpose()?) {
             (Some(stored), Some(given)) if stored != given => return Err(other_root(&stored)),

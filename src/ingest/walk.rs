@@ -95,7 +95,8 @@ impl Walk<'_> {
                 Ok(entry) => entry,
                 Err(error) => {
                     let path = error.path().map(|path| self.relative(path)).unwrap_or_default();
-                    let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                    let reason =
+                        error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
                     walked.skipped.push(Skipped { file: path.clone(), reason });
                     walked.unreadable.push(path);
                     continue;

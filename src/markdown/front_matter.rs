@@ -237,8 +237,12 @@ mod tests {
 
     #[test]
     fn unreadable_data_keeps_the_span_and_says_why() {
-        for text in ["---\na: [1\n---\n", "---\n\t- a: b\n c: 1\n---\n", "---\na: 1\na: 2\n---\n", "+++\na\n+++\n"]
-        {
+        for text in [
+            "---\na: [1\n---\n",
+            "---\n\t- a: b\n c: 1\n---\n",
+            "---\na: 1\na: 2\n---\n",
+            "+++\na\n+++\n",
+        ] {
             let found = detect(text.as_bytes(), 0).unwrap();
             assert_eq!(found.span, ByteSpan::new(0, text.len()));
             assert_eq!(found.value, None, "{text}");

@@ -1,6 +1,6 @@
 //! Markdown: the bytes of a file in, its outline out. Pure: no store, no file system.
 //!
-//! [`parse`] is the way in; [`outline`] says what comes out, [`words`] counts and pages,
+//! [`parse()`] is the way in; [`outline`] says what comes out, [`words`] counts and pages,
 //! [`mod@slug`] makes anchors. The parser (markdown-it) is known to `parse`, `rules` and `title` alone.
 //! Invariant: any bytes give an outline whose spans tile the file; what had to be bounded or could
 //! not be read is told in diagnostics, and time and memory are linear in the file.
@@ -89,14 +89,17 @@ pub fn parse(file: &[u8]) -> Document {
     bounded(
         parsed.too_deep,
         "NESTED_TOO_DEEPLY",
-        format!("more than {} containers inside each other: deeper ones are text", limits::MAX_NESTING),
+        format!(
+            "more than {} containers inside each other: deeper ones are text",
+            limits::MAX_NESTING
+        ),
     );
     bounded(
         parsed.title_was_cut,
         "TITLE_CUT",
         format!("a heading longer than {} bytes: its title is cut", limits::MAX_TITLE_BYTES),
     );
-    let mut outline = Outline::build(file, front_matter_span, body, parsed.blocks, &lines);
+    let mut outline = Outline::build(file, front_matter_span, body, parsed.list, &lines);
     if is_lossy {
         for section in &mut outline.sections {
             section.title = section.title.replace(PLACEHOLDER, "\u{FFFD}");

@@ -237,7 +237,8 @@ impl Outline {
 fn measure_before(file: &[u8], body: usize) -> Measure {
     let mut result = measure(file.get(..body).unwrap_or_default());
     let mut joined = file.chunks(body + 4).next().map(measure).unwrap_or_default();
-    let following = measure(file.get(body..).unwrap_or_default().chunks(4).next().unwrap_or_default());
+    let following =
+        measure(file.get(body..).unwrap_or_default().chunks(4).next().unwrap_or_default());
     joined.words -= following.words;
     result.words = joined.words;
     result

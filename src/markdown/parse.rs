@@ -48,7 +48,7 @@ pub(super) struct Block {
 
 /// What parsing a body gave.
 pub(super) struct Blocks {
-    pub(super) blocks: Vec<Block>,
+    pub(super) list: Vec<Block>,
     pub(super) too_many_nodes: bool,
     pub(super) too_deep: bool,
     pub(super) title_was_cut: bool,
@@ -77,7 +77,7 @@ pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> 
     };
     adapter.add_children(&root, None, ByteSpan::new(base, file.len()));
     let title_was_cut = adapter.titles.was_cut();
-    Blocks { blocks: adapter.blocks, too_many_nodes, too_deep, title_was_cut }
+    Blocks { list: adapter.blocks, too_many_nodes, too_deep, title_was_cut }
 }
 
 struct Adapter<'a> {

@@ -18,7 +18,12 @@ use markdown_it::{MarkdownIt, Node};
 
 use crate::limits;
 
-fn inline_parser() -> MarkdownIt {
+fn inline_parser() -> &'static MarkdownIt {
+    static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
+    PARSER.get_or_init(make_inline_parser)
+}
+
+fn make_inline_parser() -> MarkdownIt {
     let mut parser = MarkdownIt::new();
     newline::add(&mut parser);
     escape::add(&mut parser);
@@ -62,8 +67,7 @@ impl TitleParser {
         if raw.bytes().filter(|&byte| byte == b'[').count() > limits::MAX_TITLE_BRACKETS {
             return raw.split_whitespace().collect::<Vec<_>>().join(" ");
         }
-        static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
-        let parser = PARSER.get_or_init(inline_parser);
+        let parser = inline_parser();
         let node = parser.inline.parse(
             raw.to_owned(),
             vec![(0, 0)],

@@ -83,10 +83,7 @@ mod tests {
     fn unsafe_characters_are_escaped_and_come_back() {
         let text = "\u{9b}a\u{202e}\u{2028}\u{e0041}\u{7f}\u{1b}é\"\\\n";
         let json = compact(text);
-        assert_eq!(
-            json,
-            r#""\u009ba\u202e\u2028\udb40\udc41\u007f\u001bé\"\\\n""#
-        );
+        assert_eq!(json, r#""\u009ba\u202e\u2028\udb40\udc41\u007f\u001bé\"\\\n""#);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
     }
 

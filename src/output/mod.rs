@@ -79,9 +79,7 @@ fn bytes_of(answer: &impl Answer, options: Options) -> Result<Vec<u8>> {
     Ok(match options.format {
         Format::Json if options.is_pretty => line(json::pretty(answer)),
         Format::Json => line(json::compact(answer)),
-        Format::Jsonl => {
-            answer.rows().iter().flat_map(|row| line(json::compact(row))).collect()
-        }
+        Format::Jsonl => answer.rows().iter().flat_map(|row| line(json::compact(row))).collect(),
         Format::Raw => answer.raw().ok_or_else(|| {
             Error::new(ErrorKind::Usage, "this answer has no raw form")
                 .with_hint("ask for json, jsonl or text")

@@ -79,7 +79,12 @@ impl Painter {
     }
 
     /// Warnings and faults, as every answer ends.
-    pub(super) fn remarks(&mut self, warnings: &[Warning], faults: &[Fault], next: Option<&String>) {
+    pub(super) fn remarks(
+        &mut self,
+        warnings: &[Warning],
+        faults: &[Fault],
+        next: Option<&String>,
+    ) {
         for warning in warnings {
             self.line(Style::Warning, &format!("warning: {}", warning.message));
         }
@@ -143,10 +148,11 @@ impl NodeAnswer {
         let pages = self.pagination.as_ref().map_or_else(String::new, |pagination| {
             format!(", page {} of 0-{}", pagination.page, pagination.pages - 1)
         });
-        let marks = [(self.stale, ", stale"), (self.missing, ", missing")]
-            .into_iter()
-            .filter_map(|(is_so, mark)| is_so.then_some(mark))
-            .collect::<String>();
+        let marks =
+            [(self.freshness.is_stale, ", stale"), (self.freshness.is_missing, ", missing")]
+                .into_iter()
+                .filter_map(|(is_so, mark)| is_so.then_some(mark))
+                .collect::<String>();
         format!(
             "{}{title} (lines {}-{}, {} words{pages}{marks})",
             self.selector,
@@ -199,7 +205,8 @@ impl Answer for index::Answer {
 
     fn text(&self, painter: &mut Painter) {
         for document in &self.documents {
-            let size = format!(" ({} lines, {} words)", document.lines, short_count(document.words));
+            let size =
+                format!(" ({} lines, {} words)", document.lines, short_count(document.words));
             painter.piece(Style::Heading, &document.namespace).line(Style::Plain, &size);
             if document.root.words > 0 {
                 let words = format!("  root  {} words", short_count(document.root.words));
@@ -249,7 +256,8 @@ impl Answer for toc::Answer {
         let sections = self.files.iter().flat_map(|file| {
             file.entries.iter().map(|entry| {
                 let mut row = json!({ "file": file.file });
-                if let (Some(row), Value::Object(section)) = (row.as_object_mut(), value(&entry.section))
+                if let (Some(row), Value::Object(section)) =
+                    (row.as_object_mut(), value(&entry.section))
                 {
                     row.extend(section);
                 }
@@ -267,7 +275,8 @@ impl Answer for toc::Answer {
             }
             if let Some(front_matter) = &file.front_matter {
                 let size = size(front_matter.char_count);
-                let lines = format!("({}-{}, {size})", front_matter.line_start, front_matter.line_end);
+                let lines =
+                    format!("({}-{}, {size})", front_matter.line_start, front_matter.line_end);
                 painter.line(Style::Plain, &format!("[frontmatter] {lines}"));
             }
             for entry in &file.entries {
@@ -303,7 +312,10 @@ impl Answer for find::Answer {
         for found in &self.matches {
             let marks = "#".repeat(usize::from(found.level));
             painter
-                .piece(Style::Plain, &format!("{}:{}-{}: ", found.file, found.line_start, found.line_end))
+                .piece(
+                    Style::Plain,
+                    &format!("{}:{}-{}: ", found.file, found.line_start, found.line_end),
+                )
                 .piece(Style::Heading, &format!("{marks} {}", found.title))
                 .line(Style::Faint, &format!("  {}", locator(&found.selector)));
         }
@@ -334,7 +346,10 @@ impl Answer for neighbors::Answer {
                 painter
                     .piece(Style::Faint, &format!("{name:<13}  "))
                     .piece(Style::Plain, &neighbor.selector)
-                    .line(Style::Plain, &neighbor.title.iter().map(|t| format!("  {t}")).collect::<String>());
+                    .line(
+                        Style::Plain,
+                        &neighbor.title.iter().map(|t| format!("  {t}")).collect::<String>(),
+                    );
             }
         }
         painter.remarks(&self.warnings, &self.unresolved_selectors, None);

@@ -73,8 +73,11 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
                     .collect();
                 if found.is_empty() && name.contains(['*', '?', '[', '{']) {
                     let glob = glob(name)?;
-                    found =
-                        all.iter().filter(|document| glob.is_match(&document.path)).cloned().collect();
+                    found = all
+                        .iter()
+                        .filter(|document| glob.is_match(&document.path))
+                        .cloned()
+                        .collect();
                 }
                 found
             }

@@ -3,8 +3,7 @@
 use globset::{GlobBuilder, GlobMatcher};
 use serde::Serialize;
 
-use super::library::OpenDocument;
-use super::node::is_false;
+use super::library::{Freshness, OpenDocument};
 use super::{Cursor, Library, List, Outcome, documents};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::markdown::outline::Section;
@@ -47,12 +46,9 @@ pub struct Match {
     pub char_count: usize,
     /// Its address.
     pub selector: String,
-    /// The file holds other bytes by now.
-    #[serde(skip_serializing_if = "is_false")]
-    pub stale: bool,
-    /// The file is gone.
-    #[serde(skip_serializing_if = "is_false")]
-    pub missing: bool,
+    /// Whether the file is still the same.
+    #[serde(flatten)]
+    pub freshness: Freshness,
 }
 
 /// What was found, in path and document order.
@@ -148,7 +144,8 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
         cursor: Cursor { generation, position: after.position },
     };
     let title = TitlePattern::new(&request.pattern)?;
-    let globs = request.globs.iter().map(|glob| documents::glob(glob)).collect::<Result<Vec<_>>>()?;
+    let globs =
+        request.globs.iter().map(|glob| documents::glob(glob)).collect::<Result<Vec<_>>>()?;
     let content = request.content.as_ref().map(|content| comparable(content));
     let limit = if request.limit == 0 { usize::MAX } else { request.limit };
     let literal = literal_of(&request.pattern);
@@ -197,7 +194,6 @@ fn holds(
 fn found(library: &Library<'_>, document: &OpenDocument, section: &Section) -> Match {
     let tree = &document.tree;
     let lines = tree.node(section.node).map(|node| node.lines).unwrap_or_default();
-    let freshness = library.freshness(&document.stored);
     Match {
         file: document.stored.path.clone(),
         path: tree.section_path(section.node),
@@ -207,8 +203,7 @@ fn found(library: &Library<'_>, document: &OpenDocument, section: &Section) -> M
         line_end: lines.end,
         char_count: tree.sections_within(section.node).map(|section| section.own.chars).sum(),
         selector: document.address_of(section.node),
-        stale: freshness.is_stale,
-        missing: freshness.is_missing,
+        freshness: library.freshness(&document.stored),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::library::OpenDocument;
-use super::node::{Content, Counts, is_false, words_below};
+use super::library::{Freshness, OpenDocument, is_false};
+use super::node::{Content, Counts, words_below};
 use super::{Cursor, Library, List, Outcome, documents};
 use crate::address::{Fault, Scope, StepKind};
 use crate::error::{Result, Warning};
@@ -95,12 +95,9 @@ pub struct Document {
     /// Its blocks, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_list: Option<Vec<Block>>,
-    /// The file holds other bytes by now.
-    #[serde(skip_serializing_if = "is_false")]
-    pub stale: bool,
-    /// The file is gone.
-    #[serde(skip_serializing_if = "is_false")]
-    pub missing: bool,
+    /// Whether the file is still the same.
+    #[serde(flatten)]
+    pub freshness: Freshness,
     /// It holds bytes that are not UTF-8.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
@@ -251,7 +248,6 @@ fn next_of(cursor: &Cursor, given: usize) -> String {
 fn list(library: &Library<'_>, document: &OpenDocument, with_blocks: bool) -> Result<Document> {
     let tree = &document.tree;
     let outline = tree.outline();
-    let freshness = library.freshness(&document.stored);
     let root_span = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
     let root = library.content(document, root_span)?;
     let (shown, truncated) =
@@ -293,8 +289,7 @@ fn list(library: &Library<'_>, document: &OpenDocument, with_blocks: bool) -> Re
         headings,
         blocks: Counts(counts),
         block_list: if with_blocks { Some(blocks(library, document)?) } else { None },
-        stale: freshness.is_stale,
-        missing: freshness.is_missing,
+        freshness: library.freshness(&document.stored),
         lossy: document.stored.is_lossy,
     })
 }

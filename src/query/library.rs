@@ -7,6 +7,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use serde::Serialize;
+
 use crate::address::{Tree, namespace};
 use crate::error::Result;
 use crate::ingest::file_state;
@@ -42,12 +44,21 @@ impl OpenDocument {
 }
 
 /// How a document's file compares with what is stored of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+///
+/// Part of every answer that tells of a document, and silent where there is nothing to tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Freshness {
     /// The file holds other bytes.
+    #[serde(rename = "stale", skip_serializing_if = "is_false")]
     pub is_stale: bool,
     /// The root is there, and the file is not.
+    #[serde(rename = "missing", skip_serializing_if = "is_false")]
     pub is_missing: bool,
+}
+
+/// Whether a flag of an answer says nothing.
+pub(super) fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// How many open documents are kept.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::library::OpenDocument;
+use super::library::{Freshness, OpenDocument, is_false};
 use super::resolve::{Target, resolve_one};
 use super::{Library, List, Outcome};
 use crate::address::{Fault, Scope};
@@ -35,14 +35,11 @@ pub struct Around {
     pub prev_in_order: Option<Neighbor>,
     /// What comes behind it in the document, likewise.
     pub next_in_order: Option<Neighbor>,
-    /// The file holds other bytes by now.
-    #[serde(skip_serializing_if = "super::node::is_false")]
-    pub stale: bool,
-    /// The file is gone.
-    #[serde(skip_serializing_if = "super::node::is_false")]
-    pub missing: bool,
+    /// Whether the file is still the same.
+    #[serde(flatten)]
+    pub freshness: Freshness,
     /// Whether children were left out.
-    #[serde(skip_serializing_if = "super::node::is_false")]
+    #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
 }
 
@@ -88,11 +85,14 @@ pub fn neighbors(library: &Library<'_>, address: &str) -> Result<Answer> {
     let (place, warnings) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {
-            return Ok(Answer { around: None, unresolved_selectors: vec![fault], warnings: Vec::new() });
+            return Ok(Answer {
+                around: None,
+                unresolved_selectors: vec![fault],
+                warnings: Vec::new(),
+            });
         }
     };
     let document = &place.document;
-    let freshness = library.freshness(&document.stored);
     let mut around = match place.target {
         Target::Node(node) => around(document, node),
         Target::Document => Around {
@@ -101,8 +101,7 @@ pub fn neighbors(library: &Library<'_>, address: &str) -> Result<Answer> {
         },
         Target::FrontMatter => nothing_around(place.address()),
     };
-    around.stale = freshness.is_stale;
-    around.missing = freshness.is_missing;
+    around.freshness = library.freshness(&document.stored);
     Ok(Answer { around: Some(around), unresolved_selectors: Vec::new(), warnings })
 }
 
@@ -115,8 +114,7 @@ fn nothing_around(selector: String) -> Around {
         children: Vec::new(),
         prev_in_order: None,
         next_in_order: None,
-        stale: false,
-        missing: false,
+        freshness: Freshness::default(),
         truncated: false,
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 
-use super::library::Library;
+use super::library::{Freshness, Library, is_false};
 use super::resolve::{Place, Target};
 use crate::address::{Fault, FaultCode, Part, Scope, Tree};
 use crate::error::Result;
@@ -94,10 +94,6 @@ impl Counts {
     }
 }
 
-pub(super) fn is_false(value: &bool) -> bool {
-    !value
-}
-
 /// A place that an address named.
 #[derive(Clone, Debug, Serialize)]
 pub struct NodeAnswer {
@@ -144,12 +140,9 @@ pub struct NodeAnswer {
     pub resolved: Option<&'static str>,
     /// The first 16 hexadecimal digits of the blake3 of all of it.
     pub hash: String,
-    /// The file holds other bytes by now.
-    #[serde(skip_serializing_if = "is_false")]
-    pub stale: bool,
-    /// The file is gone.
-    #[serde(skip_serializing_if = "is_false")]
-    pub missing: bool,
+    /// Whether the file is still the same.
+    #[serde(flatten)]
+    pub freshness: Freshness,
     /// The content holds bytes that are not UTF-8.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
@@ -208,7 +201,6 @@ pub fn answer(
     let (span, lines) = narrowed(place, part, &bytes);
     let bytes = bytes.get(span.start - part.start..span.end - part.start).unwrap_or_default();
     let measure = measure(bytes);
-    let freshness = library.freshness(&document.stored);
     let section = match place.target {
         Target::Node(node) => tree.section(node),
         _ => None,
@@ -241,8 +233,7 @@ pub fn answer(
         blocks: Counts(node.map_or_else(Vec::new, |node| tree.block_counts(node))),
         resolved: place.resolved,
         hash: short_hash(bytes),
-        stale: freshness.is_stale,
-        missing: freshness.is_missing,
+        freshness: library.freshness(&document.stored),
         lossy: false,
         pager: pager(place),
     };

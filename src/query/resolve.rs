@@ -11,8 +11,8 @@ use super::library::{Library, OpenDocument};
 use super::section_path::{SectionPath, Tier};
 use super::suggestion;
 use crate::address::{
-    Fault, FaultCode, Locator, Params, Part, Place as ParsedPlace, Selector, namespace, parse_params,
-    parse_place, selector::is_selector, split_known_params,
+    Fault, FaultCode, Locator, Params, Part, Place as ParsedPlace, Selector, namespace,
+    parse_params, parse_place, selector::is_selector, split_known_params,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -67,7 +67,9 @@ impl Place {
         match self.target {
             Target::Document => self.document.span(),
             Target::FrontMatter => outline.front_matter.unwrap_or_default(),
-            Target::Node(node) => outline.nodes.get(node).map(|node| node.bytes).unwrap_or_default(),
+            Target::Node(node) => {
+                outline.nodes.get(node).map(|node| node.bytes).unwrap_or_default()
+            }
         }
     }
 
@@ -210,7 +212,9 @@ pub fn resolve_one(
                 resolution.places.iter().chain([&last]).map(Place::address).collect();
             Err(fault)
         }
-        (None, _) => Err(Fault::new(FaultCode::SelectorNotFound, "nothing is there").of(address, 0)),
+        (None, _) => {
+            Err(Fault::new(FaultCode::SelectorNotFound, "nothing is there").of(address, 0))
+        }
     })
 }
 
@@ -340,11 +344,14 @@ impl Resolver<'_> {
         let number = |part: &str| part.parse::<usize>().unwrap_or(usize::MAX);
         let Some((left, last)) = text.rsplit_once(':') else { return Ok(None) };
         let range = match last.split_once('-') {
-            Some((from, to)) if is_number(from) && is_number(to) => Some((number(from), number(to))),
+            Some((from, to)) if is_number(from) && is_number(to) => {
+                Some((number(from), number(to)))
+            }
             None if is_number(last) => None,
             _ => return Ok(None),
         };
-        let with_column = left.rsplit_once(':').filter(|(_, line)| range.is_none() && is_number(line));
+        let with_column =
+            left.rsplit_once(':').filter(|(_, line)| range.is_none() && is_number(line));
         for (name, line) in with_column.into_iter().chain([(left, last)]) {
             let document = match self.document(name)? {
                 NameMatch::One(stored) => self.library.open(&stored)?,
@@ -416,9 +423,8 @@ impl Resolver<'_> {
         exact.extend(snapshot.documents_with_title(path.title())?);
         exact.sort_by(|one, other| one.path.cmp(&other.path));
         exact.dedup();
-        let exact_tiers = &Tier::ALL[..3];
-        for tier in exact_tiers {
-            let hits = self.sections_of(&exact, &path, *tier)?;
+        for tier in path.tiers().into_iter().filter(|tier| *tier != Tier::Substring) {
+            let hits = self.sections_of(&exact, &path, tier)?;
             if !hits.is_empty() {
                 return Ok(only(hits, text, params, false));
             }
@@ -480,7 +486,10 @@ impl Resolver<'_> {
             }
         }
         if hits.is_empty() {
-            return Ok(fault(FaultCode::SelectorNotFound, format!("no document has the anchor #{anchor}")));
+            return Ok(fault(
+                FaultCode::SelectorNotFound,
+                format!("no document has the anchor #{anchor}"),
+            ));
         }
         Ok(only(hits, &format!("#{anchor}"), params, false))
     }
@@ -525,7 +534,9 @@ impl Resolver<'_> {
                 }
             }
             match documents.last() {
-                Some(last) if documents.len() == DOCUMENTS_AT_ONCE => after = Some(last.path.clone()),
+                Some(last) if documents.len() == DOCUMENTS_AT_ONCE => {
+                    after = Some(last.path.clone());
+                }
                 _ => break,
             }
         }
@@ -536,7 +547,8 @@ impl Resolver<'_> {
             });
             resolution.fault = Some(fault.of(address, 0));
             resolution.partial = partial;
-        } else if let Some(word) = Some(selector.to_string()).filter(|_| !address.contains([':', '[']))
+        } else if let Some(word) =
+            Some(selector.to_string()).filter(|_| !address.contains([':', '[']))
             && !self.library.snapshot.documents_with_title(address)?.is_empty()
         {
             resolution.warnings.push(shadows(&word, address));
@@ -555,16 +567,11 @@ fn ambiguous_document(name: &str, rest: &str, paths: &[String], total: usize) ->
 }
 
 /// The only hit, or the ambiguity.
-fn only(
-    hits: Vec<(Rc<OpenDocument>, usize)>,
-    text: &str,
-    params: Params,
-    is_cut: bool,
-) -> Reading {
+fn only(hits: Vec<(Rc<OpenDocument>, usize)>, text: &str, params: Params, is_cut: bool) -> Reading {
     if hits.len() == 1 {
-        let place = hits.into_iter().map(|(document, node)| {
-            Place::new(document, Target::Node(node), params)
-        });
+        let place = hits
+            .into_iter()
+            .map(|(document, node)| Place::new(document, Target::Node(node), params));
         return Reading::Places(place.collect(), Vec::new());
     }
     let count = hits.len();
@@ -581,7 +588,7 @@ fn only(
 
 fn section_in_document(document: &Rc<OpenDocument>, text: &str, params: Params) -> Reading {
     let path = SectionPath::new(text);
-    for tier in Tier::ALL {
+    for tier in path.tiers() {
         let hits = path.hits(&document.tree, tier);
         if !hits.is_empty() {
             let hits = hits.into_iter().map(|node| (Rc::clone(document), node)).collect();
@@ -590,7 +597,10 @@ fn section_in_document(document: &Rc<OpenDocument>, text: &str, params: Params) 
     }
     let suggestions = suggestion::similar_sections(document, text);
     let message = format!("{} has no section named {text:?}", document.stored.path);
-    Reading::Fault(Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions), Vec::new())
+    Reading::Fault(
+        Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions),
+        Vec::new(),
+    )
 }
 
 /// Where a line is: the section whose heading it is, else what contains it.
@@ -703,9 +713,11 @@ fn at_index_path(
         (_, Some(anchored)) => found(anchored),
         (Some(Err((depth, count))), None) => {
             let message = format!("there are {count} sections at step {depth}, counted from 0");
-            let valid: Vec<String> = path.iter().take(depth).map(|index| format!("#{index}")).collect();
+            let valid: Vec<String> =
+                path.iter().take(depth).map(|index| format!("#{index}")).collect();
             let suggestion = count.checked_sub(1).map(|last| {
-                let steps: Vec<String> = valid.iter().cloned().chain([format!("#{last}")]).collect();
+                let steps: Vec<String> =
+                    valid.iter().cloned().chain([format!("#{last}")]).collect();
                 document.address(&steps.join("/"))
             });
             let fault = Fault::new(FaultCode::IndexOutOfRange, message);
@@ -737,7 +749,10 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Readi
     }
     let message = format!("{} has no anchor #{anchor}", document.stored.path);
     let suggestions = suggestion::similar_sections(document, &anchor.replace('-', " "));
-    Reading::Fault(Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions), Vec::new())
+    Reading::Fault(
+        Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions),
+        Vec::new(),
+    )
 }
 
 /// Follows a selector in a document.
@@ -769,7 +784,11 @@ fn follow(
                 warnings.push(Warning::new("UNINDEXED_STEP", message));
             }
             let places: Vec<Place> = nodes.into_iter().map(place).collect();
-            if lacks_heading(&places) { no_heading(&places) } else { Reading::Places(places, warnings) }
+            if lacks_heading(&places) {
+                no_heading(&places)
+            } else {
+                Reading::Places(places, warnings)
+            }
         }
         Err(dead_end) => {
             let prefix = steps.get(..dead_end.step).unwrap_or_default();
@@ -811,11 +830,13 @@ fn no_heading(places: &[Place]) -> Reading {
 fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
     let text = text.split('?').next().unwrap_or(text);
     let wanted = comparable(text);
-    let is_title = |section: &crate::markdown::outline::Section| comparable(&section.title) == wanted;
+    let is_title =
+        |section: &crate::markdown::outline::Section| comparable(&section.title) == wanted;
     document.tree.outline().sections.iter().any(is_title).then(|| shadows(text, text))
 }
 
 fn shadows(selector: &str, text: &str) -> Warning {
-    let message = format!("{selector} is read as a selector; the section of that title is `/{text}`");
+    let message =
+        format!("{selector} is read as a selector; the section of that title is `/{text}`");
     Warning::new("SHADOWED_TITLE", message)
 }

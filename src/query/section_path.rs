@@ -1,7 +1,7 @@
 //! Section paths: sections by slug path, title, or a part of either.
 //!
-//! Owns the tiers of contract section 2. Invariant: the first tier with any hit decides, and several
-//! hits of one tier are an ambiguity, never a choice.
+//! Owns the tiers and their order. Invariant: the first tier with any hit decides, and several hits
+//! of one tier are an ambiguity, never a choice.
 
 use crate::address::Tree;
 use crate::markdown::outline::Section;
@@ -20,15 +20,11 @@ pub enum Tier {
     Substring,
 }
 
-impl Tier {
-    /// All tiers, in order.
-    pub const ALL: [Self; 4] = [Self::SlugPath, Self::PathSuffix, Self::Title, Self::Substring];
-}
-
 /// A section path as it was asked for, in the forms in which it is compared.
 #[derive(Debug)]
 pub struct SectionPath {
     parts: Vec<PathPart>,
+    is_slug_path: bool,
     title: String,
     /// The text as a slug, where it is written as one and nothing is lost by reading it so.
     slug: Option<String>,
@@ -52,10 +48,22 @@ impl SectionPath {
             slug: comparable(&slug(part.trim())),
         };
         Self {
+            is_slug_path: text.split('/').all(|part| !part.is_empty() && slug(part) == part),
             parts: text.split('/').map(part).collect(),
             slug: (!title.is_empty() && title.replace(' ', "-") == slug_of_all)
                 .then_some(slug_of_all),
             title,
+        }
+    }
+
+    /// The tiers in the order in which they are asked. What is not written as slugs, as `Setup`, and
+    /// is the very title of a section, is meant as that title: `C++` has the slug of `C#`, and the
+    /// first of two sections called `Setup` has the slug path `setup`.
+    pub fn tiers(&self) -> [Tier; 4] {
+        if self.is_slug_path {
+            [Tier::SlugPath, Tier::PathSuffix, Tier::Title, Tier::Substring]
+        } else {
+            [Tier::Title, Tier::SlugPath, Tier::PathSuffix, Tier::Substring]
         }
     }
 
@@ -89,18 +97,16 @@ impl SectionPath {
                     .filter_map(|section| self.match_path(tree, section, tier == Tier::SlugPath))
                     .collect();
                 let has_exact = matched.iter().any(|(_, is_exact)| *is_exact);
-                // `C++` has the slug of `C#`: where only that speaks for a section and another has
-                // the very title, the title is meant.
-                if !has_exact && !self.hits(tree, Tier::Title).is_empty() {
-                    return Vec::new();
-                }
                 let chosen = matched.into_iter().filter(|(_, is_exact)| *is_exact || !has_exact);
                 chosen.map(|(node, _)| node).collect()
             }
             Tier::Title => nodes(&|section| comparable(&section.title) == self.title),
             Tier::Substring => nodes(&|section| {
                 comparable(&section.title).contains(&self.title)
-                    || self.slug.as_ref().is_some_and(|slug| comparable(&section.slug).contains(slug))
+                    || self
+                        .slug
+                        .as_ref()
+                        .is_some_and(|slug| comparable(&section.slug).contains(slug))
             }),
         }
     }
@@ -138,13 +144,14 @@ mod tests {
             # C#\n# C++\n# FAQ & Notes\n";
         let tree = Tree::new(crate::markdown::parse(source.as_bytes()).outline);
         let path = SectionPath::new(text);
-        Tier::ALL.into_iter().find_map(|tier| {
+        path.tiers().into_iter().find_map(|tier| {
             let hits = path.hits(&tree, tier);
             let selectors = hits.iter().map(|&node| tree.selector(node)).collect();
             (!hits.is_empty()).then_some((tier, selectors))
         })
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "what it is compared with is one")]
     fn found(tier: Tier, selectors: &[&str]) -> Option<(Tier, Vec<String>)> {
         Some((tier, selectors.iter().map(|&selector| selector.to_owned()).collect()))
     }
@@ -152,18 +159,23 @@ mod tests {
     #[test]
     fn tiers_from_the_whole_path_to_a_part_of_the_title() {
         use Tier::{PathSuffix, SlugPath, Substring, Title};
-        assert_eq!(first_tier("C#"), found(SlugPath, &["heading:h1[3]"]));
-        assert_eq!(first_tier("c++"), found(Title, &["heading:h1[4]"]), "not the first slug of both");
+        assert_eq!(first_tier("C#"), found(Title, &["heading:h1[3]"]));
+        assert_eq!(
+            first_tier("c++"),
+            found(Title, &["heading:h1[4]"]),
+            "not the first slug of both"
+        );
         assert_eq!(first_tier("c-1"), found(SlugPath, &["heading:h1[4]"]));
         assert_eq!(first_tier("faq--notes"), found(SlugPath, &["heading:h1[5]"]));
-        assert_eq!(first_tier("FAQ & Notes"), found(SlugPath, &["heading:h1[5]"]));
+        assert_eq!(first_tier("FAQ & Notes"), found(Title, &["heading:h1[5]"]));
+        assert_eq!(first_tier("Auth"), found(Title, &["heading:h3[0]", "heading:h2[1]"]));
         assert_eq!(first_tier("unc::*"), None, "what slugs drop is not what they match by");
         let auth = &["heading:h3[0]"][..];
         assert_eq!(first_tier("Requirements/Functional/Auth"), found(SlugPath, auth));
         assert_eq!(first_tier("functional/auth"), found(PathSuffix, auth));
         assert_eq!(first_tier("auth"), found(PathSuffix, &["heading:h3[0]", "heading:h2[1]"]));
         assert_eq!(first_tier("requirements"), found(SlugPath, &["heading:h1[0]"]));
-        assert_eq!(first_tier("über uns ⚙"), found(SlugPath, &["heading:h1[1]"]));
+        assert_eq!(first_tier("über uns ⚙"), found(Title, &["heading:h1[1]"]));
         assert_eq!(first_tier("flow"), found(Substring, &["heading:h1[2]"]));
         assert_eq!(first_tier("U\u{308}ber"), found(Substring, &["heading:h1[1]"]));
         assert_eq!(first_tier("/requirements"), found(SlugPath, &["heading:h1[0]"]));

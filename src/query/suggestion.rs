@@ -14,7 +14,11 @@ use crate::markdown::outline::BlockType;
 use super::library::{Library, OpenDocument};
 
 /// Says where a selector ended and what stands there instead.
-pub(super) fn of_dead_end(document: &OpenDocument, selector: &Selector, dead_end: DeadEnd) -> Fault {
+pub(super) fn of_dead_end(
+    document: &OpenDocument,
+    selector: &Selector,
+    dead_end: DeadEnd,
+) -> Fault {
     let DeadEnd { step, scope, available } = dead_end;
     let tree = &document.tree;
     let prefix = match scope {
@@ -43,7 +47,8 @@ pub(super) fn of_dead_end(document: &OpenDocument, selector: &Selector, dead_end
     suggestions.extend(similar.iter().map(|step| format!("{prefix}{step}")));
     if available == 0 {
         // Also what resembles it in nothing: the blocks that are there, and where the path ended.
-        let blocks = steps.iter().filter(|step| step.starts_with("block:") || step.starts_with("item"));
+        let blocks =
+            steps.iter().filter(|step| step.starts_with("block:") || step.starts_with("item"));
         suggestions.extend(blocks.map(|step| format!("{prefix}{step}")));
         if let Scope::Node(node) = scope {
             suggestions.push(document.address_of(node));
@@ -96,7 +101,11 @@ pub(super) fn similar_sections(document: &OpenDocument, text: &str) -> Vec<Strin
 }
 
 /// Documents whose name resembles `name`, each with `rest` behind it.
-pub(super) fn similar_namespaces(library: &Library<'_>, name: &str, rest: &str) -> Result<Vec<String>> {
+pub(super) fn similar_namespaces(
+    library: &Library<'_>,
+    name: &str,
+    rest: &str,
+) -> Result<Vec<String>> {
     let components = name.split('/').count();
     let has_extension = name.rsplit('/').next().is_some_and(|file| file.contains('.'));
     let shortened: Vec<(String, String)> = library

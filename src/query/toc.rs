@@ -3,8 +3,7 @@
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
-use super::library::OpenDocument;
-use super::node::is_false;
+use super::library::{Freshness, OpenDocument};
 use super::{Cursor, Library, List, Outcome, documents};
 use crate::address::Fault;
 use crate::error::{Result, Warning};
@@ -80,10 +79,8 @@ pub struct File {
     pub entries: Vec<Entry>,
     /// Its front matter.
     pub front_matter: Option<FrontMatter>,
-    /// The file holds other bytes by now.
-    pub stale: bool,
-    /// The file is gone.
-    pub missing: bool,
+    /// Whether the file is still the same.
+    pub freshness: Freshness,
 }
 
 /// The section trees.
@@ -191,7 +188,6 @@ pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
 fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -> File {
     let tree = &document.tree;
     let outline = tree.outline();
-    let freshness = library.freshness(&document.stored);
     // Characters of each section with all below it: those below come behind it.
     let mut totals: Vec<usize> = outline.sections.iter().map(|section| section.own.chars).collect();
     for (index, section) in outline.sections.iter().enumerate().rev() {
@@ -258,8 +254,7 @@ fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -
                 - outline.sections.iter().map(|section| section.own.chars).sum::<usize>()
                 - usize::from(outline.start() > 0),
         }),
-        stale: freshness.is_stale,
-        missing: freshness.is_missing,
+        freshness: library.freshness(&document.stored),
     }
 }
 
@@ -306,17 +301,14 @@ impl Serialize for File {
             file: &'a str,
             sections: Forest<'a>,
             frontmatter: Option<FrontMatter>,
-            #[serde(skip_serializing_if = "is_false")]
-            stale: bool,
-            #[serde(skip_serializing_if = "is_false")]
-            missing: bool,
+            #[serde(flatten)]
+            freshness: Freshness,
         }
         Fields {
             file: &self.file,
             sections: Forest(&self.entries),
             frontmatter: self.front_matter,
-            stale: self.stale,
-            missing: self.missing,
+            freshness: self.freshness,
         }
         .serialize(serializer)
     }
@@ -331,7 +323,9 @@ impl Serialize for Answer {
                 map.serialize_entry("file", &file.file)?;
                 map.serialize_entry("sections", &Forest(&file.entries))?;
                 map.serialize_entry("frontmatter", &file.front_matter)?;
-                for (name, is_so) in [("stale", file.stale), ("missing", file.missing)] {
+                for (name, is_so) in
+                    [("stale", file.freshness.is_stale), ("missing", file.freshness.is_missing)]
+                {
                     if is_so {
                         map.serialize_entry(name, &true)?;
                     }

@@ -92,7 +92,8 @@ fn peek(path: &Path) -> Result<Header> {
     let read = file.take(100).read(&mut header).map_err(|error| Error::io(path, error))?;
     let application_id = header.get(68..72).unwrap_or_default();
     // An id of zero is one that still waits in the write-ahead log.
-    let is_ours = application_id == schema::APPLICATION_ID.to_be_bytes() || application_id == [0; 4];
+    let is_ours =
+        application_id == schema::APPLICATION_ID.to_be_bytes() || application_id == [0; 4];
     if read < header.len() || !header.starts_with(MAGIC) || !is_ours {
         return Err(foreign(path));
     }

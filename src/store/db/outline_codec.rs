@@ -169,7 +169,12 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Outline> {
         if let Some(parent) = parent {
             outline.nodes.get(parent).filter(|parent| parent.bytes.contains(bytes))?;
         }
-        outline.nodes.push(Node { kind, parent, bytes, lines: LineSpan { start: line, end: line_end } });
+        outline.nodes.push(Node {
+            kind,
+            parent,
+            bytes,
+            lines: LineSpan { start: line, end: line_end },
+        });
         before = (start, line);
     }
     if packed_sections.next().is_some() || outline.nodes.is_empty() {
@@ -207,7 +212,8 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &str = "---\na: 1\n---\nintro\n\n# A\n\n- x\n  - y\n\n> # Q\n\n## Ünï\n\ntext\n\n## Ünï\n";
+    const TEXT: &str =
+        "---\na: 1\n---\nintro\n\n# A\n\n- x\n  - y\n\n> # Q\n\n## Ünï\n\ntext\n\n## Ünï\n";
 
     #[test]
     fn decoding_gives_what_was_encoded() {

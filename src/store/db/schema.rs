@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn another_table_or_view_is_refused() {
-        for extra in ["CREATE TABLE x (y)", "CREATE VIEW v AS SELECT 1", "DROP INDEX document_name_key"]
+        for extra in
+            ["CREATE TABLE x (y)", "CREATE VIEW v AS SELECT 1", "DROP INDEX document_name_key"]
         {
             let mut connection = Connection::open_in_memory().unwrap();
             create(&mut connection).unwrap();

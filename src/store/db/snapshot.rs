@@ -47,6 +47,9 @@ pub enum NameMatch {
     Many(Vec<String>, usize),
 }
 
+/// Paths, and which of them a tier of names takes.
+type NameTier<'a> = (&'a [String], Box<dyn Fn(&str) -> bool + 'a>);
+
 /// What the store holds in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Totals {
@@ -121,7 +124,8 @@ impl Snapshot {
     fn connect(path: &Path) -> Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = connect(path, path, flags)?;
-        let probe = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
+        let probe =
+            connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
         let Err(error) = probe else { return Ok(connection) };
         if error.sqlite_error_code() != Some(rusqlite::ffi::ErrorCode::CannotOpen) {
             return Err(store_error(path, error));
@@ -165,9 +169,11 @@ impl Snapshot {
     /// The document whose path is exactly `path`.
     pub fn document_at(&self, path: &str) -> Result<Option<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE path = ?1");
-        self.wrap(self.connection.prepare_cached(&statement).and_then(|mut statement| {
-            statement.query_row([path], stored_document).optional()
-        }))
+        self.wrap(
+            self.connection
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_row([path], stored_document).optional()),
+        )
     }
 
     /// Up to `count` documents in path order, behind the path `after`.
@@ -205,8 +211,7 @@ impl Snapshot {
         let is_suffix = |path: &str, name: &str| {
             path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
         };
-        type Tier<'a> = (&'a [String], Box<dyn Fn(&str) -> bool + 'a>);
-        let tiers: [Tier<'_>; 7] = [
+        let tiers: [NameTier<'_>; 7] = [
             (&without, Box::new(|path| without_extension(path) == name)),
             (&with_extension, Box::new(|path| is_suffix(path, name))),
             (&without, Box::new(|path| is_suffix(without_extension(path), name))),
@@ -223,8 +228,11 @@ impl Snapshot {
                     return Ok(self.document_at(path)?.map_or(NameMatch::None, NameMatch::One));
                 }
                 many => {
-                    let shown =
-                        many.iter().take(limits::MAX_CANDIDATES_SHOWN).map(|&p| p.clone()).collect();
+                    let shown = many
+                        .iter()
+                        .take(limits::MAX_CANDIDATES_SHOWN)
+                        .map(|&p| p.clone())
+                        .collect();
                     return Ok(NameMatch::Many(shown, many.len()));
                 }
             }
@@ -289,7 +297,11 @@ impl Snapshot {
 
     /// The documents, in path order, that may hold a section whose title or path part contains
     /// `text`, at most `count`: every one that does, and few that do not.
-    pub fn documents_with_title_part(&self, text: &str, count: usize) -> Result<Vec<StoredDocument>> {
+    pub fn documents_with_title_part(
+        &self,
+        text: &str,
+        count: usize,
+    ) -> Result<Vec<StoredDocument>> {
         self.documents_with_keys("instr(keys, ?1) > 0", text, count)
     }
 

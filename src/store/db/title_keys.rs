@@ -21,7 +21,8 @@ pub(super) fn of(outline: &Outline) -> String {
         let title = needle(&section.title);
         keys.push('\n');
         keys.push_str(&title);
-        if let Some(part) = section.path_part().map(|part| needle(&part)).filter(|part| *part != title)
+        if let Some(part) =
+            section.path_part().map(|part| needle(&part)).filter(|part| *part != title)
         {
             keys.push('\t');
             keys.push_str(&part);

@@ -59,10 +59,8 @@ impl Packer {
     /// Packs a document.
     pub fn pack(&mut self, new: NewDocument) -> Result<PackedDocument> {
         let outline = &new.document.outline;
-        let chunks = self
-            .0
-            .compress(&new.bytes)
-            .map_err(|error| Error::io(Path::new(&new.path), error))?;
+        let chunks =
+            self.0.compress(&new.bytes).map_err(|error| Error::io(Path::new(&new.path), error))?;
         let is_block = |node: &&Node| matches!(node.kind, NodeKind::Block(_));
         Ok(PackedDocument {
             hash: new.hash,
@@ -192,10 +190,10 @@ impl Writer {
     }
 
     fn set_meta(&self, key: &str, value: impl rusqlite::ToSql) -> Result<()> {
-        self.wrap(
-            self.connection
-                .execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)", params![key, value]),
-        )?;
+        self.wrap(self.connection.execute(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
+            params![key, value],
+        ))?;
         Ok(())
     }
 
