@@ -242,8 +242,6 @@ fn sections_of_a_sample_by_every_form() {
         let name = file["file"].as_str().unwrap();
         let mut flat = Vec::new();
         flatten(&file["sections"], "", &mut flat);
-        // Large documents repeat what small ones show.
-        flat.truncate(200);
         let is_unique = |title: &str| {
             let same =
                 |other: &(Value, String)| fold(other.0["title"].as_str().unwrap()) == fold(title);
@@ -251,7 +249,8 @@ fn sections_of_a_sample_by_every_form() {
         };
         let mut addresses = Vec::new();
         let mut expected = Vec::new();
-        for (section, index) in &flat {
+        // Large documents repeat what small ones show.
+        for (section, index) in flat.iter().take(200) {
             let selector = section["selector"].as_str().unwrap();
             let mut forms = vec![
                 format!("{name}::{index}"),

@@ -22,11 +22,10 @@ fn every_command_succeeds_in_a_folder_with_the_fixtures() {
     for command in commands() {
         let words = words(&command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let arguments = match words.as_slice() {
-            ["cargo", "run", "--release", "--", arguments @ ..] | ["mdsel", arguments @ ..] => {
-                arguments
-            }
-            _ => panic!("what is {command:?}?"),
+        let (["cargo", "run", "--release", "--", arguments @ ..] | ["mdsel", arguments @ ..]) =
+            words.as_slice()
+        else {
+            panic!("what is {command:?}?")
         };
         let answer = place.run(arguments).success();
         assert!(!answer.stdout.is_empty(), "{command}");

@@ -12,6 +12,7 @@
 
 mod addresses;
 mod bad_input;
+mod budgets;
 mod corpus;
 mod harness;
 mod ingest;

@@ -19,7 +19,7 @@ use clap::Parser as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::{Answer, Format, Options, json, render, render_list, sanitize};
+use crate::output::{Answer, Format, Options, Rendered, json, render, render_list, sanitize};
 use crate::query::{List, Outcome};
 use args::{Cli, Color, Command, FormatName, Global};
 
@@ -161,9 +161,12 @@ impl Global {
 }
 
 /// Writes to standard output; whoever closed it has read enough.
-fn write_out(bytes: &[u8]) -> Result<()> {
+fn write_out(rendered: &Rendered) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    for line in &rendered.remarks {
+        remark(line);
+    }
+    match stdout.write_all(&rendered.bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::io(std::path::Path::new("standard output"), error))
         }

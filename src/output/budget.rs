@@ -4,6 +4,7 @@
 //! first ones of the answer without a budget; where not even the first fits, a page of it does, so
 //! that going on always comes further; where that cannot hold a word, nothing is printed.
 
+use super::Rendered;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::List;
 
@@ -21,21 +22,21 @@ pub(super) fn too_small(most: usize) -> Error {
 pub(super) fn fit<Answer: List>(
     answer: &Answer,
     most: Option<usize>,
-    render: impl Fn(&Answer) -> Result<Vec<u8>>,
-) -> Result<Vec<u8>> {
+    render: impl Fn(&Answer) -> Result<Rendered>,
+) -> Result<Rendered> {
     let whole = render(answer)?;
     let Some(most) = most else { return Ok(whole) };
-    if chars(&whole) <= most {
+    if chars(&whole.bytes) <= most {
         return Ok(whole);
     }
-    let fits = |candidate: &Answer| -> Result<Option<Vec<u8>>> {
-        let bytes = render(candidate)?;
-        Ok((chars(&bytes) <= most).then_some(bytes))
+    let fits = |candidate: &Answer| -> Result<Option<Rendered>> {
+        let rendered = render(candidate)?;
+        Ok((chars(&rendered.bytes) <= most).then_some(rendered))
     };
-    if let Some(bytes) = largest(answer.count().saturating_sub(1), |count| {
+    if let Some(rendered) = largest(answer.count().saturating_sub(1), |count| {
         if count < answer.least() { Ok(None) } else { fits(&answer.first(count)) }
     })? {
-        return Ok(bytes);
+        return Ok(rendered);
     }
     let page = largest(answer.words_of_first(), |words| match answer.first_page(words) {
         Some(page) => fits(&page),
@@ -49,16 +50,16 @@ pub(super) fn fit<Answer: List>(
 /// found by halving is followed by a few steps either way.
 fn largest(
     most: usize,
-    try_size: impl Fn(usize) -> Result<Option<Vec<u8>>>,
-) -> Result<Option<Vec<u8>>> {
+    try_size: impl Fn(usize) -> Result<Option<Rendered>>,
+) -> Result<Option<Rendered>> {
     let (mut fitting, mut too_large) = (0, most + 1);
     let mut best = None;
     while too_large - fitting > 1 {
         let middle = fitting.midpoint(too_large);
         match try_size(middle)? {
-            Some(bytes) => {
+            Some(rendered) => {
                 fitting = middle;
-                best = Some(bytes);
+                best = Some(rendered);
             }
             None => too_large = middle,
         }

@@ -55,20 +55,43 @@ pub trait Answer: Serialize {
 
     /// What `text` prints.
     fn text(&self, painter: &mut Painter);
+
+    /// What a format that holds nothing but bytes of documents cannot say: a line for each address
+    /// without answer, each warning, and how to go on.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// An answer as it is printed.
+#[derive(Debug)]
+pub struct Rendered {
+    /// The answer itself.
+    pub bytes: Vec<u8>,
+    /// Lines that the answer's format cannot hold.
+    pub remarks: Vec<String>,
 }
 
 /// Prints an answer that has no items to leave out.
-pub fn render(answer: &impl Answer, options: Options) -> Result<Vec<u8>> {
-    let bytes = bytes_of(answer, options)?;
+pub fn render(answer: &impl Answer, options: Options) -> Result<Rendered> {
+    let rendered = rendered(answer, options)?;
     match options.max_chars {
-        Some(most) if budget::chars(&bytes) > most => Err(budget::too_small(most)),
-        _ => Ok(bytes),
+        Some(most) if budget::chars(&rendered.bytes) > most => Err(budget::too_small(most)),
+        _ => Ok(rendered),
     }
 }
 
 /// Prints an answer, leaving items out from the end as the budget asks.
-pub fn render_list<Listed: Answer + List>(answer: &Listed, options: Options) -> Result<Vec<u8>> {
-    budget::fit(answer, options.max_chars, |answer| bytes_of(answer, options))
+pub fn render_list<Listed: Answer + List>(answer: &Listed, options: Options) -> Result<Rendered> {
+    budget::fit(answer, options.max_chars, |answer| rendered(answer, options))
+}
+
+fn rendered(answer: &impl Answer, options: Options) -> Result<Rendered> {
+    let is_bytes = options.format == Format::Raw;
+    Ok(Rendered {
+        bytes: bytes_of(answer, options)?,
+        remarks: if is_bytes { answer.remarks() } else { Vec::new() },
+    })
 }
 
 fn bytes_of(answer: &impl Answer, options: Options) -> Result<Vec<u8>> {

@@ -138,6 +138,22 @@ pub(super) fn closing_rows(
     faults.chain(warnings).chain(next).collect()
 }
 
+/// The same as lines, for who gets bytes alone.
+fn closing_lines(faults: &[Fault], warnings: &[Warning], next: Option<&String>) -> Vec<String> {
+    let faults = faults
+        .iter()
+        .map(|fault| format!("{}: {}: {}", fault.selector, fault.code.code(), fault.message));
+    let warnings = warnings.iter().map(|warning| format!("warning: {}", warning.message));
+    let next = next.map(|next| format!("more: --after {next}"));
+    faults.chain(warnings).chain(next).collect()
+}
+
+/// How to go on with a place of which only a page is given.
+fn more_of(node: &NodeAnswer) -> Option<String> {
+    let next = node.pagination.as_ref()?.next.as_ref()?;
+    Some(format!("{} is cut: more: {next}", node.selector))
+}
+
 pub(super) fn value(item: &impl serde::Serialize) -> Value {
     serde_json::to_value(item).unwrap_or_default()
 }
@@ -194,6 +210,12 @@ impl Answer for select::Answer {
         }
         painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
     }
+
+    fn remarks(&self) -> Vec<String> {
+        let cut = self.results.iter().filter(|node| node.truncated).filter_map(more_of);
+        let closing = closing_lines(&self.unresolved_selectors, &self.warnings, self.next.as_ref());
+        cut.chain(closing).collect()
+    }
 }
 
 impl Answer for index::Answer {
@@ -248,6 +270,12 @@ impl Answer for read::Answer {
             node.paint(painter);
         }
         painter.remarks(&self.warnings, &self.unresolved_selectors, None);
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let cut = self.node.iter().filter(|node| node.truncated).filter_map(more_of);
+        let closing = closing_lines(&self.unresolved_selectors, &self.warnings, None);
+        cut.chain(closing).collect()
     }
 }
 
