@@ -10,7 +10,8 @@
 //! - [`store`]: documents, bytes and outlines in one SQLite file. The only module that knows SQLite.
 //! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
 //! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
-//! - [`error`], [`limits`], [`position`]: faults with hints, every cap in one table, spans and lines.
+//! - [`error`], [`limits`], [`position`], [`visible`]: faults with hints, every cap in one table, spans
+//!   and lines, characters that are shown as they are.
 //!
 //! The way of a byte: file -> walk -> hash -> parse -> rows. The way of a question: arguments ->
 //! request -> address -> node -> span -> bytes -> answer -> format. Neither turns back on itself.
@@ -35,3 +36,4 @@ pub mod output;
 pub mod position;
 pub mod query;
 pub mod store;
+pub mod visible;

@@ -329,3 +329,146 @@ fn flatten(sections: &Value, above: &str, flat: &mut Vec<(Value, String)>) {
         flatten(&section["children"], &path, flat);
     }
 }
+
+#[test]
+fn titles_that_share_a_slug_are_told_apart_by_their_text() {
+    let place = Place::ingested(&[
+        ("o.md", "# Opts\n\n## /std:c++17\n\nA\n\n## /std:c17\n\nB\n"),
+        ("k.md", "# k class\n\n## ~loc\n\n## loc\n"),
+        ("a.md", "# C#\n"),
+        ("b.md", "# Languages\n\n## C++\n"),
+    ]);
+    assert_eq!(resolved(&place, "o.md::/std:c17")["title"], "/std:c17");
+    assert_eq!(resolved(&place, "o.md::/std:c++17")["title"], "/std:c++17");
+    assert_eq!(resolved(&place, "k.md::loc")["title"], "loc");
+    assert_eq!(resolved(&place, "k.md::k-class/loc")["title"], "~loc");
+    assert_eq!(resolved(&place, "C++")["title"], "C++");
+    assert_eq!(resolved(&place, "C#")["title"], "C#");
+}
+
+#[test]
+fn anchors_are_themselves_before_they_are_compared() {
+    let text = "# caf\u{e9}\n\n# cafe\u{301}\n\n# \u{2699}\u{fe0f} X\n\n# \u{2699} X\n";
+    let place = Place::ingested(&[("nf.md", text)]);
+    for (anchor, section) in [("caf\u{e9}", 0), ("cafe\u{301}", 1), ("\u{fe0f}-x", 2), ("-x", 3)] {
+        assert_eq!(
+            selector(&place, &format!("nf.md#{anchor}")),
+            format!("nf.md::heading:h1[{section}]")
+        );
+    }
+    assert_eq!(place.run(&["select", "nf.md#CAF\u{c9}"]).ends(1).code(), "AMBIGUOUS");
+}
+
+#[test]
+fn folders_and_files_named_as_selectors_are_still_reached() {
+    let words = (0..600).map(|n| format!("w{n} ")).collect::<String>();
+    let place = Place::ingested(&[
+        ("section/intro.md", &format!("# S\n\n{words}\n")),
+        ("#hash.md", "# H\n\na b c\n"),
+    ]);
+    let json = place.run(&["select", "intro.md:1-3"]).success().json();
+    let next = json["results"][0]["pagination"]["next"].as_str().unwrap();
+    let rest = place.run(&["select", next]).success().json();
+    assert!(rest["results"][0]["content"].as_str().unwrap().ends_with("w599 \n"));
+    assert_eq!(selector(&place, "#hash.md:1"), "#hash.md::heading:h1[0]");
+}
+
+#[test]
+fn one_resolver_for_anchors_with_and_without_a_document() {
+    let place =
+        Place::ingested(&[("c.md", "# Top\n\n> # Quoted head\n\n# 你好\n"), ("d.md", "# Other\n")]);
+    for anchor in ["quoted-head", "%E4%BD%A0%E5%A5%BD", "你好"] {
+        assert_eq!(
+            resolved(&place, &format!("#{anchor}")),
+            resolved(&place, &format!("c.md#{anchor}"))
+        );
+    }
+}
+
+#[test]
+fn what_is_not_ingested_yet_is_told_in_every_form() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    place.write("new.md", "# New\n");
+    for arguments in [
+        &["select", "new.md"][..],
+        &["select", "new::*"],
+        &["select", "new.md:1"],
+        &["select", "new.md#new"],
+        &["toc", "new.md"],
+        &["index", "new"],
+        &["read", "new.md", "New"],
+    ] {
+        assert_eq!(place.run(arguments).ends(1).code(), "NOT_IN_STORE", "{arguments:?}");
+    }
+}
+
+#[test]
+fn titles_behind_colons_and_parameters() {
+    let place = Place::ingested(&[("s.md", "# S\n\n## item\n\n# std::vec\n\na b c\n")]);
+    assert_eq!(resolved(&place, "std::vec?part=heading")["content"], "# std::vec\n");
+    let hidden = place.run(&["select", "s.md::item"]).ends(1).json();
+    assert_eq!(hidden["warnings"][0]["code"], "SHADOWED_TITLE");
+}
+
+#[test]
+fn neighbors_go_on_with_their_children() {
+    let text = (0..30).map(|n| format!("\n## c{n}\n")).collect::<String>();
+    let place = Place::ingested(&[("n.md", &format!("# N\n{text}"))]);
+    let all = place.run(&["neighbors", "n.md::h1[0]"]).success().json()["children"].clone();
+    let mut given = Vec::new();
+    let mut after = "1-0".to_owned();
+    loop {
+        let arguments = ["neighbors", "n.md::h1[0]", "--max-chars", "600", "--after", &after];
+        let json = place.run(&arguments).success().json();
+        given.extend(json["children"].as_array().unwrap().clone());
+        let Some(next) = json.get("next_children") else { break };
+        next.as_str().unwrap().clone_into(&mut after);
+    }
+    assert_eq!(Value::Array(given), all);
+}
+
+#[test]
+fn globs_match_characters() {
+    let place = Place::ingested(&[("g.md", "# 한글\n\n## é\n\n## äpfel\n"), ("ä.md", "# x\n")]);
+    let titles = |pattern: &str| {
+        let json = place.run(&["find", pattern]).json();
+        let matches = json["matches"].as_array().unwrap().clone();
+        matches.iter().map(|m| m["title"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(titles("??"), ["한글"]);
+    assert_eq!(titles("[ä]*"), ["äpfel"]);
+    assert_eq!(titles("?pfel"), ["äpfel"]);
+    assert_eq!(
+        place.run(&["find", "*", "-g", "[ä].md"]).success().json()["matches"][0]["file"],
+        "ä.md"
+    );
+    assert_eq!(place.run(&["find", "[a"]).ends(2).code(), "USAGE");
+}
+
+#[test]
+fn the_toc_of_headings_that_are_and_are_not() {
+    let place = Place::with_fixtures();
+    let text = place.run(&["toc", "headings.md", "-f", "text"]).success().text();
+    let titles: Vec<&str> =
+        text.lines().map(|line| line.trim_start().split(" (").next().unwrap()).collect();
+    assert_eq!(
+        titles,
+        [
+            "# Setext over two lines",
+            "## Another",
+            "### Three spaces are a heading",
+            "## ",
+            "## Closing",
+            "## C#",
+            "# foo #",
+            "## code emphasis link alt & html",
+            "# A heading behind a blank line",
+            "#### Skipped two levels",
+        ]
+    );
+    let guide = place.run(&["toc", "guide.md", "-f", "text", "--max-level", "2"]).success().text();
+    assert_eq!(
+        guide,
+        "[frontmatter] (1-4, 46B)\n# Guide (7-51, 450B)\n  ## Install (11-29, 182B)\n  ## Use (30-48, 203B)\n  ## FAQ & Notes (49-51, 29B)\n"
+    );
+}

@@ -280,3 +280,97 @@ fn a_store_that_travels_without_its_root_answers_and_calls_nothing_missing() {
     assert_eq!(refused.code(), "IO");
     place.run_in("store", &["select", "a.md"], "").success();
 }
+
+#[test]
+fn a_refused_ingest_stores_nothing() {
+    let place = Place::new();
+    place.run(&["ingest", "nowhere.md"]).ends(2);
+    assert!(!place.join(".mdsel.db").exists());
+    place.write("a.md", "# A\n");
+    place.run(&["ingest"]).success();
+    for arguments in [&["ingest", "--ext", "txt", "nowhere.md"][..], &["ingest", "--ext", ""]] {
+        place.run(arguments).ends(2);
+    }
+    assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 0, 0, 1]);
+    // Each path that is named must be there, also below another.
+    place.run(&["ingest", ".", "nowhere.md"]).ends(2);
+}
+
+#[test]
+fn a_refresh_leaves_no_log_and_does_not_wait() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    place.write("a.md", "# A changed\n");
+    let start = std::time::Instant::now();
+    place.run(&["select", "a.md", "--refresh"]).success();
+    assert!(start.elapsed().as_secs() < 5);
+    let log = std::fs::metadata(place.join(".mdsel.db-wal"));
+    assert!(log.map_or(0, |log| log.len()) == 0);
+}
+
+#[test]
+fn names_that_begin_as_the_store_does_are_taken() {
+    let place = Place::with(&[("kb-notes/n.md", "# N\n"), ("kb-2024.md", "# M\n")]);
+    assert_eq!(place.run(&["ingest", "--db", "kb"]).success().json()["added"], 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_store_is_that_store() {
+    use std::os::unix::fs::symlink;
+    let place = Place::with(&[("A/a.md", "# A\n"), ("B/x", "")]);
+    place.run(&["ingest", "--db", "A/s.db", "A"]).success();
+    symlink("../A/s.db", place.join("B/link.db")).unwrap();
+    place.run(&["select", "a.md", "--db", "B/link.db"]).success();
+    assert_eq!(
+        counts(&place.run(&["ingest", "--db", "B/link.db", "A"]).success().json()),
+        [0, 0, 0, 1]
+    );
+    let lock = std::fs::File::open(place.join("A/s.db-lock")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(place.run(&["ingest", "--db", "B/link.db", "--wait", "0"]).ends(2).code(), "LOCKED");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_document_that_became_a_link_is_removed_by_a_refresh() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    place.remove("a.md");
+    std::os::unix::fs::symlink("b.md", place.join("a.md")).unwrap();
+    let gone = place.run(&["select", "a.md::root", "--refresh"]).ends(1);
+    assert_eq!(gone.code(), "NOT_IN_STORE");
+    assert_eq!(place.run(&["status"]).success().json()["documents"], 1);
+}
+
+#[test]
+fn a_document_whose_folder_became_a_file_is_missing() {
+    let place = Place::ingested(&[("d/b.md", "# B\n")]);
+    std::fs::remove_dir_all(place.join("d")).unwrap();
+    place.write("d", "");
+    assert_eq!(place.run(&["select", "d/b.md"]).success().json()["results"][0]["missing"], true);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf8_are_told_one_by_one() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = Place::with(&[("a.md", "# A\n")]);
+    for name in [b"x\xfe.md", b"x\xff.md"] {
+        std::fs::write(place.path().join(OsStr::from_bytes(name)), "# X\n").unwrap();
+    }
+    let report = place.run(&["ingest"]).success().json();
+    assert_eq!(report["added"], 1);
+    assert_eq!(report["skipped"].as_array().unwrap().len(), 2);
+    // Only what lies below the root must have such a name.
+    let above = Place::new();
+    let folder = above.path().join(OsStr::from_bytes(b"r\xfe"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("n.md"), "# N\n").unwrap();
+    let output = std::process::Command::new(crate::harness::PROGRAM)
+        .arg("ingest")
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["added"], 1);
+}

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use mdsel::address::{Selector, Tree};
-use mdsel::ingest::{self, OptionChanges, Progress};
+use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::markdown::outline::{NodeKind, Outline};
 use mdsel::markdown::words::{measure, page, page_count};
 use mdsel::markdown::{BYTE_ORDER_MARK, parse, refusal};
@@ -213,11 +213,10 @@ fn emitted_selectors_select_exactly_their_node() {
         files.push((name, file));
     }
     let store = place.join(".mdsel.db");
-    let paths = [place.path().to_owned()];
     let request = ingest::Request {
         store: &store,
         root: None,
-        paths: &paths,
+        paths: Paths::All,
         options: OptionChanges::default(),
         force: false,
         wait: Duration::ZERO,

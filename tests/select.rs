@@ -409,3 +409,54 @@ fn a_closed_pipe_ends_quietly() {
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stderr.is_empty());
 }
+
+#[test]
+fn going_on_repeats_neither_results_nor_faults() {
+    let place = Place::ingested(&[("a.md", "# a\n\nx\n\n# b\n\ny\n")]);
+    let addresses = ["a.md::*?page=99", "a.md::/a", "nowhere::x", "a.md::/b", "a.md::#9"];
+    for limit in ["1", "2", "3"] {
+        let mut given = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let mut arguments = vec!["select", "--limit", limit];
+            arguments.extend(addresses);
+            if let Some(after) = &after {
+                arguments.extend(["--after", after]);
+            }
+            let json = place.run(&arguments).json();
+            for list in ["results", "unresolved_selectors"] {
+                given.extend(selectors(&json[list]).into_iter().map(str::to_owned));
+            }
+            match json.get("next") {
+                Some(next) => after = Some(next.as_str().unwrap().to_owned()),
+                None => break,
+            }
+        }
+        given.sort();
+        let mut expected = vec![
+            "a.md::#9",
+            "a.md::*?page=99",
+            "a.md::heading:h1[0]",
+            "a.md::heading:h1[1]",
+            "nowhere::x",
+        ];
+        expected.sort_unstable();
+        assert_eq!(given, expected, "--limit {limit}");
+    }
+}
+
+#[test]
+fn pages_of_many_places_are_those_that_there_are() {
+    let place = Place::ingested(&[("a.md", "# a\n"), ("b.md", "# b\n\none two three four\n")]);
+    let arguments = ["select", "section[0]?page=1", "--max-words", "3", "--limit", "1"];
+    let json = place.run(&arguments).success().json();
+    assert_eq!(selectors(&json["results"]), ["b.md::heading:h1[0]"]);
+}
+
+#[test]
+fn what_raw_cannot_say_is_said_on_standard_error() {
+    let place = Place::with_fixtures();
+    let answer = place.run(&["select", "long-words.md", "nowhere::x", "-f", "raw"]).ends(3);
+    assert!(answer.stderr.contains("more: long-words.md::*?page=1"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("nowhere::x: NAMESPACE_NOT_FOUND"), "{}", answer.stderr);
+}

@@ -153,3 +153,47 @@ fn a_killed_first_ingest_is_gone_on_with() {
     assert_eq!(total, 3000);
     place.run(&["ingest", "--check"]).success();
 }
+
+/// Runs as a user who may read and not write, where this one may do anything.
+#[cfg(unix)]
+fn as_nobody(place: &Place, arguments: &[&str]) -> Option<std::process::Output> {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place.path(), open).unwrap();
+    let output = std::process::Command::new(crate::harness::PROGRAM)
+        .args(arguments)
+        .current_dir(place.path())
+        .uid(65534)
+        .gid(65534)
+        .output();
+    match output {
+        Ok(output) => Some(output),
+        Err(error) => {
+            eprintln!("skipped: another user cannot run the program: {error}");
+            None
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_that_cannot_be_written_answers_and_refuses_to_change() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    for name in [".mdsel.db-wal", ".mdsel.db-shm", ".mdsel.db-lock"] {
+        drop(std::fs::remove_file(place.join(name)));
+    }
+    let Some(answer) = as_nobody(&place, &["select", "a.md"]) else { return };
+    assert_eq!(answer.status.code(), Some(0), "{answer:?}");
+    place.write("a.md", "# A changed\n");
+    let Some(refused) = as_nobody(&place, &["ingest"]) else { return };
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stdout).contains("READ_ONLY"), "{refused:?}");
+    // What still waits in the log cannot be read from there.
+    std::fs::write(place.join(".mdsel.db-wal"), "x").unwrap();
+    let Some(refused) = as_nobody(&place, &["select", "a.md"]) else { return };
+    assert!(
+        String::from_utf8_lossy(&refused.stdout).contains("STORE_NEEDS_CHECKPOINT"),
+        "{refused:?}"
+    );
+}

@@ -38,7 +38,7 @@ pub struct Params {
     pub part: Option<Part>,
     /// The first lines only.
     pub head: Option<usize>,
-    /// The last lines only.
+    /// The last lines only, of the first ones where `head` is given too.
     pub tail: Option<usize>,
 }
 
@@ -186,12 +186,9 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
         seen.push(key);
         at += pair.chars().count() + 1;
     }
-    for (one, other) in [("page", "full"), ("head", "tail")] {
-        let is_set = |key: &str| seen.contains(&key) && (key != "full" || params.full);
-        if is_set(one) && is_set(other) {
-            let message = format!("{one} and {other} do not go together");
-            return Err(Fault::new(FaultCode::MalformedQuery, message).at(position));
-        }
+    if params.page.is_some() && params.full {
+        let message = "page and full do not go together";
+        return Err(Fault::new(FaultCode::MalformedQuery, message).at(position));
     }
     Ok(params)
 }

@@ -1,15 +1,18 @@
 //! Namespaces: a document's path as it stands in an address.
 //!
 //! Invariant: decoding what encoding gave is the identity, and an encoded path holds no `::`, no
-//! blank and no control character.
+//! blank and nothing that is shown as an escape only, so that it is the same in every format.
 
-/// The namespace of the document at `path`: `%`, blanks, controls and `::` percent-encoded.
+use crate::visible::is_unsafe;
+
+/// The namespace of the document at `path`: `%`, blanks, what cannot be shown, and `::`
+/// percent-encoded.
 pub fn encode(path: &str) -> String {
     let mut result = String::with_capacity(path.len());
     let mut previous_was_colon = false;
     for scalar in path.chars() {
         let is_second_colon = scalar == ':' && previous_was_colon;
-        if scalar == '%' || scalar.is_whitespace() || scalar.is_control() || is_second_colon {
+        if scalar == '%' || scalar.is_whitespace() || is_unsafe(scalar) || is_second_colon {
             let mut buffer = [0; 4];
             for byte in scalar.encode_utf8(&mut buffer).bytes() {
                 result.push_str(&format!("%{byte:02X}"));

@@ -94,7 +94,7 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(super) root: Option<PathBuf>,
     /// Extensions to take, remembered [default: md,markdown,mdx]
-    #[arg(long, value_name = "EXT", value_delimiter = ',')]
+    #[arg(long, value_name = "EXT", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(super) ext: Option<Vec<String>>,
     /// Take hidden files, remembered
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
@@ -236,6 +236,9 @@ pub(super) struct NeighborsArgs {
     /// The address of one place
     #[arg(value_name = "ADDRESS")]
     pub(super) address: String,
+    /// Go on with the children where an answer ended: its `next_children`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// Bytes, with K, M or G for powers of 1024.

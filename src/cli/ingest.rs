@@ -10,7 +10,7 @@ use super::args::{Global, IngestArgs};
 use super::progress::Bar;
 use super::{Status, remark, store};
 use crate::error::Result;
-use crate::ingest::{ChangeKind, OptionChanges, Report, Request, preview, run as ingest};
+use crate::ingest::{ChangeKind, OptionChanges, Paths, Report, Request, preview, run as ingest};
 use crate::output::{Answer, Painter};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
@@ -30,7 +30,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let request = Request {
         store: &path,
         root: root.as_deref(),
-        paths: &paths,
+        paths: if paths.is_empty() { Paths::All } else { Paths::Given(&paths) },
         options: OptionChanges {
             extensions: arguments.ext.as_ref().map(|extensions| {
                 extensions.iter().map(|ext| ext.trim_start_matches('.').to_owned()).collect()

@@ -62,7 +62,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let is_json = cli.global.format == FormatName::Json;
     match dispatch(&cli) {
         Ok(status) => status.into(),
-        Err(error) => fault(&error, is_json).into(),
+        Err(error) => fault(&error, is_json, cli.global.max_chars).into(),
     }
 }
 
@@ -104,19 +104,22 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Status {
             )
         })
     });
-    fault(&error, !is_other_format)
+    fault(&error, !is_other_format, None)
 }
 
 /// Prints a fault of the command: one line on standard error, and where JSON was asked for one
-/// object on standard output.
-fn fault(error: &Error, is_json: bool) -> Status {
+/// object on standard output, as far as the budget has room for it.
+fn fault(error: &Error, is_json: bool, max_chars: Option<usize>) -> Status {
     if is_json && error.kind() != ErrorKind::BudgetTooSmall {
         let object = serde_json::json!({ "error": {
             "code": error.kind().code(),
             "message": error.to_string(),
             "hint": error.hints().join("; "),
         }});
-        drop(writeln!(io::stdout().lock(), "{}", json::compact(&object)));
+        let line = json::compact(&object);
+        if max_chars.is_none_or(|most| line.chars().count() < most) {
+            drop(writeln!(io::stdout().lock(), "{line}"));
+        }
     }
     let hints = error.hints().iter().filter(|hint| !hint.is_empty());
     let hint = hints.map(|hint| format!(" ({hint})")).collect::<String>();

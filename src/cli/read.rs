@@ -2,34 +2,16 @@
 
 use std::io::Read as _;
 
+use super::Status;
 use super::args::{FindArgs, Global, IndexArgs, NeighborsArgs, ReadArgs, SelectArgs, TocArgs};
-use super::{Status, store};
+use super::store::open_fresh as open;
 use crate::address::selector::is_selector;
 use crate::error::{Error, Result};
 use crate::query::resolve::{Window, resolve};
 use crate::query::{Cursor, Library, documents, find, index, neighbors, read, select, toc};
-use crate::store::Snapshot;
 
 fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
     after.map(|after| after.parse()).transpose()
-}
-
-/// Opens the store; where `--refresh` asks for it, brings first up to date what `wanted` names:
-/// documents, or `None` for all.
-fn open(
-    global: &Global,
-    wanted: impl FnOnce(&Library<'_>) -> Result<Option<Vec<String>>>,
-) -> Result<Snapshot> {
-    let snapshot = store::open(global)?;
-    if !global.refresh {
-        return Ok(snapshot);
-    }
-    match wanted(&Library::new(&snapshot))? {
-        Some(documents) if documents.is_empty() => return Ok(snapshot),
-        Some(documents) => store::refresh(&snapshot, &documents)?,
-        None => store::refresh(&snapshot, &[])?,
-    }
-    store::open(global)
 }
 
 /// The documents that hold the places of `addresses`; `None` where any address is about the whole
@@ -161,8 +143,9 @@ pub(super) fn find(global: &Global, arguments: &FindArgs) -> Result<Status> {
 
 pub(super) fn neighbors(global: &Global, arguments: &NeighborsArgs) -> Result<Status> {
     let address = &arguments.address;
+    let after = cursor(arguments.after.as_ref())?;
     let snapshot = open(global, |library| documents_of(library, std::slice::from_ref(address)))?;
-    let answer = neighbors::neighbors(&Library::new(&snapshot), address)?;
+    let answer = neighbors::neighbors(&Library::new(&snapshot), address, after)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }

@@ -8,7 +8,7 @@ use super::args::{Global, StatusArgs};
 use super::progress::Silent;
 use super::{Status, store};
 use crate::error::Result;
-use crate::ingest::{self, OptionChanges};
+use crate::ingest::{self, OptionChanges, Paths};
 use crate::limits;
 
 pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
@@ -19,11 +19,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         global.print(&Value::Object(rows.collect()))?;
         return Ok(Status::Success);
     }
-    let mut snapshot = store::open(global)?;
-    if global.refresh {
-        store::refresh(&snapshot, &[])?;
-        snapshot = store::open(global)?;
-    }
+    let snapshot = store::open_fresh(global, |_| Ok(None))?;
     let mut answer = serde_json::to_value(snapshot.totals()?).unwrap_or_default();
     if let Some(fields) = answer.as_object_mut() {
         fields.insert("generation".to_owned(), json!(snapshot.generation()));
@@ -32,7 +28,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
             let request = ingest::Request {
                 store: snapshot.path(),
                 root: None,
-                paths: &[],
+                paths: Paths::All,
                 options: OptionChanges::default(),
                 force: false,
                 wait: Duration::ZERO,

@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::args::Global;
 use super::progress::Silent;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{self, OptionChanges};
+use crate::ingest::{self, OptionChanges, Paths};
 use crate::limits;
+use crate::query::Library;
 use crate::store::Snapshot;
 
 /// The name of a store that is not named.
@@ -47,17 +48,31 @@ pub(super) fn open(global: &Global) -> Result<Snapshot> {
     Snapshot::open(&path)
 }
 
-/// Brings `documents`, paths relative to the root, up to date; all where there are none.
-pub(super) fn refresh(snapshot: &Snapshot, documents: &[String]) -> Result<()> {
-    let paths: Vec<PathBuf> =
-        documents.iter().map(|document| snapshot.root().join(document)).collect();
+/// Opens the store for reading; where `--refresh` asks for it, brings first up to date what `wanted`
+/// names: documents by path, or `None` for all.
+pub(super) fn open_fresh(
+    global: &Global,
+    wanted: impl FnOnce(&Library<'_>) -> Result<Option<Vec<String>>>,
+) -> Result<Snapshot> {
+    let snapshot = open(global)?;
+    if !global.refresh {
+        return Ok(snapshot);
+    }
+    let documents = wanted(&Library::new(&snapshot))?;
+    let store = snapshot.path().to_owned();
+    // A reader of the old state would keep the writer from emptying its log.
+    drop(snapshot);
     let request = ingest::Request {
-        store: snapshot.path(),
+        store: &store,
         root: None,
-        paths: &paths,
+        paths: match &documents {
+            Some(documents) => Paths::Stored(documents),
+            None => Paths::All,
+        },
         options: OptionChanges::default(),
         force: false,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
     };
-    ingest::run(&request, &Silent).map(drop)
+    ingest::run(&request, &Silent)?;
+    open(global)
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use crate::error::{ErrorKind, Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
 use pipeline::Outcome;
@@ -30,14 +30,25 @@ pub struct Request<'a> {
     pub store: &'a Path,
     /// The root, absolute, where it is given.
     pub root: Option<&'a Path>,
-    /// The files and folders to bring up to date, absolute; none for the whole root.
-    pub paths: &'a [PathBuf],
+    /// What to bring up to date.
+    pub paths: Paths<'a>,
     /// Options that were given, over those that are stored.
     pub options: OptionChanges,
     /// Parse what has not changed, too.
     pub force: bool,
     /// How long to wait for another writer.
     pub wait: Duration,
+}
+
+/// Which part of the corpus is meant.
+#[derive(Clone, Copy, Debug)]
+pub enum Paths<'a> {
+    /// All of it.
+    All,
+    /// Files and folders, absolute.
+    Given(&'a [PathBuf]),
+    /// Documents of the store, relative to the root, whatever their files are by now.
+    Stored(&'a [String]),
 }
 
 /// The options of an ingest that were given.
@@ -146,7 +157,6 @@ impl Report {
 
     fn finish(&mut self) {
         self.skipped.sort();
-        self.skipped.dedup();
         if let Some(changes) = &mut self.changes {
             changes.sort();
         }
@@ -344,18 +354,25 @@ impl Run<'_> {
 
 /// Brings the store up to date.
 pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
-    let scopes = Scopes::new(request, stored_root(request.store)?)?;
-    let mut writer = Writer::open(request.store, request.wait)?;
+    let store = resolved(request.store)?;
+    let snapshot = open_if_there(&store)?;
+    let scopes = Scopes::new(request, &store, snapshot.as_ref().map(Snapshot::root))?;
+    if snapshot.is_none() {
+        // Nothing is made for a request that must be refused.
+        scopes.refuse_missing(&[])?;
+    }
+    drop(snapshot);
+    let root_from_store = scopes.root_from_store(&store)?;
+    let mut writer = Writer::open(&store, request.wait)?;
     let stored_options = writer.options()?;
     let options = request.options.over(stored_options.clone().unwrap_or_default());
-    match writer.root()? {
-        Some(root) if root != scopes.root() => return Err(scope::other_root(&root)),
-        Some(_) if stored_options.as_ref() == Some(&options) => {}
-        _ => writer.set_up(&scopes.root_from_store(request.store), &options)?,
+    let stored_root = writer.root()?;
+    if let Some(root) = stored_root.as_ref().filter(|root| *root != scopes.root()) {
+        return Err(scope::other_root(root));
     }
     let is_current = writer.has_current_parser()?;
     let is_forced = request.force || !is_current;
-    let walk = Walk { root: scopes.root(), store: request.store, options: &options };
+    let walk = Walk { root: scopes.root(), store: &store, options: &options };
     let existing = scopes.existing();
     let (walked, stored) = std::thread::scope(|scope| {
         let walked = scope.spawn(|| walk.run(&existing));
@@ -366,6 +383,9 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
         Run { scopes: &scopes, options: &options, is_forced, progress, report: Report::default() };
     let comparison = compare(walked, stored?, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
+    if stored_root.is_none() || stored_options.as_ref() != Some(&options) {
+        writer.set_up(&root_from_store, &options)?;
+    }
     if !comparison.is_empty() {
         writer.begin()?;
         run.apply(&comparison, &mut Batches { writer: &mut writer, bytes: 0 })?;
@@ -383,16 +403,16 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
 
 /// Tells what [`run`] would do, and does nothing: neither lock nor file is touched.
 pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
-    let snapshot = open_if_there(request.store)?;
-    let scopes =
-        Scopes::new(request, snapshot.as_ref().map(|snapshot| snapshot.root().to_owned()))?;
+    let store = resolved(request.store)?;
+    let snapshot = open_if_there(&store)?;
+    let scopes = Scopes::new(request, &store, snapshot.as_ref().map(Snapshot::root))?;
     let stored_options = snapshot.as_ref().map(|snapshot| snapshot.options().clone());
     let options = request.options.over(stored_options.unwrap_or_default());
     let stored = match &snapshot {
         Some(snapshot) => snapshot.documents(None, usize::MAX)?,
         None => Vec::new(),
     };
-    let walk = Walk { root: scopes.root(), store: request.store, options: &options };
+    let walk = Walk { root: scopes.root(), store: &store, options: &options };
     let walked = walk.run(&scopes.existing());
     let mut run = Run {
         scopes: &scopes,
@@ -418,8 +438,19 @@ fn open_if_there(store: &Path) -> Result<Option<Snapshot>> {
     }
 }
 
-fn stored_root(store: &Path) -> Result<Option<PathBuf>> {
-    Ok(open_if_there(store)?.map(|snapshot| snapshot.root().to_owned()))
+/// The store itself where `path` is a symbolic link to it, so that there is one lock and one root.
+fn resolved(path: &Path) -> Result<PathBuf> {
+    if let Ok(target) = std::fs::read_link(path) {
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        // A link to a link, or to a file that is not made yet.
+        let target = folder.join(target);
+        return if path.exists() {
+            path.canonicalize().map_err(|error| Error::io(path, error))
+        } else {
+            scope::canonical(&target)
+        };
+    }
+    scope::canonical(path)
 }
 
 /// The state of a file as `metadata` tells it.

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::Request;
+use super::{Paths, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::StoredDocument;
 
@@ -15,6 +15,8 @@ pub(super) struct Scopes {
     root: PathBuf,
     /// Relative to the root, with `/`; "" is the whole root. None lies below another.
     paths: Vec<String>,
+    /// Those that were named, each of which must be there or be forgotten.
+    must_exist: Vec<String>,
 }
 
 /// Whether `path` is `scope` or lies below it; "" is above everything.
@@ -30,16 +32,25 @@ pub(super) fn other_root(root: &Path) -> Error {
 }
 
 impl Scopes {
-    /// The scopes of `request` in a store whose root is `stored_root`, where it has one.
-    pub(super) fn new(request: &Request<'_>, stored_root: Option<PathBuf>) -> Result<Self> {
+    /// The scopes of `request` in `store`, whose root is `stored_root` where it has one.
+    pub(super) fn new(
+        request: &Request<'_>,
+        store: &Path,
+        stored_root: Option<&Path>,
+    ) -> Result<Self> {
         let given_root =
             request.root.map(|root| root.canonicalize().map_err(|error| Error::io(root, error)));
-        let paths = request.paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>>>()?;
+        let given = match request.paths {
+            Paths::Given(paths) => {
+                paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>>>()?
+            }
+            Paths::All | Paths::Stored(_) => Vec::new(),
+        };
         let root = match (stored_root, given_root.transpose()?) {
-            (Some(stored), Some(given)) if stored != given => return Err(other_root(&stored)),
-            (Some(stored), _) => stored,
+            (Some(stored), Some(given)) if stored != given => return Err(other_root(stored)),
+            (Some(stored), _) => stored.to_owned(),
             (None, Some(given)) => given,
-            (None, None) => new_root(request.store, &paths)?,
+            (None, None) => new_root(store, &given),
         };
         if !root.is_dir() {
             return Err(Error::new(
@@ -48,30 +59,23 @@ impl Scopes {
             )
             .with_hint("ingest where the corpus is; the store answers without it"));
         }
-        let mut relative = Vec::new();
-        for path in paths {
-            let Ok(below) = path.strip_prefix(&root) else {
-                return Err(Error::new(
-                    ErrorKind::OutsideRoot,
-                    format!("{}: outside the root {}", path.display(), root.display()),
-                )
-                .with_hint("make another store for it with --db, or one with a wider --root"));
-            };
-            let parts: Vec<_> =
-                below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-            relative.push(parts.join("/"));
-        }
-        if relative.is_empty() {
-            relative.push(String::new());
-        }
-        relative.sort();
+        let named = match request.paths {
+            Paths::All => vec![String::new()],
+            Paths::Given(_) => {
+                given.iter().map(|path| relative(&root, path)).collect::<Result<Vec<_>>>()?
+            }
+            Paths::Stored(documents) => documents.to_vec(),
+        };
+        let mut sorted = named.clone();
+        sorted.sort();
         let mut paths: Vec<String> = Vec::new();
-        for path in relative {
+        for path in sorted {
             if !paths.iter().any(|above| is_at_or_below(&path, above)) {
                 paths.push(path);
             }
         }
-        Ok(Self { root, paths })
+        let must_exist = if matches!(request.paths, Paths::Given(_)) { named } else { Vec::new() };
+        Ok(Self { root, paths, must_exist })
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -79,15 +83,16 @@ impl Scopes {
     }
 
     /// The root relative to the folder of `store`, with `/`.
-    pub(super) fn root_from_store(&self, store: &Path) -> String {
+    pub(super) fn root_from_store(&self, store: &Path) -> Result<String> {
         let folder = store.parent().unwrap_or_else(|| Path::new(""));
-        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let from: Vec<Component<'_>> = folder.components().collect();
         let to: Vec<Component<'_>> = self.root.components().collect();
         let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
-        let mut parts = vec!["..".to_owned(); from.len() - common];
-        parts.extend(to.iter().skip(common).map(|part| part.as_os_str().to_string_lossy().into()));
-        if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+        let mut parts = vec![".."; from.len() - common];
+        for part in to.iter().skip(common) {
+            parts.push(part.as_os_str().to_str().ok_or_else(|| not_utf8(&self.root))?);
+        }
+        Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
     }
 
     /// Whether the whole root is meant.
@@ -107,7 +112,7 @@ impl Scopes {
 
     /// Refuses a path that neither exists nor is forgotten by this ingest.
     pub(super) fn refuse_missing(&self, removed: &[StoredDocument]) -> Result<()> {
-        for path in &self.paths {
+        for path in &self.must_exist {
             let full = self.root.join(path);
             let is_forgotten = removed.iter().any(|document| is_at_or_below(&document.path, path));
             if full.symlink_metadata().is_err() && !is_forgotten {
@@ -121,13 +126,31 @@ impl Scopes {
     }
 }
 
+fn not_utf8(path: &Path) -> Error {
+    Error::new(ErrorKind::Usage, format!("{}: its name is not UTF-8", path.display()))
+        .with_hint("rename it")
+}
+
+/// `path` relative to `root`, with `/`.
+fn relative(root: &Path, path: &Path) -> Result<String> {
+    let Ok(below) = path.strip_prefix(root) else {
+        return Err(Error::new(
+            ErrorKind::OutsideRoot,
+            format!("{}: outside the root {}", path.display(), root.display()),
+        )
+        .with_hint("make another store for it with --db, or one with a wider --root"));
+    };
+    let parts: Option<Vec<&str>> =
+        below.components().map(|part| part.as_os_str().to_str()).collect();
+    parts.map(|parts| parts.join("/")).ok_or_else(|| not_utf8(path))
+}
+
 /// The root of a new store: its own folder where that holds every path, else the deepest folder
 /// that does.
-fn new_root(store: &Path, paths: &[PathBuf]) -> Result<PathBuf> {
-    let folder = store.parent().unwrap_or_else(|| Path::new(""));
-    let folder = folder.canonicalize().map_err(|error| Error::io(folder, error))?;
+fn new_root(store: &Path, paths: &[PathBuf]) -> PathBuf {
+    let folder = store.parent().unwrap_or_else(|| Path::new("")).to_owned();
     if paths.iter().all(|path| path.starts_with(&folder)) {
-        return Ok(folder);
+        return folder;
     }
     let folder_of = |path: &PathBuf| {
         if path.is_dir() { Some(path.clone()) } else { path.parent().map(Path::to_owned) }
@@ -140,12 +163,12 @@ fn new_root(store: &Path, paths: &[PathBuf]) -> Result<PathBuf> {
             }
         }
     }
-    Ok(common)
+    common
 }
 
 /// The path with symbolic links resolved as far as it exists; the rest, which names what is gone,
 /// must not go up.
-fn canonical(path: &Path) -> Result<PathBuf> {
+pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
     let mut missing = Vec::new();
     let mut existing = path;
     loop {

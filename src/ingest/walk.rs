@@ -89,7 +89,8 @@ impl Walk<'_> {
     ) {
         let start = self.root.join(scope);
         let mut ignores = IgnoreStack::above(self.root, &start, self.options.no_ignore);
-        let mut entries = WalkDir::new(&start).follow_links(false).into_iter();
+        let mut entries =
+            WalkDir::new(&start).follow_links(false).follow_root_links(false).into_iter();
         while let Some(entry) = entries.next() {
             let entry = match entry {
                 Ok(entry) => entry,
@@ -123,7 +124,7 @@ impl Walk<'_> {
                 continue;
             }
             let path = self.relative(entry.path());
-            if let Some(reason) = refusal(&entry) {
+            if let Some(reason) = self.refusal(&entry) {
                 walked.skipped.push(Skipped { file: path, reason: reason.to_owned() });
                 continue;
             }
@@ -176,27 +177,29 @@ impl Walk<'_> {
             || ignores.is_ignored(entry.path(), entry.file_type().is_dir())
     }
 
-    /// Whether `path` is the store or one of the files and folders beside it that carry its name.
+    /// Whether `path` is the store or one of the files and folders that belong to it.
     fn is_of_the_store(&self, path: &Path) -> bool {
+        const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
         let path = path.as_os_str().as_encoded_bytes();
         path.strip_prefix(self.store.as_os_str().as_encoded_bytes())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"-"))
+            .is_some_and(|rest| SUFFIXES.iter().any(|suffix| suffix.as_bytes() == rest))
     }
-}
 
-/// Why a file whose name is taken is not.
-fn refusal(entry: &DirEntry) -> Option<&'static str> {
-    if entry.path().to_str().is_none() {
-        return Some("its name is not UTF-8");
+    /// Why a file whose name is taken is not.
+    fn refusal(&self, entry: &DirEntry) -> Option<&'static str> {
+        let relative = entry.path().strip_prefix(self.root).unwrap_or(entry.path());
+        if relative.to_str().is_none() {
+            return Some("its name is not UTF-8");
+        }
+        if relative.as_os_str().len() > limits::MAX_PATH_BYTES {
+            return Some("its path is longer than the limit path-bytes");
+        }
+        let file_type = entry.file_type();
+        if file_type.is_symlink() {
+            return Some("a symbolic link, which is not followed");
+        }
+        (!file_type.is_file()).then_some("not a regular file")
     }
-    if entry.path().as_os_str().len() > limits::MAX_PATH_BYTES {
-        return Some("its path is longer than the limit path-bytes");
-    }
-    let file_type = entry.file_type();
-    if file_type.is_symlink() {
-        return Some("a symbolic link, which is not followed");
-    }
-    (!file_type.is_file()).then_some("not a regular file")
 }
 
 /// The names of ignore files, the one that decides first in front.

@@ -53,6 +53,8 @@ pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
             return match read(text, format) {
                 Ok(None) => None,
                 Ok(Some(value)) => Some(FrontMatter { span, value: Some(value), fault: None }),
+                // Nobody leaves a blank line below the opening of data: this is a thematic break.
+                Err(_) if text.first().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) => None,
                 Err(fault) => Some(FrontMatter { span, value: None, fault: Some(fault) }),
             };
         }
@@ -230,6 +232,7 @@ mod tests {
         assert_eq!(detect(b"----\na: 1\n----\n", 0), None);
         assert_eq!(detect(b"---\na: 1\n", 0), None, "no closing delimiter");
         assert_eq!(detect(b"---\n\nprose between two rules\n\n---\n", 0), None);
+        assert_eq!(detect(b"---\n\n# Title\n\nNote: this is: prose\n\n---\n", 0), None);
         assert_eq!(detect(b" ---\na: 1\n---\n", 0), None);
         assert_eq!(detect(b"\n---\na: 1\n---\n", 0), None);
         assert_eq!(detect(b";;;\n{}\n;;;\n", 0), None);

@@ -5,6 +5,7 @@
 //! Invariant: any bytes give an outline whose spans tile the file; what had to be bounded or could
 //! not be read is told in diagnostics, and time and memory are linear in the file.
 
+mod block;
 pub mod front_matter;
 pub mod outline;
 mod parse;

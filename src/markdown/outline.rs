@@ -5,68 +5,11 @@
 //! it holds; the root is node 0; a section holds its own blocks, then its child sections, and ends
 //! where the next heading of the same or a higher level begins; spans never leave the container's.
 
-use super::parse::{Block, BlockKind};
+pub use super::block::BlockType;
+use super::block::{Block, BlockKind};
 use super::slug::{Slugger, numbered, slug};
 use super::words::{Measure, measure};
 use crate::position::{ByteSpan, LineIndex, LineSpan};
-
-/// The type of a block (`CommonMark` chapters 4 and 5, and tables).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BlockType {
-    /// A paragraph.
-    Paragraph,
-    /// A bullet or ordered list.
-    List,
-    /// A fenced or indented code block.
-    Code,
-    /// A table (GitHub Flavored Markdown).
-    Table,
-    /// A block quote.
-    Blockquote,
-    /// An HTML block.
-    Html,
-    /// A thematic break.
-    Rule,
-    /// A link reference definition.
-    Definition,
-    /// A heading inside a container, which makes no section.
-    Heading,
-}
-
-impl BlockType {
-    /// All types, in the order in which they are listed.
-    pub const ALL: [Self; 9] = [
-        Self::Paragraph,
-        Self::List,
-        Self::Code,
-        Self::Table,
-        Self::Blockquote,
-        Self::Html,
-        Self::Rule,
-        Self::Definition,
-        Self::Heading,
-    ];
-
-    /// The word for it in an address.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paragraph => "paragraph",
-            Self::List => "list",
-            Self::Code => "code",
-            Self::Table => "table",
-            Self::Blockquote => "blockquote",
-            Self::Html => "html",
-            Self::Rule => "rule",
-            Self::Definition => "definition",
-            Self::Heading => "heading",
-        }
-    }
-
-    /// The type that an address calls `name`.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|block_type| block_type.name() == name)
-    }
-}
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,30 +21,10 @@ use markdown_it::plugins::cmark::block::reference::Definition;
 use markdown_it::plugins::html::html_block::HtmlBlock;
 use markdown_it::{MarkdownIt, Node};
 
-use super::outline::BlockType;
+use super::block::{Block, BlockKind, BlockType};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
 use super::title::TitleParser;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
-
-/// What a block is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum BlockKind {
-    /// A heading, at the top level or in a container, with its rendered title.
-    Heading { level: u8, title: String },
-    /// Any other block.
-    Block(BlockType),
-    /// An item of a list.
-    Item,
-}
-
-/// A block in document order; containers precede what they hold.
-#[derive(Clone, Debug)]
-pub(super) struct Block {
-    pub(super) kind: BlockKind,
-    /// Index of the container in the same list.
-    pub(super) parent: Option<usize>,
-    pub(super) span: ByteSpan,
-}
 
 /// What parsing a body gave.
 pub(super) struct Blocks {

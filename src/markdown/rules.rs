@@ -97,16 +97,24 @@ impl BlockRule for NodeBound {
     }
 }
 
-fn is_too_deep(state: &mut BlockState) -> bool {
-    (state.level as usize) >= limits::MAX_NESTING
+/// Whether a container of `Rule` would begin here but for being too deep, which is noted.
+fn is_too_deep<Rule: BlockRule>(state: &mut BlockState) -> bool {
+    if (state.level as usize) < limits::MAX_NESTING {
+        return false;
+    }
+    if Rule::check(state).is_some() {
+        state.root_ext.get_or_insert_default::<Bounds>().too_deep = true;
+    }
+    true
+}
+
+fn check_bounded<Rule: BlockRule>(state: &mut BlockState) -> Option<()> {
+    if is_too_deep::<Rule>(state) { None } else { Rule::check(state) }
 }
 
 /// Runs the stock rule of a container one level down.
-fn run_nested<Rule: BlockRule>(state: &mut BlockState) -> Option<(Node, usize)> {
-    if is_too_deep(state) {
-        if Rule::check(state).is_some() {
-            state.root_ext.get_or_insert_default::<Bounds>().too_deep = true;
-        }
+fn run_bounded<Rule: BlockRule>(state: &mut BlockState) -> Option<(Node, usize)> {
+    if is_too_deep::<Rule>(state) {
         return None;
     }
     state.level += 1;
@@ -119,11 +127,11 @@ struct BoundedBlockquote;
 
 impl BlockRule for BoundedBlockquote {
     fn check(state: &mut BlockState) -> Option<()> {
-        if is_too_deep(state) { None } else { BlockquoteScanner::check(state) }
+        check_bounded::<BlockquoteScanner>(state)
     }
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
-        run_nested::<BlockquoteScanner>(state)
+        run_bounded::<BlockquoteScanner>(state)
     }
 }
 
@@ -131,11 +139,11 @@ struct BoundedList;
 
 impl BlockRule for BoundedList {
     fn check(state: &mut BlockState) -> Option<()> {
-        if is_too_deep(state) { None } else { ListScanner::check(state) }
+        check_bounded::<ListScanner>(state)
     }
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
-        run_nested::<ListScanner>(state)
+        run_bounded::<ListScanner>(state)
     }
 }
 

@@ -1,14 +1,14 @@
 //! JSON, strict (RFC 8259), with more escaped than it asks for.
 //!
 //! Invariant: what a document holds cannot drive a terminal through JSON either: whatever
-//! [`sanitize::is_unsafe`] names is written as `\u` escapes.
+//! [`is_unsafe`] names is written as `\u` escapes.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
-use super::sanitize;
+use crate::visible::is_unsafe;
 
 /// Writes `value` on one line.
 pub fn compact<Value: Serialize + ?Sized>(value: &Value) -> String {
@@ -61,7 +61,7 @@ impl<Inner: Formatter> Formatter for Escaping<Inner> {
             return writer.write_all(fragment.as_bytes());
         }
         let mut start = 0;
-        for (offset, scalar) in fragment.char_indices().filter(|(_, c)| sanitize::is_unsafe(*c)) {
+        for (offset, scalar) in fragment.char_indices().filter(|(_, c)| is_unsafe(*c)) {
             writer.write_all(fragment.get(start..offset).unwrap_or_default().as_bytes())?;
             let mut units = [0; 2];
             for unit in scalar.encode_utf16(&mut units) {
@@ -91,7 +91,7 @@ mod tests {
         #[test]
         fn any_string_survives(text in any::<String>()) {
             let json = compact(&text);
-            prop_assert!(!json.chars().any(sanitize::is_unsafe));
+            prop_assert!(!json.chars().any(is_unsafe));
             prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
     }

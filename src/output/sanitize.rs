@@ -1,32 +1,11 @@
 //! Text of documents, made safe for a terminal.
 //!
-//! Owns which characters could drive a terminal, reorder what is read or hide in it. Invariant: what
-//! comes out holds no control character but line feed and tab, and nothing that changes the
-//! direction of text or shows nothing at all.
+//! Invariant: what comes out holds no control character but line feed and tab, and nothing that
+//! [`crate::visible`] calls unsafe.
 
 use std::borrow::Cow;
 
-/// Whether `scalar` is shown as an escape.
-///
-/// Controls (C0, DEL, C1), the bidirectional controls of Unicode TR 9, zero-width characters other
-/// than the joiners that scripts and emoji need, line and paragraph separators, and tags.
-pub fn is_unsafe(scalar: char) -> bool {
-    matches!(
-        scalar,
-        '\0'..='\u{8}'
-            | '\u{B}'..='\u{1F}'
-            | '\u{7F}'..='\u{9F}'
-            | '\u{61C}'
-            | '\u{200B}'
-            | '\u{200E}'
-            | '\u{200F}'
-            | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{FEFF}'
-            | '\u{E0000}'..='\u{E007F}'
-    )
-}
+use crate::visible::is_unsafe;
 
 /// Escapes what is unsafe in `text`, line ends and tabs aside; the carriage return of a CRLF is one.
 pub fn text(text: &str) -> Cow<'_, str> {

@@ -282,7 +282,8 @@ impl Answer for read::Answer {
 impl Answer for toc::Answer {
     fn rows(&self) -> Vec<Value> {
         let sections = self.files.iter().flat_map(|file| {
-            file.entries.iter().map(|entry| {
+            let whole = json!({ "file": file.file, "frontmatter": file.front_matter });
+            let entries = file.entries.iter().map(|entry| {
                 let mut row = json!({ "file": file.file });
                 if let (Some(row), Value::Object(section)) =
                     (row.as_object_mut(), value(&entry.section))
@@ -290,7 +291,8 @@ impl Answer for toc::Answer {
                     row.extend(section);
                 }
                 row
-            })
+            });
+            std::iter::once(whole).chain(entries)
         });
         let closing = closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref());
         sections.chain(closing).collect()
@@ -380,7 +382,8 @@ impl Answer for neighbors::Answer {
                     );
             }
         }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, None);
+        let next = self.around.as_ref().and_then(|around| around.next_children.as_ref());
+        painter.remarks(&self.warnings, &self.unresolved_selectors, next);
     }
 }
 

@@ -17,16 +17,45 @@ pub struct Cursor {
     pub position: usize,
 }
 
-impl Cursor {
-    /// The remark that the list has changed since, where it has.
-    pub fn warning(self, generation: u64) -> Option<Warning> {
-        (self.generation != generation).then(|| {
-            Warning::new(
-                "STORE_CHANGED",
-                "the store has changed since the list began; going on by position",
-            )
-        })
+/// Which part of a list an answer is.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    begin: Cursor,
+    /// How many of the first items were given before and are only named again.
+    pub(super) repeated: usize,
+}
+
+impl Part {
+    /// The part that begins at `after`, or with the list; and the remark that the list is another by
+    /// now, where it is.
+    pub fn beginning(after: Option<Cursor>, generation: u64) -> (Self, Vec<Warning>) {
+        let position = after.map_or(0, |after| after.position);
+        let has_changed = after.is_some_and(|after| after.generation != generation);
+        let warning = has_changed.then(|| {
+            let message = "the store has changed since the list began; going on by position";
+            Warning::new("STORE_CHANGED", message)
+        });
+        (
+            Self { begin: Cursor { generation, position }, repeated: 0 },
+            warning.into_iter().collect(),
+        )
     }
+
+    /// How many items come before.
+    pub fn start(self) -> usize {
+        self.begin.position
+    }
+
+    /// The cursor behind the first `count` items of this part.
+    pub fn next(self, count: usize) -> String {
+        let position = self.begin.position + count.saturating_sub(self.repeated);
+        Cursor { position, ..self.begin }.to_string()
+    }
+}
+
+/// The number of items that `limit` allows, of which 0 means all.
+pub(super) fn most(limit: usize) -> usize {
+    if limit == 0 { usize::MAX } else { limit }
 }
 
 impl fmt::Display for Cursor {
@@ -59,7 +88,9 @@ mod tests {
         assert_eq!(cursor.to_string().parse::<Cursor>().unwrap(), cursor);
         assert!("12".parse::<Cursor>().is_err());
         assert!("12--1".parse::<Cursor>().is_err());
-        assert!(cursor.warning(12).is_none());
-        assert_eq!(cursor.warning(13).unwrap().code, "STORE_CHANGED");
+        assert!(Part::beginning(Some(cursor), 12).1.is_empty());
+        let (part, warnings) = Part::beginning(Some(cursor), 13);
+        assert_eq!(warnings[0].code, "STORE_CHANGED");
+        assert_eq!(part.next(7), "13-57");
     }
 }

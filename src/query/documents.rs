@@ -1,11 +1,12 @@
 //! Documents by name: a literal path or unique suffix first, a folder second, a glob third.
 
-use globset::{GlobBuilder, GlobMatcher};
+use std::path::Component;
 
 use super::Library;
-use super::suggestion::similar_namespaces;
+use super::glob::{Glob, Separator};
+use super::suggestion::similar_documents;
 use crate::address::{Fault, FaultCode, namespace};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::store::{NameMatch, StoredDocument};
 
 /// The documents that were named, and the names that none has.
@@ -17,20 +18,59 @@ pub struct Named {
     pub faults: Vec<Fault>,
 }
 
+/// The document of a name: decoded once, at last as it was written.
+pub(super) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
+    if name.is_empty() {
+        return Ok(NameMatch::None);
+    }
+    let decoded = namespace::decode(name);
+    match library.snapshot.named(&decoded)? {
+        NameMatch::None if decoded != name => library.snapshot.named(name),
+        other => Ok(other),
+    }
+}
+
+/// Says that no document is named `name`: because it was not ingested yet, or with names like it.
+pub(super) fn not_found(library: &Library<'_>, name: &str) -> Result<Fault> {
+    if let Some(path) = file_on_disk(library, &namespace::decode(name))
+        && library.snapshot.document_at(&path)?.is_none()
+    {
+        let message = format!("{path} is not in the store: `mdsel ingest` takes it");
+        return Ok(Fault::new(FaultCode::NotInStore, message));
+    }
+    let message = format!("no document is named {name:?}");
+    let suggestions = similar_documents(library, name)?;
+    Ok(Fault::new(FaultCode::NamespaceNotFound, message).suggest(suggestions))
+}
+
+/// The path below the root at which a file of that name lies.
+fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
+    let parts = std::path::Path::new(name).components();
+    let is_inside =
+        parts.clone().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !is_inside || name.is_empty() {
+        return None;
+    }
+    let root = library.snapshot.root();
+    let extensions = &library.snapshot.options().extensions;
+    let is_taken = |path: &str| {
+        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+        extensions.iter().any(|taken| taken.eq_ignore_ascii_case(extension))
+    };
+    std::iter::once(name.to_owned())
+        .chain(extensions.iter().map(|extension| format!("{name}.{extension}")))
+        .find(|path| is_taken(path) && root.join(path).is_file())
+}
+
 /// A glob over document paths, as ripgrep's `-g` reads them: without a `/` it matches names in any
 /// folder, and `*` does not match a `/`.
-pub fn glob(pattern: &str) -> Result<GlobMatcher> {
+pub fn glob(pattern: &str) -> Result<Glob> {
     let anchored = match pattern.strip_prefix('/') {
         Some(rest) => rest.to_owned(),
         None if pattern.contains('/') => pattern.to_owned(),
         None => format!("**/{pattern}"),
     };
-    GlobBuilder::new(&anchored)
-        .literal_separator(true)
-        .backslash_escape(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::new(ErrorKind::Usage, format!("{pattern}: {}", error.kind())))
+    Glob::new(&anchored, Separator::Slash)
 }
 
 /// The documents that `names` name; all of them where there are no names.
@@ -45,12 +85,7 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
     for name in names {
         // A document may be named as it stands in an address.
         let plain = name.strip_suffix("::*").or_else(|| name.strip_suffix("::")).unwrap_or(name);
-        let decoded = namespace::decode(plain);
-        let mut matched = library.snapshot.named(plain)?;
-        if matches!(matched, NameMatch::None) && decoded != plain {
-            matched = library.snapshot.named(&decoded)?;
-        }
-        let found = match matched {
+        let found = match by_name(library, plain)? {
             NameMatch::One(document) => vec![document],
             NameMatch::Many(paths, total) => {
                 let message = format!("{total} documents are named {name:?}");
@@ -83,10 +118,7 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
             }
         };
         if found.is_empty() {
-            let message = format!("no document is named {name:?}");
-            let suggestions = similar_namespaces(library, plain, "*")?;
-            let fault = Fault::new(FaultCode::NamespaceNotFound, message).of(name, 0);
-            result.faults.push(fault.suggest(suggestions));
+            result.faults.push(not_found(library, plain)?.of(name, 0));
         }
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }

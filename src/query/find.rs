@@ -1,11 +1,12 @@
 //! `find`: sections by title, over the whole store.
 
-use globset::{GlobBuilder, GlobMatcher};
 use serde::Serialize;
 
+use super::cursor::{Part, most};
+use super::glob::{Glob, Separator};
 use super::library::{Freshness, OpenDocument};
 use super::{Cursor, Library, List, Outcome, documents};
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{Result, Warning};
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 use crate::position::ByteSpan;
@@ -65,7 +66,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     #[serde(skip)]
-    cursor: Cursor,
+    part: Part,
 }
 
 impl Answer {
@@ -85,8 +86,7 @@ impl List for Answer {
         if count < self.matches.len() {
             result.matches.truncate(count);
             result.truncated = true;
-            let position = self.cursor.position + count;
-            result.next = Some(Cursor { position, ..self.cursor }.to_string());
+            result.next = Some(self.part.next(count));
         }
         result
     }
@@ -95,7 +95,7 @@ impl List for Answer {
 /// How titles are matched.
 enum TitlePattern {
     Part(String),
-    Whole(GlobMatcher),
+    Whole(Glob),
 }
 
 impl TitlePattern {
@@ -104,22 +104,14 @@ impl TitlePattern {
         if !pattern.contains(['*', '?', '[', '{']) {
             return Ok(Self::Part(pattern));
         }
-        GlobBuilder::new(&pattern)
-            .literal_separator(false)
-            .backslash_escape(true)
-            .build()
-            .map(|glob| Self::Whole(glob.compile_matcher()))
-            .map_err(|error| {
-                Error::new(ErrorKind::Usage, format!("{pattern}: {}", error.kind()))
-                    .with_hint("write [*], [?] or [[] for these characters themselves")
-            })
+        Glob::new(&pattern, Separator::None).map(Self::Whole)
     }
 
     fn is_match(&self, title: &str) -> bool {
         let title = comparable(title);
         match self {
             Self::Part(part) => title.contains(part),
-            Self::Whole(glob) => glob.is_match(title),
+            Self::Whole(glob) => glob.is_match(&title),
         }
     }
 }
@@ -134,22 +126,15 @@ fn literal_of(pattern: &str) -> &str {
 
 /// Finds sections.
 pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let generation = library.snapshot.generation();
-    let after = request.after.unwrap_or(Cursor { generation, position: 0 });
-    let mut result = Answer {
-        matches: Vec::new(),
-        warnings: after.warning(generation).into_iter().collect(),
-        truncated: false,
-        next: None,
-        cursor: Cursor { generation, position: after.position },
-    };
+    let (part, warnings) = Part::beginning(request.after, library.snapshot.generation());
+    let mut result = Answer { matches: Vec::new(), warnings, truncated: false, next: None, part };
     let title = TitlePattern::new(&request.pattern)?;
     let globs =
         request.globs.iter().map(|glob| documents::glob(glob)).collect::<Result<Vec<_>>>()?;
     let content = request.content.as_ref().map(|content| comparable(content));
-    let limit = if request.limit == 0 { usize::MAX } else { request.limit };
+    let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
-    let mut skip = after.position;
+    let mut skip = part.start();
     for stored in library.snapshot.documents_with_title_part(literal, usize::MAX)? {
         if !globs.is_empty() && !globs.iter().any(|glob| glob.is_match(&stored.path)) {
             continue;
@@ -167,8 +152,7 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
                 continue;
             }
             if result.matches.len() == limit {
-                let position = after.position + limit;
-                result.next = Some(Cursor { generation, position }.to_string());
+                result.next = Some(part.next(limit));
                 result.truncated = true;
                 return Ok(result);
             }

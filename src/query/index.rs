@@ -2,13 +2,15 @@
 
 use serde::Serialize;
 
+use super::cursor::{Part, most};
+use super::groups::Group;
 use super::library::{Freshness, OpenDocument, is_false};
 use super::node::{Content, Counts, words_below};
-use super::{Cursor, Library, List, Outcome, documents};
+use super::{Cursor, Library, List, Outcome, documents, groups};
 use crate::address::{Fault, Scope, StepKind};
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::markdown::words::page;
 use crate::position::ByteSpan;
 
@@ -103,28 +105,20 @@ pub struct Document {
     pub lossy: bool,
 }
 
-impl Document {
-    /// The document itself, its headings and its blocks, each an item of the list.
-    fn count(&self) -> usize {
-        1 + self.headings.len() + self.block_list.as_ref().map_or(0, Vec::len)
+/// Its headings, then its blocks.
+impl Group for Document {
+    fn items(&self) -> usize {
+        self.headings.len() + self.block_list.as_ref().map_or(0, Vec::len)
     }
 
-    /// Keeps the first `count` items, at least the document itself.
-    fn truncate(&mut self, count: usize) {
-        let rest = count.saturating_sub(1);
+    fn keep(&mut self, from: usize, to: usize) {
+        let headings = self.headings.len();
         if let Some(blocks) = &mut self.block_list {
-            blocks.truncate(rest.saturating_sub(self.headings.len()));
+            blocks.truncate(to.saturating_sub(headings));
+            blocks.drain(..from.saturating_sub(headings).min(blocks.len()));
         }
-        self.headings.truncate(rest);
-    }
-
-    /// Drops the first `count` headings and blocks.
-    fn skip(&mut self, count: usize) {
-        let headings = count.min(self.headings.len());
-        self.headings.drain(..headings);
-        if let Some(blocks) = &mut self.block_list {
-            blocks.drain(..(count - headings).min(blocks.len()));
-        }
+        self.headings.truncate(to);
+        self.headings.drain(..from.min(self.headings.len()));
     }
 }
 
@@ -143,10 +137,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     #[serde(skip)]
-    cursor: Cursor,
-    /// 1 where the first document was given before and is named again for what follows in it.
-    #[serde(skip)]
-    repeated: usize,
+    part: Part,
 }
 
 impl Answer {
@@ -158,91 +149,53 @@ impl Answer {
 
 impl List for Answer {
     fn count(&self) -> usize {
-        self.documents.iter().map(Document::count).sum()
+        groups::count(&self.documents)
     }
 
     fn least(&self) -> usize {
-        1 + self.repeated
+        1 + self.part.repeated
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
         if count >= self.count() {
-            return result;
+            return self.clone();
         }
-        let mut left = count;
-        result.documents.retain_mut(|document| {
-            let keeps = left > 0;
-            document.truncate(left);
-            left -= document.count().min(left);
-            keeps
-        });
-        result.truncated = true;
-        let position = self.cursor.position + count.saturating_sub(self.repeated);
-        result.next = Some(Cursor { position, ..self.cursor }.to_string());
-        result
+        Self {
+            documents: groups::first(&self.documents, count),
+            truncated: true,
+            next: Some(self.part.next(count)),
+            ..self.clone()
+        }
     }
 }
 
 /// Lists documents.
 pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let generation = library.snapshot.generation();
-    let after = request.after.unwrap_or(Cursor { generation, position: 0 });
+    let (mut part, warnings) = Part::beginning(request.after, library.snapshot.generation());
     let named = documents::named(library, &request.documents)?;
-    let mut result = Answer {
-        documents: Vec::new(),
-        unresolved_selectors: named.faults,
-        warnings: after.warning(generation).into_iter().collect(),
-        truncated: false,
-        next: None,
-        cursor: Cursor { generation, position: after.position },
-        repeated: 0,
+    let is_listed = |node: &Node| match node.kind {
+        NodeKind::Section(_) => true,
+        NodeKind::Block(_) | NodeKind::Item => request.blocks,
+        NodeKind::Root => false,
     };
-    let limit = if request.limit == 0 { usize::MAX } else { request.limit };
-    let (mut skip, mut left) = (after.position, limit);
-    for stored in &named.documents {
-        if left == 0 {
-            break;
-        }
-        let document = library.open(stored)?;
-        let headings = document.tree.outline().sections.len();
-        // Whoever goes on behind a document need not have it opened in full.
-        if !request.blocks && skip > headings {
-            skip -= headings + 1;
-            continue;
-        }
-        let mut listed = list(library, &document, request.blocks)?;
-        let count = listed.count();
-        if skip >= count {
-            skip -= count;
-            continue;
-        }
-        // What was given before of this document; it is named again for what follows.
-        let given = std::mem::take(&mut skip);
-        listed.skip(given.saturating_sub(1));
-        if given > 0 {
-            result.repeated = 1;
-        }
-        let rest = count - given;
-        if rest > left {
-            let is_first = given == 0;
-            listed.truncate(left + usize::from(!is_first));
-            result.documents.push(listed);
-            result.next = Some(next_of(&result.cursor, limit));
-            break;
-        }
-        left -= rest;
-        result.documents.push(listed);
-        if left == 0 && named.documents.last().is_some_and(|last| last.id != stored.id) {
-            result.next = Some(next_of(&result.cursor, limit));
-        }
-    }
-    result.truncated = result.next.is_some();
-    Ok(result)
-}
-
-fn next_of(cursor: &Cursor, given: usize) -> String {
-    Cursor { position: cursor.position + given, ..*cursor }.to_string()
+    let (documents, next) = groups::within(
+        &named.documents,
+        &mut part,
+        most(request.limit),
+        |stored| {
+            let document = library.open(stored)?;
+            Ok(document.tree.outline().nodes.iter().filter(|node| is_listed(node)).count())
+        },
+        |stored| list(library, &*library.open(stored)?, request.blocks),
+    )?;
+    Ok(Answer {
+        documents,
+        unresolved_selectors: named.faults,
+        warnings,
+        truncated: next.is_some(),
+        next,
+        part,
+    })
 }
 
 fn list(library: &Library<'_>, document: &OpenDocument, with_blocks: bool) -> Result<Document> {

@@ -121,7 +121,10 @@ impl<'a> Library<'a> {
         let freshness = match std::fs::symlink_metadata(&path) {
             Err(error) => Freshness {
                 is_stale: false,
-                is_missing: error.kind() == std::io::ErrorKind::NotFound,
+                is_missing: matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ),
             },
             Ok(metadata) => {
                 let state = file_state(&metadata);

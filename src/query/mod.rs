@@ -7,10 +7,14 @@
 pub mod cursor;
 pub mod documents;
 pub mod find;
+mod glob;
+mod groups;
 pub mod index;
 pub mod library;
+mod locate;
 pub mod neighbors;
 pub mod node;
+pub mod place;
 pub mod read;
 pub mod resolve;
 pub mod section_path;

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use super::cursor::{Cursor, Part};
 use super::library::{Freshness, OpenDocument, is_false};
-use super::resolve::{Target, resolve_one};
+use super::place::Target;
+use super::resolve::resolve_one;
 use super::{Library, List, Outcome};
 use crate::address::{Fault, Scope};
 use crate::error::{Result, Warning};
@@ -41,6 +43,9 @@ pub struct Around {
     /// Whether children were left out.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
+    /// The cursor of the children that were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_children: Option<String>,
 }
 
 /// The answer.
@@ -55,6 +60,8 @@ pub struct Answer {
     /// Remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    #[serde(skip)]
+    part: Part,
 }
 
 impl Answer {
@@ -73,23 +80,22 @@ impl List for Answer {
     fn first(&self, count: usize) -> Self {
         let mut result = self.clone();
         if let Some(around) = result.around.as_mut().filter(|_| count < self.count()) {
-            around.children.truncate(count.saturating_sub(1));
+            let children = count.saturating_sub(1);
+            around.children.truncate(children);
             around.truncated = true;
+            around.next_children = Some(self.part.next(children));
         }
         result
     }
 }
 
-/// Tells what stands around the place that `address` names.
-pub fn neighbors(library: &Library<'_>, address: &str) -> Result<Answer> {
-    let (place, warnings) = match resolve_one(library, address)? {
+/// Tells what stands around the place that `address` names; its children from `after` on.
+pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) -> Result<Answer> {
+    let (part, mut warnings) = Part::beginning(after, library.snapshot.generation());
+    let (place, remarks) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {
-            return Ok(Answer {
-                around: None,
-                unresolved_selectors: vec![fault],
-                warnings: Vec::new(),
-            });
+            return Ok(Answer { around: None, unresolved_selectors: vec![fault], warnings, part });
         }
     };
     let document = &place.document;
@@ -102,7 +108,9 @@ pub fn neighbors(library: &Library<'_>, address: &str) -> Result<Answer> {
         Target::FrontMatter => nothing_around(place.address()),
     };
     around.freshness = library.freshness(&document.stored);
-    Ok(Answer { around: Some(around), unresolved_selectors: Vec::new(), warnings })
+    around.children.drain(..part.start().min(around.children.len()));
+    warnings.extend(remarks);
+    Ok(Answer { around: Some(around), unresolved_selectors: Vec::new(), warnings, part })
 }
 
 fn nothing_around(selector: String) -> Around {
@@ -116,6 +124,7 @@ fn nothing_around(selector: String) -> Around {
         next_in_order: None,
         freshness: Freshness::default(),
         truncated: false,
+        next_children: None,
     }
 }
 

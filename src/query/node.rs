@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 
 use super::library::{Freshness, Library, is_false};
-use super::resolve::{Place, Target};
+use super::place::{Place, Target};
 use crate::address::{Fault, FaultCode, Part, Scope, Tree};
 use crate::error::Result;
 use crate::limits;
@@ -280,6 +280,7 @@ impl NodeAnswer {
     #[must_use]
     pub fn paged(&self, words: usize) -> Option<Self> {
         let content = self.content.as_ref()?;
+        let words = words.min(self.words_shown().checked_sub(1)?);
         // Pages of equal length must have one that begins at the first word shown.
         let first = self.pager.first_word;
         let words = (1..=words).rev().find(|&words| first.is_multiple_of(words))?;
@@ -298,10 +299,7 @@ impl NodeAnswer {
 }
 
 fn pager(place: &Place) -> Pager {
-    let mut base = match place.lines {
-        Some(lines) => format!("{}:{}-{}", place.document.namespace, lines.start, lines.end),
-        None => place.address(),
-    };
+    let mut base = place.address();
     let mut separator = '?';
     let mut add = |key: &str, value: String| {
         base.push(separator);
@@ -332,14 +330,9 @@ fn narrowed(place: &Place, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan)
         Target::Node(node) => tree.node(node).map_or(1, |node| node.lines.start),
     };
     let index = LineIndex::new(bytes);
-    let count = index.count();
-    let (mut from, mut to) = (1, count);
-    if let Some(lines) = place.lines {
-        from = (lines.start + 1).saturating_sub(first_line).max(1);
-        to = (lines.end + 1).saturating_sub(first_line).min(count);
-    }
+    let (mut from, mut to) = (1, index.count());
     if let Some(head) = place.params.head {
-        to = to.min((from - 1).saturating_add(head));
+        to = to.min(head);
     }
     if let Some(tail) = place.params.tail {
         from = from.max((to + 1).saturating_sub(tail));

@@ -26,6 +26,8 @@ pub struct SectionPath {
     parts: Vec<PathPart>,
     is_slug_path: bool,
     title: String,
+    /// The same with the `/` that may be the title's own.
+    title_with_slash: Option<String>,
     /// The text as a slug, where it is written as one and nothing is lost by reading it so.
     slug: Option<String>,
 }
@@ -40,6 +42,7 @@ struct PathPart {
 impl SectionPath {
     /// The section path that `text` is; a leading `/` only says that it is one.
     pub fn new(text: &str) -> Self {
+        let title_with_slash = text.starts_with('/').then(|| comparable(text.trim()));
         let text = text.strip_prefix('/').unwrap_or(text);
         let title = comparable(text.trim());
         let slug_of_all = comparable(&slug(text.trim()));
@@ -53,15 +56,17 @@ impl SectionPath {
             slug: (!title.is_empty() && title.replace(' ', "-") == slug_of_all)
                 .then_some(slug_of_all),
             title,
+            title_with_slash,
         }
     }
 
     /// The tiers in the order in which they are asked. What is not written as slugs, as `Setup`, and
     /// is the very title of a section, is meant as that title: `C++` has the slug of `C#`, and the
-    /// first of two sections called `Setup` has the slug path `setup`.
+    /// first of two sections called `Setup` has the slug path `setup`. What is written as slugs is a
+    /// path first, but the very title comes before the end of a path: `loc` before `class/~loc`.
     pub fn tiers(&self) -> [Tier; 4] {
         if self.is_slug_path {
-            [Tier::SlugPath, Tier::PathSuffix, Tier::Title, Tier::Substring]
+            [Tier::SlugPath, Tier::Title, Tier::PathSuffix, Tier::Substring]
         } else {
             [Tier::Title, Tier::SlugPath, Tier::PathSuffix, Tier::Substring]
         }
@@ -72,9 +77,9 @@ impl SectionPath {
         self.parts.last().map_or("", |part| part.slug.as_str())
     }
 
-    /// The text as a title.
-    pub fn title(&self) -> &str {
-        &self.title
+    /// The text as a title, in each way in which it may be one.
+    pub fn titles(&self) -> Vec<&str> {
+        std::iter::once(self.title.as_str()).chain(self.title_with_slash.as_deref()).collect()
     }
 
     /// The text as a slug, where that loses nothing of it.
@@ -100,7 +105,13 @@ impl SectionPath {
                 let chosen = matched.into_iter().filter(|(_, is_exact)| *is_exact || !has_exact);
                 chosen.map(|(node, _)| node).collect()
             }
-            Tier::Title => nodes(&|section| comparable(&section.title) == self.title),
+            Tier::Title => {
+                // `/std:c17` may be written in full; else the slash only forces a section path.
+                let is = |title: &str| nodes(&|section| comparable(&section.title) == title);
+                let written: Vec<usize> =
+                    self.title_with_slash.as_deref().map_or_else(Vec::new, is);
+                if written.is_empty() { is(&self.title) } else { written }
+            }
             Tier::Substring => nodes(&|section| {
                 comparable(&section.title).contains(&self.title)
                     || self
@@ -173,7 +184,7 @@ mod tests {
         let auth = &["heading:h3[0]"][..];
         assert_eq!(first_tier("Requirements/Functional/Auth"), found(SlugPath, auth));
         assert_eq!(first_tier("functional/auth"), found(PathSuffix, auth));
-        assert_eq!(first_tier("auth"), found(PathSuffix, &["heading:h3[0]", "heading:h2[1]"]));
+        assert_eq!(first_tier("auth"), found(Title, &["heading:h3[0]", "heading:h2[1]"]));
         assert_eq!(first_tier("requirements"), found(SlugPath, &["heading:h1[0]"]));
         assert_eq!(first_tier("über uns ⚙"), found(Title, &["heading:h1[1]"]));
         assert_eq!(first_tier("flow"), found(Substring, &["heading:h1[2]"]));

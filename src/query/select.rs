@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::cursor::{Part, most};
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{Window, resolve};
 use super::{Cursor, Library, List, Outcome};
@@ -38,8 +39,20 @@ pub struct Answer {
     /// The cursor of what was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// Results and faults in their order.
     #[serde(skip)]
-    cursor: Cursor,
+    items: Vec<Item>,
+    #[serde(skip)]
+    part: Part,
+}
+
+/// A result or a fault, and how many places and faults of this part come up to its end.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    is_result: bool,
+    /// How many partial results go with a fault.
+    partial: usize,
+    end: usize,
 }
 
 impl Answer {
@@ -47,32 +60,47 @@ impl Answer {
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.results.is_empty(), !self.unresolved_selectors.is_empty())
     }
+
+    fn result(&mut self, node: NodeAnswer, end: usize) {
+        self.results.push(node);
+        self.items.push(Item { is_result: true, partial: 0, end });
+    }
+
+    fn fault(&mut self, fault: Fault, partial: Vec<NodeAnswer>, end: usize) {
+        self.items.push(Item { is_result: false, partial: partial.len(), end });
+        self.unresolved_selectors.push(fault);
+        self.partial_results.extend(partial);
+    }
 }
 
+/// A result is an item, and so is a fault with its partial results.
 impl List for Answer {
     fn count(&self) -> usize {
-        self.results.len()
+        self.items.len()
     }
 
     fn first(&self, count: usize) -> Self {
         let mut result = self.clone();
-        if count < self.results.len() {
-            result.results.truncate(count);
+        if count < self.items.len() {
+            result.items.truncate(count);
+            let results = result.items.iter().filter(|item| item.is_result).count();
+            result.results.truncate(results);
+            result.unresolved_selectors.truncate(count - results);
+            result.partial_results.truncate(result.items.iter().map(|item| item.partial).sum());
             result.truncated = true;
-            let position = self.cursor.position + count;
-            result.next = Some(Cursor { position, ..self.cursor }.to_string());
+            result.next = Some(self.part.next(result.items.last().map_or(0, |item| item.end)));
         }
         result
     }
 
     fn words_of_first(&self) -> usize {
-        self.results.first().map_or(0, NodeAnswer::words_shown)
+        let is_result = self.items.first().is_some_and(|item| item.is_result);
+        self.results.first().filter(|_| is_result).map_or(0, NodeAnswer::words_shown)
     }
 
     fn first_page(&self, words: usize) -> Option<Self> {
         let mut result = self.first(1);
-        let page = self.results.first()?.paged(words)?;
-        result.results = vec![page];
+        result.results = vec![self.results.first()?.paged(words)?];
         result.truncated = true;
         Some(result)
     }
@@ -83,53 +111,94 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
-    let generation = library.snapshot.generation();
-    let after = request.after.unwrap_or(Cursor { generation, position: 0 });
+    let (part, warnings) = Part::beginning(request.after, library.snapshot.generation());
     // Every place that was named by itself is given.
     let limit = match request.limit {
-        Some(0) => usize::MAX,
-        Some(limit) => limit,
+        Some(limit) => most(limit),
         None => limits::LIST_LIMIT.max(request.addresses.len()),
     };
     let mut result = Answer {
         results: Vec::new(),
         partial_results: Vec::new(),
         unresolved_selectors: Vec::new(),
-        warnings: after.warning(generation).into_iter().collect(),
+        warnings,
         truncated: false,
         next: None,
-        cursor: Cursor { generation, position: after.position },
+        items: Vec::new(),
+        part,
     };
-    let mut skip = after.position;
-    let mut taken = 0;
+    // Places and faults that are still to be passed over, and those that were gone through.
+    let mut skip = part.start();
+    let mut end = 0;
     for address in &request.addresses {
-        let resolution = resolve(library, address, Window { skip, take: limit - taken })?;
-        skip -= resolution.skipped.min(skip);
-        for warning in resolution.warnings {
-            if !result.warnings.contains(&warning) {
-                result.warnings.push(warning);
-            }
-        }
-        for place in &resolution.partial {
-            if let Ok(partial) = answer(library, place, Extent::Structure)? {
-                result.partial_results.push(partial);
-            }
-        }
-        // Told once, with the first results.
-        result.unresolved_selectors.extend(resolution.fault);
-        for place in &resolution.places {
-            taken += 1;
-            match answer(library, place, Extent::Words(request.max_words))? {
-                Ok(node) => result.results.push(node),
-                Err(fault) => result.unresolved_selectors.push(fault.of(address, 0)),
-            }
-        }
-        if resolution.has_more {
-            let position = after.position + taken;
-            result.next = Some(Cursor { generation, position }.to_string());
+        if !one_address(library, request, address, limit, &mut skip, &mut end, &mut result)? {
+            result.next = Some(part.next(end));
             break;
         }
     }
     result.truncated = result.next.is_some() || result.results.iter().any(|node| node.truncated);
     Ok(result)
+}
+
+/// Answers one address, up to `limit` results in all; whether nothing of it is left.
+fn one_address(
+    library: &Library<'_>,
+    request: &Request,
+    address: &str,
+    limit: usize,
+    skip: &mut usize,
+    end: &mut usize,
+    result: &mut Answer,
+) -> Result<bool> {
+    let mut taken_before = 0;
+    // Of many places, those without the page that is asked for do not count unless all lack it.
+    let mut lacking = None;
+    let mut has_result = false;
+    loop {
+        let window = Window { skip: *skip + taken_before, take: limit - result.results.len() };
+        let resolution = resolve(library, address, window)?;
+        for warning in resolution.warnings {
+            if !result.warnings.contains(&warning) {
+                result.warnings.push(warning);
+            }
+        }
+        if let Some(fault) = resolution.fault {
+            if *skip > 0 {
+                *skip -= 1;
+                return Ok(true);
+            }
+            let mut partial = Vec::new();
+            for place in &resolution.partial {
+                partial.extend(answer(library, place, Extent::Structure)?.ok());
+            }
+            *end += 1;
+            result.fault(fault, partial, *end);
+            return Ok(true);
+        }
+        let is_done = !resolution.has_more;
+        for place in &resolution.places {
+            *end += 1;
+            match answer(library, place, Extent::Words(request.max_words))? {
+                Ok(node) => {
+                    has_result = true;
+                    result.result(node, *end);
+                }
+                Err(fault) => lacking = lacking.or(Some(fault)),
+            }
+        }
+        taken_before += resolution.places.len();
+        if is_done {
+            // Places of this address that were given with an answer before.
+            let given_before =
+                resolution.skipped.saturating_sub(taken_before - resolution.places.len());
+            *skip -= given_before.min(*skip);
+            if let Some(fault) = lacking.filter(|_| !has_result && given_before == 0) {
+                result.fault(fault.of(address, 0), Vec::new(), *end);
+            }
+            return Ok(true);
+        }
+        if result.results.len() == limit {
+            return Ok(false);
+        }
+    }
 }

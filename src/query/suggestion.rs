@@ -100,12 +100,8 @@ pub(super) fn similar_sections(document: &OpenDocument, text: &str) -> Vec<Strin
     unique(addresses.take(limits::MAX_SUGGESTIONS * 4).collect())
 }
 
-/// Documents whose name resembles `name`, each with `rest` behind it.
-pub(super) fn similar_namespaces(
-    library: &Library<'_>,
-    name: &str,
-    rest: &str,
-) -> Result<Vec<String>> {
+/// The whole documents whose name resembles `name`, as addresses.
+pub(super) fn similar_documents(library: &Library<'_>, name: &str) -> Result<Vec<String>> {
     let components = name.split('/').count();
     let has_extension = name.rsplit('/').next().is_some_and(|file| file.contains('.'));
     let shortened: Vec<(String, String)> = library
@@ -126,6 +122,6 @@ pub(super) fn similar_namespaces(
     let paths = similar
         .into_iter()
         .flat_map(|tail| shortened.iter().filter(move |(other, _)| other == tail))
-        .map(|(_, path)| format!("{}::{rest}", namespace::encode(path)));
+        .map(|(_, path)| format!("{}::*", namespace::encode(path)));
     Ok(unique(paths.collect()))
 }

@@ -3,8 +3,10 @@
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
+use super::cursor::{Part, most};
+use super::groups::Group;
 use super::library::{Freshness, OpenDocument};
-use super::{Cursor, Library, List, Outcome, documents};
+use super::{Cursor, Library, List, Outcome, documents, groups};
 use crate::address::Fault;
 use crate::error::{Result, Warning};
 
@@ -96,9 +98,18 @@ pub struct Answer {
     pub warnings: Vec<Warning>,
     /// The cursor of what was left out.
     pub next: Option<String>,
-    cursor: Cursor,
-    /// 1 where the first file was named before and is named again for what follows in it.
-    repeated: usize,
+    part: Part,
+}
+
+impl Group for File {
+    fn items(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn keep(&mut self, from: usize, to: usize) {
+        self.entries.truncate(to);
+        self.entries.drain(..from.min(self.entries.len()));
+    }
 }
 
 impl Answer {
@@ -108,81 +119,38 @@ impl Answer {
     }
 }
 
-/// A file, and each of its sections, is an item.
 impl List for Answer {
     fn count(&self) -> usize {
-        self.files.iter().map(|file| 1 + file.entries.len()).sum()
+        groups::count(&self.files)
     }
 
     fn least(&self) -> usize {
-        1 + self.repeated
+        1 + self.part.repeated
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
         if count >= self.count() {
-            return result;
+            return self.clone();
         }
-        let mut left = count;
-        result.files.retain_mut(|file| {
-            let keeps = left > 0;
-            file.entries.truncate(left.saturating_sub(1));
-            left -= (1 + file.entries.len()).min(left);
-            keeps
-        });
-        let position = self.cursor.position + count.saturating_sub(self.repeated);
-        result.next = Some(Cursor { position, ..self.cursor }.to_string());
-        result
+        let files = groups::first(&self.files, count);
+        Self { files, next: Some(self.part.next(count)), ..self.clone() }
     }
 }
 
 /// Lists section trees.
 pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let generation = library.snapshot.generation();
-    let after = request.after.unwrap_or(Cursor { generation, position: 0 });
+    let (mut part, warnings) = Part::beginning(request.after, library.snapshot.generation());
     let named = documents::named(library, &request.documents)?;
-    let mut result = Answer {
-        is_single: request.documents.len() == 1 && named.documents.len() == 1,
-        files: Vec::new(),
-        unresolved_selectors: named.faults,
-        warnings: after.warning(generation).into_iter().collect(),
-        next: None,
-        cursor: Cursor { generation, position: after.position },
-        repeated: 0,
-    };
-    let limit = if request.limit == 0 { usize::MAX } else { request.limit };
-    let mut skip = after.position;
-    let mut given = 0;
-    for stored in &named.documents {
-        let document = library.open(stored)?;
-        let mut file = sections(library, &document, request);
-        let count = 1 + file.entries.len();
-        if skip >= count {
-            skip -= count;
-            continue;
-        }
-        if given == limit {
-            let position = after.position + given;
-            result.next = Some(Cursor { generation, position }.to_string());
-            break;
-        }
-        let skipped = std::mem::take(&mut skip);
-        if skipped > 0 {
-            result.repeated = 1;
-            file.entries.drain(..skipped - 1);
-        }
-        let rest = count - skipped;
-        let taken = rest.min(limit - given);
-        given += taken;
-        file.entries.truncate(taken - usize::from(skipped == 0));
-        result.files.push(file);
-        if taken < rest {
-            let position = after.position + given;
-            result.next = Some(Cursor { generation, position }.to_string());
-            break;
-        }
-    }
-    Ok(result)
+    let is_single = request.documents.len() == 1 && named.documents.len() == 1;
+    let file = |stored: &_| Ok(sections(library, &*library.open(stored)?, request));
+    let (files, next) = groups::within(
+        &named.documents,
+        &mut part,
+        most(request.limit),
+        |stored| Ok(file(stored)?.items()),
+        file,
+    )?;
+    Ok(Answer { files, is_single, unresolved_selectors: named.faults, warnings, next, part })
 }
 
 fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -> File {

@@ -127,7 +127,11 @@ impl Snapshot {
         let probe =
             connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
         let Err(error) = probe else { return Ok(connection) };
-        if error.sqlite_error_code() != Some(rusqlite::ffi::ErrorCode::CannotOpen) {
+        let is_unwritable = matches!(
+            error.sqlite_error_code(),
+            Some(rusqlite::ffi::ErrorCode::CannotOpen | rusqlite::ffi::ErrorCode::ReadOnly)
+        );
+        if !is_unwritable {
             return Err(store_error(path, error));
         }
         let log = beside(path, "-wal");
@@ -136,7 +140,7 @@ impl Snapshot {
                 ErrorKind::StoreNeedsCheckpoint,
                 format!("{}: holds changes that cannot be read from here", log.display()),
             )
-            .with_hint("run `mdsel status` once where the folder can be written"));
+            .with_hint("run `mdsel ingest` once where the folder can be written"));
         }
         let target = format!("file:{}?immutable=1", uri_path(path));
         connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)

@@ -14,7 +14,7 @@ pub(super) fn needle(text: &str) -> String {
 }
 
 /// The keys of all sections: each a line end and the needle of the title, then a tab and the path
-/// part where that is another text.
+/// part where that is another text. Anchors of headings in containers stand there as titles do.
 pub(super) fn of(outline: &Outline) -> String {
     let mut keys = String::new();
     for section in &outline.sections {
@@ -27,6 +27,10 @@ pub(super) fn of(outline: &Outline) -> String {
             keys.push('\t');
             keys.push_str(&part);
         }
+    }
+    for contained in &outline.contained_anchors {
+        keys.push('\n');
+        keys.push_str(&needle(&contained.anchor));
     }
     keys
 }

@@ -344,9 +344,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the log back into the store file and ends.
+    /// Writes the log back into the store file and ends. A reader of an older state keeps the log from
+    /// being emptied; it is waited for no longer than an answer takes.
     pub fn close(self) -> Result<()> {
-        self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
-        Ok(())
+        const MOST: Duration = Duration::from_millis(250);
+        self.wrap(self.connection.busy_timeout(MOST))?;
+        self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
     }
 }

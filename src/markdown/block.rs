@@ -1,0 +1,83 @@
+//! Blocks as the parser's adapter gives them and the outline takes them.
+//!
+//! Invariant: a container precedes what it holds.
+
+use crate::position::ByteSpan;
+
+/// The type of a block (`CommonMark` chapters 4 and 5, and tables).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BlockType {
+    /// A paragraph.
+    Paragraph,
+    /// A bullet or ordered list.
+    List,
+    /// A fenced or indented code block.
+    Code,
+    /// A table (GitHub Flavored Markdown).
+    Table,
+    /// A block quote.
+    Blockquote,
+    /// An HTML block.
+    Html,
+    /// A thematic break.
+    Rule,
+    /// A link reference definition.
+    Definition,
+    /// A heading inside a container, which makes no section.
+    Heading,
+}
+
+impl BlockType {
+    /// All types, in the order in which they are listed.
+    pub const ALL: [Self; 9] = [
+        Self::Paragraph,
+        Self::List,
+        Self::Code,
+        Self::Table,
+        Self::Blockquote,
+        Self::Html,
+        Self::Rule,
+        Self::Definition,
+        Self::Heading,
+    ];
+
+    /// The word for it in an address.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paragraph => "paragraph",
+            Self::List => "list",
+            Self::Code => "code",
+            Self::Table => "table",
+            Self::Blockquote => "blockquote",
+            Self::Html => "html",
+            Self::Rule => "rule",
+            Self::Definition => "definition",
+            Self::Heading => "heading",
+        }
+    }
+
+    /// The type that an address calls `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|block_type| block_type.name() == name)
+    }
+}
+
+/// What a block is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    /// A heading, at the top level or in a container, with its rendered title.
+    Heading { level: u8, title: String },
+    /// Any other block.
+    Block(BlockType),
+    /// An item of a list.
+    Item,
+}
+
+/// A block in document order; containers precede what they hold.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    /// Index of the container in the same list.
+    pub(super) parent: Option<usize>,
+    pub(super) span: ByteSpan,
+}

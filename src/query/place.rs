@@ -1,0 +1,75 @@
+//! Places: what an address names, and which bytes that is.
+//!
+//! Invariant: a place's primary address, resolved, is the same place.
+
+use std::rc::Rc;
+
+use super::library::OpenDocument;
+use crate::address::{Params, Part};
+use crate::position::ByteSpan;
+
+/// What a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The whole document.
+    Document,
+    /// Its front matter.
+    FrontMatter,
+    /// A node.
+    Node(usize),
+}
+
+/// A place that an address names.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The document.
+    pub document: Rc<OpenDocument>,
+    /// What in it.
+    pub target: Target,
+    /// How much of it.
+    pub params: Params,
+    /// Why it is not quite what was named: `containing` or `lines`.
+    pub resolved: Option<&'static str>,
+}
+
+impl Place {
+    pub(super) fn new(document: Rc<OpenDocument>, target: Target, params: Params) -> Self {
+        Self { document, target, params, resolved: None }
+    }
+
+    /// The primary address.
+    pub fn address(&self) -> String {
+        match self.target {
+            Target::Document => self.document.address("*"),
+            Target::FrontMatter => self.document.address("@frontmatter"),
+            Target::Node(node) => self.document.address_of(node),
+        }
+    }
+
+    /// The bytes of the whole target.
+    pub fn span(&self) -> ByteSpan {
+        let outline = self.document.tree.outline();
+        match self.target {
+            Target::Document => self.document.span(),
+            Target::FrontMatter => outline.front_matter.unwrap_or_default(),
+            Target::Node(node) => {
+                outline.nodes.get(node).map(|node| node.bytes).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The bytes of the part that is named.
+    pub fn part_span(&self) -> ByteSpan {
+        let mut span = self.span();
+        if let Target::Node(node) = self.target
+            && let Some(section) = self.document.tree.section(node)
+        {
+            span.end = match self.params.part {
+                Some(Part::Heading) => section.heading_end,
+                Some(Part::Own) => section.own_end,
+                Some(Part::All) | None => span.end,
+            };
+        }
+        span
+    }
+}
