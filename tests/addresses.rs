@@ -249,6 +249,7 @@ fn sections_of_a_sample_by_every_form() {
         };
         let mut addresses = Vec::new();
         let mut expected = Vec::new();
+        assert_ambiguous_titles(&place, name, &flat);
         // Large documents repeat what small ones show.
         for (section, index) in flat.iter().take(200) {
             let selector = section["selector"].as_str().unwrap();
@@ -315,6 +316,44 @@ fn sections_of_a_sample_by_every_form() {
         }
     }
     assert!(sections > 50);
+}
+
+/// Asserts that each title of several sections is an ambiguity of all of them, but where it is written
+/// as the slug path that one of them has.
+fn assert_ambiguous_titles(place: &Place, name: &str, flat: &[(Value, String)]) {
+    let mut by_title: std::collections::BTreeMap<String, Vec<String>> = Default::default();
+    for (section, _) in flat {
+        let selector = section["selector"].as_str().unwrap().to_owned();
+        by_title.entry(fold(section["title"].as_str().unwrap())).or_default().push(selector);
+    }
+    let title_of = |(section, _): &(Value, String)| section["title"].as_str().unwrap().to_owned();
+    let mut titles: Vec<String> = flat.iter().map(title_of).collect();
+    titles.sort();
+    titles.dedup();
+    let is_repeated = |title: &String| by_title[&fold(title)].len() > 1;
+    let is_plain = |title: &String| !title.is_empty() && !title.contains(['\n', '?', '/']);
+    let is_path =
+        |title: &String| flat.iter().any(|(section, _)| section["path"].as_str() == Some(title));
+    let titles: Vec<String> = titles
+        .into_iter()
+        .filter(|title| is_repeated(title) && is_plain(title) && !is_path(title))
+        .take(50)
+        .collect();
+    if titles.is_empty() {
+        return;
+    }
+    let input = titles.iter().map(|title| format!("{name}::/{title}\n")).collect::<String>();
+    let json = place.run_in("", &["select", "-"], &input).ends(1).json();
+    let faults = json["unresolved_selectors"].as_array().unwrap();
+    assert_eq!(faults.len(), titles.len());
+    for (fault, title) in faults.iter().zip(&titles) {
+        let all = &by_title[&fold(title)];
+        assert_eq!(fault["code"], "AMBIGUOUS", "{name}::/{title}");
+        let candidates: Vec<&str> =
+            fault["candidates"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+        assert_eq!(candidates, all[..all.len().min(10)]);
+        assert!(fault["message"].as_str().unwrap().starts_with(&all.len().to_string()));
+    }
 }
 
 fn fold(text: &str) -> String {

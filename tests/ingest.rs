@@ -374,3 +374,20 @@ fn names_that_are_not_utf8_are_told_one_by_one() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["added"], 1);
 }
+
+#[test]
+fn a_report_keeps_to_its_budget_and_says_so() {
+    let place = Place::with(&[("a.md", "# A\n")]);
+    for number in 0..30 {
+        place.write(&format!("{number}.md"), b"\0");
+    }
+    let report = place.run(&["ingest", "--max-chars", "400"]).success();
+    assert!(report.text().chars().count() <= 400);
+    assert_eq!(
+        (report.json()["added"].as_u64(), report.json()["truncated"].as_bool()),
+        (Some(1), Some(true))
+    );
+    place.write("b.md", "# B\n");
+    let check = place.run(&["ingest", "--check", "--max-chars", "200"]).ends(1);
+    assert!(check.text().chars().count() <= 200);
+}

@@ -13,6 +13,14 @@ fn the_nearest_store_upwards_is_used_unless_another_is_named() {
     let named = place.run_in("sub", &["select", "a.md", "--db", "none.db"], "").ends(2);
     assert_eq!(named.code(), "STORE_NOT_FOUND");
     assert!(!place.join("sub/none.db").exists());
+    let by_environment = std::process::Command::new(crate::harness::PROGRAM)
+        .args(["select", "a.md"])
+        .current_dir("/")
+        .env_clear()
+        .env("MDSEL_DB", place.join(".mdsel.db"))
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert_eq!(by_environment.unwrap().code(), Some(0));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::{Status, remark, store};
 use crate::error::Result;
 use crate::ingest::{ChangeKind, OptionChanges, Paths, Report, Request, preview, run as ingest};
 use crate::output::{Answer, Painter};
+use crate::query::List;
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let folder = store::current_folder()?;
@@ -52,16 +53,16 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let report = report?;
     if arguments.check {
         let check = Check::of(&report);
-        global.print(&check)?;
+        global.print_list(&check)?;
         let is_clean = check.findings.is_empty();
         return Ok(if is_clean { Status::Success } else { Status::Nothing });
     }
-    global.print(&report)?;
+    global.print_list(&report)?;
     Ok(Status::Success)
 }
 
 /// A document that differs from what is stored.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Finding {
     code: &'static str,
     message: String,
@@ -70,9 +71,22 @@ struct Finding {
 }
 
 /// Whether the store is out of date.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Check {
     findings: Vec<Finding>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+}
+
+impl List for Check {
+    fn count(&self) -> usize {
+        self.findings.len()
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let findings: Vec<Finding> = self.findings.iter().take(count).cloned().collect();
+        Self { truncated: findings.len() < self.findings.len(), findings }
+    }
 }
 
 impl Check {
@@ -90,7 +104,7 @@ impl Check {
                 hint: "mdsel ingest",
             }
         });
-        Self { findings: findings.collect() }
+        Self { findings: findings.collect(), truncated: false }
     }
 }
 

@@ -114,7 +114,7 @@ pub struct Change {
 }
 
 /// What an ingest did, or would do.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Documents that were not in the store.
     pub added: usize,
@@ -133,6 +133,9 @@ pub struct Report {
     /// Every change by path; filled by [`preview`] alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Vec<Change>>,
+    /// Whether changes, skipped files or warnings were left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 impl Report {
@@ -192,35 +195,50 @@ impl Comparison {
 /// Compares what was found with what is stored; counts what is unchanged into `report`.
 fn compare(
     walked: Walked,
-    stored: Vec<StoredDocument>,
+    stored: &[StoredDocument],
     scopes: &Scopes,
     is_forced: bool,
     report: &mut Report,
 ) -> Comparison {
-    let mut known: HashMap<String, StoredDocument> = stored
-        .into_iter()
-        .filter(|document| scopes.contain(&document.path))
-        .map(|document| (document.path.clone(), document))
-        .collect();
+    let mut known: HashMap<&str, (usize, &StoredDocument)> = HashMap::with_capacity(stored.len());
+    for (index, document) in stored.iter().enumerate() {
+        if scopes.contain(&document.path) {
+            known.insert(&document.path, (index, document));
+        }
+    }
+    // What is left over was not found; of the candidates, most were not stored before.
+    let mut is_found = vec![false; stored.len()];
     let mut candidates = Vec::new();
     for found in walked.found {
-        let stored = known.remove(&found.path);
-        match stored {
-            Some(stored)
-                if !is_forced && stored.state.mtime_ns != 0 && stored.state == found.state =>
-            {
-                report.unchanged += 1;
+        let stored = known.get(found.path.as_str());
+        if let Some((index, document)) = stored {
+            if let Some(is_found) = is_found.get_mut(*index) {
+                *is_found = true;
             }
-            stored => candidates.push(Candidate { path: found.path, state: found.state, stored }),
+            let is_clean = document.state.mtime_ns != 0 && document.state == found.state;
+            if is_clean && !is_forced {
+                report.unchanged += 1;
+                continue;
+            }
         }
+        let stored = stored.map(|(_, document)| (*document).clone());
+        candidates.push(Candidate { path: found.path, state: found.state, stored });
     }
     candidates.sort_by(|one, other| one.path.cmp(&other.path));
     let is_unreadable = |path: &str| {
         walked.unreadable.iter().any(|unreadable| scope::is_at_or_below(path, unreadable))
     };
-    let (kept, mut removed): (Vec<_>, Vec<_>) =
-        known.into_values().partition(|document| is_unreadable(&document.path));
-    report.unchanged += kept.len();
+    let mut removed = Vec::new();
+    for (index, document) in known.into_values() {
+        if is_found.get(index) == Some(&true) {
+            continue;
+        }
+        if is_unreadable(&document.path) {
+            report.unchanged += 1;
+        } else {
+            removed.push(document.clone());
+        }
+    }
     removed.sort_by(|one, other| one.path.cmp(&other.path));
     report.skipped.extend(walked.skipped);
     Comparison { candidates, removed }
@@ -381,7 +399,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     });
     let mut run =
         Run { scopes: &scopes, options: &options, is_forced, progress, report: Report::default() };
-    let comparison = compare(walked, stored?, &scopes, is_forced, &mut run.report);
+    let comparison = compare(walked, &stored?, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
     if stored_root.is_none() || stored_options.as_ref() != Some(&options) {
         writer.set_up(&root_from_store, &options)?;
@@ -421,7 +439,7 @@ pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report>
         progress,
         report: Report { changes: Some(Vec::new()), ..Report::default() },
     };
-    let comparison = compare(walked, stored, &scopes, request.force, &mut run.report);
+    let comparison = compare(walked, &stored, &scopes, request.force, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
     run.apply(&comparison, &mut Nowhere)?;
     let mut report = run.report;

@@ -103,8 +103,12 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            ignores.leave_to(entry.depth());
             let is_folder = entry.file_type().is_dir();
+            // Most of what is not Markdown is told by its name alone.
+            if !is_folder && entry.depth() > 0 && !self.is_taken(entry.path()) {
+                continue;
+            }
+            ignores.leave_to(entry.depth());
             // What was named by the user is looked at whatever ignore files say.
             if entry.depth() > 0 && self.is_left_out(&entry, &ignores) {
                 if is_folder {
@@ -116,11 +120,9 @@ impl Walk<'_> {
                 ignores.enter(entry.path(), entry.depth());
                 continue;
             }
-            if !self.is_taken(entry.path()) {
-                if entry.depth() == 0 {
-                    let reason = "its extension is not taken (see --ext)".to_owned();
-                    walked.skipped.push(Skipped { file: self.relative(entry.path()), reason });
-                }
+            if entry.depth() == 0 && !self.is_taken(entry.path()) {
+                let reason = "its extension is not taken (see --ext)".to_owned();
+                walked.skipped.push(Skipped { file: self.relative(entry.path()), reason });
                 continue;
             }
             let path = self.relative(entry.path());

@@ -38,6 +38,11 @@ pub(super) fn fit<Answer: List>(
     })? {
         return Ok(rendered);
     }
+    if answer.least() == 0
+        && let Some(rendered) = fits(&answer.first(0))?
+    {
+        return Ok(rendered);
+    }
     let page = largest(answer.words_of_first(), |words| match answer.first_page(words) {
         Some(page) => fits(&page),
         None => Ok(None),

@@ -10,7 +10,7 @@ use crate::address::Fault;
 use crate::error::Warning;
 use crate::ingest::{ChangeKind, Report};
 use crate::query::node::NodeAnswer;
-use crate::query::{find, index, neighbors, read, select, toc};
+use crate::query::{List, find, index, neighbors, read, select, toc};
 
 /// Collects lines of text.
 #[derive(Debug)]
@@ -390,6 +390,31 @@ impl Answer for neighbors::Answer {
 /// What stands behind the namespace of an address.
 fn locator(address: &str) -> &str {
     address.split_once("::").map_or(address, |(_, locator)| locator)
+}
+
+/// Changes, then skipped files, then warnings; the counts stand whatever is left out.
+impl List for Report {
+    fn count(&self) -> usize {
+        self.changes.as_ref().map_or(0, Vec::len) + self.skipped.len() + self.warnings.len()
+    }
+
+    fn least(&self) -> usize {
+        0
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        let mut left = count;
+        if let Some(changes) = &mut result.changes {
+            changes.truncate(left);
+            left -= changes.len();
+        }
+        result.skipped.truncate(left);
+        left -= result.skipped.len();
+        result.warnings.truncate(left);
+        result.truncated |= count < self.count();
+        result
+    }
 }
 
 impl Answer for Report {

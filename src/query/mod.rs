@@ -52,7 +52,8 @@ pub trait List {
     /// How many items it has.
     fn count(&self) -> usize;
 
-    /// How many of them must be given for going on to come any further.
+    /// How many of them must be given for the answer to be of use: for going on to come any further;
+    /// 0 where what stands beside the items is an answer by itself.
     fn least(&self) -> usize {
         1
     }

@@ -94,6 +94,7 @@ pub struct Writer {
     connection: Connection,
     path: PathBuf,
     is_dirty: bool,
+    has_written: bool,
     // Held until the connection is closed.
     _lock: File,
 }
@@ -120,7 +121,13 @@ impl Writer {
         connection.busy_timeout(wait).map_err(wrap)?;
         schema::check(path, &connection)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
-        Ok(Self { connection, path: path.to_owned(), is_dirty: false, _lock: lock })
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+            is_dirty: false,
+            has_written: false,
+            _lock: lock,
+        })
     }
 
     /// Makes an empty store beside `path` and moves it there, so that nobody ever meets half a store.
@@ -252,6 +259,7 @@ impl Writer {
         }
         self.wrap(self.connection.execute_batch("COMMIT"))?;
         self.is_dirty = false;
+        self.has_written = true;
         Ok(())
     }
 
@@ -348,6 +356,9 @@ impl Writer {
     /// being emptied; it is waited for no longer than an answer takes.
     pub fn close(self) -> Result<()> {
         const MOST: Duration = Duration::from_millis(250);
+        if !self.has_written {
+            return Ok(());
+        }
         self.wrap(self.connection.busy_timeout(MOST))?;
         self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
     }
