@@ -1,5 +1,7 @@
 //! Every form of address, alone and beside others, and what is done with two readings.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::corpus;
@@ -321,7 +323,7 @@ fn sections_of_a_sample_by_every_form() {
 /// Asserts that each title of several sections is an ambiguity of all of them, but where it is written
 /// as the slug path that one of them has.
 fn assert_ambiguous_titles(place: &Place, name: &str, flat: &[(Value, String)]) {
-    let mut by_title: std::collections::BTreeMap<String, Vec<String>> = Default::default();
+    let mut by_title: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (section, _) in flat {
         let selector = section["selector"].as_str().unwrap().to_owned();
         by_title.entry(fold(section["title"].as_str().unwrap())).or_default().push(selector);
