@@ -10,20 +10,27 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use crate::visible::is_unsafe;
 
-/// Writes `value` on one line.
-pub fn compact<Value: Serialize + ?Sized>(value: &Value) -> String {
-    written(value, Escaping(CompactFormatter))
-}
-
-/// Writes `value` indented.
-pub fn pretty<Value: Serialize + ?Sized>(value: &Value) -> String {
-    written(value, Escaping(PrettyFormatter::new()))
-}
-
-fn written<Value: Serialize + ?Sized>(value: &Value, formatter: impl Formatter) -> String {
-    let mut bytes = Vec::new();
+/// Appends `value` and a line end to `bytes`, on one line or indented.
+pub(super) fn write<Value: Serialize + ?Sized>(
+    bytes: &mut Vec<u8>,
+    value: &Value,
+    is_pretty: bool,
+) {
     // Neither our types nor writing into memory can fail.
-    drop(value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter)));
+    drop(if is_pretty {
+        let formatter = Escaping(PrettyFormatter::new());
+        value.serialize(&mut Serializer::with_formatter(&mut *bytes, formatter))
+    } else {
+        value.serialize(&mut Serializer::with_formatter(&mut *bytes, Escaping(CompactFormatter)))
+    });
+    bytes.push(b'\n');
+}
+
+/// `value` on one line, without line end.
+pub fn compact<Value: Serialize + ?Sized>(value: &Value) -> String {
+    let mut bytes = Vec::new();
+    write(&mut bytes, value, false);
+    bytes.pop();
     String::from_utf8(bytes).unwrap_or_default()
 }
 

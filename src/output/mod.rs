@@ -95,22 +95,25 @@ fn rendered(answer: &impl Answer, options: Options) -> Result<Rendered> {
 }
 
 fn bytes_of(answer: &impl Answer, options: Options) -> Result<Vec<u8>> {
-    let line = |mut text: String| {
-        text.push('\n');
-        text.into_bytes()
-    };
-    Ok(match options.format {
-        Format::Json if options.is_pretty => line(json::pretty(answer)),
-        Format::Json => line(json::compact(answer)),
-        Format::Jsonl => answer.rows().iter().flat_map(|row| line(json::compact(row))).collect(),
-        Format::Raw => answer.raw().ok_or_else(|| {
-            Error::new(ErrorKind::Usage, "this answer has no raw form")
-                .with_hint("ask for json, jsonl or text")
-        })?,
+    let mut bytes = Vec::new();
+    match options.format {
+        Format::Json => json::write(&mut bytes, answer, options.is_pretty),
+        Format::Jsonl => {
+            for row in answer.rows() {
+                json::write(&mut bytes, &row, false);
+            }
+        }
+        Format::Raw => {
+            bytes = answer.raw().ok_or_else(|| {
+                Error::new(ErrorKind::Usage, "this answer has no raw form")
+                    .with_hint("ask for json, jsonl or text")
+            })?;
+        }
         Format::Text => {
             let mut painter = Painter::new(options.has_color);
             answer.text(&mut painter);
-            painter.finish().into_bytes()
+            bytes = painter.finish().into_bytes();
         }
-    })
+    }
+    Ok(bytes)
 }

@@ -81,7 +81,6 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
         return Ok(result);
     }
     let mut seen = std::collections::HashSet::new();
-    let mut all: Option<Vec<StoredDocument>> = None;
     for name in names {
         // A document may be named as it stands in an address.
         let plain = name.strip_suffix("::*").or_else(|| name.strip_suffix("::")).unwrap_or(name);
@@ -94,28 +93,7 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
                 result.faults.push(fault);
                 continue;
             }
-            NameMatch::None => {
-                if all.is_none() {
-                    all = Some(library.snapshot.documents(None, usize::MAX)?);
-                }
-                let all = all.as_deref().unwrap_or_default();
-                let folder = format!("{}/", plain.trim_start_matches("./").trim_end_matches('/'));
-                let is_all = folder == "/" || folder == "./";
-                let mut found: Vec<_> = all
-                    .iter()
-                    .filter(|document| is_all || document.path.starts_with(&folder))
-                    .cloned()
-                    .collect();
-                if found.is_empty() && name.contains(['*', '?', '[', '{']) {
-                    let glob = glob(name)?;
-                    found = all
-                        .iter()
-                        .filter(|document| glob.is_match(&document.path))
-                        .cloned()
-                        .collect();
-                }
-                found
-            }
+            NameMatch::None => below_or_like(library, name, plain)?,
         };
         if found.is_empty() {
             result.faults.push(not_found(library, plain)?.of(name, 0));
@@ -123,4 +101,20 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
     Ok(result)
+}
+
+/// The documents below the folder `plain`, or those whose path the glob `name` matches.
+fn below_or_like(library: &Library<'_>, name: &str, plain: &str) -> Result<Vec<StoredDocument>> {
+    let folder = plain.trim_start_matches("./").trim_end_matches('/');
+    if folder.is_empty() || folder == "." {
+        return library.snapshot.documents(None, usize::MAX);
+    }
+    let below = library.snapshot.documents_below(folder)?;
+    if !below.is_empty() || !name.contains(['*', '?', '[', '{']) {
+        return Ok(below);
+    }
+    let glob = glob(name)?;
+    let mut all = library.snapshot.documents(None, usize::MAX)?;
+    all.retain(|document| glob.is_match(&document.path));
+    Ok(all)
 }

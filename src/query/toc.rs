@@ -1,6 +1,6 @@
 //! `toc`: the section tree of documents.
 
-use serde::ser::{SerializeMap as _, SerializeSeq as _};
+use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
 use super::cursor::{Part, most};
@@ -237,14 +237,21 @@ struct Forest<'a>(&'a [Entry]);
 
 impl Serialize for Branch<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct WithChildren<'a> {
-            #[serde(flatten)]
-            section: &'a Section,
-            children: Forest<'a>,
-        }
-        WithChildren { section: &self.entry.section, children: Forest(self.below) }
-            .serialize(serializer)
+        let section = &self.entry.section;
+        let mut fields = serializer.serialize_struct("Section", 12)?;
+        fields.serialize_field("title", &section.title)?;
+        fields.serialize_field("slug", &section.slug)?;
+        fields.serialize_field("level", &section.level)?;
+        fields.serialize_field("line_start", &section.line_start)?;
+        fields.serialize_field("line_end", &section.line_end)?;
+        fields.serialize_field("own_line_end", &section.own_line_end)?;
+        fields.serialize_field("char_count", &section.char_count)?;
+        fields.serialize_field("own_char_count", &section.own_char_count)?;
+        fields.serialize_field("path", &section.path)?;
+        fields.serialize_field("anchor", &section.anchor)?;
+        fields.serialize_field("selector", &section.selector)?;
+        fields.serialize_field("children", &Forest(self.below))?;
+        fields.end()
     }
 }
 

@@ -192,6 +192,20 @@ impl Snapshot {
         }))
     }
 
+    /// The documents below `folder`, in path order.
+    pub fn documents_below(&self, folder: &str) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path > ?1 AND path < ?2 ORDER BY path"
+        );
+        // `0` is what follows `/`.
+        let bounds = [format!("{folder}/"), format!("{folder}0")];
+        self.wrap(
+            self.connection
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map(bounds, stored_document)?.collect()),
+        )
+    }
+
     /// How many documents there are.
     pub fn document_count(&self) -> Result<usize> {
         self.wrap(
