@@ -35,7 +35,7 @@ limits! {
         "values in front matter after aliases are expanded; beyond it keeps its span only";
     MAX_FRONT_MATTER_DEPTH = 64, "front-matter-depth",
         "nested collections in front matter; deeper front matter keeps its span only";
-    MAX_NESTING = 100, "nesting",
+    MAX_NESTING = 32, "nesting",
         "containers inside each other; deeper markers are text of the innermost one";
     MAX_NODES = 400_000, "nodes",
         "parsed nodes of one document; the text behind them becomes one paragraph";
@@ -45,9 +45,10 @@ limits! {
         "bytes of a heading that are rendered as its title; a longer title is cut";
     MAX_TITLE_BRACKETS = 64, "title-brackets",
         "opening brackets in a heading whose inline markup is read; beyond it the title is the raw text";
-    MAX_DIAGNOSTICS = 20, "diagnostics", "diagnostics kept for one document";
     LARGE_DOCUMENT_BYTES = 4 << 20, "large-document-bytes",
-        "bytes from which a document is parsed alone, so that memory stays bounded";
+        "bytes of documents that are parsed at once for each core; a larger one is parsed alone";
+    MAX_OUTLINE_BYTES = 64 << 20, "outline-bytes",
+        "bytes of the packed outline, and of the titles, of one document; beyond it the file is skipped";
     MAX_WARNINGS_SHOWN = 100, "warnings-shown", "warnings that an ingest lists; the rest is counted";
     BATCH_BYTES = 48 << 20, "batch-bytes", "bytes of documents that one commit of an ingest takes";
     CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
@@ -67,6 +68,12 @@ limits! {
         "titles of a document that are compared with a title that does not exist";
     MAX_TITLE_DOCUMENTS = 5_000, "title-documents",
         "documents that are searched for a part of a title named without its document";
+    MAX_COMPARED_CHARS = 128, "compared-chars",
+        "characters of two names that are compared to find out how similar they are";
+    PREVIEW_CHARS = 80, "preview-chars", "characters of the preview of a block";
+    CLOSE_WAIT_MILLISECONDS = 250, "close-wait",
+        "milliseconds that a writer waits for readers of an older state before it leaves its log";
+    MAX_LOCK_WAIT_SECONDS = 86_400, "largest-wait", "seconds, the most that --wait may ask for";
     LOCK_WAIT_SECONDS = 10, "wait",
         "seconds a writer waits for another one unless --wait says otherwise";
     QUERY_SECONDS = 10, "query-seconds", "seconds one statement of the store may run";

@@ -73,11 +73,13 @@ fn huge_and_hostile_documents_are_taken_in_bounded_time() {
     place.write("headings.md", "# x\n".repeat(100_000));
     place.write("items.md", "- x\n".repeat(1_000_000));
     place.write("title.md", format!("# {}\n", "long title ".repeat(100_000)));
+    let lazy = format!("{}a\n{}", ">".repeat(99), "b\n".repeat(300_000));
+    place.write("lazy.md", lazy);
     place.write("front.md", format!("---\n{}---\n", "a: &a [*a, *a]\n".repeat(1000)));
     let start = Instant::now();
     let report = place.run(&["ingest"]).success().json();
     assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
-    assert_eq!(report["added"], 13, "{report}");
+    assert_eq!(report["added"], 14, "{report}");
     let codes: Vec<_> = report["warnings"]
         .as_array()
         .unwrap()
@@ -91,6 +93,24 @@ fn huge_and_hostile_documents_are_taken_in_bounded_time() {
         let raw = place.run(&["select", &format!("{name}.md?full=true"), "-f", "raw"]).success();
         assert_eq!(raw.stdout, std::fs::read(place.join(&format!("{name}.md"))).unwrap(), "{name}");
     }
+}
+
+#[test]
+fn questions_of_huge_documents_are_answered_in_bounded_time() {
+    let place = Place::new();
+    place.write("items.md", "- x\n".repeat(100_000));
+    let sections = "## s\n\n".repeat(20_000);
+    place.write("sections.md", format!("{sections}```\nlast\n```\n"));
+    let titles: String = (0..5000).map(|n| format!("# {n} {}\n", "long ".repeat(500))).collect();
+    place.write("titles.md", titles);
+    place.run(&["ingest"]).success();
+    let start = Instant::now();
+    place.run(&["index", "items.md", "--blocks", "--limit", "1"]).success();
+    place.run(&["neighbors", "items.md::block:list[0]"]).success();
+    place.run(&["select", &format!("titles.md::{}", "lang ".repeat(500))]).ends(1);
+    let found = place.run(&["select", "sections.md::heading:h2/block:code"]).success().json();
+    assert_eq!(found["results"][0]["content"], "```\nlast\n```\n");
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -337,8 +337,66 @@ fn a_document_that_became_a_link_is_removed_by_a_refresh() {
     place.remove("a.md");
     std::os::unix::fs::symlink("b.md", place.join("a.md")).unwrap();
     let gone = place.run(&["select", "a.md::root", "--refresh"]).ends(1);
-    assert_eq!(gone.code(), "NOT_IN_STORE");
+    assert_eq!(gone.code(), "NAMESPACE_NOT_FOUND", "a link is no file that could be taken");
+    assert!(gone.stderr.contains("skipped a.md: a symbolic link"), "{}", gone.stderr);
     assert_eq!(place.run(&["status"]).success().json()["documents"], 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_became_a_link_out_of_the_root_is_not_followed() {
+    let place = Place::with(&[("root/d/a.md", "# A\n"), ("out/a.md", "# Secret\n")]);
+    place.run_in("root", &["ingest"], "").success();
+    std::fs::remove_dir_all(place.join("root/d")).unwrap();
+    std::os::unix::fs::symlink("../out", place.join("root/d")).unwrap();
+    let answer = place.run_in("root", &["select", "d/a.md"], "").success().json();
+    assert_eq!(answer["results"][0]["missing"], true);
+    let refreshed = place.run_in("root", &["select", "d/a.md", "--refresh"], "").ends(1);
+    assert!(!refreshed.text().contains("Secret"), "{}", refreshed.text());
+    assert_eq!(place.run_in("root", &["status"], "").success().json()["documents"], 0);
+}
+
+#[test]
+fn documents_of_another_parser_are_taken_anew() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    store
+        .execute_batch(
+            "UPDATE meta SET value = 0 WHERE key = 'parser_version'; UPDATE outline SET packed = x'00'",
+        )
+        .unwrap();
+    drop(store);
+    assert_eq!(place.run(&["select", "a.md"]).ends(2).code(), "STORE_CORRUPT");
+    assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 0, 0, 2]);
+    place.run(&["select", "a.md"]).success();
+}
+
+#[test]
+fn an_empty_file_is_a_store_to_be_made() {
+    let place = Place::with(&[
+        ("corpus/a.md", "# A\n"),
+        ("elsewhere/b.md", "# B\n"),
+        ("elsewhere/s.db", ""),
+    ]);
+    let report =
+        place.run_in("corpus", &["ingest", "--db", "../elsewhere/s.db"], "").success().json();
+    assert_eq!(report["added"], 1);
+    let answer = place.run(&["select", "a.md", "--db", "elsewhere/s.db"]).success().json();
+    assert_eq!(answer["results"][0]["file"], "a.md");
+}
+
+#[test]
+fn arguments_out_of_range_are_refused_before_anything_is_done() {
+    let place = Place::with(&[("a.md", "# A\n")]);
+    for arguments in [
+        &["ingest", "--wait", "18446744073709551615"][..],
+        &["ingest", "--ext", "."],
+        &["ingest", "-f", "raw"],
+        &["ingest", "--max-file-size", "2G"],
+    ] {
+        place.run(arguments).ends(2);
+        assert!(!place.join(".mdsel.db").exists(), "{arguments:?}");
+    }
 }
 
 #[test]

@@ -216,6 +216,7 @@ fn emitted_selectors_select_exactly_their_node() {
     let request = ingest::Request {
         store: &store,
         root: None,
+        folder: place.path(),
         paths: Paths::All,
         options: OptionChanges::default(),
         force: false,

@@ -63,7 +63,7 @@ pub enum Locator {
 
 /// A locator with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ParsedPlace {
     /// The place.
     pub locator: Locator,
     /// How much of it.
@@ -74,7 +74,7 @@ pub struct Place {
 ///
 /// In a selector the first `?` begins the parameters, and they must be right. In any other locator
 /// they begin at the last `?` whose rest is made of known keys; otherwise it is text.
-pub fn parse_place(text: &str) -> Result<Place, Fault> {
+pub fn parse_place(text: &str) -> Result<ParsedPlace, Fault> {
     if selector::is_selector(text) {
         let (steps, query) = match text.split_once('?') {
             Some((steps, query)) => (steps, Some(query)),
@@ -94,13 +94,13 @@ pub fn parse_place(text: &str) -> Result<Place, Fault> {
             }
             params.page = Some(page);
         }
-        return Ok(Place { locator: Locator::Selector(selector), params });
+        return Ok(ParsedPlace { locator: Locator::Selector(selector), params });
     }
     let (locator, params) = match split_known_params(text) {
         Some((locator, query)) => (locator, parse_params(query, locator.chars().count() + 1)?),
         None => (text, Params::default()),
     };
-    Ok(Place { locator: parse_locator(locator)?, params })
+    Ok(ParsedPlace { locator: parse_locator(locator)?, params })
 }
 
 /// The text before the last `?` and that behind it, where that is made of known keys alone.

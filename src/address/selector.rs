@@ -11,7 +11,7 @@ use crate::limits;
 use crate::markdown::outline::BlockType;
 
 /// What a step names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepKind {
     /// The text before the first heading.
     Root,

@@ -14,11 +14,11 @@ pub fn most_similar<Candidate: AsRef<str>>(
     name: &str,
     candidates: impl IntoIterator<Item = Candidate>,
 ) -> Vec<Candidate> {
-    let name = name.to_lowercase();
+    let name = head(name);
     let mut scored: Vec<(f64, Candidate)> = candidates
         .into_iter()
         .filter_map(|candidate| {
-            let score = similarity(&name, &candidate.as_ref().to_lowercase());
+            let score = similarity(&name, &head(candidate.as_ref()));
             (score >= LEAST_RATIO).then_some((score, candidate))
         })
         .collect();
@@ -27,8 +27,18 @@ pub fn most_similar<Candidate: AsRef<str>>(
     scored.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
+/// As much of a name as is compared.
+fn head(name: &str) -> String {
+    name.chars().take(limits::MAX_COMPARED_CHARS).collect::<String>().to_lowercase()
+}
+
 /// How similar two names are, from 0 to 2.
 fn similarity(name: &str, candidate: &str) -> f64 {
+    let (short, long) = (name.len().min(candidate.len()), name.len().max(candidate.len()));
+    if short * 5 < long && !candidate.contains(name) {
+        // However well they match, they are not similar enough.
+        return 0.0;
+    }
     let ratio = strsim::normalized_levenshtein(name, candidate);
     if name.is_empty() {
         ratio

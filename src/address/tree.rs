@@ -3,11 +3,14 @@
 //! Owns how steps count (contract, section 3). Invariant: the primary selector of a node, followed
 //! from the document, matches that node and no other.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
+
 use super::selector::{Ordinal, Step, StepKind};
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
 
 /// From where a step is followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The whole document.
     Document,
@@ -34,6 +37,9 @@ pub struct Tree {
     ends: Vec<usize>,
     /// For each section, how many of its level come before it.
     level_ordinals: Vec<usize>,
+    /// For each other node, how many of its kind come before it in the same container; made when first
+    /// asked for.
+    sibling_ordinals: OnceLock<Vec<usize>>,
 }
 
 impl Tree {
@@ -58,7 +64,7 @@ impl Tree {
                 None => 0,
             })
             .collect();
-        Self { outline, ends, level_ordinals }
+        Self { outline, ends, level_ordinals, sibling_ordinals: OnceLock::new() }
     }
 
     /// The outline.
@@ -204,27 +210,20 @@ impl Tree {
                 if next.len() == before && dead_end.is_none() {
                     dead_end = Some(DeadEnd { step: index, scope, available: all.len() });
                 }
-                if next.len() >= most {
-                    next.truncate(most);
-                    break;
-                }
             }
             if let (true, Some(dead_end)) = (next.is_empty(), dead_end) {
                 return Err(dead_end);
             }
+            // Nested scopes may reach one node twice; so there are never more of them than nodes.
+            let mut seen = HashSet::new();
+            next.retain(|&scope| seen.insert(scope));
             scopes = next;
         }
-        let mut nodes: Vec<usize> = scopes
-            .into_iter()
-            .filter_map(|scope| match scope {
-                Scope::Node(node) => Some(node),
-                Scope::Document => None,
-            })
-            .collect();
-        // Nested scopes may reach one node twice.
-        let mut seen = std::collections::HashSet::new();
-        nodes.retain(|&node| seen.insert(node));
-        Ok(nodes)
+        let nodes = scopes.into_iter().filter_map(|scope| match scope {
+            Scope::Node(node) => Some(node),
+            Scope::Document => None,
+        });
+        Ok(nodes.take(most).collect())
     }
 
     /// The word for a node in answers: `heading:h2`, `block:code`, `item`, `root`.
@@ -270,12 +269,21 @@ impl Tree {
     }
 
     fn ordinal_among_siblings(&self, index: usize) -> usize {
-        let Some(node) = self.node(index) else { return 0 };
-        let Some(parent) = node.parent else { return 0 };
-        self.children(parent)
-            .take_while(|&sibling| sibling < index)
-            .filter(|&sibling| self.node(sibling).is_some_and(|other| other.kind == node.kind))
-            .count()
+        let ordinals = self.sibling_ordinals.get_or_init(|| {
+            let mut seen: HashMap<(Option<usize>, StepKind), usize> = HashMap::new();
+            let ordinal = |node: &Node| {
+                let kind = match node.kind {
+                    NodeKind::Block(block_type) => StepKind::Block(block_type),
+                    NodeKind::Item => StepKind::Item,
+                    NodeKind::Root | NodeKind::Section(_) => return 0,
+                };
+                let count = seen.entry((node.parent, kind)).or_default();
+                *count += 1;
+                *count - 1
+            };
+            self.outline.nodes.iter().map(ordinal).collect()
+        });
+        ordinals.get(index).copied().unwrap_or(0)
     }
 
     /// The sections that hold `node`, outermost first, itself included where it is one.

@@ -94,7 +94,7 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(super) root: Option<PathBuf>,
     /// Extensions to take, remembered [default: md,markdown,mdx]
-    #[arg(long, value_name = "EXT", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "EXT", value_delimiter = ',', value_parser = extension)]
     pub(super) ext: Option<Vec<String>>,
     /// Take hidden files, remembered
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
@@ -115,7 +115,8 @@ pub(super) struct IngestArgs {
     #[arg(long)]
     pub(super) force: bool,
     /// Seconds to wait for another writer
-    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64)]
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
+        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
     pub(super) wait: u64,
 }
 
@@ -241,14 +242,22 @@ pub(super) struct NeighborsArgs {
     pub(super) after: Option<String>,
 }
 
+/// An extension, its dot left out.
+fn extension(text: &str) -> Result<String, String> {
+    let extension = text.strip_prefix('.').unwrap_or(text);
+    let is_one = !extension.is_empty() && !extension.contains(['.', '/']);
+    is_one.then(|| extension.to_owned()).ok_or_else(|| "not an extension, as md".to_owned())
+}
+
 /// Bytes, with K, M or G for powers of 1024.
 fn byte_size(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.to_ascii_uppercase().trim_end_matches('B') {
-        text if text.ends_with('K') => (text.trim_end_matches('K').to_owned(), 1 << 10),
-        text if text.ends_with('M') => (text.trim_end_matches('M').to_owned(), 1 << 20),
-        text if text.ends_with('G') => (text.trim_end_matches('G').to_owned(), 1 << 30),
-        text => (text.to_owned(), 1),
-    };
+    let upper = text.to_ascii_uppercase();
+    let number = upper.strip_suffix('B').unwrap_or(&upper);
+    let units = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let (digits, unit) = units
+        .into_iter()
+        .find_map(|(name, unit)| number.strip_suffix(name).map(|digits| (digits, unit)))
+        .unwrap_or((number, 1));
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     match bytes {
         Some(bytes) if bytes <= limits::LARGEST_MAX_FILE_BYTES as u64 => Ok(bytes),
@@ -275,5 +284,6 @@ mod tests {
         assert_eq!(byte_size("32MB"), Ok(32 << 20));
         assert!(byte_size("2G").is_err());
         assert!(byte_size("x").is_err());
+        assert!(byte_size("5KK").is_err());
     }
 }

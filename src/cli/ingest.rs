@@ -22,20 +22,15 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     };
     let is_new = !path.exists();
     let shown = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
-    // Where a new store has neither root nor paths, the current folder is what is meant.
-    let mut paths: Vec<PathBuf> = arguments.paths.iter().map(|path| folder.join(path)).collect();
-    if paths.is_empty() && is_new && arguments.root.is_none() {
-        paths.push(folder.clone());
-    }
+    let paths: Vec<PathBuf> = arguments.paths.iter().map(|path| folder.join(path)).collect();
     let root = arguments.root.as_ref().map(|root| folder.join(root));
     let request = Request {
         store: &path,
         root: root.as_deref(),
+        folder: &folder,
         paths: if paths.is_empty() { Paths::All } else { Paths::Given(&paths) },
         options: OptionChanges {
-            extensions: arguments.ext.as_ref().map(|extensions| {
-                extensions.iter().map(|ext| ext.trim_start_matches('.').to_owned()).collect()
-            }),
+            extensions: arguments.ext.clone(),
             hidden: arguments.hidden,
             no_ignore: arguments.no_ignore,
             max_file_bytes: arguments.max_file_size,
@@ -81,6 +76,10 @@ struct Check {
 impl List for Check {
     fn count(&self) -> usize {
         self.findings.len()
+    }
+
+    fn least(&self) -> usize {
+        0
     }
 
     fn first(&self, count: usize) -> Self {

@@ -7,7 +7,7 @@
 mod args;
 mod ingest;
 mod progress;
-mod read;
+mod questions;
 mod status;
 mod store;
 
@@ -67,15 +67,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(cli: &Cli) -> Result<Status> {
+    let has_bytes = matches!(cli.command, Command::Select(_) | Command::Read(_));
+    if cli.global.format == FormatName::Raw && !has_bytes {
+        // Before anything is done that the answer would tell.
+        return Err(Error::new(ErrorKind::Usage, "this command's answer has no raw form")
+            .with_hint("ask for json, jsonl or text"));
+    }
     match &cli.command {
         Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
         Command::Status(arguments) => status::run(&cli.global, arguments),
-        Command::Index(arguments) => read::index(&cli.global, arguments),
-        Command::Select(arguments) => read::select(&cli.global, arguments),
-        Command::Toc(arguments) => read::toc(&cli.global, arguments),
-        Command::Read(arguments) => read::read(&cli.global, arguments),
-        Command::Find(arguments) => read::find(&cli.global, arguments),
-        Command::Neighbors(arguments) => read::neighbors(&cli.global, arguments),
+        Command::Index(arguments) => questions::index(&cli.global, arguments),
+        Command::Select(arguments) => questions::select(&cli.global, arguments),
+        Command::Toc(arguments) => questions::toc(&cli.global, arguments),
+        Command::Read(arguments) => questions::read(&cli.global, arguments),
+        Command::Find(arguments) => questions::find(&cli.global, arguments),
+        Command::Neighbors(arguments) => questions::neighbors(&cli.global, arguments),
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
             let request = ingest::Request {
                 store: snapshot.path(),
                 root: None,
+                folder: snapshot.path(),
                 paths: Paths::All,
                 options: OptionChanges::default(),
                 force: false,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::args::Global;
 use super::progress::Silent;
+use super::remark;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{self, OptionChanges, Paths};
 use crate::limits;
@@ -65,6 +66,7 @@ pub(super) fn open_fresh(
     let request = ingest::Request {
         store: &store,
         root: None,
+        folder: &store,
         paths: match &documents {
             Some(documents) => Paths::Stored(documents),
             None => Paths::All,
@@ -73,6 +75,12 @@ pub(super) fn open_fresh(
         force: false,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
     };
-    ingest::run(&request, &Silent)?;
+    let report = ingest::run(&request, &Silent)?;
+    for skipped in &report.skipped {
+        remark(&format!("skipped {}: {}", skipped.file, skipped.reason));
+    }
+    for warning in &report.warnings {
+        remark(&format!("warning: {}", warning.message));
+    }
     open(global)
 }

@@ -2,8 +2,9 @@
 //!
 //! First every file is looked at, and only looked at, and compared with what the store knows of it;
 //! then what may have changed is read, hashed and, where it has changed, parsed on all cores and
-//! written by one writer in batches. Invariant: behind an ingest the store equals a fresh ingest of
-//! the same tree; a run that is killed leaves whole documents, and the next run goes on from them.
+//! written by one writer in batches. Invariant: behind an ingest of the whole root that could read
+//! every file, the store equals a fresh ingest of the same tree; a run that is killed leaves whole
+//! documents, and the next run goes on from them.
 
 mod pipeline;
 mod scope;
@@ -21,6 +22,7 @@ use crate::limits;
 use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
 use pipeline::Outcome;
 use scope::Scopes;
+pub(crate) use scope::is_really_below;
 use walk::{Walk, Walked};
 
 /// What to ingest, and how.
@@ -30,6 +32,8 @@ pub struct Request<'a> {
     pub store: &'a Path,
     /// The root, absolute, where it is given.
     pub root: Option<&'a Path>,
+    /// The folder that is meant where a new store is given neither root nor paths, absolute.
+    pub folder: &'a Path,
     /// What to bring up to date.
     pub paths: Paths<'a>,
     /// Options that were given, over those that are stored.
@@ -133,6 +137,9 @@ pub struct Report {
     /// Every change by path; filled by [`preview`] alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Vec<Change>>,
+    /// Whether a document was kept as it is because its file could not be read.
+    #[serde(skip)]
+    has_kept: bool,
     /// Whether changes, skipped files or warnings were left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
@@ -235,6 +242,7 @@ fn compare(
         }
         if is_unreadable(&document.path) {
             report.unchanged += 1;
+            report.has_kept = true;
         } else {
             removed.push(document.clone());
         }
@@ -359,7 +367,10 @@ impl Run<'_> {
             self.report.skipped.push(Skipped { file: path.clone(), reason });
         }
         match stored {
-            Some(_) if is_kept => self.report.unchanged += 1,
+            Some(_) if is_kept => {
+                self.report.unchanged += 1;
+                self.report.has_kept = true;
+            }
             Some(stored) => {
                 sink.remove(stored)?;
                 self.report.count(path, ChangeKind::Removed);
@@ -395,11 +406,11 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     let (walked, stored) = std::thread::scope(|scope| {
         let walked = scope.spawn(|| walk.run(&existing));
         let stored = writer.documents();
-        (walked.join().unwrap_or_default(), stored)
+        (walked.join().map_err(|_| thread_failed()).flatten(), stored)
     });
     let mut run =
         Run { scopes: &scopes, options: &options, is_forced, progress, report: Report::default() };
-    let comparison = compare(walked, &stored?, &scopes, is_forced, &mut run.report);
+    let comparison = compare(walked?, &stored?, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
     if stored_root.is_none() || stored_options.as_ref() != Some(&options) {
         writer.set_up(&root_from_store, &options)?;
@@ -409,10 +420,10 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
         run.apply(&comparison, &mut Batches { writer: &mut writer, bytes: 0 })?;
         writer.commit()?;
     }
-    if !is_current && scopes.is_whole() {
+    let mut report = run.report;
+    if !is_current && scopes.is_whole() && !report.has_kept {
         writer.set_current_parser()?;
     }
-    let mut report = run.report;
     report.generation = writer.generation()?;
     writer.close()?;
     report.finish();
@@ -430,16 +441,18 @@ pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report>
         Some(snapshot) => snapshot.documents(None, usize::MAX)?,
         None => Vec::new(),
     };
+    let is_current = snapshot.as_ref().is_none_or(Snapshot::has_current_parser);
+    let is_forced = request.force || !is_current;
     let walk = Walk { root: scopes.root(), store: &store, options: &options };
-    let walked = walk.run(&scopes.existing());
+    let walked = walk.run(&scopes.existing())?;
     let mut run = Run {
         scopes: &scopes,
         options: &options,
-        is_forced: request.force,
+        is_forced,
         progress,
         report: Report { changes: Some(Vec::new()), ..Report::default() },
     };
-    let comparison = compare(walked, &stored, &scopes, request.force, &mut run.report);
+    let comparison = compare(walked, &stored, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
     run.apply(&comparison, &mut Nowhere)?;
     let mut report = run.report;
@@ -471,6 +484,11 @@ fn resolved(path: &Path) -> Result<PathBuf> {
     scope::canonical(path)
 }
 
+/// A thread ended before its work did.
+fn thread_failed() -> Error {
+    Error::new(ErrorKind::Io, "a thread of the ingest could not do its work; nothing was changed")
+}
+
 /// The state of a file as `metadata` tells it.
 pub fn file_state(metadata: &Metadata) -> FileState {
     #[cfg(unix)]
@@ -494,9 +512,9 @@ fn nanoseconds(time: SystemTime) -> i64 {
     }
 }
 
-/// Whether a file that was last modified at `mtime_ns` and is read now could change once more
-/// without its time changing: file systems tick in milliseconds, some in two seconds.
-fn is_racy(mtime_ns: i64) -> bool {
+/// Whether a file that was last modified at `mtime_ns` and is read from `read_began` on could change
+/// once more without its time changing: file systems tick in milliseconds, some in two seconds.
+fn is_racy(mtime_ns: i64, read_began: SystemTime) -> bool {
     let tick = if mtime_ns % 1_000_000_000 == 0 { 2_000_000_000 } else { 20_000_000 };
-    mtime_ns.saturating_add(tick) >= nanoseconds(SystemTime::now())
+    mtime_ns.saturating_add(tick) >= nanoseconds(read_began)
 }

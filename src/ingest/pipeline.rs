@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use super::{Candidate, file_state, is_racy};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::markdown;
 use crate::store::{FileState, NewDocument, PackedDocument, Packer};
@@ -52,9 +54,15 @@ impl Flight {
     }
 }
 
-/// A file costs its own size, and something for being there.
-fn cost(candidate: &Candidate) -> u64 {
-    candidate.state.size + 4096
+impl Flight {
+    /// A file costs its own size, and something for being there; a large one all that there is.
+    fn cost(&self, candidate: &Candidate) -> u64 {
+        if candidate.state.size > limits::LARGE_DOCUMENT_BYTES as u64 {
+            self.most
+        } else {
+            candidate.state.size + 4096
+        }
+    }
 }
 
 /// Takes `candidates` under `root` and calls `write` with what became of each, in their order.
@@ -71,7 +79,7 @@ pub(super) fn run(
     let flight = Flight {
         bytes: Mutex::new(0),
         landed: Condvar::new(),
-        most: (limits::LARGE_DOCUMENT_BYTES * (threads + 1)) as u64,
+        most: (limits::LARGE_DOCUMENT_BYTES * threads) as u64,
     };
     let (job_sender, job_receiver) = crossbeam_channel::bounded::<(usize, &Candidate)>(threads * 4);
     let (sender, receiver) = crossbeam_channel::unbounded::<(usize, Result<Outcome>)>();
@@ -79,7 +87,7 @@ pub(super) fn run(
         let flight = &flight;
         scope.spawn(move || {
             for job in candidates.iter().enumerate() {
-                flight.take_off(cost(job.1));
+                flight.take_off(flight.cost(job.1));
                 if job_sender.send(job).is_err() {
                     break;
                 }
@@ -92,7 +100,11 @@ pub(super) fn run(
                 let mut packer = Packer::new();
                 for (number, candidate) in jobs {
                     let outcome = match &mut packer {
-                        Ok(packer) => take(root, candidate, is_forced, max_file_bytes, packer),
+                        // A fault of the parser costs the document, not the ingest.
+                        Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
+                            take(root, candidate, is_forced, max_file_bytes, packer)
+                        }))
+                        .unwrap_or(Ok(Outcome::Refused("it cannot be parsed"))),
                         Err(error) => Err(Error::new(error.kind(), error.to_string())),
                     };
                     if results.send((number, outcome)).is_err() {
@@ -114,7 +126,7 @@ pub(super) fn run(
                     result = outcome.and_then(|outcome| write(candidate, outcome));
                 }
                 // Also behind an error, so that whoever waits to take off ends.
-                flight.land(cost(candidate));
+                flight.land(flight.cost(candidate));
             }
         }
         result
@@ -144,9 +156,13 @@ fn take(
     }
     let document = markdown::parse(&bytes);
     let path = candidate.path.clone();
-    packer
-        .pack(NewDocument { path, bytes, hash, state, document })
-        .map(|packed| Outcome::Put(Box::new(packed)))
+    match packer.pack(NewDocument { path, bytes, hash, state, document }) {
+        Ok(document) => Ok(Outcome::Put(Box::new(document))),
+        Err(error) if error.kind() == ErrorKind::Limit => {
+            Ok(Outcome::Refused("its outline is larger than the limit outline-bytes"))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The bytes and the state of a file; `None` where it is not a regular file or too large by now.
@@ -159,6 +175,7 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<Option<(Vec<u8>, FileSta
         // The file may have become a FIFO or a symbolic link since it was looked at.
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW);
     }
+    let read_began = SystemTime::now();
     let file = options.open(path)?;
     let before = file.metadata()?;
     if !before.is_file() {
@@ -166,12 +183,12 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<Option<(Vec<u8>, FileSta
     }
     let mut bytes =
         Vec::with_capacity(usize::try_from(before.len().min(max_bytes)).unwrap_or(0) + 1);
-    (&file).take(max_bytes + 1).read_to_end(&mut bytes)?;
+    (&file).take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
         return Ok(None);
     }
     let mut state = file_state(&before);
-    if is_racy(state.mtime_ns) || file_state(&file.metadata()?) != state {
+    if is_racy(state.mtime_ns, read_began) || file_state(&file.metadata()?) != state {
         state.mtime_ns = 0;
     }
     state.size = bytes.len() as u64;

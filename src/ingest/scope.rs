@@ -25,6 +25,17 @@ pub(super) fn is_at_or_below(path: &str, scope: &str) -> bool {
         || path.strip_prefix(scope).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Whether `path`, relative to `root`, lies where it says: no part goes up, and the folder that holds
+/// it is no symbolic link's.
+pub(crate) fn is_really_below(root: &Path, path: &str) -> bool {
+    let full = root.join(path);
+    let parts_are_names =
+        Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let folder = if path.is_empty() { Some(root) } else { full.parent() };
+    parts_are_names
+        && folder.is_some_and(|folder| folder.canonicalize().is_ok_and(|real| real == folder))
+}
+
 /// The refusal to move a root.
 pub(super) fn other_root(root: &Path) -> Error {
     Error::new(ErrorKind::Usage, format!("the root of this store is {}", root.display()))
@@ -44,6 +55,9 @@ impl Scopes {
             Paths::Given(paths) => {
                 paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>>>()?
             }
+            Paths::All if stored_root.is_none() && request.root.is_none() => {
+                vec![canonical(request.folder)?]
+            }
             Paths::All | Paths::Stored(_) => Vec::new(),
         };
         let root = match (stored_root, given_root.transpose()?) {
@@ -60,8 +74,8 @@ impl Scopes {
             .with_hint("ingest where the corpus is; the store answers without it"));
         }
         let named = match request.paths {
-            Paths::All => vec![String::new()],
-            Paths::Given(_) => {
+            Paths::All if given.is_empty() => vec![String::new()],
+            Paths::All | Paths::Given(_) => {
                 given.iter().map(|path| relative(&root, path)).collect::<Result<Vec<_>>>()?
             }
             Paths::Stored(documents) => documents.to_vec(),
@@ -104,9 +118,11 @@ impl Scopes {
         self.paths.iter().any(|scope| is_at_or_below(path, scope))
     }
 
-    /// The scopes that exist.
+    /// The scopes that exist, and no symbolic link on the way to them.
     pub(super) fn existing(&self) -> Vec<String> {
-        let exists = |path: &&String| self.root.join(path).symlink_metadata().is_ok();
+        let exists = |path: &&String| {
+            self.root.join(path).symlink_metadata().is_ok() && is_really_below(&self.root, path)
+        };
         self.paths.iter().filter(exists).cloned().collect()
     }
 

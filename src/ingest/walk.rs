@@ -2,9 +2,9 @@
 //!
 //! Owns which files are looked at: extension, ignore files, hidden names, symbolic links, other file
 //! types, the store's own files. Invariant: nothing outside the root is ever named, no symbolic link
-//! is followed, no file is opened, and whatever is left out although its name would be taken is told.
+//! is followed, no document is opened, and whatever is left out for another reason than an ignore
+//! file or a hidden name is told.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crossbeam_channel::Sender;
@@ -13,6 +13,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use walkdir::{DirEntry, WalkDir};
 
 use super::{Skipped, file_state};
+use crate::error::Result;
 use crate::limits;
 use crate::store::{FileState, IngestOptions};
 
@@ -45,7 +46,7 @@ const BATCH: usize = 512;
 
 impl Walk<'_> {
     /// Walks the `scopes`, paths relative to the root ("" for all of it) that exist, on all cores.
-    pub(super) fn run(&self, scopes: &[String]) -> Walked {
+    pub(super) fn run(&self, scopes: &[String]) -> Result<Walked> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (sender, receiver) = crossbeam_channel::bounded::<Vec<String>>(64);
         std::thread::scope(|scope| {
@@ -70,13 +71,13 @@ impl Walk<'_> {
             drop(sender.send(batch));
             drop(sender);
             for state in states {
-                if let Ok(part) = state.join() {
-                    walked.found.extend(part.found);
-                    walked.skipped.extend(part.skipped);
-                    walked.unreadable.extend(part.unreadable);
-                }
+                // What was not seen must not pass for what is not there.
+                let part = state.join().map_err(|_| super::thread_failed())?;
+                walked.found.extend(part.found);
+                walked.skipped.extend(part.skipped);
+                walked.unreadable.extend(part.unreadable);
             }
-            walked
+            Ok(walked)
         })
     }
 
@@ -105,7 +106,7 @@ impl Walk<'_> {
             };
             let is_folder = entry.file_type().is_dir();
             // Most of what is not Markdown is told by its name alone.
-            if !is_folder && entry.depth() > 0 && !self.is_taken(entry.path()) {
+            if !is_folder && entry.depth() > 0 && !self.options.takes(entry.path()) {
                 continue;
             }
             ignores.leave_to(entry.depth());
@@ -120,7 +121,7 @@ impl Walk<'_> {
                 ignores.enter(entry.path(), entry.depth());
                 continue;
             }
-            if entry.depth() == 0 && !self.is_taken(entry.path()) {
+            if entry.depth() == 0 && !self.options.takes(entry.path()) {
                 let reason = "its extension is not taken (see --ext)".to_owned();
                 walked.skipped.push(Skipped { file: self.relative(entry.path()), reason });
                 continue;
@@ -164,12 +165,6 @@ impl Walk<'_> {
         }
     }
 
-    fn is_taken(&self, path: &Path) -> bool {
-        path.extension().and_then(OsStr::to_str).is_some_and(|extension| {
-            self.options.extensions.iter().any(|taken| taken.eq_ignore_ascii_case(extension))
-        })
-    }
-
     fn is_left_out(&self, entry: &DirEntry, ignores: &IgnoreStack) -> bool {
         let name = entry.file_name().as_encoded_bytes();
         let is_hidden = name.starts_with(b".");
@@ -181,7 +176,7 @@ impl Walk<'_> {
 
     /// Whether `path` is the store or one of the files and folders that belong to it.
     fn is_of_the_store(&self, path: &Path) -> bool {
-        const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
+        const SUFFIXES: [&str; 6] = ["", "-wal", "-shm", "-journal", "-lock", "-new"];
         let path = path.as_os_str().as_encoded_bytes();
         path.strip_prefix(self.store.as_os_str().as_encoded_bytes())
             .is_some_and(|rest| SUFFIXES.iter().any(|suffix| suffix.as_bytes() == rest))

@@ -81,14 +81,30 @@ fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, Strin
     let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
     match format {
         Format::Toml => {
-            let value: Value = toml::from_str(text).map_err(|error| one_line(error.message()))?;
-            Ok(value.as_object().cloned())
+            let table: toml::Table =
+                toml::from_str(text).map_err(|error| one_line(error.message()))?;
+            Ok(Some(table.into_iter().map(|(key, value)| (key, json_of(value))).collect()))
         }
         Format::Yaml => match read_yaml(text)? {
             Value::Object(map) => Ok(Some(map)),
             Value::Null => Ok(Some(Map::new())),
             _ => Ok(None),
         },
+    }
+}
+
+/// A TOML value in JSON; dates and times as they are written.
+fn json_of(value: toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => Value::String(text),
+        toml::Value::Integer(number) => Value::from(number),
+        toml::Value::Float(number) => Value::from(number),
+        toml::Value::Boolean(truth) => Value::Bool(truth),
+        toml::Value::Datetime(time) => Value::String(time.to_string()),
+        toml::Value::Array(values) => values.into_iter().map(json_of).collect(),
+        toml::Value::Table(table) => {
+            Value::Object(table.into_iter().map(|(key, value)| (key, json_of(value))).collect())
+        }
     }
 }
 
@@ -215,7 +231,10 @@ mod tests {
                 json!({"title": "A", "n": 3, "v": "1.10", "d": "2024-01-02", "ok": "yes", "t": ["a", "b"]})
             )
         );
-        assert_eq!(value("+++\na = 1\n+++\n"), Some(json!({"a": 1})));
+        assert_eq!(
+            value("+++\na = 1\nd = 2024-01-02\n+++\n"),
+            Some(json!({"a": 1, "d": "2024-01-02"}))
+        );
         assert_eq!(value("---\na: |\n  x\n  ---\n  y\n...\n"), Some(json!({"a": "x\n---\ny\n"})));
     }
 

@@ -38,7 +38,7 @@ pub struct Document {
     pub outline: Outline,
     /// The keys and values of its front matter, where it has any that can be read.
     pub front_matter: Option<Map<String, Value>>,
-    /// What could not be taken as it stands, in document order, at most [`limits::MAX_DIAGNOSTICS`].
+    /// What could not be taken as it stands.
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the file holds bytes that are not UTF-8.
     pub is_lossy: bool,
@@ -106,7 +106,6 @@ pub fn parse(file: &[u8]) -> Document {
             section.title = section.title.replace(PLACEHOLDER, "\u{FFFD}");
         }
     }
-    diagnostics.truncate(limits::MAX_DIAGNOSTICS);
     Document {
         outline,
         front_matter: front_matter.and_then(|found| found.value),

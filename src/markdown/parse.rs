@@ -1,6 +1,6 @@
 //! The adapter of markdown-it: text in, a flat list of blocks with whole-line byte spans out.
 //!
-//! The only module that knows the parser's tree. markdown-it maps a block from its first non-blank
+//! The only module that knows the parser's tree of blocks. markdown-it maps a block from its first non-blank
 //! byte to the end of its last line's text; here spans are widened to whole lines, clipped into their
 //! containers, and whatever the parser dropped becomes a paragraph. Invariant (contract, section 3):
 //! top-level blocks and blank lines cover every byte exactly once, in order, in whole lines; a

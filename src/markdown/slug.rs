@@ -42,10 +42,25 @@ pub fn slug(title: &str) -> String {
 
 /// The form in which slugs and titles are compared: NFC, case-folded, without U+FE0F.
 pub fn comparable(text: &str) -> String {
+    fold(text).replace('\u{FE0F}', "")
+}
+
+/// The text in NFC and case-folded: `ß` as `ss`, each sigma as `σ`, a dotless `ı` as itself.
+pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    text.chars().filter(|&scalar| scalar != '\u{FE0F}').nfc().collect::<String>().to_lowercase()
+    // Upper case and back, scalar by scalar: what full case folding (Unicode, section 5.18) does but
+    // for the few scalars whose upper case is another letter's.
+    let mut result = String::with_capacity(text.len());
+    for scalar in text.nfc() {
+        if scalar == 'ı' {
+            result.push(scalar);
+        } else {
+            result.extend(scalar.to_uppercase().flat_map(char::to_lowercase));
+        }
+    }
+    result
 }
 
 /// Numbers equal slugs: `foo`, `foo-1`, `foo-2`, never giving one out twice.
@@ -104,6 +119,20 @@ mod tests {
             }
         }
         assert!(count >= 100);
+    }
+
+    #[test]
+    fn folding_knows_no_case() {
+        for (one, other) in [
+            ("STRASSE", "Straße"),
+            ("ΟΔΟΣ", "οδος"),
+            ("e\u{301}", "É"),
+            ("⚙\u{FE0F}", "⚙"),
+            ("ſ", "S"),
+        ] {
+            assert_eq!(comparable(one), comparable(other));
+        }
+        assert_ne!(comparable("ı"), comparable("i"));
     }
 
     #[test]

@@ -50,9 +50,9 @@ pub(super) fn fit<Answer: List>(
     page.ok_or_else(|| too_small(most))
 }
 
-/// What `try_size` gives for the largest size from 1 to `most` for which it gives anything. Larger
-/// sizes need more room, but for the few characters by which the hint to go on differs, so the size
-/// found by halving is followed by a few steps either way.
+/// What `try_size` gives for the largest size from 1 to `most` for which it gives anything, found by
+/// halving: larger sizes need more room. Among the smallest that need not hold, because the hint to go
+/// on differs by a few characters; they are all tried where halving found none.
 fn largest(
     most: usize,
     try_size: impl Fn(usize) -> Result<Option<Rendered>>,

@@ -1,7 +1,7 @@
 //! Answers as bytes: formats, the budget, and what is safe to show. Never touches the store.
 //!
-//! Every answer that can be printed implements [`Answer`]; [`render`] is the only way from one to
-//! bytes. Invariant: what is printed in a format is a valid document of that format, however small
+//! Every answer that can be printed implements [`Answer`]; [`render`] and [`render_list`] are the only
+//! ways from one to bytes. Invariant: what is printed in a format is a valid document of that format, however small
 //! the budget, and says so where anything was left out.
 
 mod budget;

@@ -19,13 +19,13 @@ pub struct Cursor {
 
 /// Which part of a list an answer is.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct ListPart {
     begin: Cursor,
     /// How many of the first items were given before and are only named again.
     pub(super) repeated: usize,
 }
 
-impl Part {
+impl ListPart {
     /// The part that begins at `after`, or with the list; and the remark that the list is another by
     /// now, where it is.
     pub fn beginning(after: Option<Cursor>, generation: u64) -> (Self, Vec<Warning>) {
@@ -88,8 +88,8 @@ mod tests {
         assert_eq!(cursor.to_string().parse::<Cursor>().unwrap(), cursor);
         assert!("12".parse::<Cursor>().is_err());
         assert!("12--1".parse::<Cursor>().is_err());
-        assert!(Part::beginning(Some(cursor), 12).1.is_empty());
-        let (part, warnings) = Part::beginning(Some(cursor), 13);
+        assert!(ListPart::beginning(Some(cursor), 12).1.is_empty());
+        let (part, warnings) = ListPart::beginning(Some(cursor), 13);
         assert_eq!(warnings[0].code, "STORE_CHANGED");
         assert_eq!(part.next(7), "13-57");
     }

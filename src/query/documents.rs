@@ -1,12 +1,13 @@
 //! Documents by name: a literal path or unique suffix first, a folder second, a glob third.
 
-use std::path::Component;
+use std::path::Path;
 
 use super::Library;
 use super::glob::{Glob, Separator};
 use super::suggestion::similar_documents;
 use crate::address::{Fault, FaultCode, namespace};
 use crate::error::Result;
+use crate::ingest::is_really_below;
 use crate::store::{NameMatch, StoredDocument};
 
 /// The documents that were named, and the names that none has.
@@ -35,7 +36,9 @@ pub(super) fn not_found(library: &Library<'_>, name: &str) -> Result<Fault> {
     if let Some(path) = file_on_disk(library, &namespace::decode(name))
         && library.snapshot.document_at(&path)?.is_none()
     {
-        let message = format!("{path} is not in the store: `mdsel ingest` takes it");
+        let message = format!(
+            "{path} is not in the store: `mdsel ingest` takes it, unless an ignore file leaves it out"
+        );
         return Ok(Fault::new(FaultCode::NotInStore, message));
     }
     let message = format!("no document is named {name:?}");
@@ -45,21 +48,12 @@ pub(super) fn not_found(library: &Library<'_>, name: &str) -> Result<Fault> {
 
 /// The path below the root at which a file of that name lies.
 fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
-    let parts = std::path::Path::new(name).components();
-    let is_inside =
-        parts.clone().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if !is_inside || name.is_empty() {
-        return None;
-    }
     let root = library.snapshot.root();
-    let extensions = &library.snapshot.options().extensions;
-    let is_taken = |path: &str| {
-        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-        extensions.iter().any(|taken| taken.eq_ignore_ascii_case(extension))
-    };
+    let options = library.snapshot.options();
     std::iter::once(name.to_owned())
-        .chain(extensions.iter().map(|extension| format!("{name}.{extension}")))
-        .find(|path| is_taken(path) && root.join(path).is_file())
+        .chain(options.extensions.iter().map(|extension| format!("{name}.{extension}")))
+        .filter(|path| options.takes(Path::new(path)) && is_really_below(root, path))
+        .find(|path| root.join(path).symlink_metadata().is_ok_and(|metadata| metadata.is_file()))
 }
 
 /// A glob over document paths, as ripgrep's `-g` reads them: without a `/` it matches names in any
@@ -106,6 +100,9 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
 /// The documents below the folder `plain`, or those whose path the glob `name` matches.
 fn below_or_like(library: &Library<'_>, name: &str, plain: &str) -> Result<Vec<StoredDocument>> {
     let folder = plain.trim_start_matches("./").trim_end_matches('/');
+    if plain.is_empty() {
+        return Ok(Vec::new());
+    }
     if folder.is_empty() || folder == "." {
         return library.snapshot.documents(None, usize::MAX);
     }
@@ -113,7 +110,8 @@ fn below_or_like(library: &Library<'_>, name: &str, plain: &str) -> Result<Vec<S
     if !below.is_empty() || !name.contains(['*', '?', '[', '{']) {
         return Ok(below);
     }
-    let glob = glob(name)?;
+    // What is no glob either names nothing.
+    let Ok(glob) = glob(name) else { return Ok(Vec::new()) };
     let mut all = library.snapshot.documents(None, usize::MAX)?;
     all.retain(|document| glob.is_match(&document.path));
     Ok(all)

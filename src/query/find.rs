@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::cursor::{Part, most};
+use super::cursor::{ListPart, most};
 use super::glob::{Glob, Separator};
 use super::library::{Freshness, OpenDocument};
 use super::{Cursor, Library, List, Outcome, documents};
@@ -66,7 +66,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     #[serde(skip)]
-    part: Part,
+    part: ListPart,
 }
 
 impl Answer {
@@ -94,7 +94,7 @@ impl List for Answer {
 
 /// How titles are matched.
 enum TitlePattern {
-    Part(String),
+    ListPart(String),
     Whole(Glob),
 }
 
@@ -102,7 +102,7 @@ impl TitlePattern {
     fn new(pattern: &str) -> Result<Self> {
         let pattern = comparable(pattern);
         if !pattern.contains(['*', '?', '[', '{']) {
-            return Ok(Self::Part(pattern));
+            return Ok(Self::ListPart(pattern));
         }
         Glob::new(&pattern, Separator::None).map(Self::Whole)
     }
@@ -110,7 +110,7 @@ impl TitlePattern {
     fn is_match(&self, title: &str) -> bool {
         let title = comparable(title);
         match self {
-            Self::Part(part) => title.contains(part),
+            Self::ListPart(part) => title.contains(part),
             Self::Whole(glob) => glob.is_match(&title),
         }
     }
@@ -126,7 +126,7 @@ fn literal_of(pattern: &str) -> &str {
 
 /// Finds sections.
 pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let (part, warnings) = Part::beginning(request.after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let mut result = Answer { matches: Vec::new(), warnings, truncated: false, next: None, part };
     let title = TitlePattern::new(&request.pattern)?;
     let globs =

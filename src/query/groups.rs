@@ -3,7 +3,7 @@
 //! Invariant: going on inside a document names it once more, uncounted, so that its items are never
 //! without it.
 
-use super::cursor::Part;
+use super::cursor::ListPart;
 use crate::error::Result;
 use crate::store::StoredDocument;
 
@@ -42,7 +42,7 @@ pub(super) fn first<G: Group + Clone>(groups: &[G], count: usize) -> Vec<G> {
 /// `size` tells how many items a document has, itself not counted, without making its group.
 pub(super) fn within<G: Group>(
     documents: &[StoredDocument],
-    part: &mut Part,
+    part: &mut ListPart,
     limit: usize,
     size: impl Fn(&StoredDocument) -> Result<usize>,
     make: impl Fn(&StoredDocument) -> Result<G>,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::cursor::{Part, most};
+use super::cursor::{ListPart, most};
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument, is_false};
 use super::node::{Content, Counts, words_below};
@@ -137,7 +137,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     #[serde(skip)]
-    part: Part,
+    part: ListPart,
 }
 
 impl Answer {
@@ -171,7 +171,7 @@ impl List for Answer {
 
 /// Lists documents.
 pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let (mut part, warnings) = Part::beginning(request.after, library.snapshot.generation());
+    let (mut part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let named = documents::named(library, &request.documents)?;
     let is_listed = |node: &Node| match node.kind {
         NodeKind::Section(_) => true,
@@ -247,9 +247,6 @@ fn list(library: &Library<'_>, document: &OpenDocument, with_blocks: bool) -> Re
     })
 }
 
-/// Characters of a preview.
-const PREVIEW_CHARS: usize = 80;
-
 fn blocks(library: &Library<'_>, document: &OpenDocument) -> Result<Vec<Block>> {
     let tree = &document.tree;
     let bytes = library.content(document, document.span())?;
@@ -264,11 +261,11 @@ fn blocks(library: &Library<'_>, document: &OpenDocument) -> Result<Vec<Block>> 
         .collect())
 }
 
-/// The first [`PREVIEW_CHARS`] characters, runs of whitespace as one space.
+/// The first [`limits::PREVIEW_CHARS`] characters, runs of whitespace as one space.
 fn preview(bytes: &[u8]) -> String {
     // No character has more than four bytes, and no run of blanks is worth reading further.
-    let head = bytes.get(..PREVIEW_CHARS * 16).unwrap_or(bytes);
+    let head = bytes.get(..limits::PREVIEW_CHARS * 16).unwrap_or(bytes);
     let text = String::from_utf8_lossy(head);
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().take(PREVIEW_CHARS).collect()
+    words.join(" ").chars().take(limits::PREVIEW_CHARS).collect()
 }

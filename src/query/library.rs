@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::address::{Tree, namespace};
 use crate::error::Result;
-use crate::ingest::file_state;
+use crate::ingest::{file_state, is_really_below};
 use crate::position::ByteSpan;
 use crate::store::{Snapshot, StoredDocument};
 
@@ -71,6 +71,7 @@ pub struct Library<'a> {
     pub snapshot: &'a Snapshot,
     open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
     freshness: RefCell<HashMap<i64, Freshness>>,
+    folders: RefCell<HashMap<String, bool>>,
     has_root: bool,
 }
 
@@ -81,6 +82,7 @@ impl<'a> Library<'a> {
             snapshot,
             open: RefCell::default(),
             freshness: RefCell::default(),
+            folders: RefCell::default(),
             has_root: snapshot.root().is_dir(),
         }
     }
@@ -108,6 +110,17 @@ impl<'a> Library<'a> {
         self.snapshot.content(&document.stored, span)
     }
 
+    /// Whether the folder of a document is one below the root, asked once for each folder.
+    fn is_in_its_folder(&self, path: &str) -> bool {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if let Some(is_real) = self.folders.borrow().get(folder) {
+            return *is_real;
+        }
+        let is_real = is_really_below(self.snapshot.root(), path);
+        self.folders.borrow_mut().insert(folder.to_owned(), is_real);
+        is_real
+    }
+
     /// Compares the file of a document with what is stored: by size and time, and by its bytes where
     /// only the time differs.
     pub fn freshness(&self, stored: &StoredDocument) -> Freshness {
@@ -118,7 +131,13 @@ impl<'a> Library<'a> {
             return *freshness;
         }
         let path = self.snapshot.root().join(&stored.path);
-        let freshness = match std::fs::symlink_metadata(&path) {
+        // What lies behind a link is not the file that was taken.
+        let file = if self.is_in_its_folder(&stored.path) {
+            std::fs::symlink_metadata(&path)
+        } else {
+            Err(std::io::ErrorKind::NotFound.into())
+        };
+        let freshness = match file {
             Err(error) => Freshness {
                 is_stale: false,
                 is_missing: matches!(

@@ -9,8 +9,8 @@ use super::place::{Place, Target};
 use super::section_path::SectionPath;
 use super::suggestion;
 use crate::address::{
-    Fault, FaultCode, Locator, Ordinal, Params, Part, Place as ParsedPlace, Scope, Selector, Step,
-    StepKind, namespace, parse_place,
+    Fault, FaultCode, Locator, Ordinal, Params, ParsedPlace, Part, Scope, Selector, Step, StepKind,
+    namespace, parse_place,
 };
 use crate::error::Warning;
 use crate::limits;
@@ -88,7 +88,7 @@ pub(super) fn only(
     params: Params,
     is_cut: bool,
 ) -> Reading {
-    if hits.len() == 1 {
+    if hits.len() == 1 && !is_cut {
         let places = hits
             .into_iter()
             .map(|(document, node)| Place::new(document, Target::Node(node), params))

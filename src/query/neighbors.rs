@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::cursor::{Cursor, Part};
+use super::cursor::{Cursor, ListPart};
 use super::library::{Freshness, OpenDocument, is_false};
 use super::place::Target;
 use super::resolve::resolve_one;
@@ -61,7 +61,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     #[serde(skip)]
-    part: Part,
+    part: ListPart,
 }
 
 impl Answer {
@@ -91,7 +91,7 @@ impl List for Answer {
 
 /// Tells what stands around the place that `address` names; its children from `after` on.
 pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) -> Result<Answer> {
-    let (part, mut warnings) = Part::beginning(after, library.snapshot.generation());
+    let (part, mut warnings) = ListPart::beginning(after, library.snapshot.generation());
     let (place, remarks) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {

@@ -109,6 +109,9 @@ pub struct NodeAnswer {
     pub truncated: bool,
     /// The sections directly below it.
     pub children_available: Vec<Child>,
+    /// They were left out to make room for the content; `neighbors` tells them.
+    #[serde(skip_serializing_if = "is_false")]
+    pub children_omitted: bool,
     /// Which page the content is; `null` where it is all.
     pub pagination: Option<Pagination>,
     /// The path of its document.
@@ -220,6 +223,7 @@ pub fn answer(
         content: None,
         truncated: false,
         children_available: scope.map_or_else(Vec::new, |scope| children(place, scope)),
+        children_omitted: false,
         pagination: None,
         file: document.stored.path.clone(),
         path: node.and_then(|node| section.and(tree.section_path(node))),
@@ -288,12 +292,14 @@ impl NodeAnswer {
         let number = first / words;
         let pages = page_count(self.words, words);
         let next = (number + 1 < pages).then(|| self.pager.address(number + 1, words));
-        let mut result = self.clone();
+        let mut result = Self { content: None, ..self.clone() };
         let shown = content.bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
         result.lossy = std::str::from_utf8(&shown).is_err();
         result.content = Some(Content { bytes: shown, ..content.clone() });
         result.truncated = true;
         result.pagination = Some(Pagination { page: number, pages, next });
+        result.children_omitted = !result.children_available.is_empty();
+        result.children_available.clear();
         Some(result)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::cursor::{Part, most};
+use super::cursor::{ListPart, most};
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{Window, resolve};
 use super::{Cursor, Library, List, Outcome};
@@ -43,7 +43,7 @@ pub struct Answer {
     #[serde(skip)]
     items: Vec<Item>,
     #[serde(skip)]
-    part: Part,
+    part: ListPart,
 }
 
 /// A result or a fault, and how many places and faults of this part come up to its end.
@@ -111,7 +111,7 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
-    let (part, warnings) = Part::beginning(request.after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     // Every place that was named by itself is given.
     let limit = match request.limit {
         Some(limit) => most(limit),

@@ -3,7 +3,7 @@
 use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
-use super::cursor::{Part, most};
+use super::cursor::{ListPart, most};
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument};
 use super::{Cursor, Library, List, Outcome, documents, groups};
@@ -98,7 +98,7 @@ pub struct Answer {
     pub warnings: Vec<Warning>,
     /// The cursor of what was left out.
     pub next: Option<String>,
-    part: Part,
+    part: ListPart,
 }
 
 impl Group for File {
@@ -139,7 +139,7 @@ impl List for Answer {
 
 /// Lists section trees.
 pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let (mut part, warnings) = Part::beginning(request.after, library.snapshot.generation());
+    let (mut part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let named = documents::named(library, &request.documents)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
     let file = |stored: &_| Ok(sections(library, &*library.open(stored)?, request));

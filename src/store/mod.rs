@@ -66,6 +66,21 @@ pub struct IngestOptions {
     pub max_file_bytes: u64,
 }
 
+impl IngestOptions {
+    /// Whether the name of the file at `path` is one that is taken.
+    pub fn takes(&self, path: &std::path::Path) -> bool {
+        path.extension().and_then(std::ffi::OsStr::to_str).is_some_and(|extension| {
+            self.extensions.iter().any(|taken| taken.eq_ignore_ascii_case(extension))
+        })
+    }
+
+    /// The same, no larger than this program allows, whatever was stored.
+    fn within_limits(mut self) -> Self {
+        self.max_file_bytes = self.max_file_bytes.min(crate::limits::LARGEST_MAX_FILE_BYTES as u64);
+        self
+    }
+}
+
 impl Default for IngestOptions {
     fn default() -> Self {
         Self {

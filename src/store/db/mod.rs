@@ -21,10 +21,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
-use unicode_normalization::UnicodeNormalization as _;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
+
+/// Bytes of a row at most: well above [`crate::limits::MAX_OUTLINE_BYTES`].
+const MAX_ROW_BYTES: i32 = 256 << 20;
 
 /// What an error of SQLite at the store `path` means to a user.
 fn store_error(path: &Path, error: rusqlite::Error) -> Error {
@@ -32,7 +35,8 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
     let code = error.sqlite_error_code();
     let result = match code {
         Some(ErrorCode::NotADatabase) => return foreign(Path::new(&path.to_string())),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::TooBig) => {
+        Some(ErrorCode::TooBig) => return crate::limits::exceeded("outline-bytes"),
+        Some(ErrorCode::DatabaseCorrupt) => {
             Error::new(ErrorKind::StoreCorrupt, format!("{path}: the store is damaged: {error}"))
                 .with_hint("move the file away and ingest again")
         }
@@ -117,7 +121,7 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
         connection.set_db_config(config, on).map_err(wrap)?;
     }
     for (limit, value) in [
-        (Limit::SQLITE_LIMIT_LENGTH, 256 << 20),
+        (Limit::SQLITE_LIMIT_LENGTH, MAX_ROW_BYTES),
         (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
         (Limit::SQLITE_LIMIT_COLUMN, 100),
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 50),
@@ -133,19 +137,14 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
     Ok(connection)
 }
 
-/// The names of the files that SQLite keeps beside a store, and the one that is its lock.
+/// The file beside a store whose name is the store's with `suffix`.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// The form in which document names are compared without case: NFC, case-folded.
-fn fold(text: &str) -> String {
-    text.nfc().collect::<String>().to_lowercase()
-}
-
-/// The part of a path behind its last `/`, and the path up to and without its extension.
+/// The path up to its extension, the dot left out, too.
 fn without_extension(path: &str) -> &str {
     let name_start = path.rfind('/').map_or(0, |slash| slash + 1);
     match path.get(name_start..).and_then(|name| name.rfind('.')) {
@@ -164,7 +163,7 @@ fn name_key(stem: &str) -> String {
     key
 }
 
-/// A span in SQLite's integers.
+/// A count in SQLite's integers.
 fn sql(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

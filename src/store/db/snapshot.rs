@@ -4,6 +4,7 @@
 //! a writer does meanwhile, and no reader ever waits for a writer.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
@@ -11,6 +12,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use super::{
     Header, beside, clip, connect, content, corrupt, count, fold, name_key, not_found,
     outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
+    writer::PARSER_VERSION,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -77,6 +79,9 @@ pub struct Snapshot {
     root: PathBuf,
     options: IngestOptions,
     generation: u64,
+    has_current_parser: bool,
+    /// When the statement that runs began.
+    statement_began: Arc<Mutex<Instant>>,
 }
 
 impl Snapshot {
@@ -87,9 +92,13 @@ impl Snapshot {
         }
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
         let mut connection = Self::connect(&path)?;
-        let deadline = Instant::now() + Duration::from_secs(limits::QUERY_SECONDS as u64);
+        let statement_began = Arc::new(Mutex::new(Instant::now()));
+        let began = Arc::clone(&statement_began);
+        let most = Duration::from_secs(limits::QUERY_SECONDS as u64);
+        let is_too_long =
+            move || began.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > most;
         connection
-            .progress_handler(100_000, Some(move || Instant::now() > deadline))
+            .progress_handler(100_000, Some(is_too_long))
             .and_then(|()| connection.execute_batch("BEGIN"))
             .map_err(|error| store_error(&path, error))?;
         schema::check(&path, &connection)?;
@@ -98,23 +107,28 @@ impl Snapshot {
             root: PathBuf::new(),
             options: IngestOptions::default(),
             generation: 0,
+            has_current_parser: false,
+            statement_began,
             path,
         };
-        let meta: (Option<i64>, Option<String>, Option<String>) =
+        let meta: (Option<i64>, Option<String>, Option<String>, Option<i64>) =
             snapshot.wrap(snapshot.connection.query_row(
                 "SELECT (SELECT value FROM meta WHERE key = 'generation'), \
                         (SELECT value FROM meta WHERE key = 'root'), \
-                        (SELECT value FROM meta WHERE key = 'options')",
+                        (SELECT value FROM meta WHERE key = 'options'), \
+                        (SELECT value FROM meta WHERE key = 'parser_version')",
                 [],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
             ))?;
         // A first ingest that was killed leaves a store that nothing is known of yet.
-        let (Some(generation), Some(root), Some(options)) = meta else {
+        let (Some(generation), Some(root), Some(options), parser_version) = meta else {
             return Err(not_found(&snapshot.path));
         };
+        snapshot.has_current_parser = parser_version == Some(PARSER_VERSION);
         snapshot.generation = generation.unsigned_abs();
         snapshot.root = root_folder(&snapshot.path, &root);
         snapshot.options = serde_json::from_str(&options)
+            .map(IngestOptions::within_limits)
             .map_err(|_| corrupt(&snapshot.path, "its options cannot be read"))?;
         Ok(snapshot)
     }
@@ -165,6 +179,17 @@ impl Snapshot {
         &self.options
     }
 
+    /// Whether the documents were parsed as this program parses.
+    pub fn has_current_parser(&self) -> bool {
+        self.has_current_parser
+    }
+
+    /// The connection, for one more statement.
+    fn statement(&self) -> &Connection {
+        *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        &self.connection
+    }
+
     /// How many times the store has been changed.
     pub fn generation(&self) -> u64 {
         self.generation
@@ -174,7 +199,7 @@ impl Snapshot {
     pub fn document_at(&self, path: &str) -> Result<Option<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE path = ?1");
         self.wrap(
-            self.connection
+            self.statement()
                 .prepare_cached(&statement)
                 .and_then(|mut statement| statement.query_row([path], stored_document).optional()),
         )
@@ -185,7 +210,7 @@ impl Snapshot {
         let statement = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path > ?1 ORDER BY path LIMIT ?2"
         );
-        self.wrap(self.connection.prepare_cached(&statement).and_then(|mut statement| {
+        self.wrap(self.statement().prepare_cached(&statement).and_then(|mut statement| {
             statement
                 .query_map(params![after.unwrap_or_default(), sql(count)], stored_document)?
                 .collect()
@@ -200,18 +225,9 @@ impl Snapshot {
         // `0` is what follows `/`.
         let bounds = [format!("{folder}/"), format!("{folder}0")];
         self.wrap(
-            self.connection
+            self.statement()
                 .prepare_cached(&statement)
                 .and_then(|mut statement| statement.query_map(bounds, stored_document)?.collect()),
-        )
-    }
-
-    /// How many documents there are.
-    pub fn document_count(&self) -> Result<usize> {
-        self.wrap(
-            self.connection
-                .query_row("SELECT count(*) FROM document", [], |row| row.get::<_, i64>(0))
-                .map(count),
         )
     }
 
@@ -262,7 +278,7 @@ impl Snapshot {
     fn paths_below(&self, key: &str) -> Result<Vec<String>> {
         let behind = format!("{}0", key.strip_suffix('/').unwrap_or(key));
         self.wrap(
-            self.connection
+            self.statement()
                 .prepare_cached(
                     "SELECT path FROM document WHERE name_key >= ?1 AND name_key < ?2 ORDER BY path",
                 )
@@ -279,7 +295,7 @@ impl Snapshot {
         let first: String = key.chars().take(1).collect();
         let behind = format!("{first}\u{10FFFF}");
         self.wrap(
-            self.connection
+            self.statement()
                 .prepare_cached(
                     "SELECT path FROM document WHERE name_key >= ?1 AND name_key < ?2 \
                      ORDER BY name_key LIMIT ?3",
@@ -298,7 +314,7 @@ impl Snapshot {
     /// The structure of a document.
     pub fn outline(&self, document: &StoredDocument) -> Result<Outline> {
         let outline = self.wrap(
-            self.connection
+            self.statement()
                 .prepare_cached("SELECT packed FROM outline WHERE document_id = ?1")
                 .and_then(|mut statement| {
                     statement
@@ -308,8 +324,11 @@ impl Snapshot {
                         .optional()
                 }),
         )?;
-        outline.flatten().ok_or_else(|| {
+        let outline = outline.flatten();
+        let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
+        outline.filter(is_of_it).ok_or_else(|| {
             corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
+                .with_hint("or let `mdsel ingest --force` make it anew")
         })
     }
 
@@ -341,7 +360,7 @@ impl Snapshot {
             "SELECT {DOCUMENT_COLUMNS} FROM title JOIN document ON id = document_id \
              WHERE {condition} ORDER BY path LIMIT ?2"
         );
-        self.wrap(self.connection.prepare_cached(&statement).and_then(|mut statement| {
+        self.wrap(self.statement().prepare_cached(&statement).and_then(|mut statement| {
             statement
                 .query_map(params![title_keys::needle(text), sql(count)], stored_document)?
                 .collect()
@@ -350,16 +369,20 @@ impl Snapshot {
 
     /// The bytes of a document within `span`, clipped to the document.
     pub fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
-        let length = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+        let is_possible = document.state.size <= limits::LARGEST_MAX_FILE_BYTES as u64;
+        let length = usize::try_from(document.state.size).ok().filter(|_| is_possible);
+        let Some(length) = length else {
+            return Err(corrupt(&self.path, &format!("{} has no such size", document.path)));
+        };
         let span = clip(span, length);
-        self.wrap(content::read(&self.connection, document.id, length, span))?.ok_or_else(|| {
+        self.wrap(content::read(self.statement(), document.id, length, span))?.ok_or_else(|| {
             corrupt(&self.path, &format!("the bytes of {} cannot be read", document.path))
         })
     }
 
     /// What the store holds in all.
     pub fn totals(&self) -> Result<Totals> {
-        self.wrap(self.connection.query_row(
+        self.wrap(self.statement().query_row(
             "SELECT count(*), coalesce(sum(sections), 0), coalesce(sum(blocks), 0), \
                 coalesce(sum(size), 0), coalesce(sum(words), 0), coalesce(sum(lines), 0), \
                 (SELECT count(*) FROM diagnostic) FROM document",

@@ -3,7 +3,7 @@
 //! One writer at a time holds a `flock` on a file beside the store, which the system releases however
 //! the process ends. Invariant: a change is acknowledged only behind a commit with
 //! `synchronous = FULL`, every commit that changed anything makes a new generation, and a writer that
-//! ends leaves no log behind, so that the file alone is the store.
+//! has written, and meets no reader of an older state, leaves the file alone as the store.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -17,13 +17,14 @@ use super::{
     title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::markdown::Diagnostic;
 use crate::markdown::outline::{Node, NodeKind};
 use crate::store::{FileState, IngestOptions, NewDocument, StoredDocument};
 
 /// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
 /// takes every document anew.
-const PARSER_VERSION: i64 = 1;
+pub(super) const PARSER_VERSION: i64 = 1;
 
 /// A document with everything made that is written of it.
 #[derive(Debug)]
@@ -59,6 +60,11 @@ impl Packer {
     /// Packs a document.
     pub fn pack(&mut self, new: NewDocument) -> Result<PackedDocument> {
         let outline = &new.document.outline;
+        let packed = outline_codec::encode(outline);
+        let title_keys = title_keys::of(outline);
+        if packed.len().max(title_keys.len()) > limits::MAX_OUTLINE_BYTES {
+            return Err(limits::exceeded("outline-bytes"));
+        }
         let chunks =
             self.0.compress(&new.bytes).map_err(|error| Error::io(Path::new(&new.path), error))?;
         let is_block = |node: &&Node| matches!(node.kind, NodeKind::Block(_));
@@ -66,8 +72,8 @@ impl Packer {
             hash: new.hash,
             state: new.state,
             chunks,
-            outline: outline_codec::encode(outline),
-            title_keys: title_keys::of(outline),
+            outline: packed,
+            title_keys,
             lines: outline.lines,
             words: outline.document.words,
             sections: outline.sections.len(),
@@ -223,7 +229,9 @@ impl Writer {
 
     /// What the last ingest took, once there was one.
     pub fn options(&self) -> Result<Option<IngestOptions>> {
-        Ok(self.meta::<String>("options")?.and_then(|text| serde_json::from_str(&text).ok()))
+        let options: Option<IngestOptions> =
+            self.meta::<String>("options")?.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(options.map(IngestOptions::within_limits))
     }
 
     /// Whether the documents were parsed as this program parses.
@@ -355,11 +363,11 @@ impl Writer {
     /// Writes the log back into the store file and ends. A reader of an older state keeps the log from
     /// being emptied; it is waited for no longer than an answer takes.
     pub fn close(self) -> Result<()> {
-        const MOST: Duration = Duration::from_millis(250);
         if !self.has_written {
             return Ok(());
         }
-        self.wrap(self.connection.busy_timeout(MOST))?;
+        let most = Duration::from_millis(limits::CLOSE_WAIT_MILLISECONDS as u64);
+        self.wrap(self.connection.busy_timeout(most))?;
         self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
     }
 }
