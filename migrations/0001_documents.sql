@@ -24,7 +24,6 @@ CREATE TABLE document (
     sections INTEGER NOT NULL,
     blocks INTEGER NOT NULL,
     lossy INTEGER NOT NULL,
-    front_matter TEXT,
     generation INTEGER NOT NULL
 );
 
@@ -38,6 +37,12 @@ CREATE TABLE content (
     chunk INTEGER NOT NULL,
     bytes BLOB NOT NULL,
     PRIMARY KEY (document_id, chunk)
+);
+
+-- Front matter as JSON, where it can be read. Beside the documents, whose rows every ingest reads.
+CREATE TABLE front_matter (
+    document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
+    value TEXT NOT NULL
 );
 
 -- All nodes of a document in one packed row: a question about structure reads the whole outline, and

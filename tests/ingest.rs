@@ -9,7 +9,8 @@ fn contents(place: &Place) -> Vec<String> {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     let mut rows = Vec::new();
     for query in [
-        "SELECT path, name_key, hex(hash), size, lines, words, sections, blocks, lossy, front_matter FROM document",
+        "SELECT path, name_key, hex(hash), size, lines, words, sections, blocks, lossy FROM document",
+        "SELECT path, value FROM front_matter JOIN document ON id = document_id",
         "SELECT path, chunk, hex(bytes) FROM content JOIN document ON id = document_id",
         "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
         "SELECT path, keys FROM title JOIN document ON id = document_id",

@@ -155,11 +155,20 @@ impl Walk<'_> {
         }
     }
 
+    /// The bytes of a path behind the root. Cheaper than taking it apart into components.
+    fn below_root<'a>(&self, path: &'a Path) -> &'a [u8] {
+        let root = self.root.as_os_str().as_encoded_bytes();
+        let path = path.as_os_str().as_encoded_bytes();
+        let below = path.strip_prefix(root).unwrap_or(path);
+        let separator = std::path::MAIN_SEPARATOR as u8;
+        below.strip_prefix(&[separator]).unwrap_or(below)
+    }
+
     /// The path relative to the root, with `/`; bytes that are not UTF-8 as replacement characters.
     fn relative(&self, path: &Path) -> String {
-        let relative = path.strip_prefix(self.root).unwrap_or(path).to_string_lossy();
+        let relative = String::from_utf8_lossy(self.below_root(path)).into_owned();
         if std::path::MAIN_SEPARATOR == '/' {
-            relative.into_owned()
+            relative
         } else {
             relative.replace(std::path::MAIN_SEPARATOR, "/")
         }
@@ -184,11 +193,11 @@ impl Walk<'_> {
 
     /// Why a file whose name is taken is not.
     fn refusal(&self, entry: &DirEntry) -> Option<&'static str> {
-        let relative = entry.path().strip_prefix(self.root).unwrap_or(entry.path());
-        if relative.to_str().is_none() {
+        let relative = self.below_root(entry.path());
+        if std::str::from_utf8(relative).is_err() {
             return Some("its name is not UTF-8");
         }
-        if relative.as_os_str().len() > limits::MAX_PATH_BYTES {
+        if relative.len() > limits::MAX_PATH_BYTES {
             return Some("its path is longer than the limit path-bytes");
         }
         let file_type = entry.file_type();

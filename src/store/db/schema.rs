@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6d64_7365;
 const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/0001_documents.sql")];
 
 /// blake3 of what `sqlite_schema` holds behind the last migration.
-const FINGERPRINT: &str = "c54726bcdb1e96517ec9878c97ffe4c15638b26482b62f71b8afbdd02d904a5a";
+const FINGERPRINT: &str = "271919fcd3113ec97e4a2485786da630f718c7762696e344b003dd5153e64659";
 
 /// The version of the schema that this program writes.
 pub(super) fn version() -> i64 {

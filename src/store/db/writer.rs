@@ -292,8 +292,8 @@ impl Writer {
             .query_row([], |row| row.get(0))?;
         prepare(
             "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
-             sections, blocks, lossy, front_matter, generation) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+             sections, blocks, lossy, generation) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             document.path,
@@ -307,7 +307,6 @@ impl Writer {
             sql(document.sections),
             sql(document.blocks),
             document.is_lossy,
-            document.front_matter,
             generation + 1,
         ])?;
         let id = self.connection.last_insert_rowid();
@@ -317,6 +316,10 @@ impl Writer {
         }
         prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
             .execute(params![id, document.outline])?;
+        if let Some(front_matter) = &document.front_matter {
+            prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
+                .execute(params![id, front_matter])?;
+        }
         if !document.title_keys.is_empty() {
             prepare("INSERT INTO title (document_id, keys) VALUES (?1, ?2)")?
                 .execute(params![id, document.title_keys])?;
