@@ -197,60 +197,74 @@ pub fn answer(
     place: &Place,
     extent: Extent,
 ) -> Result<std::result::Result<NodeAnswer, Fault>> {
-    let document = &place.document;
-    let tree = &document.tree;
     let part = place.part_span();
-    let bytes = library.content(document, part)?;
+    let bytes = library.content(&place.document, part)?;
     let (span, lines) = narrowed(place, part, &bytes);
     let bytes = bytes.get(span.start - part.start..span.end - part.start).unwrap_or_default();
-    let measure = measure(bytes);
-    let section = match place.target {
-        Target::Node(node) => tree.section(node),
-        _ => None,
+    let result = describe(library, place, span, lines, bytes);
+    Ok(match extent {
+        Extent::Structure => Ok(result),
+        Extent::Words(max_words) => show(result, place, bytes, max_words),
+    })
+}
+
+/// All but the content of a place of which `bytes` are asked for.
+fn describe(
+    library: &Library<'_>,
+    place: &Place,
+    span: ByteSpan,
+    lines: LineSpan,
+    bytes: &[u8],
+) -> NodeAnswer {
+    let document = &place.document;
+    let tree = &document.tree;
+    let (node, scope, node_type) = match place.target {
+        Target::Node(node) => (Some(node), Some(Scope::Node(node)), tree.type_name(node)),
+        Target::Document => (None, Some(Scope::Document), "document".to_owned()),
+        Target::FrontMatter => (None, None, "frontmatter".to_owned()),
     };
-    let (node, scope) = match place.target {
-        Target::Node(node) => (Some(node), Some(Scope::Node(node))),
-        Target::Document => (None, Some(Scope::Document)),
-        Target::FrontMatter => (None, None),
-    };
-    let mut result = NodeAnswer {
+    let section = node.and_then(|node| tree.section(node));
+    NodeAnswer {
         selector: place.address(),
-        node_type: match place.target {
-            Target::Document => "document".to_owned(),
-            Target::FrontMatter => "frontmatter".to_owned(),
-            Target::Node(node) => tree.type_name(node),
-        },
+        node_type,
         content: None,
         truncated: false,
         children_available: scope.map_or_else(Vec::new, |scope| children(place, scope)),
         children_omitted: false,
         pagination: None,
         file: document.stored.path.clone(),
-        path: node.and_then(|node| section.and(tree.section_path(node))),
+        path: section.and_then(|section| tree.section_path(section.node)),
         title: section.map(|section| section.title.clone()),
         level: section.map(|section| section.level),
         line_start: lines.start,
         line_end: lines.end,
         byte_start: span.start,
         byte_end: span.end,
-        words: measure.words,
+        words: measure(bytes).words,
         blocks: Counts(node.map_or_else(Vec::new, |node| tree.block_counts(node))),
         resolved: place.resolved,
         hash: short_hash(bytes),
         freshness: library.freshness(&document.stored),
         lossy: false,
         pager: pager(place),
-    };
-    let Extent::Words(max_words) = extent else { return Ok(Ok(result)) };
+    }
+}
+
+/// Adds the page of `bytes` that is asked for.
+fn show(
+    mut result: NodeAnswer,
+    place: &Place,
+    bytes: &[u8],
+    max_words: usize,
+) -> std::result::Result<NodeAnswer, Fault> {
     let params = place.params;
     let words = if params.full { 0 } else { params.words.unwrap_or(max_words) };
     let number = params.page.unwrap_or(0);
-    let pages = page_count(measure.words, words);
+    let pages = page_count(result.words, words);
     let Some((shown, has_more)) = page(bytes, words, number) else {
         let message = format!("{} has {pages} pages, counted from 0", result.selector);
         let last = result.pager.address(pages - 1, words);
-        let fault = Fault::new(FaultCode::IndexOutOfRange, message).suggest(vec![last]);
-        return Ok(Err(fault));
+        return Err(Fault::new(FaultCode::IndexOutOfRange, message).suggest(vec![last]));
     };
     if pages > 1 {
         result.truncated = params.page.is_none();
@@ -258,12 +272,11 @@ pub fn answer(
         result.pagination = Some(Pagination { page: number, pages, next });
     }
     result.pager.first_word = number.saturating_mul(words);
-    let start = shown.start;
+    result.pager.first_line = result.line_start + LineIndex::new(bytes).line_of(shown.start) - 1;
     let shown = bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
     result.lossy = std::str::from_utf8(&shown).is_err();
     result.content = Some(Content::new(shown));
-    result.pager.first_line = lines.start + LineIndex::new(bytes).line_of(start) - 1;
-    Ok(Ok(result))
+    Ok(result)
 }
 
 impl NodeAnswer {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::node::{Extent, NodeAnswer, answer};
+use super::place::Place;
 use super::resolve::{Window, resolve};
 use super::{Cursor, Library, List, Outcome};
 use crate::address::Fault;
@@ -127,78 +128,93 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
         items: Vec::new(),
         part,
     };
-    // Places and faults that are still to be passed over, and those that were gone through.
-    let mut skip = part.start();
-    let mut end = 0;
+    let mut selection =
+        Selection { library, request, limit, skip: part.start(), end: 0, answer: &mut result };
+    let mut is_done = true;
     for address in &request.addresses {
-        if !one_address(library, request, address, limit, &mut skip, &mut end, &mut result)? {
-            result.next = Some(part.next(end));
+        is_done = selection.add(address)?;
+        if !is_done {
             break;
         }
     }
-    result.truncated = result.next.is_some() || result.results.iter().any(|node| node.truncated);
+    let end = selection.end;
+    if !is_done {
+        result.next = Some(part.next(end));
+    }
+    result.truncated = !is_done || result.results.iter().any(|node| node.truncated);
     Ok(result)
 }
 
-/// Answers one address, up to `limit` results in all; whether nothing of it is left.
-fn one_address(
-    library: &Library<'_>,
-    request: &Request,
-    address: &str,
+/// A selection under way.
+struct Selection<'a> {
+    library: &'a Library<'a>,
+    request: &'a Request,
+    /// Results to give at most.
     limit: usize,
-    skip: &mut usize,
-    end: &mut usize,
-    result: &mut Answer,
-) -> Result<bool> {
-    let mut taken_before = 0;
-    // Of many places, those without the page that is asked for do not count unless all lack it.
-    let mut lacking = None;
-    let mut has_result = false;
-    loop {
-        let window = Window { skip: *skip + taken_before, take: limit - result.results.len() };
-        let resolution = resolve(library, address, window)?;
-        for warning in resolution.warnings {
-            if !result.warnings.contains(&warning) {
-                result.warnings.push(warning);
+    /// Places and faults that are still to be passed over.
+    skip: usize,
+    /// Places and faults that were gone through.
+    end: usize,
+    answer: &'a mut Answer,
+}
+
+impl Selection<'_> {
+    /// Answers one address, up to the limit; whether nothing of it is left.
+    fn add(&mut self, address: &str) -> Result<bool> {
+        let mut taken = 0;
+        // Of many places, those without the page that is asked for do not count unless all lack it.
+        let mut lacking = None;
+        let mut has_result = false;
+        loop {
+            let take = self.limit - self.answer.results.len();
+            let window = Window { skip: self.skip + taken, take };
+            let resolution = resolve(self.library, address, window)?;
+            for warning in resolution.warnings {
+                if !self.answer.warnings.contains(&warning) {
+                    self.answer.warnings.push(warning);
+                }
             }
-        }
-        if let Some(fault) = resolution.fault {
-            if *skip > 0 {
-                *skip -= 1;
+            if let Some(fault) = resolution.fault {
+                self.add_fault(fault, &resolution.partial)?;
                 return Ok(true);
             }
-            let mut partial = Vec::new();
-            for place in &resolution.partial {
-                partial.extend(answer(library, place, Extent::Structure)?.ok());
-            }
-            *end += 1;
-            result.fault(fault, partial, *end);
-            return Ok(true);
-        }
-        let is_done = !resolution.has_more;
-        for place in &resolution.places {
-            *end += 1;
-            match answer(library, place, Extent::Words(request.max_words))? {
-                Ok(node) => {
-                    has_result = true;
-                    result.result(node, *end);
+            for place in &resolution.places {
+                self.end += 1;
+                match answer(self.library, place, Extent::Words(self.request.max_words))? {
+                    Ok(node) => {
+                        has_result = true;
+                        self.answer.result(node, self.end);
+                    }
+                    Err(fault) => lacking = lacking.or(Some(fault)),
                 }
-                Err(fault) => lacking = lacking.or(Some(fault)),
+            }
+            if !resolution.has_more {
+                // Places of this address that were given with an answer before.
+                let given_before = resolution.skipped.saturating_sub(taken);
+                self.skip -= given_before.min(self.skip);
+                if let Some(fault) = lacking.filter(|_| !has_result && given_before == 0) {
+                    self.answer.fault(fault.of(address, 0), Vec::new(), self.end);
+                }
+                return Ok(true);
+            }
+            taken += resolution.places.len();
+            if self.answer.results.len() == self.limit {
+                return Ok(false);
             }
         }
-        taken_before += resolution.places.len();
-        if is_done {
-            // Places of this address that were given with an answer before.
-            let given_before =
-                resolution.skipped.saturating_sub(taken_before - resolution.places.len());
-            *skip -= given_before.min(*skip);
-            if let Some(fault) = lacking.filter(|_| !has_result && given_before == 0) {
-                result.fault(fault.of(address, 0), Vec::new(), *end);
-            }
-            return Ok(true);
+    }
+
+    fn add_fault(&mut self, fault: Fault, partial: &[Place]) -> Result<()> {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(());
         }
-        if result.results.len() == limit {
-            return Ok(false);
+        let mut described = Vec::new();
+        for place in partial {
+            described.extend(answer(self.library, place, Extent::Structure)?.ok());
         }
+        self.end += 1;
+        self.answer.fault(fault, described, self.end);
+        Ok(())
     }
 }
