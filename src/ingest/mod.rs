@@ -7,22 +7,24 @@
 //! documents, and the next run goes on from them.
 
 mod pipeline;
+mod report;
 mod scope;
+mod state;
 mod walk;
 
+pub use report::{Change, ChangeKind, Report, Skipped};
+pub(crate) use scope::is_really_below;
+pub use state::file_state;
+
 use std::collections::HashMap;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use serde::Serialize;
-
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
 use pipeline::Outcome;
 use scope::Scopes;
-pub(crate) use scope::is_really_below;
 use walk::{Walk, Walked};
 
 /// What to ingest, and how.
@@ -85,98 +87,6 @@ pub trait Progress {
     fn start(&self, files: usize);
     /// One more of them is done.
     fn advance(&self);
-}
-
-/// A file that was not taken.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Skipped {
-    /// Its path relative to the root.
-    pub file: String,
-    /// Why.
-    pub reason: String,
-}
-
-/// What happened, or would happen, to a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangeKind {
-    /// It was not in the store.
-    Added,
-    /// Its bytes are others.
-    Changed,
-    /// It is no longer there, or no longer taken.
-    Removed,
-}
-
-/// A document that an ingest touches.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Change {
-    /// Its path relative to the root.
-    pub file: String,
-    /// What happens to it.
-    pub change: ChangeKind,
-}
-
-/// What an ingest did, or would do.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
-    /// Documents that were not in the store.
-    pub added: usize,
-    /// Documents whose bytes were others.
-    pub changed: usize,
-    /// Documents that are no longer there.
-    pub removed: usize,
-    /// Documents that are as they were.
-    pub unchanged: usize,
-    /// Files that were not taken, by path.
-    pub skipped: Vec<Skipped>,
-    /// The generation of the store afterwards.
-    pub generation: u64,
-    /// What could not be taken as it stands.
-    pub warnings: Vec<Warning>,
-    /// Every change by path; filled by [`preview`] alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub changes: Option<Vec<Change>>,
-    /// Whether a document was kept as it is because its file could not be read.
-    #[serde(skip)]
-    has_kept: bool,
-    /// Whether changes, skipped files or warnings were left out.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub truncated: bool,
-}
-
-impl Report {
-    fn count(&mut self, file: &str, change: ChangeKind) {
-        match change {
-            ChangeKind::Added => self.added += 1,
-            ChangeKind::Changed => self.changed += 1,
-            ChangeKind::Removed => self.removed += 1,
-        }
-        if let Some(changes) = &mut self.changes {
-            changes.push(Change { file: file.to_owned(), change });
-        }
-    }
-
-    fn warn(&mut self, file: &str, diagnostics: &[crate::markdown::Diagnostic]) {
-        for diagnostic in diagnostics {
-            let place = diagnostic.line.map_or_else(String::new, |line| format!(":{line}"));
-            let message = format!("{file}{place}: {}", diagnostic.message);
-            self.warnings.push(Warning::new(diagnostic.code, message));
-        }
-    }
-
-    fn finish(&mut self) {
-        self.skipped.sort();
-        if let Some(changes) = &mut self.changes {
-            changes.sort();
-        }
-        let total = self.warnings.len();
-        if total > limits::MAX_WARNINGS_SHOWN {
-            self.warnings.truncate(limits::MAX_WARNINGS_SHOWN);
-            let more = total - limits::MAX_WARNINGS_SHOWN;
-            self.warnings.push(Warning::new("MORE_WARNINGS", format!("{more} more warnings")));
-        }
-    }
 }
 
 /// A file that is new or may have changed.
@@ -487,34 +397,4 @@ fn resolved(path: &Path) -> Result<PathBuf> {
 /// A thread ended before its work did.
 fn thread_failed() -> Error {
     Error::new(ErrorKind::Io, "a thread of the ingest could not do its work; nothing was changed")
-}
-
-/// The state of a file as `metadata` tells it.
-pub fn file_state(metadata: &Metadata) -> FileState {
-    #[cfg(unix)]
-    let ctime_ns = {
-        use std::os::unix::fs::MetadataExt as _;
-        metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec())
-    };
-    #[cfg(not(unix))]
-    let ctime_ns = 0;
-    FileState {
-        size: metadata.len(),
-        mtime_ns: metadata.modified().map_or(0, nanoseconds),
-        ctime_ns,
-    }
-}
-
-fn nanoseconds(time: SystemTime) -> i64 {
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
-    }
-}
-
-/// Whether a file that was last modified at `mtime_ns` and is read from `read_began` on could change
-/// once more without its time changing: file systems tick in milliseconds, some in two seconds.
-fn is_racy(mtime_ns: i64, read_began: SystemTime) -> bool {
-    let tick = if mtime_ns % 1_000_000_000 == 0 { 2_000_000_000 } else { 20_000_000 };
-    mtime_ns.saturating_add(tick) >= nanoseconds(read_began)
 }

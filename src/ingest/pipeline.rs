@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use super::{Candidate, file_state, is_racy};
+use super::Candidate;
+use super::state::{file_state, is_racy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::markdown;

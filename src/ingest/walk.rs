@@ -12,7 +12,8 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use walkdir::{DirEntry, WalkDir};
 
-use super::{Skipped, file_state};
+use super::report::Skipped;
+use super::state::file_state;
 use crate::error::Result;
 use crate::limits;
 use crate::store::{FileState, IngestOptions};

@@ -5,11 +5,12 @@
 //! the budget, and says so where anything was left out.
 
 mod budget;
+mod forms;
 pub mod json;
+mod painter;
 pub mod sanitize;
-mod text;
 
-pub use text::Painter;
+pub use painter::Painter;
 
 use serde::Serialize;
 

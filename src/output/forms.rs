@@ -1,130 +1,17 @@
-//! Answers for people: aligned, coloured where a terminal wants it, readable without colour.
+//! Each answer in the formats that are not one JSON value: rows, bytes, text for people.
 //!
-//! Invariant: whatever stems from a document goes through [`sanitize`]; colour never carries meaning
-//! that the text does not.
+//! Invariant: every form of an answer says whatever its JSON says of faults, warnings and what was
+//! left out; bytes alone say it in remarks.
 
 use serde_json::{Value, json};
 
-use super::{Answer, json as strict, sanitize};
+use super::painter::{Painter, Style, short_count};
+use super::{Answer, json as strict};
 use crate::address::Fault;
 use crate::error::Warning;
 use crate::ingest::{ChangeKind, Report};
 use crate::query::node::NodeAnswer;
 use crate::query::{List, find, index, neighbors, read, select, toc};
-
-/// Collects lines of text.
-#[derive(Debug)]
-pub struct Painter {
-    text: String,
-    has_color: bool,
-}
-
-/// How a piece of text stands out (ECMA-48, section 8.3.117).
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Style {
-    Plain,
-    Heading,
-    Faint,
-    Warning,
-}
-
-impl Painter {
-    /// A painter, with colours or without.
-    pub fn new(has_color: bool) -> Self {
-        Self { text: String::new(), has_color }
-    }
-
-    pub(super) fn finish(self) -> String {
-        self.text
-    }
-
-    /// A piece of a line.
-    pub(super) fn piece(&mut self, style: Style, text: &str) -> &mut Self {
-        let code = match style {
-            Style::Plain => "",
-            Style::Heading => "1",
-            Style::Faint => "2",
-            Style::Warning => "33",
-        };
-        if self.has_color && !code.is_empty() {
-            self.text.push_str(&format!("\u{1b}[{code}m{}\u{1b}[0m", sanitize::line(text)));
-        } else {
-            self.text.push_str(&sanitize::line(text));
-        }
-        self
-    }
-
-    /// Ends a line.
-    pub(super) fn end(&mut self) {
-        self.text.push('\n');
-    }
-
-    /// A whole line that stands out in nothing.
-    pub fn plain(&mut self, text: &str) {
-        self.line(Style::Plain, text);
-    }
-
-    /// A whole line.
-    pub(super) fn line(&mut self, style: Style, text: &str) {
-        self.piece(style, text).end();
-    }
-
-    /// Content of a document, on lines of its own.
-    pub(super) fn content(&mut self, bytes: &[u8]) {
-        let text = String::from_utf8_lossy(bytes);
-        self.text.push_str(&sanitize::text(&text));
-        if !text.is_empty() && !text.ends_with('\n') {
-            self.text.push('\n');
-        }
-    }
-
-    /// Warnings and faults, as every answer ends.
-    pub(super) fn remarks(
-        &mut self,
-        warnings: &[Warning],
-        faults: &[Fault],
-        next: Option<&String>,
-    ) {
-        for warning in warnings {
-            self.line(Style::Warning, &format!("warning: {}", warning.message));
-        }
-        for fault in faults {
-            let at = fault.position.map_or_else(String::new, |at| format!(" at {at}"));
-            let text = format!("{}: {}{at}: {}", fault.selector, fault.code.code(), fault.message);
-            self.line(Style::Warning, &text);
-            for (heading, addresses) in
-                [("Did you mean:", &fault.suggestions), ("It may be:", &fault.candidates)]
-            {
-                if !addresses.is_empty() {
-                    self.line(Style::Plain, heading);
-                }
-                for address in addresses {
-                    self.line(Style::Plain, &format!("- {address}"));
-                }
-            }
-        }
-        if let Some(next) = next {
-            self.line(Style::Faint, &format!("more: --after {next}"));
-        }
-    }
-}
-
-/// A size as people read it: 950, 1.2K, 3.4M.
-pub(super) fn short_count(count: usize) -> String {
-    let scaled = |unit: usize, name: &str| {
-        let tenths = (count * 10 + unit / 2) / unit;
-        if tenths.is_multiple_of(10) {
-            format!("{}{name}", tenths / 10)
-        } else {
-            format!("{}.{}{name}", tenths / 10, tenths % 10)
-        }
-    };
-    match count {
-        0..1000 => count.to_string(),
-        1000..999_950 => scaled(1000, "K"),
-        _ => scaled(1_000_000, "M"),
-    }
-}
 
 /// The rows behind the items: faults, warnings, and how to go on.
 pub(super) fn closing_rows(
