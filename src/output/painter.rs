@@ -120,3 +120,18 @@ pub(super) fn short_count(count: usize) -> String {
         _ => scaled(1_000_000, "M"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::short_count;
+
+    #[test]
+    fn counts_are_short() {
+        assert_eq!(short_count(120), "120");
+        assert_eq!(short_count(1200), "1.2K");
+        assert_eq!(short_count(8500), "8.5K");
+        assert_eq!(short_count(999_949), "999.9K");
+        assert_eq!(short_count(999_950), "1M");
+        assert_eq!(short_count(3_400_000), "3.4M");
+    }
+}

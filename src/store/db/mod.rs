@@ -26,6 +26,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 
+/// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
+/// takes every document anew.
+const PARSER_VERSION: i64 = 1;
+
 /// Bytes of a row at most: well above [`crate::limits::MAX_OUTLINE_BYTES`].
 const MAX_ROW_BYTES: i32 = 256 << 20;
 

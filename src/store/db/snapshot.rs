@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{
-    Header, beside, clip, connect, content, corrupt, count, fold, name_key, not_found,
-    outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
-    writer::PARSER_VERSION,
+    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, fold, name_key,
+    not_found, outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;

@@ -13,18 +13,14 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
 use super::{
-    Header, beside, connect, content, name_key, outline_codec, peek, schema, sql, store_error,
-    title_keys, without_extension,
+    Header, PARSER_VERSION, beside, connect, content, name_key, outline_codec, peek, schema, sql,
+    store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::markdown::Diagnostic;
 use crate::markdown::outline::{Node, NodeKind};
 use crate::store::{FileState, IngestOptions, NewDocument, StoredDocument};
-
-/// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
-/// takes every document anew.
-pub(super) const PARSER_VERSION: i64 = 1;
 
 /// A document with everything made that is written of it.
 #[derive(Debug)]
