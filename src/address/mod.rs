@@ -112,6 +112,12 @@ pub fn split_known_params(text: &str) -> Option<(&str, &str)> {
 
 const KEYS: [&str; 6] = ["full", "page", "words", "part", "head", "tail"];
 
+/// The number that digits alone are; one beyond all numbers is the largest, and so out of range.
+pub fn whole_number(digits: &str) -> Option<usize> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(usize::MAX))
+}
+
 fn parse_locator(text: &str) -> Result<Locator, Fault> {
     if text.is_empty() {
         return Err(Fault::new(FaultCode::EmptySelector, "nothing is named").at(0));
@@ -122,19 +128,15 @@ fn parse_locator(text: &str) -> Result<Locator, Fault> {
     if text == "@frontmatter" {
         return Ok(Locator::FrontMatter);
     }
-    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let number = |digits: &str| digits.parse().unwrap_or(usize::MAX);
-    if let Some(line) = text.strip_prefix('@').filter(|line| is_number(line)) {
-        return Ok(Locator::Line(number(line)));
+    if let Some(line) = text.strip_prefix('@').and_then(whole_number) {
+        return Ok(Locator::Line(line));
     }
     if let Some(anchor) = text.strip_prefix("#a:") {
         return Ok(Locator::Anchor(anchor.to_owned()));
     }
     if let Some(rest) = text.strip_prefix('#') {
-        let parts: Option<Vec<usize>> = text
-            .split('/')
-            .map(|part| part.strip_prefix('#').filter(|part| is_number(part)).map(number))
-            .collect();
+        let parts: Option<Vec<usize>> =
+            text.split('/').map(|part| part.strip_prefix('#').and_then(whole_number)).collect();
         return Ok(match parts {
             Some(path) => Locator::IndexPath(path, rest.to_owned()),
             None => Locator::Anchor(rest.to_owned()),

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use super::fault::{Fault, FaultCode};
+use super::whole_number;
 use crate::limits;
 use crate::markdown::outline::BlockType;
 
@@ -260,16 +261,12 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
 
 fn parse_ordinal(text: &str, position: usize) -> Result<Ordinal, Fault> {
     let fault = |message: String| Err(Fault::new(FaultCode::InvalidIndex, message).at(position));
-    let number = |text: &str| {
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.parse::<usize>().unwrap_or(usize::MAX))
-    };
     match text.split_once('-') {
-        None => match number(text) {
+        None => match whole_number(text) {
             Some(index) => Ok(Ordinal::One(index)),
             None => fault(format!("{text:?} is no index: 0, 1, 2, ... are")),
         },
-        Some((from, to)) => match (number(from), number(to)) {
+        Some((from, to)) => match (whole_number(from), whole_number(to)) {
             (Some(from), Some(to)) if from <= to => Ok(Ordinal::Range(from, to)),
             (Some(_), Some(_)) => fault(format!("{text:?} runs backwards")),
             _ => fault(format!("{text:?} is no range: 0-2 is one")),

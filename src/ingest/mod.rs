@@ -117,28 +117,20 @@ fn compare(
     is_forced: bool,
     report: &mut Report,
 ) -> Comparison {
-    let mut known: HashMap<&str, (usize, &StoredDocument)> = HashMap::with_capacity(stored.len());
-    for (index, document) in stored.iter().enumerate() {
-        if scopes.contain(&document.path) {
-            known.insert(&document.path, (index, document));
-        }
-    }
-    // What is left over was not found; of the candidates, most were not stored before.
-    let mut is_found = vec![false; stored.len()];
+    let mut known: HashMap<&str, &StoredDocument> = HashMap::with_capacity(stored.len());
+    let within = stored.iter().filter(|document| scopes.contain(&document.path));
+    known.extend(within.map(|document| (document.path.as_str(), document)));
     let mut candidates = Vec::new();
     for found in walked.found {
-        let stored = known.get(found.path.as_str());
-        if let Some((index, document)) = stored {
-            if let Some(is_found) = is_found.get_mut(*index) {
-                *is_found = true;
-            }
+        let stored = known.remove(found.path.as_str());
+        if let Some(document) = stored {
             let is_clean = document.state.mtime_ns != 0 && document.state == found.state;
             if is_clean && !is_forced {
                 report.unchanged += 1;
                 continue;
             }
         }
-        let stored = stored.map(|(_, document)| (*document).clone());
+        let stored = stored.cloned();
         candidates.push(Candidate { path: found.path, state: found.state, stored });
     }
     candidates.sort_by(|one, other| one.path.cmp(&other.path));
@@ -146,10 +138,7 @@ fn compare(
         walked.unreadable.iter().any(|unreadable| scope::is_at_or_below(path, unreadable))
     };
     let mut removed = Vec::new();
-    for (index, document) in known.into_values() {
-        if is_found.get(index) == Some(&true) {
-            continue;
-        }
+    for document in known.into_values() {
         if is_unreadable(&document.path) {
             report.unchanged += 1;
             report.has_kept = true;

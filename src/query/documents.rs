@@ -33,17 +33,24 @@ pub(super) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
 
 /// Says that no document is named `name`: because it was not ingested yet, or with names like it.
 pub(super) fn not_found(library: &Library<'_>, name: &str) -> Result<Fault> {
-    if let Some(path) = file_on_disk(library, &namespace::decode(name))
-        && library.snapshot.document_at(&path)?.is_none()
-    {
-        let message = format!(
-            "{path} is not in the store: `mdsel ingest` takes it, unless an ignore file leaves it out"
-        );
-        return Ok(Fault::new(FaultCode::NotInStore, message));
+    if let Some(fault) = not_ingested(library, name)? {
+        return Ok(fault);
     }
     let message = format!("no document is named {name:?}");
     let suggestions = similar_documents(library, name)?;
     Ok(Fault::new(FaultCode::NamespaceNotFound, message).suggest(suggestions))
+}
+
+/// Says that a file of that name is there and was not ingested yet, where that is so.
+pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<Fault>> {
+    let Some(path) = file_on_disk(library, &namespace::decode(name)) else { return Ok(None) };
+    if library.snapshot.document_at(&path)?.is_some() {
+        return Ok(None);
+    }
+    let message = format!(
+        "{path} is not in the store: `mdsel ingest` takes it, unless an ignore file leaves it out"
+    );
+    Ok(Some(Fault::new(FaultCode::NotInStore, message)))
 }
 
 /// The path below the root at which a file of that name lies.

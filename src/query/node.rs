@@ -305,7 +305,7 @@ impl NodeAnswer {
         let number = first / words;
         let pages = page_count(self.words, words);
         let next = (number + 1 < pages).then(|| self.pager.address(number + 1, words));
-        let mut result = Self { content: None, ..self.clone() };
+        let mut result = self.clone();
         let shown = content.bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
         result.lossy = std::str::from_utf8(&shown).is_err();
         result.content = Some(Content { bytes: shown, ..content.clone() });

@@ -12,9 +12,10 @@ use super::library::{Library, OpenDocument};
 use super::locate::{self, Reading};
 use super::place::{Place, Target};
 use super::section_path::{SectionPath, Tier};
+use super::suggestion::similar_documents;
 use crate::address::{
     Fault, FaultCode, Locator, Params, Selector, namespace, parse_params, parse_place,
-    selector::is_selector, split_known_params,
+    selector::is_selector, split_known_params, whole_number,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -210,23 +211,20 @@ impl Resolver<'_> {
 
     /// `path:LINE`, `path:LINE:COL`, `path:START-END`, where the left part names a document.
     fn line_of_path(&self, text: &str, params: Params) -> Result<Option<Reading>> {
-        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        let number = |part: &str| part.parse::<usize>().unwrap_or(usize::MAX);
         let Some((left, last)) = text.rsplit_once(':') else { return Ok(None) };
-        let range = match last.split_once('-') {
-            Some((from, to)) if is_number(from) && is_number(to) => {
-                Some(LineSpan { start: number(from), end: number(to) })
-            }
-            None if is_number(last) => None,
-            _ => return Ok(None),
+        let (from, to) = last.split_once('-').unwrap_or((last, last));
+        let (Some(start), Some(end)) = (whole_number(from), whole_number(to)) else {
+            return Ok(None);
         };
-        let with_column =
-            left.rsplit_once(':').filter(|(_, line)| range.is_none() && is_number(line));
-        for (name, line) in with_column.into_iter().chain([(left, last)]) {
+        let range = last.contains('-').then_some(LineSpan { start, end });
+        let with_column = left
+            .rsplit_once(':')
+            .and_then(|(name, line)| whole_number(line).map(|line| (name, line)))
+            .filter(|_| range.is_none());
+        for (name, line) in with_column.into_iter().chain([(left, start)]) {
             let document = match documents::by_name(self.library, name)? {
                 NameMatch::One(stored) => self.library.open(&stored)?,
                 NameMatch::Many(paths, total) => {
-                    let line = range.map_or_else(|| number(line), |range| range.start);
                     let rest = format!("@{line}");
                     let fault = self.ambiguous_document(name, &rest, &paths, total)?;
                     return Ok(Some(Reading::fault(fault)));
@@ -235,7 +233,7 @@ impl Resolver<'_> {
             };
             return Ok(Some(match range {
                 Some(range) => locate::at_lines(&document, range, params),
-                None => locate::at_line(&document, number(line), params),
+                None => locate::at_line(&document, line, params),
             }));
         }
         Ok(None)
@@ -283,17 +281,14 @@ impl Resolver<'_> {
         let hits = self.sections_of(&part, &path, Tier::Substring)?;
         if hits.is_empty() {
             let name = text.rsplit_once(['#', ':']).map_or(text, |(name, _)| name);
-            let mut fault = documents::not_found(self.library, text)?;
-            if fault.code != FaultCode::NotInStore && name != text {
-                let of_name = documents::not_found(self.library, name)?;
-                if of_name.code == FaultCode::NotInStore {
-                    fault = of_name;
+            for name in [text, name] {
+                if let Some(fault) = documents::not_ingested(self.library, name)? {
+                    return Ok(Reading::fault(fault));
                 }
             }
-            if fault.code != FaultCode::NotInStore {
-                fault.code = FaultCode::SelectorNotFound;
-                fault.message = format!("no document and no section is named {text:?}");
-            }
+            let message = format!("no document and no section is named {text:?}");
+            let suggestions = similar_documents(self.library, text)?;
+            let fault = Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
             return Ok(Reading::fault(fault));
         }
         Ok(locate::only(hits, text, params, is_cut))
