@@ -6,7 +6,8 @@
 //! - [`cli`]: the front door. Arguments to requests, answers to bytes and exit statuses.
 //! - [`output`]: answers as JSON, text or bytes, within a budget, safe to show. Never asks the store.
 //! - [`query`] and [`mod@ingest`]: the verbs. Questions of one snapshot; files brought into the store.
-//!   The one look sideways: a question compares a file with what is stored by [`ingest::file_state`].
+//!   The one look sideways: a question compares a file with what is stored by the rules that ingest
+//!   has for the state of a file and for where it lies.
 //! - [`store`]: documents, bytes and outlines in one SQLite file. The only module that knows SQLite.
 //! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
 //! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
