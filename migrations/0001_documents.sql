@@ -45,6 +45,17 @@ CREATE TABLE front_matter (
     value TEXT NOT NULL
 );
 
+-- The tags that front matter gives a document, case-folded, without `#`.
+-- Serves: documents with a tag, and with tags below it (`area/topic` is below `area`).
+CREATE TABLE tag (
+    tag TEXT NOT NULL,
+    document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
+    PRIMARY KEY (tag, document_id)
+) WITHOUT ROWID;
+
+-- Serves: forgetting the tags of a document that is forgotten.
+CREATE INDEX tag_document_id ON tag (document_id);
+
 -- All nodes of a document in one packed row: a question about structure reads the whole outline, and
 -- a row a node would cost several times the space and the time of both writing and reading.
 CREATE TABLE outline (

@@ -17,6 +17,8 @@ pub enum ErrorKind {
     BudgetTooSmall,
     /// A cap of [`crate::limits`] was exceeded.
     Limit,
+    /// A pattern is not one of the syntax.
+    InvalidPattern,
     /// A path lies outside the root of the store.
     OutsideRoot,
     /// Another process is writing.
@@ -44,6 +46,7 @@ impl ErrorKind {
             Self::Usage => "USAGE",
             Self::BudgetTooSmall => "BUDGET_TOO_SMALL",
             Self::Limit => "LIMIT",
+            Self::InvalidPattern => "INVALID_PATTERN",
             Self::OutsideRoot => "OUTSIDE_ROOT",
             Self::Locked => "LOCKED",
             Self::ReadOnly => "READ_ONLY",

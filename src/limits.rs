@@ -23,6 +23,9 @@ macro_rules! limits {
     };
 }
 
+/// How deeply groups of a pattern may be nested, in the type that the parser of patterns asks for.
+pub const MAX_PATTERN_NESTING: u32 = 100;
+
 limits! {
     MAX_FILE_BYTES = 32 << 20, "max-file-size",
         "bytes of one file unless --max-file-size says otherwise; a larger one is skipped";
@@ -35,6 +38,7 @@ limits! {
         "values in front matter after aliases are expanded; beyond it keeps its span only";
     MAX_FRONT_MATTER_DEPTH = 64, "front-matter-depth",
         "nested collections in front matter; deeper front matter keeps its span only";
+    MAX_TAGS = 1000, "tags", "tags of one document; those behind are not kept";
     MAX_NESTING = 32, "nesting",
         "containers inside each other; deeper markers are text of the innermost one";
     MAX_NODES = 400_000, "nodes",
@@ -53,6 +57,19 @@ limits! {
     BATCH_BYTES = 48 << 20, "batch-bytes", "bytes of documents that one commit of an ingest takes";
     CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
         "bytes of a document that are compressed and read together";
+    INDEX_QUEUE_BYTES = 16 << 20, "index-queue-bytes",
+        "bytes of text that wait for the full-text index; the ingest waits with them";
+    INDEX_MEMORY_BYTES = 64 << 20, "index-memory-bytes",
+        "bytes of memory of each thread that fills the full-text index";
+    INDEX_SEGMENTS = 8, "index-segments",
+        "segments of equal size of the full-text index that are left unmerged";
+    MAX_QUERY_BYTES = 2048, "query-bytes",
+        "bytes of a query in words; only the words of a longer one are searched";
+    MAX_QUERY_GROUPS = 32, "query-groups",
+        "opening parentheses of a query in words; beyond it only its words are searched";
+    MAX_QUERY_WORDS = 64, "query-words", "words of a query; those behind are not searched";
+    MAX_WORD_BYTES = 120, "word-bytes",
+        "bytes of a word by which search finds it; longer words are found by their beginning";
     MAX_WORDS = 500, "max-words", "words of a page of select unless --max-words says otherwise";
     LIST_LIMIT = 50, "list-limit", "items of a list unless --limit says otherwise";
     MAX_ADDRESS_BYTES = 4096, "address-bytes", "bytes of one address";
@@ -70,6 +87,16 @@ limits! {
         "documents that are searched for a part of a title named without its document";
     MAX_COMPARED_CHARS = 128, "compared-chars",
         "characters of two names that are compared to find out how similar they are";
+    SEARCH_LIMIT = 20, "search-limit", "hits of a search unless --limit says otherwise";
+    MAX_SEARCH_HITS = 250_000, "search-hits",
+        "hits of one answer of a search; further ones follow with --after";
+    MAX_CONTEXT_LINES = 1000, "context-lines", "lines shown before or behind a hit";
+    HIT_CHARS = 400, "hit-chars",
+        "characters of the line of a hit that are shown; of a longer line those around the hit";
+    SEARCH_SECONDS = 30, "search-seconds", "seconds that a search for a pattern may take";
+    MAX_PATTERN_BYTES = 4096, "pattern-bytes", "bytes of a pattern";
+    MAX_PATTERN_MEMORY_BYTES = 10 << 20, "pattern-memory",
+        "bytes of memory that a compiled pattern may take";
     PREVIEW_CHARS = 80, "preview-chars", "characters of the preview of a block";
     CLOSE_WAIT_MILLISECONDS = 250, "close-wait",
         "milliseconds that a writer waits for readers of an older state before it leaves its log";

@@ -79,6 +79,8 @@ pub(super) enum Command {
     Read(ReadArgs),
     /// Find sections by title
     Find(FindArgs),
+    /// Search words, ranked, or with -e patterns, exactly
+    Search(SearchArgs),
     /// Tell what stands around a place
     Neighbors(NeighborsArgs),
 }
@@ -228,6 +230,91 @@ pub(super) struct FindArgs {
     pub(super) globs: Vec<String>,
     #[command(flatten)]
     pub(super) list: ListArgs,
+}
+
+/// `search`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: mdsel search 'install windows'    mdsel search -e 'TODO|FIXME' -C 1")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
+pub(super) struct SearchArgs {
+    /// Words, best matches first: "a phrase", +must, -not, prefix*, title:word, code:word, tags:word
+    #[arg(value_name = "QUERY", required_unless_present = "patterns", conflicts_with = "patterns")]
+    pub(super) query: Option<String>,
+    /// A regular expression to look for, line by line; repeatable
+    #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
+    pub(super) patterns: Vec<String>,
+    /// Look for the QUERY, or the patterns, as they stand
+    #[arg(short = 'F', long)]
+    pub(super) fixed_strings: bool,
+    /// Do not regard case (words never do)
+    #[arg(short, long)]
+    pub(super) ignore_case: bool,
+    /// Only whole words match; with -e or -F
+    #[arg(short, long)]
+    pub(super) word_regexp: bool,
+    /// A match may span lines of a section's own text; with -e or -F
+    #[arg(short = 'U', long)]
+    pub(super) multiline: bool,
+    /// Lines to show behind each hit
+    #[arg(short = 'A', long, value_name = "N", value_parser = context_lines)]
+    pub(super) after_context: Option<usize>,
+    /// Lines to show before each hit
+    #[arg(short = 'B', long, value_name = "N", value_parser = context_lines)]
+    pub(super) before_context: Option<usize>,
+    /// Lines to show around each hit
+    #[arg(short = 'C', long, value_name = "N", value_parser = context_lines)]
+    pub(super) context: Option<usize>,
+    /// Tell how many hits each document has
+    #[arg(short, long, conflicts_with_all = ["files", "quiet"])]
+    pub(super) count: bool,
+    /// Tell only which documents have a hit
+    #[arg(short = 'l', long, conflicts_with = "quiet")]
+    pub(super) files: bool,
+    /// Show the match instead of its line
+    #[arg(short, long)]
+    pub(super) only_matching: bool,
+    /// Print nothing; status 0 where there is a hit
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    /// Search only documents whose path matches this glob; repeatable
+    #[arg(short, long = "glob", value_name = "GLOB")]
+    pub(super) globs: Vec<String>,
+    /// Only in blocks of this type; repeatable
+    #[arg(long = "type", value_name = "TYPE", value_parser = TYPES)]
+    pub(super) types: Vec<String>,
+    /// Only in sections of this level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) level: Option<u8>,
+    /// Only in documents with this tag; repeatable, then all of them
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(super) tags: Vec<String>,
+    /// Only below this place, document or folder; repeatable
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) under: Vec<String>,
+    /// Tell how the hits were found
+    #[arg(long)]
+    pub(super) explain: bool,
+    /// Hits to give at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = limits::SEARCH_LIMIT)]
+    pub(super) limit: usize,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// What a hit may stand in.
+const TYPES: [&str; 11] = [
+    "paragraph", "list", "item", "code", "table", "blockquote", "html", "rule", "definition",
+    "heading", "frontmatter",
+];
+
+/// Reads a number of lines around a hit.
+fn context_lines(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(lines) if lines <= limits::MAX_CONTEXT_LINES => Ok(lines),
+        Ok(_) => Err(format!("more than the limit context-lines ({})", limits::MAX_CONTEXT_LINES)),
+        Err(_) => Err("not a number of lines".to_owned()),
+    }
 }
 
 /// `neighbors`.

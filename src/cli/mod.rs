@@ -8,6 +8,7 @@ mod args;
 mod ingest;
 mod progress;
 mod questions;
+mod search;
 mod status;
 mod store;
 
@@ -81,6 +82,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Toc(arguments) => questions::toc(&cli.global, arguments),
         Command::Read(arguments) => questions::read(&cli.global, arguments),
         Command::Find(arguments) => questions::find(&cli.global, arguments),
+        Command::Search(arguments) => search::run(&cli.global, arguments),
         Command::Neighbors(arguments) => questions::neighbors(&cli.global, arguments),
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::query::resolve::{Window, resolve};
 use crate::query::{Cursor, Library, documents, find, index, neighbors, read, select, toc};
 
-fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
+pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
     after.map(|after| after.parse()).transpose()
 }
 

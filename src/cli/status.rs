@@ -23,6 +23,8 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
     let mut answer = serde_json::to_value(snapshot.totals()?).unwrap_or_default();
     if let Some(fields) = answer.as_object_mut() {
         fields.insert("generation".to_owned(), json!(snapshot.generation()));
+        let index = crate::store::index_generation(&snapshot);
+        fields.insert("index_generation".to_owned(), json!(index));
         fields.insert("options".to_owned(), json!(snapshot.options()));
         if arguments.stale {
             let request = ingest::Request {

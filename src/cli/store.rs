@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{self, OptionChanges, Paths};
 use crate::limits;
 use crate::query::Library;
-use crate::store::Snapshot;
+use crate::store::{FullText, Snapshot};
 
 /// The name of a store that is not named.
 const FILE_NAME: &str = ".mdsel.db";
@@ -37,16 +37,30 @@ pub(super) fn new_path() -> Result<PathBuf> {
     Ok(current_folder()?.join(FILE_NAME))
 }
 
-/// Opens the store for reading.
-pub(super) fn open(global: &Global) -> Result<Snapshot> {
-    let Some(path) = find(global)? else {
-        return Err(Error::new(
+/// The store that is there to be asked.
+fn existing(global: &Global) -> Result<PathBuf> {
+    find(global)?.ok_or_else(|| {
+        Error::new(
             ErrorKind::StoreNotFound,
             format!("no {FILE_NAME} in this folder or one above it"),
         )
-        .with_hint("make one with `mdsel ingest FOLDER`, or name one with --db"));
-    };
-    Snapshot::open(&path)
+        .with_hint("make one with `mdsel ingest FOLDER`, or name one with --db")
+    })
+}
+
+/// Opens the store for reading.
+pub(super) fn open(global: &Global) -> Result<Snapshot> {
+    Snapshot::open(&existing(global)?)
+}
+
+/// Opens the store and its full-text index; where `--refresh` asks for it, brings all of it up to
+/// date first.
+pub(super) fn open_full_text(global: &Global) -> Result<(Snapshot, FullText)> {
+    let path = existing(global)?;
+    if global.refresh {
+        refresh(&path, Paths::All)?;
+    }
+    FullText::open(&path)
 }
 
 /// Opens the store for reading; where `--refresh` asks for it, brings first up to date what `wanted`
@@ -63,14 +77,17 @@ pub(super) fn open_fresh(
     let store = snapshot.path().to_owned();
     // A reader of the old state would keep the writer from emptying its log.
     drop(snapshot);
+    refresh(&store, documents.as_ref().map_or(Paths::All, |documents| Paths::Stored(documents)))?;
+    open(global)
+}
+
+/// Brings documents of the store at `store` up to date.
+fn refresh(store: &Path, paths: Paths<'_>) -> Result<()> {
     let request = ingest::Request {
-        store: &store,
+        store,
         root: None,
-        folder: &store,
-        paths: match &documents {
-            Some(documents) => Paths::Stored(documents),
-            None => Paths::All,
-        },
+        folder: store,
+        paths,
         options: OptionChanges::default(),
         force: false,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
@@ -82,5 +99,5 @@ pub(super) fn open_fresh(
     for warning in &report.warnings {
         remark(&format!("warning: {}", warning.message));
     }
-    open(global)
+    Ok(())
 }

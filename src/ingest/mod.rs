@@ -153,7 +153,7 @@ fn compare(
 
 /// Where changes go.
 trait Sink {
-    fn put(&mut self, document: &PackedDocument, bytes: u64) -> Result<()>;
+    fn put(&mut self, document: PackedDocument, bytes: u64) -> Result<()>;
     fn remove(&mut self, document: &StoredDocument) -> Result<()>;
     fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()>;
 }
@@ -165,7 +165,7 @@ struct Batches<'a> {
 }
 
 impl Sink for Batches<'_> {
-    fn put(&mut self, document: &PackedDocument, bytes: u64) -> Result<()> {
+    fn put(&mut self, document: PackedDocument, bytes: u64) -> Result<()> {
         self.writer.put(document)?;
         self.bytes += bytes;
         if self.bytes >= limits::BATCH_BYTES as u64 {
@@ -189,7 +189,7 @@ impl Sink for Batches<'_> {
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn put(&mut self, _: &PackedDocument, _: u64) -> Result<()> {
+    fn put(&mut self, _: PackedDocument, _: u64) -> Result<()> {
         Ok(())
     }
 
@@ -240,11 +240,12 @@ impl Run<'_> {
         let Candidate { path, stored, .. } = candidate;
         let (reason, is_kept) = match outcome {
             Outcome::Put(document) => {
-                sink.put(&document, candidate.state.size)?;
                 self.report.warn(path, &document.diagnostics);
+                let hash = document.hash;
+                sink.put(*document, candidate.state.size)?;
                 match stored {
                     // Parsed anew, not changed.
-                    Some(stored) if stored.hash == document.hash => self.report.unchanged += 1,
+                    Some(stored) if stored.hash == hash => self.report.unchanged += 1,
                     Some(_) => self.report.count(path, ChangeKind::Changed),
                     None => self.report.count(path, ChangeKind::Added),
                 }
@@ -324,7 +325,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
         writer.set_current_parser()?;
     }
     report.generation = writer.generation()?;
-    writer.close()?;
+    report.note(writer.close()?);
     report.finish();
     Ok(report)
 }

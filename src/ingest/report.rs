@@ -87,6 +87,11 @@ impl Report {
         }
     }
 
+    /// What there is to say of the store, before what there is to say of the files.
+    pub(super) fn note(&mut self, warnings: Vec<Warning>) {
+        self.warnings.splice(0..0, warnings);
+    }
+
     pub(super) fn finish(&mut self) {
         self.skipped.sort();
         if let Some(changes) = &mut self.changes {

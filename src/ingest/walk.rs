@@ -186,7 +186,7 @@ impl Walk<'_> {
 
     /// Whether `path` is the store or one of the files and folders that belong to it.
     fn is_of_the_store(&self, path: &Path) -> bool {
-        const SUFFIXES: [&str; 6] = ["", "-wal", "-shm", "-journal", "-lock", "-new"];
+        const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
         let path = path.as_os_str().as_encoded_bytes();
         path.strip_prefix(self.store.as_os_str().as_encoded_bytes())
             .is_some_and(|rest| SUFFIXES.iter().any(|suffix| suffix.as_bytes() == rest))

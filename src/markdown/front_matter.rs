@@ -8,6 +8,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
+use super::slug::fold;
 use crate::limits;
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
@@ -213,6 +214,37 @@ fn plain_scalar(text: &str) -> Value {
     }
 }
 
+/// The tags that front matter gives: `tags` or `tag`, a list or a text with commas or blanks between,
+/// with or without `#`; case-folded, each once, in order.
+pub fn tags(value: &Map<String, Value>) -> Vec<String> {
+    let mut tags = Vec::new();
+    let mut add = |text: &str| {
+        let tag = fold(text.trim().trim_start_matches('#').trim_matches('/'));
+        if !tag.is_empty() && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    };
+    for key in ["tags", "tag"] {
+        match value.get(key) {
+            Some(Value::Array(list)) => {
+                for tag in list {
+                    match tag {
+                        Value::String(text) => add(text),
+                        Value::Number(number) => add(&number.to_string()),
+                        _ => {}
+                    }
+                }
+            }
+            Some(Value::String(text)) if text.contains(',') => text.split(',').for_each(&mut add),
+            Some(Value::String(text)) => text.split_whitespace().for_each(&mut add),
+            Some(Value::Number(number)) => add(&number.to_string()),
+            _ => {}
+        }
+    }
+    tags.truncate(limits::MAX_TAGS);
+    tags
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -284,5 +316,21 @@ mod tests {
         assert!(found.fault.unwrap().contains("front-matter-values"));
         let deep = format!("---\na: {}{}\n---\n", "[".repeat(5000), "]".repeat(5000));
         assert!(detect(deep.as_bytes(), 0).unwrap().fault.is_some());
+    }
+
+    #[test]
+    fn tags_are_lists_or_texts() {
+        for (text, expected) in [
+            ("tags: [One, two/Three, '#four', 5]", vec!["one", "two/three", "four", "5"]),
+            ("tags: one two", vec!["one", "two"]),
+            ("tags: one thing, two", vec!["one thing", "two"]),
+            ("tag: Ünï\ntags: [ünï]", vec!["ünï"]),
+            ("tags: {a: b}", vec![]),
+            ("tags:", vec![]),
+        ] {
+            let file = format!("---\n{text}\n---\n");
+            let found = detect(file.as_bytes(), 0).unwrap();
+            assert_eq!(tags(&found.value.unwrap()), expected, "{text}");
+        }
     }
 }

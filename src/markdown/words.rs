@@ -136,6 +136,28 @@ pub fn page(bytes: &[u8], words: usize, number: usize) -> Option<(ByteSpan, bool
     Some((ByteSpan::new(start?, end.unwrap_or(bytes.len())), end.is_some()))
 }
 
+/// All pages of `bytes` at `words` words a page: what [`page`] gives for 0, 1 and so on.
+pub fn pages(bytes: &[u8], words: usize) -> Vec<ByteSpan> {
+    let mut pages = Vec::new();
+    let mut start = 0;
+    let mut seen = 0;
+    let mut in_run = false;
+    scan(bytes, |offset, _, class| {
+        if class == Class::Single || (class == Class::Run && !in_run) {
+            if words > 0 && seen == words {
+                pages.push(ByteSpan::new(start, offset));
+                start = offset;
+                seen = 0;
+            }
+            seen += 1;
+        }
+        in_run = class == Class::Run;
+        true
+    });
+    pages.push(ByteSpan::new(start, bytes.len()));
+    pages
+}
+
 /// How many pages a text of `total` words has at `words` words a page.
 pub fn page_count(total: usize, words: usize) -> usize {
     if words == 0 { 1 } else { total.div_ceil(words).max(1) }
@@ -203,6 +225,10 @@ mod tests {
                 position = span.end;
             }
             prop_assert_eq!(position, bytes.len());
+            let all: Vec<_> = (0..page_count(total, size))
+                .filter_map(|number| page(&bytes, size, number).map(|(span, _)| span))
+                .collect();
+            prop_assert_eq!(pages(&bytes, size), all);
             prop_assert_eq!(page(&bytes, size, page_count(total, size)), None);
         }
     }

@@ -11,6 +11,7 @@ use crate::address::Fault;
 use crate::error::Warning;
 use crate::ingest::{ChangeKind, Report};
 use crate::query::node::NodeAnswer;
+use crate::query::search::{self, Hit, Items};
 use crate::query::{List, find, index, neighbors, read, select, toc};
 
 /// The rows behind the items: faults, warnings, and how to go on.
@@ -237,6 +238,76 @@ impl Answer for find::Answer {
                 .line(Style::Faint, &format!("  {}", locator(&found.selector)));
         }
         painter.remarks(&self.warnings, &[], self.next.as_ref());
+    }
+}
+
+impl Answer for search::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = match &self.items {
+            Items::Hits(hits) => hits.iter().map(value).collect(),
+            Items::Counts(counts) => counts.iter().map(value).collect(),
+            Items::Files(files) => files.iter().map(|file| json!({ "file": file })).collect(),
+        };
+        rows.extend(self.explanation.iter().map(|explanation| json!({ "explanation": explanation })));
+        rows.extend(self.total.iter().map(|total| json!({ "total": total })));
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
+        rows
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        match &self.items {
+            Items::Hits(hits) => {
+                let has_context =
+                    hits.iter().any(|hit| !hit.before.is_empty() || !hit.after.is_empty());
+                for (index, hit) in hits.iter().enumerate() {
+                    if has_context && index > 0 {
+                        painter.line(Style::Faint, "--");
+                    }
+                    hit.paint(painter);
+                }
+            }
+            Items::Counts(counts) => {
+                for count in counts {
+                    painter.line(Style::Plain, &format!("{}:{}", count.file, count.count));
+                }
+            }
+            Items::Files(files) => files.iter().for_each(|file| painter.line(Style::Plain, file)),
+        }
+        if let Some(explanation) = &self.explanation {
+            let text = format!(
+                "{}: {} of {} documents, {} trigrams",
+                explanation.method,
+                explanation.candidates,
+                explanation.documents,
+                explanation.trigrams
+            );
+            painter.line(Style::Faint, &text);
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
+    }
+}
+
+impl Hit {
+    /// The hit as `file:line:column:text`, its surroundings as `file-line-text`.
+    fn paint(&self, painter: &mut Painter) {
+        let context = |first: usize, lines: &[String], painter: &mut Painter| {
+            for (number, line) in (first..).zip(lines) {
+                painter
+                    .piece(Style::Faint, &format!("{}-{number}-", self.file))
+                    .line(Style::Plain, line);
+            }
+        };
+        context(self.line - self.before.len(), &self.before, painter);
+        let mut lines = self.text.split_inclusive(['\n', '\r']).filter(|line| *line != "\n");
+        let place = format!("{}:{}:{}:", self.file, self.line, self.column);
+        let first = lines.next().unwrap_or_default();
+        painter.piece(Style::Faint, &place).line(Style::Plain, first.trim_end_matches(['\r', '\n']));
+        for (number, line) in (self.line + 1..).zip(lines) {
+            painter
+                .piece(Style::Faint, &format!("{}:{number}:", self.file))
+                .line(Style::Plain, line.trim_end_matches(['\r', '\n']));
+        }
+        context(self.line_end.unwrap_or(self.line) + 1, &self.after, painter);
     }
 }
 

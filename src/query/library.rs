@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::address::{Tree, namespace};
 use crate::error::Result;
 use crate::ingest::{file_state, is_really_below};
+use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{Snapshot, StoredDocument};
 
@@ -27,6 +28,12 @@ pub struct OpenDocument {
 }
 
 impl OpenDocument {
+    /// A document with its outline.
+    pub fn new(stored: StoredDocument, outline: Outline) -> Self {
+        let namespace = namespace::encode(&stored.path);
+        Self { stored, tree: Tree::new(outline), namespace }
+    }
+
     /// The address of `locator` in this document.
     pub fn address(&self, locator: &str) -> String {
         format!("{}::{locator}", self.namespace)
@@ -92,11 +99,8 @@ impl<'a> Library<'a> {
         if let Some(open) = self.open.borrow().get(&stored.id) {
             return Ok(Rc::clone(open));
         }
-        let document = Rc::new(OpenDocument {
-            tree: Tree::new(self.snapshot.outline(stored)?),
-            namespace: namespace::encode(&stored.path),
-            stored: stored.clone(),
-        });
+        let outline = self.snapshot.outline(stored)?;
+        let document = Rc::new(OpenDocument::new(stored.clone(), outline));
         let mut open = self.open.borrow_mut();
         if open.len() >= KEPT {
             open.clear();

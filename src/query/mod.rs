@@ -17,6 +17,7 @@ pub mod node;
 pub mod place;
 pub mod read;
 pub mod resolve;
+pub mod search;
 pub mod section_path;
 pub mod select;
 mod suggestion;

@@ -1,13 +1,21 @@
-//! The store: what was ingested, kept in one SQLite file.
+//! The store: what was ingested, kept in one SQLite file, and a full-text index that follows it.
 //!
 //! Every verb of the program talks to documents through this module and no other way. [`Snapshot`]
-//! reads one unchanging state; [`Writer`] holds the lock and changes it in transactions. Invariant:
-//! a document's row, bytes, outline and diagnostics change together or not at all, and whatever a
-//! snapshot answers is of one generation.
+//! reads one unchanging state; [`FullText`] searches it; [`Writer`] holds the lock and changes both
+//! halves. Only here do the two meet: `db` knows SQLite, `fulltext` knows tantivy, and neither knows
+//! the other. Invariant: a document's row, bytes, outline and diagnostics change together or not at
+//! all, whatever a snapshot answers is of one generation, and nothing depends on the index but time.
 
 mod db;
+mod full_text;
+mod fulltext;
+mod writer;
 
-pub use db::{NameMatch, PackedDocument, Packer, Snapshot, Totals, Writer};
+pub use db::{NameMatch, Snapshot, Totals};
+pub use full_text::{Candidates, FullText, PlaceFilter, index_generation};
+pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery};
+pub(crate) use fulltext::{TokenKind, Tokens, camel_parts};
+pub use writer::{PackedDocument, Packer, Writer};
 
 use crate::markdown::Document;
 

@@ -26,38 +26,63 @@ impl ContentCompressor {
     }
 }
 
-/// Reads `span` of a document of `length` bytes; `None` where the stored chunks are not that.
+/// The chunks that hold a span, as they are stored.
+pub(super) struct PackedSpan {
+    span: ByteSpan,
+    length: usize,
+    chunks: Vec<Vec<u8>>,
+}
+
+/// Reads what holds `span` of a document of `length` bytes.
 pub(super) fn read(
     connection: &Connection,
     document: i64,
     length: usize,
     span: ByteSpan,
-) -> rusqlite::Result<Option<Vec<u8>>> {
+) -> rusqlite::Result<PackedSpan> {
     let span = clip(span, length);
-    let mut result = Vec::with_capacity(span.len());
-    if span.is_empty() {
-        return Ok(Some(result));
+    let mut chunks = Vec::new();
+    if !span.is_empty() {
+        let first = span.start / CONTENT_CHUNK_BYTES;
+        let last = (span.end - 1) / CONTENT_CHUNK_BYTES;
+        let mut statement: CachedStatement<'_> = connection.prepare_cached(
+            "SELECT bytes FROM content WHERE document_id = ?1 AND chunk BETWEEN ?2 AND ?3 \
+             ORDER BY chunk",
+        )?;
+        let rows = statement.query_map(params![document, sql(first), sql(last)], |row| row.get(0))?;
+        for row in rows {
+            chunks.push(row?);
+        }
     }
-    let first = span.start / CONTENT_CHUNK_BYTES;
-    let last = (span.end - 1) / CONTENT_CHUNK_BYTES;
-    let mut statement: CachedStatement<'_> = connection.prepare_cached(
-        "SELECT bytes FROM content WHERE document_id = ?1 AND chunk BETWEEN ?2 AND ?3 \
-         ORDER BY chunk",
-    )?;
-    let mut rows = statement.query(params![document, sql(first), sql(last)])?;
-    for chunk in first..=last {
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let start = chunk * CONTENT_CHUNK_BYTES;
-        let expected = CONTENT_CHUNK_BYTES.min(length - start);
-        let bytes = match zstd::bulk::decompress(row.get_ref(0)?.as_blob()?, expected) {
-            Ok(bytes) if bytes.len() == expected => bytes,
-            _ => return Ok(None),
-        };
-        let wanted = clip(
-            ByteSpan { start: span.start.saturating_sub(start), end: span.end - start },
-            expected,
-        );
-        result.extend_from_slice(bytes.get(wanted.start..wanted.end).unwrap_or_default());
+    Ok(PackedSpan { span, length, chunks })
+}
+
+impl PackedSpan {
+    /// The bytes of the span; `None` where the stored chunks are not those of such a document.
+    pub(super) fn unpack(&self) -> Option<Vec<u8>> {
+        let Self { span, length, .. } = *self;
+        let mut result = Vec::with_capacity(span.len());
+        if span.is_empty() {
+            return Some(result);
+        }
+        let first = span.start / CONTENT_CHUNK_BYTES;
+        let last = (span.end - 1) / CONTENT_CHUNK_BYTES;
+        for (index, chunk) in (first..=last).enumerate() {
+            let start = chunk * CONTENT_CHUNK_BYTES;
+            let expected = CONTENT_CHUNK_BYTES.min(length - start);
+            let bytes = zstd::bulk::decompress(self.chunks.get(index)?, expected).ok()?;
+            if bytes.len() != expected {
+                return None;
+            }
+            if span.start <= start && start + expected <= span.end && first == last {
+                return Some(bytes);
+            }
+            let wanted = clip(
+                ByteSpan { start: span.start.saturating_sub(start), end: span.end - start },
+                expected,
+            );
+            result.extend_from_slice(bytes.get(wanted.start..wanted.end)?);
+        }
+        Some(result)
     }
-    Ok(Some(result))
 }

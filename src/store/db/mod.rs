@@ -12,7 +12,7 @@ mod title_keys;
 mod writer;
 
 pub use snapshot::{NameMatch, Snapshot, Totals};
-pub use writer::{PackedDocument, Packer, Writer};
+pub(super) use writer::{PackedRows, RowPacker, RowWriter};
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,10 @@
 //! a writer does meanwhile, and no reader ever waits for a writer.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{
@@ -73,11 +74,13 @@ pub struct Totals {
 /// One unchanging state of the store.
 #[derive(Debug)]
 pub struct Snapshot {
-    connection: Connection,
+    /// One statement at a time; what takes long is done with its rows, behind it.
+    connection: Mutex<Connection>,
     path: PathBuf,
     root: PathBuf,
     options: IngestOptions,
     generation: u64,
+    identity: String,
     has_current_parser: bool,
     /// When the statement that runs began.
     statement_began: Arc<Mutex<Instant>>,
@@ -102,28 +105,36 @@ impl Snapshot {
             .map_err(|error| store_error(&path, error))?;
         schema::check(&path, &connection)?;
         let mut snapshot = Self {
-            connection,
+            connection: Mutex::new(connection),
             root: PathBuf::new(),
             options: IngestOptions::default(),
             generation: 0,
+            identity: String::new(),
             has_current_parser: false,
             statement_began,
             path,
         };
-        let meta: (Option<i64>, Option<String>, Option<String>, Option<i64>) =
-            snapshot.wrap(snapshot.connection.query_row(
-                "SELECT (SELECT value FROM meta WHERE key = 'generation'), \
-                        (SELECT value FROM meta WHERE key = 'root'), \
-                        (SELECT value FROM meta WHERE key = 'options'), \
-                        (SELECT value FROM meta WHERE key = 'parser_version')",
-                [],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
-            ))?;
+        let meta = |key: &str| -> Result<Option<Value>> {
+            snapshot.wrap(
+                snapshot
+                    .statement()
+                    .prepare_cached("SELECT value FROM meta WHERE key = ?1")
+                    .and_then(|mut meta| meta.query_row([key], |row| row.get(0)).optional()),
+            )
+        };
         // A first ingest that was killed leaves a store that nothing is known of yet.
-        let (Some(generation), Some(root), Some(options), parser_version) = meta else {
+        let (
+            Some(Value::Integer(generation)),
+            Some(Value::Text(root)),
+            Some(Value::Text(options)),
+            Some(Value::Text(identity)),
+        ) = (meta("generation")?, meta("root")?, meta("options")?, meta("identity")?)
+        else {
             return Err(not_found(&snapshot.path));
         };
-        snapshot.has_current_parser = parser_version == Some(PARSER_VERSION);
+        let parser_version = meta("parser_version")?;
+        snapshot.identity = identity;
+        snapshot.has_current_parser = parser_version == Some(Value::Integer(PARSER_VERSION));
         snapshot.generation = generation.unsigned_abs();
         snapshot.root = root_folder(&snapshot.path, &root);
         snapshot.options = serde_json::from_str(&options)
@@ -184,14 +195,63 @@ impl Snapshot {
     }
 
     /// The connection, for one more statement.
-    fn statement(&self) -> &Connection {
+    fn statement(&self) -> MutexGuard<'_, Connection> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        &self.connection
+        connection
     }
 
     /// How many times the store has been changed.
     pub fn generation(&self) -> u64 {
         self.generation
+    }
+
+    /// What tells this store from every other.
+    pub(in crate::store) fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// The documents with ids above `id`, in the order of their ids.
+    pub fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
+        let statement =
+            format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id > ?1 ORDER BY id");
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map([id], stored_document)?.collect()),
+        )
+    }
+
+    /// The document with that id.
+    pub fn document(&self, id: i64) -> Result<Option<StoredDocument>> {
+        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id = ?1");
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_row([id], stored_document).optional()),
+        )
+    }
+
+    /// The tags of a document, case-folded.
+    pub fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag")
+                .and_then(|mut tags| tags.query_map([document.id], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// The ids of the documents with the case-folded `tag`, or one below it.
+    pub fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
+        // `0` is what follows `/`.
+        let bounds = [tag.to_owned(), format!("{tag}/"), format!("{tag}0")];
+        self.wrap(
+            self.statement()
+                .prepare_cached(
+                    "SELECT document_id FROM tag WHERE tag = ?1 OR tag > ?2 AND tag < ?3",
+                )
+                .and_then(|mut tags| tags.query_map(bounds, |row| row.get(0))?.collect()),
+        )
     }
 
     /// The document whose path is exactly `path`.
@@ -317,13 +377,11 @@ impl Snapshot {
                 .prepare_cached("SELECT packed FROM outline WHERE document_id = ?1")
                 .and_then(|mut statement| {
                     statement
-                        .query_row([document.id], |row| {
-                            Ok(outline_codec::decode(row.get_ref(0)?.as_blob()?))
-                        })
+                        .query_row([document.id], |row| row.get::<_, Vec<u8>>(0))
                         .optional()
                 }),
         )?;
-        let outline = outline.flatten();
+        let outline = outline.and_then(|packed| outline_codec::decode(&packed));
         let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
         outline.filter(is_of_it).ok_or_else(|| {
             corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
@@ -374,7 +432,8 @@ impl Snapshot {
             return Err(corrupt(&self.path, &format!("{} has no such size", document.path)));
         };
         let span = clip(span, length);
-        self.wrap(content::read(self.statement(), document.id, length, span))?.ok_or_else(|| {
+        let packed = self.wrap(content::read(&self.statement(), document.id, length, span))?;
+        packed.unpack().ok_or_else(|| {
             corrupt(&self.path, &format!("the bytes of {} cannot be read", document.path))
         })
     }

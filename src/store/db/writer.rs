@@ -24,10 +24,9 @@ use crate::store::{FileState, IngestOptions, NewDocument, StoredDocument};
 
 /// A document with everything made that is written of it.
 #[derive(Debug)]
-pub struct PackedDocument {
+pub(in crate::store) struct PackedRows {
     path: String,
-    /// blake3 of its bytes.
-    pub hash: [u8; 32],
+    hash: [u8; 32],
     state: FileState,
     chunks: Vec<Vec<u8>>,
     outline: Vec<u8>,
@@ -38,23 +37,27 @@ pub struct PackedDocument {
     blocks: usize,
     is_lossy: bool,
     front_matter: Option<String>,
-    /// What could not be taken as it stands.
-    pub diagnostics: Vec<Diagnostic>,
+    tags: Vec<String>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// Makes of documents what is written of them, which takes time but no lock; one a thread.
-pub struct Packer(content::ContentCompressor);
+pub(in crate::store) struct RowPacker(content::ContentCompressor);
 
-impl Packer {
+impl RowPacker {
     /// A packer.
-    pub fn new() -> Result<Self> {
+    pub(in crate::store) fn new() -> Result<Self> {
         content::ContentCompressor::new()
             .map(Self)
             .map_err(|error| Error::io(Path::new("zstd"), error))
     }
 
-    /// Packs a document.
-    pub fn pack(&mut self, new: NewDocument) -> Result<PackedDocument> {
+    /// Packs a document with its tags.
+    pub(in crate::store) fn pack(
+        &mut self,
+        new: &NewDocument,
+        tags: Vec<String>,
+    ) -> Result<PackedRows> {
         let outline = &new.document.outline;
         let packed = outline_codec::encode(outline);
         let title_keys = title_keys::of(outline);
@@ -64,7 +67,7 @@ impl Packer {
         let chunks =
             self.0.compress(&new.bytes).map_err(|error| Error::io(Path::new(&new.path), error))?;
         let is_block = |node: &&Node| matches!(node.kind, NodeKind::Block(_));
-        Ok(PackedDocument {
+        Ok(PackedRows {
             hash: new.hash,
             state: new.state,
             chunks,
@@ -78,11 +81,26 @@ impl Packer {
             front_matter: new
                 .document
                 .front_matter
-                .map(|front_matter| serde_json::Value::Object(front_matter).to_string()),
-            diagnostics: new.document.diagnostics,
-            path: new.path,
+                .as_ref()
+                .and_then(|front_matter| serde_json::to_string(front_matter).ok()),
+            tags,
+            diagnostics: new.document.diagnostics.clone(),
+            path: new.path.clone(),
         })
     }
+}
+
+/// A name that no other store has: random, as far as the system has anything random to give.
+fn new_identity() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = blake3::Hasher::new();
+    for _ in 0..4 {
+        hasher.update(&RandomState::new().build_hasher().finish().to_le_bytes());
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    hasher.update(&now.map_or(0, |now| now.as_nanos()).to_le_bytes());
+    hasher.update(&std::process::id().to_le_bytes());
+    hasher.finalize().to_hex().chars().take(32).collect()
 }
 
 /// The file whose lock a writer of the store at `path` holds.
@@ -90,9 +108,9 @@ fn lock_path(path: &Path) -> PathBuf {
     beside(path, "-lock")
 }
 
-/// The right to change a store.
+/// The right to change a store file.
 #[derive(Debug)]
-pub struct Writer {
+pub(in crate::store) struct RowWriter {
     connection: Connection,
     path: PathBuf,
     is_dirty: bool,
@@ -101,10 +119,10 @@ pub struct Writer {
     _lock: File,
 }
 
-impl Writer {
+impl RowWriter {
     /// Opens the store at `path` for writing, making it where there is none; waits up to `wait` for
     /// another writer.
-    pub fn open(path: &Path, wait: Duration) -> Result<Self> {
+    pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
         peek(path)?;
         let lock = Self::lock(path, wait)?;
         // Once more: another writer may have made the store while this one waited.
@@ -207,14 +225,15 @@ impl Writer {
     }
 
     /// The folder that document paths are relative to, once one is set.
-    pub fn root(&self) -> Result<Option<PathBuf>> {
+    pub(in crate::store) fn root(&self) -> Result<Option<PathBuf>> {
         Ok(self.meta::<String>("root")?.map(|root| root_folder(&self.path, &root)))
     }
 
     /// Notes the root, relative to the folder of the store, and what an ingest takes.
-    pub fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
+    pub(in crate::store) fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
         self.begin()?;
         if self.meta::<i64>("generation")?.is_none() {
+            self.set_meta("identity", new_identity())?;
             self.set_meta("generation", 0)?;
             self.set_meta("parser_version", PARSER_VERSION)?;
         }
@@ -224,24 +243,24 @@ impl Writer {
     }
 
     /// What the last ingest took, once there was one.
-    pub fn options(&self) -> Result<Option<IngestOptions>> {
+    pub(in crate::store) fn options(&self) -> Result<Option<IngestOptions>> {
         let options: Option<IngestOptions> =
             self.meta::<String>("options")?.and_then(|text| serde_json::from_str(&text).ok());
         Ok(options.map(IngestOptions::within_limits))
     }
 
     /// Whether the documents were parsed as this program parses.
-    pub fn has_current_parser(&self) -> Result<bool> {
+    pub(in crate::store) fn has_current_parser(&self) -> Result<bool> {
         Ok(self.meta::<i64>("parser_version")? == Some(PARSER_VERSION))
     }
 
     /// How many times the store has been changed.
-    pub fn generation(&self) -> Result<u64> {
+    pub(in crate::store) fn generation(&self) -> Result<u64> {
         Ok(self.meta::<i64>("generation")?.map_or(0, i64::unsigned_abs))
     }
 
     /// All documents.
-    pub fn documents(&self) -> Result<Vec<StoredDocument>> {
+    pub(in crate::store) fn documents(&self) -> Result<Vec<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document");
         self.wrap(
             self.connection
@@ -251,12 +270,12 @@ impl Writer {
     }
 
     /// Begins a transaction.
-    pub fn begin(&self) -> Result<()> {
+    pub(in crate::store) fn begin(&self) -> Result<()> {
         self.wrap(self.connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
     /// Commits the transaction; where it changed a document, as a new generation.
-    pub fn commit(&mut self) -> Result<()> {
+    pub(in crate::store) fn commit(&mut self) -> Result<()> {
         if self.is_dirty {
             let generation = i64::try_from(self.generation()?).unwrap_or(0) + 1;
             self.set_meta("generation", generation)?;
@@ -268,22 +287,40 @@ impl Writer {
     }
 
     /// Notes that every document is parsed as this program parses.
-    pub fn set_current_parser(&mut self) -> Result<()> {
+    pub(in crate::store) fn set_current_parser(&mut self) -> Result<()> {
         self.begin()?;
         self.set_meta("parser_version", PARSER_VERSION)?;
         self.commit()
     }
 
-    /// Puts a document, in place of the one with the same path.
-    pub fn put(&mut self, document: &PackedDocument) -> Result<()> {
+    /// What tells this store from every other; `None` before anything was ingested.
+    pub(in crate::store) fn identity(&self) -> Result<Option<String>> {
+        self.meta("identity")
+    }
+
+    /// The highest id of a document.
+    pub(in crate::store) fn highest_id(&self) -> Result<i64> {
+        let highest =
+            self.connection.query_row("SELECT max(id) FROM document", [], |row| row.get(0));
+        Ok(self.wrap::<Option<i64>>(highest)?.unwrap_or(0))
+    }
+
+    /// Puts a document, in place of the one with the same path; tells its id and that of the one
+    /// before.
+    pub(in crate::store) fn put(&mut self, document: &PackedRows) -> Result<(i64, Option<i64>)> {
         self.is_dirty = true;
         let result = self.put_rows(document);
         self.wrap(result)
     }
 
-    fn put_rows(&self, document: &PackedDocument) -> rusqlite::Result<()> {
+    fn put_rows(&self, document: &PackedRows) -> rusqlite::Result<(i64, Option<i64>)> {
         let prepare = |statement| self.connection.prepare_cached(statement);
-        prepare("DELETE FROM document WHERE path = ?1")?.execute([&document.path])?;
+        let before = prepare("SELECT id FROM document WHERE path = ?1")?
+            .query_row([&document.path], |row| row.get(0))
+            .optional()?;
+        if let Some(before) = before {
+            prepare("DELETE FROM document WHERE id = ?1")?.execute([before])?;
+        }
         let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
             .query_row([], |row| row.get(0))?;
         prepare(
@@ -316,6 +353,10 @@ impl Writer {
             prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
                 .execute(params![id, front_matter])?;
         }
+        for tag in &document.tags {
+            prepare("INSERT OR IGNORE INTO tag (tag, document_id) VALUES (?1, ?2)")?
+                .execute(params![tag, id])?;
+        }
         if !document.title_keys.is_empty() {
             prepare("INSERT INTO title (document_id, keys) VALUES (?1, ?2)")?
                 .execute(params![id, document.title_keys])?;
@@ -333,11 +374,11 @@ impl Writer {
                 diagnostic.message
             ])?;
         }
-        Ok(())
+        Ok((id, before))
     }
 
     /// Forgets a document.
-    pub fn remove(&mut self, id: i64) -> Result<()> {
+    pub(in crate::store) fn remove(&mut self, id: i64) -> Result<()> {
         self.is_dirty = true;
         self.wrap(
             self.connection
@@ -348,7 +389,7 @@ impl Writer {
     }
 
     /// Notes the state of a file whose bytes are the stored ones.
-    pub fn set_state(&self, id: i64, state: FileState) -> Result<()> {
+    pub(in crate::store) fn set_state(&self, id: i64, state: FileState) -> Result<()> {
         self.wrap(
             self.connection
                 .prepare_cached("UPDATE document SET mtime_ns = ?2, ctime_ns = ?3 WHERE id = ?1")
@@ -361,7 +402,7 @@ impl Writer {
 
     /// Writes the log back into the store file and ends. A reader of an older state keeps the log from
     /// being emptied; it is waited for no longer than an answer takes.
-    pub fn close(self) -> Result<()> {
+    pub(in crate::store) fn close(self) -> Result<()> {
         if !self.has_written {
             return Ok(());
         }

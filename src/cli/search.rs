@@ -1,0 +1,68 @@
+//! `search`: its arguments as a request.
+
+use super::args::{Global, SearchArgs};
+use super::questions::cursor;
+use super::{Status, store};
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::search::{
+    FilterRequest, Form, PatternOptions, Query, Request, Surroundings, search,
+};
+use crate::query::{Library, Outcome};
+
+pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
+    let request = request(arguments)?;
+    let (snapshot, mut full_text) = store::open_full_text(global)?;
+    let answer = search(&Library::new(&snapshot), &mut full_text, &request)?;
+    if arguments.quiet {
+        let is_found = answer.outcome() != Outcome::None;
+        return Ok(if is_found { Status::Success } else { Status::Nothing });
+    }
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+fn request(arguments: &SearchArgs) -> Result<Request> {
+    let options = PatternOptions {
+        is_literal: arguments.fixed_strings,
+        ignores_case: arguments.ignore_case,
+        is_word: arguments.word_regexp,
+        is_multi_line: arguments.multiline,
+    };
+    let query = match &arguments.query {
+        None => Query::Patterns(arguments.patterns.clone(), options),
+        Some(query) if options.is_literal => Query::Patterns(vec![query.clone()], options),
+        Some(_) if options.is_word || options.is_multi_line => {
+            return Err(Error::new(ErrorKind::Usage, "-w and -U are for patterns")
+                .with_hint("give the pattern with -e, or as it stands with -F"));
+        }
+        Some(query) => Query::Words(query.clone()),
+    };
+    let around = arguments.context.unwrap_or(0);
+    Ok(Request {
+        query,
+        filter: FilterRequest {
+            globs: arguments.globs.clone(),
+            tags: arguments.tags.clone(),
+            under: arguments.under.clone(),
+            types: arguments.types.clone(),
+            level: arguments.level,
+        },
+        form: if arguments.quiet {
+            Form::Existence
+        } else if arguments.count {
+            Form::Counts
+        } else if arguments.files {
+            Form::Files
+        } else {
+            Form::Hits
+        },
+        surroundings: Surroundings {
+            before: arguments.before_context.unwrap_or(around),
+            after: arguments.after_context.unwrap_or(around),
+            is_match_only: arguments.only_matching,
+        },
+        explain: arguments.explain,
+        limit: arguments.limit,
+        after: cursor(arguments.after.as_ref())?,
+    })
+}

@@ -1,0 +1,288 @@
+//! A hit: where it is, by every way of saying so, and the line that it stands on.
+//!
+//! Invariant: the address of a hit, given to `select`, returns text that contains the hit: that of the
+//! innermost block, or a page of it where it is longer than one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::limits;
+use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::words::pages;
+use crate::position::{ByteSpan, LineIndex, LineSpan, trim_line_end};
+use crate::query::library::{Freshness, OpenDocument, is_false};
+
+/// Something that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Hit {
+    /// The address of text that contains it.
+    pub selector: String,
+    /// The address of the innermost section.
+    pub section: Arc<str>,
+    /// The titles from the top down to that section.
+    pub heading_path: Arc<[String]>,
+    /// The path of its document.
+    pub file: Arc<str>,
+    /// The line on which it begins, 1-based.
+    pub line: usize,
+    /// The column at which it begins, 1-based, in Unicode scalars.
+    pub column: usize,
+    /// The line on which it ends, where that is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<usize>,
+    /// Offset of its first byte in the file.
+    pub byte_start: usize,
+    /// Offset behind its last byte.
+    pub byte_end: usize,
+    /// The line, or lines, that it stands on; the hit alone where only that was asked for.
+    pub text: String,
+    /// The text is only the surroundings of the hit on a line that is longer.
+    #[serde(skip_serializing_if = "is_false")]
+    pub text_cut: bool,
+    /// The lines before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+    /// The lines behind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// How well it matches: BM25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Whether the file is still the same.
+    #[serde(flatten)]
+    pub freshness: Freshness,
+}
+
+/// How much of the surroundings a hit tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Lines before.
+    pub before: usize,
+    /// Lines behind.
+    pub after: usize,
+    /// The hit alone instead of its line.
+    pub is_match_only: bool,
+}
+
+/// Makes the hits of one document.
+pub(super) struct HitMaker<'a> {
+    document: &'a OpenDocument,
+    bytes: &'a [u8],
+    lines: LineIndex,
+    surroundings: Surroundings,
+    file: Arc<str>,
+    /// By section node; `None` before the first heading.
+    sections: HashMap<Option<usize>, (Arc<str>, Arc<[String]>)>,
+    /// The pages of places that have more than one, by the address without page.
+    pages: HashMap<String, Vec<ByteSpan>>,
+}
+
+impl<'a> HitMaker<'a> {
+    /// A maker of hits in `document`, whose bytes are `bytes`.
+    pub(super) fn new(
+        document: &'a OpenDocument,
+        bytes: &'a [u8],
+        surroundings: Surroundings,
+    ) -> Self {
+        Self {
+            document,
+            bytes,
+            lines: LineIndex::new(bytes),
+            surroundings,
+            file: Arc::from(document.stored.path.as_str()),
+            sections: HashMap::new(),
+            pages: HashMap::new(),
+        }
+    }
+
+    /// The hit at `span`.
+    pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
+        let lines = self.lines_of(span);
+        let start = self.lines.start_of(lines.start);
+        let before = self.bytes.get(start..span.start).unwrap_or_default();
+        let (section, heading_path) = self.section(span);
+        let (text, text_cut) = self.text(span, lines);
+        let Surroundings { before: above, after: below, .. } = self.surroundings;
+        let first = lines.start.saturating_sub(above).max(1);
+        let last = (lines.end + below).min(self.lines.count());
+        Hit {
+            selector: self.selector(span),
+            section,
+            heading_path,
+            file: Arc::clone(&self.file),
+            line: lines.start,
+            column: String::from_utf8_lossy(before).chars().count() + 1,
+            line_end: (lines.end > lines.start).then_some(lines.end),
+            byte_start: span.start,
+            byte_end: span.end,
+            text,
+            text_cut,
+            before: (first..lines.start).map(|line| self.line(line)).collect(),
+            after: (lines.end + 1..=last).map(|line| self.line(line)).collect(),
+            score: None,
+            freshness: Freshness::default(),
+        }
+    }
+
+    /// The lines that `span` touches, or the one on which it stands where it is empty.
+    fn lines_of(&self, span: ByteSpan) -> LineSpan {
+        let last = self.bytes.len().saturating_sub(1);
+        let start = self.lines.line_of(span.start.min(last));
+        let end = if span.is_empty() { start } else { self.lines.line_of(span.end - 1) };
+        LineSpan { start, end }
+    }
+
+    fn line(&self, line: usize) -> String {
+        let bytes = self.bytes.get(self.lines.start_of(line)..self.lines.end_of(line));
+        shown(trim_line_end(bytes.unwrap_or_default()), 0, 0).0
+    }
+
+    /// What is shown of a hit, and whether that is not all of its line.
+    fn text(&self, span: ByteSpan, lines: LineSpan) -> (String, bool) {
+        if self.surroundings.is_match_only {
+            let bytes = self.bytes.get(span.start..span.end).unwrap_or_default();
+            return shown(bytes, 0, bytes.len());
+        }
+        let start = self.lines.start_of(lines.start);
+        let end = self.lines.end_of(lines.end);
+        let bytes = trim_line_end(self.bytes.get(start..end).unwrap_or_default());
+        shown(bytes, span.start - start, span.end - start)
+    }
+
+    fn section(&mut self, span: ByteSpan) -> (Arc<str>, Arc<[String]>) {
+        let tree = &self.document.tree;
+        let node = tree.section_at(span.start);
+        let (section, titles) = self.sections.entry(node).or_insert_with(|| {
+            let address = match node {
+                Some(node) => self.document.address_of(node),
+                None if is_in_front_matter(self.document, span) => {
+                    self.document.address("@frontmatter")
+                }
+                None => self.document.address("root"),
+            };
+            let above = node.map(|node| tree.sections_above(node)).unwrap_or_default();
+            let titles: Vec<String> =
+                above.into_iter().map(|section| section.title.clone()).collect();
+            (Arc::from(address), Arc::from(titles))
+        });
+        (Arc::clone(section), Arc::clone(titles))
+    }
+
+    /// The address of text that contains `span`.
+    fn selector(&mut self, span: ByteSpan) -> String {
+        let (address, within) = self.container(span);
+        let bytes = self.bytes.get(within.start..within.end).unwrap_or_default();
+        // A place of so few bytes is one page, whatever they are.
+        if bytes.len() <= limits::MAX_WORDS {
+            return address;
+        }
+        let pages =
+            self.pages.entry(address.clone()).or_insert_with(|| pages(bytes, limits::MAX_WORDS));
+        if pages.len() < 2 {
+            return address;
+        }
+        let span = ByteSpan::new(span.start - within.start, span.end - within.start);
+        let number = pages
+            .partition_point(|page| page.start <= span.start)
+            .saturating_sub(1);
+        let separator = if address.contains('?') { '&' } else { '?' };
+        if pages.get(number).is_some_and(|page| span.end <= page.end) {
+            format!("{address}{separator}page={number}")
+        } else {
+            format!("{address}{separator}full=true")
+        }
+    }
+
+    /// The innermost place that contains `span`: its address and its bytes.
+    fn container(&self, span: ByteSpan) -> (String, ByteSpan) {
+        let tree = &self.document.tree;
+        if is_in_front_matter(self.document, span) {
+            let front_matter = tree.outline().front_matter.unwrap_or_default();
+            return (self.document.address("@frontmatter"), front_matter);
+        }
+        let Some((index, node)) = innermost(self.document, span) else {
+            return (self.document.address("*"), self.document.span());
+        };
+        let address = self.document.address_of(index);
+        let Some(section) = tree.section(index) else { return (address, node) };
+        if span.end <= section.heading_end && span.start < section.heading_end {
+            let heading = ByteSpan::new(node.start, section.heading_end);
+            return (format!("{address}?part=heading"), heading);
+        }
+        if span.end <= section.own_end {
+            return (format!("{address}?part=own"), ByteSpan::new(node.start, section.own_end));
+        }
+        (address, node)
+    }
+}
+
+fn is_in_front_matter(document: &OpenDocument, span: ByteSpan) -> bool {
+    let front_matter = document.tree.outline().front_matter;
+    front_matter.is_some_and(|front_matter| {
+        front_matter.start <= span.start && span.start < front_matter.end && span.end <= front_matter.end
+    })
+}
+
+/// The innermost node that holds `span`, and its bytes.
+fn innermost(document: &OpenDocument, span: ByteSpan) -> Option<(usize, ByteSpan)> {
+    let nodes = &document.tree.outline().nodes;
+    // What is behind the last byte stands at its end.
+    let at = span.start.min(document.span().end.saturating_sub(1));
+    let behind = nodes.partition_point(|node| node.bytes.start <= at);
+    let mut index = behind.checked_sub(1)?;
+    loop {
+        let node = nodes.get(index)?;
+        if node.bytes.start <= at && at < node.bytes.end && span.end <= node.bytes.end {
+            return Some((index, node.bytes));
+        }
+        index = node.parent?;
+    }
+}
+
+/// The types of what holds `span`, innermost first: those of its blocks, and what a heading or front
+/// matter is.
+pub(super) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
+    let tree = &document.tree;
+    if is_in_front_matter(document, span) {
+        return vec!["frontmatter"];
+    }
+    let mut types = Vec::new();
+    let mut current = innermost(document, span).map(|(index, _)| index);
+    while let Some(index) = current {
+        let Some(node) = tree.node(index) else { break };
+        match node.kind {
+            NodeKind::Block(block) => types.push(block.name()),
+            NodeKind::Item => types.push("item"),
+            NodeKind::Section(_) => {
+                let is_heading = tree.section(index).is_some_and(|section| {
+                    types.is_empty() && span.start < section.heading_end
+                });
+                if is_heading {
+                    types.push(BlockType::Heading.name());
+                }
+                break;
+            }
+            NodeKind::Root => break,
+        }
+        current = node.parent;
+    }
+    types
+}
+
+/// `bytes` as text, of which only the surroundings of `from..to` where it is long.
+fn shown(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
+    let text = String::from_utf8_lossy(bytes);
+    if bytes.len() <= limits::HIT_CHARS || text.chars().count() <= limits::HIT_CHARS {
+        return (text.into_owned(), false);
+    }
+    // A fourth of what is shown stands before the hit.
+    let before = bytes.get(..from).unwrap_or_default();
+    let skip = String::from_utf8_lossy(before).chars().count().saturating_sub(limits::HIT_CHARS / 4);
+    let hit = bytes.get(from..to).unwrap_or_default();
+    let hit_end = skip + limits::HIT_CHARS / 4 + String::from_utf8_lossy(hit).chars().count();
+    let take = if skip == 0 { hit_end } else { hit_end - skip };
+    let text: String = text.chars().skip(skip).take(take.clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4)).collect();
+    (text, true)
+}

@@ -1,0 +1,279 @@
+//! A pattern as it is looked for: in lines, or across the lines of a section.
+//!
+//! The syntax is that of the `regex` crate. Looked for in lines, a pattern sees each line as a text of
+//! its own, without its line end: what could match a line end cannot, and what anchors to the ends of
+//! the text anchors to those of the line. So a whole document can be searched at once. Invariant: the
+//! matches are those of the `regex` crate on each line, or on each section's own bytes.
+
+use regex_automata::meta::Regex;
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{
+    Capture, Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind,
+    Look, Repetition,
+};
+
+use super::plan::plan;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::position::ByteSpan;
+use crate::store::TrigramQuery;
+
+/// How patterns are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
+pub struct PatternOptions {
+    /// They are plain text.
+    pub is_literal: bool,
+    /// Case is not regarded.
+    pub ignores_case: bool,
+    /// A match is not part of a longer word.
+    pub is_word: bool,
+    /// A match may span lines of a section's own text.
+    pub is_multi_line: bool,
+}
+
+/// A pattern, ready to be looked for.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    regex: Regex,
+    /// What a document must hold for a match.
+    pub(super) plan: TrigramQuery,
+    /// Whether a match may span lines.
+    pub(super) is_multi_line: bool,
+    /// Whether it names a line end that it can never match.
+    pub(super) names_line_end: bool,
+}
+
+impl Pattern {
+    /// The pattern that matches what any of `patterns` does.
+    pub(super) fn new(patterns: &[String], options: PatternOptions) -> Result<Self> {
+        let mut alternatives = Vec::with_capacity(patterns.len());
+        for pattern in patterns {
+            alternatives.push(parse(pattern, options)?);
+        }
+        let mut hir = Hir::alternation(alternatives);
+        let mut names_line_end = false;
+        if !options.is_multi_line {
+            hir = within_lines(&hir, &mut names_line_end);
+        }
+        let config = Regex::config()
+            .utf8_empty(false)
+            .which_captures(WhichCaptures::Implicit)
+            .nfa_size_limit(Some(limits::MAX_PATTERN_MEMORY_BYTES))
+            .hybrid_cache_capacity(limits::MAX_PATTERN_MEMORY_BYTES / 4);
+        let regex =
+            Regex::builder().configure(config).build_from_hir(&hir).map_err(|error| {
+                match error.size_limit() {
+                    Some(_) => limits::exceeded("pattern-memory"),
+                    None => Error::new(ErrorKind::InvalidPattern, error.to_string()),
+                }
+            })?;
+        let is_multi_line = options.is_multi_line;
+        Ok(Self { regex, plan: plan(&hir), is_multi_line, names_line_end })
+    }
+
+    /// A copy that another thread can use without waiting for this one.
+    pub(super) fn for_thread(&self) -> Self {
+        self.clone()
+    }
+
+    /// Calls `visit` with the matches in `bytes`, a whole document or the own text of a section, in
+    /// order, until it answers false.
+    pub(super) fn matches(&self, bytes: &[u8], mut visit: impl FnMut(ByteSpan) -> bool) {
+        for found in self.regex.find_iter(bytes) {
+            let span = ByteSpan::new(found.start(), found.end());
+            if !self.is_multi_line && span.is_empty() && !is_in_a_line(bytes, span.start) {
+                continue;
+            }
+            if !visit(span) {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether a line, its end left out, reaches `offset`: not between CR and LF, nor behind the last line
+/// end.
+fn is_in_a_line(bytes: &[u8], offset: usize) -> bool {
+    let before = offset.checked_sub(1).and_then(|before| bytes.get(before));
+    match (before, bytes.get(offset)) {
+        (Some(b'\r'), Some(b'\n')) | (None | Some(b'\n' | b'\r'), None) => false,
+        _ => true,
+    }
+}
+
+fn parse(pattern: &str, options: PatternOptions) -> Result<Hir> {
+    if pattern.len() > limits::MAX_PATTERN_BYTES {
+        return Err(limits::exceeded("pattern-bytes"));
+    }
+    let escaped;
+    let text = if options.is_literal {
+        escaped = regex_syntax::escape(pattern);
+        &escaped
+    } else {
+        pattern
+    };
+    let hir = ParserBuilder::new()
+        .utf8(false)
+        .nest_limit(limits::MAX_PATTERN_NESTING)
+        .case_insensitive(options.ignores_case)
+        .multi_line(options.is_multi_line)
+        .crlf(true)
+        .build()
+        .parse(text)
+        .map_err(|error| invalid(pattern, &error))?;
+    if !options.is_word {
+        return Ok(hir);
+    }
+    let start = Hir::look(Look::WordStartHalfUnicode);
+    let end = Hir::look(Look::WordEndHalfUnicode);
+    Ok(Hir::concat(vec![start, hir, end]))
+}
+
+fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
+    let (what, offset) = match error {
+        regex_syntax::Error::Parse(error) => {
+            (error.kind().to_string(), error.span().start.offset)
+        }
+        regex_syntax::Error::Translate(error) => {
+            (error.kind().to_string(), error.span().start.offset)
+        }
+        _ => (error.to_string(), 0),
+    };
+    let column = pattern.get(..offset).map_or(0, |before| before.chars().count()) + 1;
+    let message = format!("{pattern:?} at character {column}: {what}");
+    Error::new(ErrorKind::InvalidPattern, message)
+        .with_hint("give -F to look for it as it stands")
+}
+
+/// The pattern as it is within a line: no match of a line end, anchors at the line's ends.
+fn within_lines(hir: &Hir, names_line_end: &mut bool) -> Hir {
+    match hir.kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) => {
+            if literal.0.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+                *names_line_end = true;
+                return Hir::fail();
+            }
+            hir.clone()
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            let mut class = class.clone();
+            let ends = [ClassUnicodeRange::new('\n', '\n'), ClassUnicodeRange::new('\r', '\r')];
+            class.difference(&ClassUnicode::new(ends));
+            Hir::class(Class::Unicode(class))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            let mut class = class.clone();
+            let ends = [ClassBytesRange::new(b'\n', b'\n'), ClassBytesRange::new(b'\r', b'\r')];
+            class.difference(&ClassBytes::new(ends));
+            Hir::class(Class::Bytes(class))
+        }
+        HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartCRLF),
+        HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndCRLF),
+        HirKind::Look(look) => Hir::look(*look),
+        HirKind::Repetition(repetition) => Hir::repetition(Repetition {
+            sub: Box::new(within_lines(&repetition.sub, names_line_end)),
+            ..repetition.clone()
+        }),
+        HirKind::Capture(capture) => Hir::capture(Capture {
+            sub: Box::new(within_lines(&capture.sub, names_line_end)),
+            ..capture.clone()
+        }),
+        HirKind::Concat(parts) => {
+            Hir::concat(parts.iter().map(|part| within_lines(part, names_line_end)).collect())
+        }
+        HirKind::Alternation(parts) => {
+            Hir::alternation(parts.iter().map(|part| within_lines(part, names_line_end)).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::{LineIndex, trim_line_end};
+
+    fn found(pattern: &str, text: &str) -> Vec<(usize, usize)> {
+        let pattern = Pattern::new(&[pattern.to_owned()], PatternOptions::default()).unwrap();
+        let mut spans = Vec::new();
+        pattern.matches(text.as_bytes(), |span| {
+            spans.push((span.start, span.end));
+            true
+        });
+        spans
+    }
+
+    /// The same, line by line, by the `regex` crate.
+    fn scanned(pattern: &str, text: &str) -> Vec<(usize, usize)> {
+        let regex = regex::bytes::Regex::new(pattern).unwrap();
+        let lines = LineIndex::new(text.as_bytes());
+        let mut spans = Vec::new();
+        for line in 1..=lines.count() {
+            let start = lines.start_of(line);
+            let bytes = &text.as_bytes()[start..lines.end_of(line)];
+            for found in regex.find_iter(trim_line_end(bytes)) {
+                spans.push((start + found.start(), start + found.end()));
+            }
+        }
+        spans
+    }
+
+    #[test]
+    fn a_document_is_searched_as_its_lines_are() {
+        let texts = [
+            "", "\n", "\r\n", "a", "a\n", "ab\r\ncd\r\n", "x\ry\n\nz", "aé\n\n\r\r\nb", "foo bar\n foo",
+            "a\u{2028}b\u{85}c\n",
+        ];
+        let patterns = [
+            "", "a*", "^", "$", "^$", r"\s+", r"\s*$", "[^x]+", r"(?s).*", r"\Aa", r"b\z", r"(?m)^.",
+            r"\bfoo\b", "x|y", r"[\n]", r"a\nb", r"\r", r"(?-u)\xc3", r"\W", "(?i)É", r"^\s*\w+$", r"\B",
+        ];
+        for text in texts {
+            for pattern in patterns {
+                assert_eq!(found(pattern, text), scanned(pattern, text), "{pattern:?} in {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_literals_and_case() {
+        let spans = |pattern: &str, options: PatternOptions, text: &str| {
+            let pattern = Pattern::new(&[pattern.to_owned()], options).unwrap();
+            let mut spans = Vec::new();
+            pattern.matches(text.as_bytes(), |span| {
+                spans.push((span.start, span.end));
+                true
+            });
+            spans
+        };
+        let plain = PatternOptions::default();
+        let literal = PatternOptions { is_literal: true, ..plain };
+        assert_eq!(spans("a.b", literal, "axb a.b"), [(4, 7)]);
+        let word = PatternOptions { is_word: true, ..plain };
+        assert_eq!(spans("foo", word, "foobar foo"), [(7, 10)]);
+        assert_eq!(spans("-x", word, "a -x b"), [(2, 4)]);
+        let insensitive = PatternOptions { ignores_case: true, ..plain };
+        assert_eq!(spans("k", insensitive, "kK\u{212A}"), [(0, 1), (1, 2), (2, 5)]);
+        let multi = PatternOptions { is_multi_line: true, ..plain };
+        assert_eq!(spans(r"a$\s+^b", multi, "a\r\nb"), [(0, 4)]);
+    }
+
+    #[test]
+    fn faults_have_a_position() {
+        let error =
+            Pattern::new(&["é(".to_owned()], PatternOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidPattern);
+        assert!(error.to_string().contains("at character 2"), "{error}");
+        for pattern in [r"(?=x)", r"(x)\1", "[z-a]", "x{2,1}"] {
+            let error = Pattern::new(&[pattern.to_owned()], PatternOptions::default()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{pattern}");
+        }
+        for pattern in ["(?:a{1,100}){100}{100}", &"x".repeat(5000), ".{0,50000}{100}"] {
+            let error = Pattern::new(&[pattern.to_owned()], PatternOptions::default()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Limit, "{pattern}");
+        }
+        assert!(Pattern::new(&["(".repeat(500)], PatternOptions::default()).is_err());
+    }
+}

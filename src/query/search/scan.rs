@@ -1,0 +1,191 @@
+//! Looking for a pattern in stored documents, on all cores.
+//!
+//! Invariant: what is found is told in the order of the documents and of the bytes in each; the search
+//! ends soon after nobody wants more; no document's bytes are kept longer than it takes.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::filter::Filter;
+use super::hit::{Hit, HitMaker, Surroundings};
+use super::pattern::Pattern;
+use crate::error::Result;
+use crate::limits;
+use crate::markdown::outline::Outline;
+use crate::position::ByteSpan;
+use crate::query::library::OpenDocument;
+use crate::store::{Snapshot, StoredDocument};
+
+/// What is told of each document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Every hit.
+    Hits(Surroundings),
+    /// How many there are.
+    Counts,
+    /// Whether there is one.
+    Any,
+}
+
+/// What was found in a document.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Its index among those that were searched.
+    pub(super) document: usize,
+    /// How many hits; 1 where only one was sought.
+    pub(super) count: usize,
+    /// The hits, where they are wanted.
+    pub(super) hits: Vec<Hit>,
+}
+
+/// What to look for.
+pub(super) struct Scan<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) pattern: &'a Pattern,
+    pub(super) filter: &'a Filter,
+    pub(super) wanted: Wanted,
+    /// Hits of one document at most.
+    pub(super) most: usize,
+    pub(super) deadline: Instant,
+}
+
+/// Documents below this number are searched without other threads.
+const FEW: usize = 4;
+
+impl Scan<'_> {
+    /// Searches `documents` and calls `take` with what was found in each that holds something, until it
+    /// answers false.
+    pub(super) fn run(
+        &self,
+        documents: &[StoredDocument],
+        mut take: impl FnMut(Found) -> bool,
+    ) -> Result<()> {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        if documents.len() < FEW || threads < 2 {
+            for (index, document) in documents.iter().enumerate() {
+                let found = self.search(self.pattern, index, document)?;
+                if found.is_some_and(|found| !take(found)) {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let next = AtomicUsize::new(0);
+        let is_over = AtomicBool::new(false);
+        let (sender, receiver) = crossbeam_channel::bounded(threads * 32);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                let (sender, next, is_over) = (sender.clone(), &next, &is_over);
+                scope.spawn(move || {
+                    let pattern = self.pattern.for_thread();
+                    while !is_over.load(Ordering::Relaxed) {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(document) = documents.get(index) else { break };
+                        let found = self.search(&pattern, index, document);
+                        if sender.send((index, found)).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let mut waiting = BTreeMap::new();
+            let mut expected = 0;
+            let mut result = Ok(());
+            'answers: for (index, found) in &receiver {
+                waiting.insert(index, found);
+                while let Some(found) = waiting.remove(&expected) {
+                    expected += 1;
+                    let goes_on = match found {
+                        Ok(found) => found.is_none_or(&mut take),
+                        Err(error) => {
+                            result = Err(error);
+                            false
+                        }
+                    };
+                    if !goes_on {
+                        break 'answers;
+                    }
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+            // Whoever waits to tell something must not wait for ever.
+            drop(receiver);
+            result
+        })
+    }
+
+    fn search(
+        &self,
+        pattern: &Pattern,
+        index: usize,
+        document: &StoredDocument,
+    ) -> Result<Option<Found>> {
+        if Instant::now() >= self.deadline {
+            return Err(limits::exceeded("search-seconds"));
+        }
+        let length = usize::try_from(document.state.size).unwrap_or(0);
+        let bytes = self.snapshot.content(document, ByteSpan::new(0, length))?;
+        let most = if self.wanted == Wanted::Any { 1 } else { self.most };
+        let mut outline = None;
+        let mut spans = Vec::new();
+        let mut count = 0;
+        if pattern.is_multi_line || self.filter.looks_inside() {
+            let outline =
+                outline.insert(OpenDocument::new(document.clone(), self.snapshot.outline(document)?));
+            let parts = if pattern.is_multi_line {
+                own_texts(outline.tree.outline())
+            } else {
+                vec![ByteSpan::new(0, bytes.len())]
+            };
+            for part in parts {
+                let text = bytes.get(part.start..part.end).unwrap_or_default();
+                pattern.matches(text, |span| {
+                    let span = ByteSpan::new(part.start + span.start, part.start + span.end);
+                    if self.filter.takes(outline, span) {
+                        count += 1;
+                        spans.push(span);
+                    }
+                    count < most
+                });
+                if count >= most {
+                    break;
+                }
+            }
+        } else {
+            let keeps = matches!(self.wanted, Wanted::Hits(_));
+            pattern.matches(&bytes, |span| {
+                count += 1;
+                if keeps {
+                    spans.push(span);
+                }
+                count < most
+            });
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        let mut hits = Vec::new();
+        if let Wanted::Hits(surroundings) = self.wanted {
+            let open = match outline {
+                Some(open) => open,
+                None => OpenDocument::new(document.clone(), self.snapshot.outline(document)?),
+            };
+            let mut maker = HitMaker::new(&open, &bytes, surroundings);
+            hits.reserve_exact(spans.len());
+            hits.extend(spans.into_iter().map(|span| maker.hit(span)));
+        }
+        Ok(Some(Found { document: index, count, hits }))
+    }
+}
+
+/// Front matter, the root, and the own text of each section, in order: what a match may not leave.
+fn own_texts(outline: &Outline) -> Vec<ByteSpan> {
+    let root = outline.nodes.first().map(|root| root.bytes);
+    let sections = outline.sections.iter().filter_map(|section| {
+        let start = outline.nodes.get(section.node)?.bytes.start;
+        Some(ByteSpan::new(start, section.own_end))
+    });
+    outline.front_matter.into_iter().chain(root).chain(sections).collect()
+}

@@ -1,0 +1,170 @@
+//! Searching both stores as one.
+//!
+//! The index is opened first and the snapshot pinned behind it, so that the index is never ahead of
+//! what SQLite tells: a document that it lacks has an id above [`FullText::through`] and is searched
+//! straight from SQLite, one that is gone is unknown to the snapshot and dropped. Invariant: an old
+//! index costs time, never an answer.
+
+use std::path::Path;
+
+use super::fulltext::{
+    self, Ranked, Reader, TextExtractor, TrigramQuery, Unusable, Usable, WordQuery, folder,
+};
+use super::writer::{mend_index, text_of};
+use super::{Snapshot, StoredDocument};
+use crate::error::{Error, Result, Warning};
+use crate::limits;
+
+/// Which sections are wanted at all.
+pub use fulltext::PlaceFilter;
+
+/// The index of a store, as far as it can be used.
+#[derive(Debug)]
+pub struct FullText {
+    reader: Option<Reader>,
+    /// What there is to say of it.
+    pub warnings: Vec<Warning>,
+}
+
+/// Documents that may hold a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidates {
+    /// Their ids, as far as the index knows.
+    pub indexed: Vec<i64>,
+    /// All documents with higher ids may hold one, too.
+    pub through: i64,
+}
+
+/// How an index compares with the store.
+enum Comparison {
+    Current,
+    Behind,
+    Unusable(Unusable),
+}
+
+fn compare(reader: &Usable<Reader>, snapshot: &Snapshot) -> Comparison {
+    match reader {
+        Err(reason) => Comparison::Unusable(reason.clone()),
+        Ok(reader) => {
+            let stamp = reader.stamp();
+            if stamp.store != snapshot.identity() || stamp.generation > snapshot.generation() {
+                Comparison::Unusable(Unusable::Foreign)
+            } else if stamp.generation == snapshot.generation() {
+                Comparison::Current
+            } else {
+                Comparison::Behind
+            }
+        }
+    }
+}
+
+impl FullText {
+    /// Opens the store at `path` with its index, which is brought up to date first where that needs
+    /// no waiting.
+    pub fn open(path: &Path) -> Result<(Snapshot, Self)> {
+        let folder = folder(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+        let reader = Reader::open(&folder);
+        let snapshot = Snapshot::open(path)?;
+        if matches!(compare(&reader, &snapshot), Comparison::Current) {
+            return Ok((snapshot, Self { reader: reader.ok(), warnings: Vec::new() }));
+        }
+        drop((reader, snapshot));
+        let mut warnings = mend_index(path)?.unwrap_or_default();
+        let reader = Reader::open(&folder);
+        let snapshot = Snapshot::open(path)?;
+        let reader = match compare(&reader, &snapshot) {
+            Comparison::Current | Comparison::Behind => reader.ok(),
+            Comparison::Unusable(reason) => {
+                let message = format!("{reason}; the stored documents were searched instead");
+                warnings.push(Warning::new("INDEX_UNUSABLE", message));
+                None
+            }
+        };
+        Ok((snapshot, Self { reader, warnings }))
+    }
+
+    /// Documents with ids above this one are not in the index.
+    fn through(&self) -> i64 {
+        self.reader.as_ref().map_or(0, |reader| reader.stamp().through)
+    }
+
+    /// The documents that may hold what `query` asks for.
+    pub fn candidates(&mut self, query: &TrigramQuery) -> Candidates {
+        let found = self.reader.as_ref().map(|reader| reader.candidates(query));
+        match found {
+            Some(Ok(indexed)) => Candidates { indexed, through: self.through() },
+            Some(Err(reason)) => {
+                self.give_up(&reason);
+                Candidates { indexed: Vec::new(), through: 0 }
+            }
+            None => Candidates { indexed: Vec::new(), through: 0 },
+        }
+    }
+
+    /// The best `count` sections for `query` of those that `filter` wants, best first; sections of
+    /// documents that are gone may be among them.
+    pub fn ranked(
+        &mut self,
+        snapshot: &Snapshot,
+        query: &WordQuery,
+        filter: Option<&PlaceFilter>,
+        count: usize,
+    ) -> Result<Vec<Ranked>> {
+        let mut ranked = match self.reader.as_ref().map(|r| r.ranked(query, filter, count)) {
+            Some(Ok(ranked)) => ranked,
+            Some(Err(reason)) => {
+                self.give_up(&reason);
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        let beyond = snapshot.documents_above(self.through())?;
+        for batch in batches(&beyond) {
+            let mut extractor = TextExtractor::new();
+            let texts = batch.iter().map(|document| {
+                text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
+            });
+            let reader = Reader::of_documents(texts)?;
+            let found = reader.and_then(|reader| reader.ranked(query, filter, count));
+            ranked.extend(found.map_err(|reason| {
+                Error::new(crate::error::ErrorKind::Io, format!("cannot search: {reason}"))
+            })?);
+        }
+        ranked.sort_by(|one, other| {
+            other.score.total_cmp(&one.score).then(one.place.cmp(&other.place))
+        });
+        ranked.truncate(count);
+        Ok(ranked)
+    }
+
+    fn give_up(&mut self, reason: &Unusable) {
+        let message = format!("{reason}; the stored documents were searched instead");
+        self.warnings.push(Warning::new("INDEX_UNUSABLE", message));
+        self.reader = None;
+    }
+}
+
+/// Documents in slices of bounded bytes.
+fn batches(documents: &[StoredDocument]) -> impl Iterator<Item = &[StoredDocument]> {
+    let mut rest = documents;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let count = rest
+            .iter()
+            .take_while(|document| {
+                let is_first = bytes == 0;
+                bytes += document.state.size.max(1);
+                is_first || bytes <= limits::INDEX_QUEUE_BYTES as u64
+            })
+            .count();
+        let (batch, behind) = rest.split_at(count);
+        rest = behind;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+/// The generation that the index of the store at `path` follows; `None` where it cannot be used.
+pub fn index_generation(snapshot: &Snapshot) -> Option<u64> {
+    let stamp = fulltext::stamp(&folder(snapshot.path())).ok()?;
+    (stamp.store == snapshot.identity()).then_some(stamp.generation)
+}

@@ -1,0 +1,246 @@
+//! What of a document goes into the index.
+//!
+//! Invariant: every document has the entry of its root, which carries its trigrams; every section has
+//! one of its own; front matter goes into trigrams and tags and into no words.
+
+use std::sync::Arc;
+
+use tantivy::schema::Field;
+use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
+
+use super::flight::Permit;
+use super::schema::{Fields, Place};
+use super::trigrams::TrigramCollector;
+use crate::markdown::outline::{BlockType, NodeKind, Outline};
+use crate::position::ByteSpan;
+
+/// The texts of a document, by section.
+#[derive(Debug)]
+pub(crate) struct DocumentText {
+    path: String,
+    /// The bytes, what is not UTF-8 of them replaced by as many blanks, so that offsets hold.
+    text: String,
+    trigrams: String,
+    tags: Vec<String>,
+    /// That of the root first.
+    sections: Vec<SectionText>,
+}
+
+/// Which texts a section has.
+#[derive(Debug, Default)]
+struct SectionText {
+    title: String,
+    level: u8,
+    /// The section above; 0 where there is none.
+    above: usize,
+    body: Vec<ByteSpan>,
+    code: Vec<ByteSpan>,
+}
+
+/// Takes from documents what goes into the index; one a thread.
+pub(crate) struct TextExtractor(TrigramCollector);
+
+impl TextExtractor {
+    /// An extractor.
+    pub(crate) fn new() -> Self {
+        Self(TrigramCollector::new())
+    }
+
+    /// The texts of the document at `path`. `tags` are folded.
+    pub(crate) fn extract(
+        &mut self,
+        path: &str,
+        bytes: Vec<u8>,
+        outline: &Outline,
+        tags: Vec<String>,
+    ) -> DocumentText {
+        let trigrams = self.0.terms(&bytes);
+        DocumentText {
+            path: path.to_owned(),
+            text: same_length_text(bytes),
+            trigrams,
+            tags,
+            sections: sections(outline),
+        }
+    }
+}
+
+/// The texts of the sections, which the outline tells in document order.
+fn sections(outline: &Outline) -> Vec<SectionText> {
+    let mut sections = vec![SectionText::default()];
+    sections.extend(outline.sections.iter().map(|section| {
+        let parent = outline.nodes.get(section.node).and_then(|node| node.parent);
+        let above = parent.and_then(|parent| match outline.nodes.get(parent)?.kind {
+            NodeKind::Section(index) => Some(index + 1),
+            _ => None,
+        });
+        let title = section.title.clone();
+        SectionText { title, level: section.level, above: above.unwrap_or(0), ..Default::default() }
+    }));
+    // Where the own text of each begins and ends; nodes stand in document order.
+    let mut bounds = Vec::with_capacity(sections.len());
+    bounds.push(outline.nodes.first().map(|root| root.bytes).unwrap_or_default());
+    bounds.extend(outline.sections.iter().map(|section| ByteSpan {
+        start: section.heading_end,
+        end: section.own_end.max(section.heading_end),
+    }));
+    let mut current = 0;
+    let mut position = bounds.first().map_or(0, |bounds| bounds.start);
+    let finish = |sections: &mut Vec<SectionText>, current: usize, position: usize| {
+        let end = bounds.get(current).map_or(0, |bounds| bounds.end);
+        if let Some(section) = sections.get_mut(current)
+            && position < end
+        {
+            section.body.push(ByteSpan::new(position, end));
+        }
+    };
+    for node in &outline.nodes {
+        match node.kind {
+            NodeKind::Section(index) => {
+                finish(&mut sections, current, position);
+                current = index + 1;
+                position = bounds.get(current).map_or(0, |bounds| bounds.start);
+            }
+            NodeKind::Block(BlockType::Code) => {
+                let Some(section) = sections.get_mut(current) else { continue };
+                if position < node.bytes.start {
+                    section.body.push(ByteSpan::new(position, node.bytes.start));
+                }
+                section.code.push(node.bytes);
+                position = node.bytes.end;
+            }
+            _ => {}
+        }
+    }
+    finish(&mut sections, current, position);
+    sections
+}
+
+/// The text of `bytes`, each byte that is not UTF-8 a blank.
+fn same_length_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let mut text = String::with_capacity(error.as_bytes().len());
+        for chunk in error.as_bytes().utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|_| ' '));
+        }
+        text
+    })
+}
+
+impl DocumentText {
+    /// Bytes that it holds.
+    pub(super) fn size(&self) -> usize {
+        self.text.len() + self.trigrams.len()
+    }
+
+    /// The entries of the document `id`.
+    pub(super) fn entries(self, id: i64, fields: Fields, permit: Permit) -> Vec<SectionEntry> {
+        let count = self.sections.len();
+        let document = Arc::new((self, permit));
+        (0..count)
+            .map(|section| SectionEntry { document: Arc::clone(&document), id, section, fields })
+            .collect()
+    }
+}
+
+/// One section's entry in the index. The texts of a document live as long as an entry of it does.
+#[derive(Debug)]
+pub(super) struct SectionEntry {
+    document: Arc<(DocumentText, Permit)>,
+    id: i64,
+    section: usize,
+    fields: Fields,
+}
+
+/// A value of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EntryValue<'a> {
+    Text(&'a str),
+    Number(u64),
+}
+
+impl<'a> Value<'a> for EntryValue<'a> {
+    type ArrayIter = std::iter::Empty<Self>;
+    type ObjectIter = std::iter::Empty<(&'a str, Self)>;
+
+    fn as_value(&self) -> ReferenceValue<'a, Self> {
+        ReferenceValue::Leaf(match *self {
+            EntryValue::Text(text) => ReferenceValueLeaf::Str(text),
+            EntryValue::Number(number) => ReferenceValueLeaf::U64(number),
+        })
+    }
+}
+
+impl Document for SectionEntry {
+    type Value<'a> = EntryValue<'a>;
+    type FieldsValuesIter<'a> = std::vec::IntoIter<(Field, EntryValue<'a>)>;
+
+    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
+        let document = &self.document.0;
+        let fields = self.fields;
+        let Some(section) = document.sections.get(self.section) else {
+            return Vec::new().into_iter();
+        };
+        let place = Place { document: self.id, section: self.section, level: section.level };
+        let slice = |span: &ByteSpan| document.text.get(span.start..span.end).unwrap_or_default();
+        let mut texts: Vec<(Field, &str)> = vec![(fields.title, &section.title)];
+        texts.push((fields.parts, &section.title));
+        for (field, spans) in [(fields.body, &section.body), (fields.code, &section.code)] {
+            for text in spans.iter().map(slice) {
+                texts.extend([(field, text), (fields.parts, text)]);
+            }
+        }
+        texts.push((fields.path, &document.path));
+        let mut above = section.above;
+        while let Some(section) = document.sections.get(above).filter(|_| above > 0) {
+            texts.push((fields.path, &section.title));
+            above = section.above;
+        }
+        texts.extend(document.tags.iter().map(|tag| (fields.tags, tag.as_str())));
+        if self.section == 0 {
+            texts.push((fields.trigrams, &document.trigrams));
+        }
+        let texts = texts.into_iter().map(|(field, text)| (field, EntryValue::Text(text)));
+        let numbers = [
+            (fields.document, EntryValue::Number(self.id.unsigned_abs())),
+            (fields.place, EntryValue::Number(place.to_number())),
+        ];
+        numbers.into_iter().chain(texts).collect::<Vec<_>>().into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_text_is_body_and_code_without_heading() {
+        let file = b"intro\n\n# A\n\none\n\n- x\n\n  ```\n  code\n  ```\n\ntwo\n\n## B\n\nthree\n";
+        let outline = crate::markdown::parse(file).outline;
+        let document =
+            TextExtractor::new().extract("a/b.md", file.to_vec(), &outline, Vec::new());
+        let texts = |spans: &[ByteSpan]| {
+            let texts = spans.iter().map(|span| document.text[span.start..span.end].trim());
+            texts.collect::<Vec<_>>().join("|")
+        };
+        let told: Vec<_> = document
+            .sections
+            .iter()
+            .map(|section| {
+                (section.title.as_str(), section.above, texts(&section.body), texts(&section.code))
+            })
+            .collect();
+        let expected = [
+            ("", 0, "intro", ""),
+            ("A", 0, "one\n\n- x|two", "```\n  code\n  ```"),
+            ("B", 1, "three", ""),
+        ];
+        assert_eq!(told, expected.map(|(a, b, c, d)| (a, b, c.to_owned(), d.to_owned())));
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_keep_their_place() {
+        assert_eq!(same_length_text(b"a\xff\xfeb\xe2\x82c".to_vec()), "a  b  c");
+    }
+}

@@ -1,0 +1,113 @@
+//! The full-text half of the store: a tantivy index in a folder beside the SQLite file.
+//!
+//! It is derived: whatever happens to it, it can be made anew from SQLite alone, and nothing that it
+//! says is believed before SQLite knows the document. Its last commit carries a [`Stamp`] that tells
+//! which store it belongs to and how far it follows. Ids of documents only grow and are never used
+//! twice, so an old index may hold documents that are gone, which a reader drops, and lack those with
+//! ids above [`Stamp::through`], which a reader looks through in SQLite. Invariant: a document with an
+//! id up to `through` that SQLite holds is in the index; no index is ever opened by making one.
+//!
+//! tantivy may panic on damaged files; every use of it here is caught and told as [`Unusable`].
+
+mod directory;
+mod document;
+mod flight;
+mod query;
+mod reader;
+mod schema;
+mod tokens;
+mod trigrams;
+mod writer;
+
+pub(crate) use document::{DocumentText, TextExtractor};
+pub use query::{QueryTerm, WordQuery};
+pub use reader::{PlaceFilter, Ranked};
+pub(crate) use reader::{Reader, stamp};
+pub use schema::Place;
+pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
+pub use trigrams::{Trigram, TrigramQuery};
+pub(crate) use writer::IndexWriter;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// Which store an index belongs to, and how far it follows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    /// The identity of the store.
+    pub(crate) store: String,
+    /// What the index was made with: [`schema::fingerprint`].
+    pub(crate) schema: String,
+    /// Documents with ids up to this one are in the index, if the store holds them.
+    pub(crate) through: i64,
+    /// The generation of the store that the index equals where `through` is its highest id.
+    pub(crate) generation: u64,
+}
+
+impl Stamp {
+    /// The stamp of an index of `store`.
+    pub(crate) fn new(store: &str, through: i64, generation: u64) -> Self {
+        Self { store: store.to_owned(), schema: schema::fingerprint(), through, generation }
+    }
+}
+
+/// What came of using an index.
+pub(crate) type Usable<T> = Result<T, Unusable>;
+
+/// Why an index cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    /// There is none.
+    Missing,
+    /// It belongs to another store, to another state of this one, or was made by another program.
+    Foreign,
+    /// It cannot be read.
+    Damaged(String),
+}
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => formatter.write_str("there is no full-text index"),
+            Self::Foreign => formatter.write_str("the full-text index is not that of this store"),
+            Self::Damaged(what) => write!(formatter, "the full-text index is damaged: {what}"),
+        }
+    }
+}
+
+impl From<tantivy::TantivyError> for Unusable {
+    fn from(error: tantivy::TantivyError) -> Self {
+        use tantivy::TantivyError;
+        use tantivy::directory::error::OpenReadError;
+        match error {
+            TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(path))
+                if path == Path::new("meta.json") =>
+            {
+                Self::Missing
+            }
+            TantivyError::OpenDirectoryError(_) => Self::Missing,
+            error => Self::Damaged(error.to_string()),
+        }
+    }
+}
+
+/// Does something with the index; a panic is a fault of its files.
+fn guarded<T>(act: impl FnOnce() -> Usable<T>) -> Usable<T> {
+    catch_unwind(AssertUnwindSafe(act))
+        .unwrap_or_else(|_| Err(Unusable::Damaged("its files make no sense".to_owned())))
+}
+
+/// The folder of the index of the store at `path`.
+pub(crate) fn folder(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-fts");
+    PathBuf::from(name)
+}
+
+/// The stamp of an open index; `None` where its last commit has none that can be read.
+fn stamp_of(index: &tantivy::Index) -> Usable<Option<Stamp>> {
+    let metas = index.load_metas()?;
+    Ok(metas.payload.and_then(|payload| serde_json::from_str(&payload).ok()))
+}

@@ -1,0 +1,424 @@
+//! What a user asks for in words.
+//!
+//! The grammar is tantivy's, read leniently: words, `"phrases"`, `+must`, `-not`, `AND OR NOT`,
+//! parentheses, `^boost`, `prefix*`, and the fields `title: body: code: path: tags:`. Invariant: every
+//! text is a query. What the grammar does not give a meaning here becomes plain words, and that is told;
+//! a query that could only exclude, too.
+
+use tantivy::query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse_query_lenient};
+
+use super::tokens::{TokenKind, Tokens, fold_into};
+use crate::limits;
+
+/// A text that a word or phrase may be asked of alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextField {
+    /// The title of the section.
+    Title,
+    /// Its own text without code blocks.
+    Body,
+    /// Its code blocks.
+    Code,
+    /// The path of the file and the titles above.
+    Path,
+    /// The tags of the document.
+    Tags,
+}
+
+impl TextField {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "title" => Self::Title,
+            "body" => Self::Body,
+            "code" => Self::Code,
+            "path" => Self::Path,
+            "tags" | "tag" => Self::Tags,
+            _ => return None,
+        })
+    }
+}
+
+/// A word, a phrase or a prefix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryTerm {
+    /// Where alone it is sought.
+    pub field: Option<TextField>,
+    /// Its words with their places in the phrase, folded.
+    pub words: Vec<(usize, String)>,
+    /// The words as one, where they are joined: `get_slice`, `c++`.
+    pub compound: Option<String>,
+    /// Whether the last word is only the beginning of one.
+    pub is_prefix: bool,
+    /// How far apart the words of a phrase may stand beyond their places.
+    pub slop: u32,
+    /// What was written, folded: by this a tag is sought.
+    pub text: String,
+}
+
+/// A query, or a part of one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Clause {
+    Term(QueryTerm),
+    Group(Vec<(Occur, Clause)>),
+    Boost(Box<Clause>, f32),
+}
+
+/// A query in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordQuery {
+    /// `None` where there is no word in it.
+    pub(super) clause: Option<Clause>,
+    /// Why it was not read as it was written, where it was not.
+    pub remark: Option<String>,
+}
+
+impl WordQuery {
+    /// Reads `text`.
+    pub fn parse(text: &str) -> Self {
+        match read(text) {
+            Ok(clause) => Self { clause: Some(clause), remark: None },
+            Err(remark) => {
+                let (clause, is_cut) = plain_words(text);
+                let cut = is_cut.then(|| {
+                    format!("only its first {} words are searched", limits::MAX_QUERY_WORDS)
+                });
+                Self { clause, remark: remark.or(cut) }
+            }
+        }
+    }
+
+    /// Whether it holds any word.
+    pub fn has_words(&self) -> bool {
+        self.clause.is_some()
+    }
+
+    /// The terms that a hit may hold.
+    pub fn terms(&self) -> Vec<&QueryTerm> {
+        let mut terms = Vec::new();
+        if let Some(clause) = &self.clause {
+            clause.terms(&mut terms);
+        }
+        terms
+    }
+
+    /// The same query with every word of a phrase or a compound by itself; `None` where that is the
+    /// same.
+    pub fn loosened(&self) -> Option<Self> {
+        let clause = self.clause.as_ref().map(Clause::loosened);
+        (clause != self.clause).then_some(Self { clause, remark: None })
+    }
+}
+
+impl Clause {
+    fn terms<'a>(&'a self, terms: &mut Vec<&'a QueryTerm>) {
+        match self {
+            Self::Term(term) => terms.push(term),
+            Self::Group(clauses) => {
+                for (occur, clause) in clauses {
+                    if *occur != Occur::MustNot {
+                        clause.terms(terms);
+                    }
+                }
+            }
+            Self::Boost(clause, _) => clause.terms(terms),
+        }
+    }
+
+    fn loosened(&self) -> Self {
+        match self {
+            Self::Term(term) if term.words.len() > 1 => {
+                let words = term.words.iter().map(|(_, word)| {
+                    let word = QueryTerm {
+                        words: vec![(0, word.clone())],
+                        compound: None,
+                        is_prefix: false,
+                        slop: 0,
+                        ..term.clone()
+                    };
+                    (Occur::Should, Self::Term(word))
+                });
+                Self::Group(words.collect())
+            }
+            Self::Term(term) => Self::Term(QueryTerm { compound: None, ..term.clone() }),
+            Self::Group(clauses) => {
+                let loosened = clauses.iter().map(|(occur, clause)| {
+                    // What must not be there is still no less than what was written.
+                    let is_not = *occur == Occur::MustNot;
+                    (*occur, if is_not { clause.clone() } else { clause.loosened() })
+                });
+                Self::Group(loosened.collect())
+            }
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.loosened()), *boost),
+        }
+    }
+
+    /// Whether something can match that does not only exclude.
+    fn is_positive(&self) -> bool {
+        match self {
+            Self::Term(_) => true,
+            Self::Boost(clause, _) => clause.is_positive(),
+            Self::Group(clauses) => clauses
+                .iter()
+                .any(|(occur, clause)| *occur != Occur::MustNot && clause.is_positive()),
+        }
+    }
+}
+
+/// Reads `text` by the grammar; the remark says why it cannot be, where there is something to say.
+fn read(text: &str) -> Result<Clause, Option<String>> {
+    let is_long = text.len() > limits::MAX_QUERY_BYTES
+        || text.bytes().filter(|&byte| byte == b'(').count() > limits::MAX_QUERY_GROUPS;
+    if is_long {
+        return Err(Some("it is too long for a query; its words are searched".to_owned()));
+    }
+    let (tree, errors) = parse_query_lenient(text);
+    // What is no field and so was a word with a colon is no fault here.
+    let is_fault = |message: &str| message != "parsed possible invalid field as term";
+    if let Some(error) = errors.iter().find(|error| is_fault(&error.message)) {
+        return Err(Some(format!("{}; its words are searched", error.message)));
+    }
+    match clause(tree) {
+        Some(clause) if clause.is_positive() => Ok(clause),
+        Some(_) => Err(Some("it only excludes; its words are searched".to_owned())),
+        None => Err(Some("it is no query of words; its words are searched".to_owned())),
+    }
+}
+
+/// A tree of the grammar as a clause; `None` where it has no meaning here.
+fn clause(tree: UserInputAst) -> Option<Clause> {
+    Some(match tree {
+        UserInputAst::Clause(clauses) => {
+            let mut result = Vec::with_capacity(clauses.len());
+            for (occur, tree) in clauses {
+                // A word without any letter says nothing beside others.
+                if let Some(clause) = clause(tree)?.non_empty() {
+                    result.push((occur.unwrap_or(Occur::Should), clause));
+                }
+            }
+            Clause::Group(result)
+        }
+        UserInputAst::Boost(tree, boost) => {
+            #[expect(clippy::cast_possible_truncation, reason = "a boost needs no precision")]
+            let boost = boost.into_inner() as f32;
+            Clause::Boost(Box::new(clause(*tree)?), boost)
+        }
+        UserInputAst::Leaf(leaf) => match *leaf {
+            UserInputLeaf::Literal(literal) => {
+                let field = literal.field_name.as_deref();
+                let is_quoted = literal.delimiter != Delimiter::None;
+                match (field, field.and_then(TextField::named)) {
+                    (Some(name), None) => {
+                        plain_words(&format!("{name}:{}", literal.phrase)).0?
+                    }
+                    (_, field) => term(field, &literal.phrase, is_quoted, literal.prefix)
+                        .map(|term| Clause::Term(QueryTerm { slop: literal.slop, ..term }))
+                        .unwrap_or(Clause::Group(Vec::new())),
+                }
+            }
+            _ => return None,
+        },
+    })
+}
+
+impl Clause {
+    fn non_empty(self) -> Option<Self> {
+        match self {
+            Self::Group(clauses) if clauses.is_empty() => None,
+            other => Some(other),
+        }
+    }
+}
+
+/// The words of `text`, any of which may match, and whether there were more.
+fn plain_words(text: &str) -> (Option<Clause>, bool) {
+    let mut clauses: Vec<(Occur, Clause)> = Vec::new();
+    let mut tokens = Tokens::new(text);
+    let mut covered = 0;
+    while tokens.advance() {
+        if tokens.span.start < covered || tokens.kind == TokenKind::Last && tokens.position > 0 {
+            continue;
+        }
+        if tokens.kind == TokenKind::Compound {
+            covered = tokens.span.end;
+        }
+        let word = text.get(tokens.span.start..tokens.span.end).unwrap_or_default();
+        if let Some(term) = term(None, word, false, false) {
+            let clause = Clause::Term(term);
+            if !clauses.iter().any(|(_, other)| *other == clause) {
+                clauses.push((Occur::Should, clause));
+            }
+        }
+        if clauses.len() == limits::MAX_QUERY_WORDS {
+            return (Some(Clause::Group(clauses)), true);
+        }
+    }
+    (Clause::Group(clauses).non_empty(), false)
+}
+
+/// The term that `text` is; `None` where it holds no word.
+fn term(
+    field: Option<TextField>,
+    text: &str,
+    is_quoted: bool,
+    is_prefix: bool,
+) -> Option<QueryTerm> {
+    let mut words: Vec<(usize, String)> = Vec::new();
+    let mut compounds = Vec::new();
+    let mut last = None;
+    let mut words_end = 0;
+    let mut tokens = Tokens::new(text);
+    while tokens.advance() {
+        words_end = words_end.max(tokens.span.end);
+        match tokens.kind {
+            TokenKind::Word | TokenKind::Pair => {
+                words.push((tokens.position, tokens.token.clone()));
+            }
+            TokenKind::Compound => compounds.push((tokens.span, tokens.token.clone())),
+            // In a longer run, the pair before holds it.
+            TokenKind::Last => {
+                let has_pair = tokens.position > 0 && words.last().is_some_and(|(at, pair)| {
+                    at + 1 == tokens.position && pair.ends_with(&tokens.token)
+                });
+                if !has_pair {
+                    words.push((tokens.position, tokens.token.clone()));
+                    last = Some(tokens.position);
+                }
+            }
+        }
+        if words.len() == limits::MAX_QUERY_WORDS {
+            break;
+        }
+    }
+    if words.is_empty() {
+        return None;
+    }
+    // One compound that is all of the text.
+    let compound = match compounds.as_slice() {
+        [(span, compound)] if words_end <= span.end => Some(compound.clone()),
+        _ => None,
+    };
+    let mut folded = String::new();
+    fold_into(text, &mut folded);
+    // A scalar that is a run of its own begins whatever pairs it is in.
+    let is_lone_scalar = last.is_some() && words.len() == 1;
+    let has_star = !is_quoted && text.ends_with('*');
+    Some(QueryTerm {
+        field,
+        words,
+        compound,
+        is_prefix: is_prefix || has_star || is_lone_scalar,
+        slop: 0,
+        text: folded,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        fn tell(clause: &Clause) -> String {
+            match clause {
+                Clause::Term(term) => {
+                    let words: Vec<&str> =
+                        term.words.iter().map(|(_, word)| word.as_str()).collect();
+                    format!(
+                        "{}{}{}{}",
+                        term.field.map_or_else(String::new, |field| format!("{field:?}:")),
+                        term.compound.iter().map(|one| format!("<{one}>")).collect::<String>(),
+                        words.join("_"),
+                        if term.is_prefix { "*" } else { "" }
+                    )
+                }
+                Clause::Group(clauses) => {
+                    let clauses = clauses.iter().map(|(occur, clause)| {
+                        let sign = match occur {
+                            Occur::Should => "",
+                            Occur::Must => "+",
+                            Occur::MustNot => "-",
+                        };
+                        format!("{sign}{}", tell(clause))
+                    });
+                    format!("({})", clauses.collect::<Vec<_>>().join(" "))
+                }
+                Clause::Boost(clause, boost) => format!("{}^{boost}", tell(clause)),
+            }
+        }
+        let query = WordQuery::parse(text);
+        let clause = query.clause.as_ref().map_or_else(|| "nothing".to_owned(), tell);
+        if query.remark.is_some() { format!("{clause} !") } else { clause }
+    }
+
+    #[test]
+    fn the_grammar_is_read() {
+        for (text, expected) in [
+            ("one Two", "(one two)"),
+            ("+one -two three", "(+one -two three)"),
+            ("one AND two OR three", "((+one +two) three)"),
+            ("\"one two\"", "one_two"),
+            ("title:one code:\"a b\"", "(Title:one Code:a_b)"),
+            ("tags:(a b)", "(Tags:a Tags:b)"),
+            ("inst*", "inst*"),
+            ("one^2", "one^2"),
+        ] {
+            assert_eq!(told(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn joined_words_are_a_phrase_and_one_word() {
+        for (text, expected) in [
+            ("get_slice", "<get_slice>get_slice"),
+            ("foo.bar", "<foo.bar>foo_bar"),
+            ("c++", "<c++>c"),
+            ("c++ c#", "(<c++>c <c#>c)"),
+            ("a-b", "a_b"),
+            ("don't", "don_t"),
+            ("全文搜索", "全文_文搜_搜索"),
+            ("中文", "中文"),
+            ("中", "中*"),
+        ] {
+            assert_eq!(told(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_query_becomes_words() {
+        for (text, expected) in [
+            ("std::vector<bool>", "(<std::vector>std_vector bool)"),
+            ("key: value", "(key value)"),
+            ("-x", "(x) !"),
+            ("--flag", "(flag) !"),
+            ("(", "nothing !"),
+            (":", "nothing !"),
+            ("", "nothing !"),
+            ("AND", "and"),
+            ("\"open phrase", "(open phrase) !"),
+            ("{{< x >}}", "(x) !"),
+            ("[a TO b]", "(a to b) !"),
+            ("*", "nothing !"),
+            ("fn foo(a: &str) -> T", "(fn foo a str t) !"),
+            ("@a", "a"),
+            ("\u{0}x\u{7}", "x"),
+            ("a && b", "(a b)"),
+            ("http://a.b/c", "(http <a.b>a_b c) !"),
+        ] {
+            assert_eq!(told(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_queries_are_words() {
+        let deep = "(".repeat(10_000) + "x";
+        assert_eq!(told(&deep), "(x) !");
+        let long = (0..5000).map(|number| format!("w{number} ")).collect::<String>();
+        assert_eq!(WordQuery::parse(&long).terms().len(), limits::MAX_QUERY_WORDS);
+    }
+
+    #[test]
+    fn loosened_queries_ask_for_each_word() {
+        let query = WordQuery::parse("get_slice +\"one two\" -\"x y\"").loosened().unwrap();
+        let words: Vec<_> = query.terms().iter().map(|term| term.words[0].1.clone()).collect();
+        assert_eq!(words, ["get", "slice", "one", "two"]);
+    }
+}

@@ -1,0 +1,259 @@
+//! The fields of the index, and how their texts become terms.
+//!
+//! A document of the index is one section's own text, or the root's; that of the root carries the
+//! trigrams of the whole file too. Invariant: an index is used only with the fields it was made with,
+//! of which [`fingerprint`] is the proof.
+
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
+
+use super::tokens::{Tokens, camel_parts};
+use super::trigrams::term_spans;
+use crate::position::ByteSpan;
+
+/// Raised whenever the same text would make other terms, so that every index is made anew.
+const TOKENIZER_VERSION: u32 = 1;
+
+/// Bits of a [`place`] that tell the level of the section, and those that tell which it is.
+const LEVEL_BITS: u32 = 3;
+const SECTION_BITS: u32 = 24;
+
+/// The fields.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    /// The id of the document, to find what is to be removed.
+    pub(super) document: Field,
+    /// Document, section and level in one number: see [`Place`].
+    pub(super) place: Field,
+    /// The rendered title.
+    pub(super) title: Field,
+    /// The own text without title and code blocks.
+    pub(super) body: Field,
+    /// The code blocks.
+    pub(super) code: Field,
+    /// The parts of identifiers in camel case.
+    pub(super) parts: Field,
+    /// The path of the file and the titles above.
+    pub(super) path: Field,
+    /// The tags of the document.
+    pub(super) tags: Field,
+    /// The trigrams of the document.
+    pub(super) trigrams: Field,
+}
+
+/// Which section a document of the index is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Id of the document.
+    pub document: i64,
+    /// 0 for the root, else the index of the section and one.
+    pub section: usize,
+    /// Level of the section; 0 for the root.
+    pub level: u8,
+}
+
+impl Place {
+    /// As a number that grows with the document and the section.
+    pub(super) fn to_number(self) -> u64 {
+        let section = (self.section as u64).min((1 << SECTION_BITS) - 1);
+        self.document.unsigned_abs() << (SECTION_BITS + LEVEL_BITS)
+            | section << LEVEL_BITS
+            | u64::from(self.level)
+    }
+
+    /// Back from the number.
+    pub(super) fn from_number(number: u64) -> Self {
+        let section = (number >> LEVEL_BITS) & ((1 << SECTION_BITS) - 1);
+        Self {
+            document: i64::try_from(number >> (SECTION_BITS + LEVEL_BITS)).unwrap_or(0),
+            section: usize::try_from(section).unwrap_or(0),
+            level: u8::try_from(number & ((1 << LEVEL_BITS) - 1)).unwrap_or(0),
+        }
+    }
+}
+
+/// The name of the field [`Fields::place`].
+pub(super) const PLACE: &str = "place";
+
+/// The schema.
+pub(super) fn schema() -> (Schema, Fields) {
+    let text = |tokenizer: &str, record: IndexRecordOption, has_norms: bool| {
+        TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default()
+                .set_tokenizer(tokenizer)
+                .set_index_option(record)
+                .set_fieldnorms(has_norms),
+        )
+    };
+    let words = text("words", IndexRecordOption::WithFreqsAndPositions, true);
+    let mut builder = Schema::builder();
+    let fields = Fields {
+        document: builder.add_u64_field("document", INDEXED),
+        place: builder.add_u64_field(PLACE, FAST),
+        title: builder.add_text_field("title", words.clone()),
+        body: builder.add_text_field("body", words.clone()),
+        code: builder.add_text_field("code", words),
+        parts: builder.add_text_field("parts", text("parts", IndexRecordOption::Basic, false)),
+        path: builder.add_text_field("path", text("words", IndexRecordOption::Basic, false)),
+        tags: builder.add_text_field("tags", text("raw", IndexRecordOption::Basic, false)),
+        trigrams: builder
+            .add_text_field("trigrams", text("trigrams", IndexRecordOption::Basic, false)),
+    };
+    (builder.build(), fields)
+}
+
+/// What an index must have been made with.
+pub(super) fn fingerprint() -> String {
+    let (schema, _) = schema();
+    let text = serde_json::to_string(&schema).unwrap_or_default();
+    let hash = blake3::hash(format!("{TOKENIZER_VERSION} {text}").as_bytes());
+    hash.to_hex().chars().take(16).collect()
+}
+
+/// The tokenizers that the schema names.
+pub(super) fn tokenizers() -> TokenizerManager {
+    // With the stock ones: tantivy asks for its default for fields that are no text, too.
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register("words", WordTokenizer);
+    tokenizers.register("parts", PartTokenizer);
+    tokenizers.register("trigrams", TrigramTokenizer);
+    tokenizers
+}
+
+/// Every token of [`Tokens`].
+#[derive(Clone)]
+struct WordTokenizer;
+
+struct WordStream<'a> {
+    tokens: Tokens<'a>,
+    token: Token,
+}
+
+impl Tokenizer for WordTokenizer {
+    type TokenStream<'a> = WordStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
+        WordStream { tokens: Tokens::new(text), token: Token::default() }
+    }
+}
+
+impl TokenStream for WordStream<'_> {
+    fn advance(&mut self) -> bool {
+        if !self.tokens.advance() {
+            return false;
+        }
+        self.token.position = self.tokens.position;
+        std::mem::swap(&mut self.token.text, &mut self.tokens.token);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+/// Tokens that are pieces of one prepared text.
+struct PieceStream {
+    text: String,
+    spans: std::vec::IntoIter<ByteSpan>,
+    token: Token,
+}
+
+impl PieceStream {
+    fn new(text: String, spans: Vec<ByteSpan>) -> Self {
+        Self { text, spans: spans.into_iter(), token: Token::default() }
+    }
+}
+
+impl TokenStream for PieceStream {
+    fn advance(&mut self) -> bool {
+        let Some(span) = self.spans.next() else { return false };
+        self.token.position = self.token.position.wrapping_add(1);
+        self.token.text.clear();
+        self.token.text.push_str(self.text.get(span.start..span.end).unwrap_or_default());
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+/// The parts of identifiers in camel case.
+#[derive(Clone)]
+struct PartTokenizer;
+
+impl Tokenizer for PartTokenizer {
+    type TokenStream<'a> = PieceStream;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> PieceStream {
+        let mut parts = String::new();
+        let mut spans = Vec::new();
+        camel_parts(text, |part| {
+            let start = parts.len();
+            parts.push_str(part);
+            spans.push(ByteSpan::new(start, parts.len()));
+        });
+        PieceStream::new(parts, spans)
+    }
+}
+
+/// What the trigram collector gave.
+#[derive(Clone)]
+struct TrigramTokenizer;
+
+impl Tokenizer for TrigramTokenizer {
+    type TokenStream<'a> = TrigramStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> TrigramStream<'a> {
+        TrigramStream { terms: text, spans: Box::new(term_spans(text)), token: Token::default() }
+    }
+}
+
+struct TrigramStream<'a> {
+    terms: &'a str,
+    spans: Box<dyn Iterator<Item = ByteSpan> + 'a>,
+    token: Token,
+}
+
+impl TokenStream for TrigramStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(span) = self.spans.next() else { return false };
+        self.token.position = 0;
+        self.token.text.clear();
+        self.token.text.push_str(self.terms.get(span.start..span.end).unwrap_or_default());
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_survive_being_numbers_and_keep_their_order() {
+        let place = Place { document: 58_000, section: 1234, level: 6 };
+        assert_eq!(Place::from_number(place.to_number()), place);
+        let later = Place { document: 58_000, section: 1235, level: 1 };
+        assert!(place.to_number() < later.to_number());
+        assert!(later.to_number() < Place { document: 58_001, section: 0, level: 0 }.to_number());
+    }
+}

@@ -1,0 +1,447 @@
+//! Words of a text as they are looked up: folded, with their positions and spans. Pure.
+//!
+//! Owns what is a word for search. A run of letters, digits and marks is a word; words joined by `_`,
+//! `.` or `::` are each a word and together one more, the compound; `++` and `#` behind a word make a
+//! compound of it (C++, C#); scripts that are written without blanks are cut into pairs of neighbours,
+//! the last scalar of a run standing alone, so that any one scalar begins some token; a pictograph is a
+//! word. Folding is NFKC, case, and the diacritics of U+0300 to U+036F. Invariant: whatever a text
+//! holds of these, the same text as a query makes the same tokens.
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::limits;
+use crate::position::ByteSpan;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    /// A word, or one of a compound.
+    Word,
+    /// Several words that are joined, or a word with the signs that belong to it.
+    Compound,
+    /// Two neighbours of a run without blanks.
+    Pair,
+    /// The last scalar of such a run.
+    Last,
+}
+
+/// The tokens of a text, one after the other.
+#[derive(Debug)]
+pub(crate) struct Tokens<'a> {
+    text: &'a str,
+    /// Where the next token is sought.
+    offset: usize,
+    /// Spans of the words of the compound that is being told, and how many were.
+    words: Vec<ByteSpan>,
+    told: usize,
+    /// The run that is being cut into pairs: its scalars, folded, and how many were told.
+    run: Vec<char>,
+    run_told: usize,
+    run_span: ByteSpan,
+    /// Offset in the text of the scalar that is told next; `None` where folding has changed scalars.
+    run_offset: Option<usize>,
+    next_position: usize,
+    /// The folded text of the token.
+    pub(crate) token: String,
+    /// What it is.
+    pub(crate) kind: TokenKind,
+    /// How many words stand before it.
+    pub(crate) position: usize,
+    /// Where it stands in the text.
+    pub(crate) span: ByteSpan,
+}
+
+/// What a scalar is to the tokenizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Word,
+    Run,
+    Pictograph,
+    Other,
+}
+
+fn class_of(scalar: char) -> Class {
+    match scalar {
+        'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Word,
+        '\0'..='\x7f' => Class::Other,
+        _ if is_written_without_blanks(scalar) => Class::Run,
+        // Arrows, technical signs, dingbats; the pictographs of the supplementary plane.
+        '\u{2190}'..='\u{21FF}' | '\u{2300}'..='\u{23FF}' | '\u{2600}'..='\u{27BF}'
+        | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}' => Class::Pictograph,
+        _ if scalar.is_alphanumeric() => Class::Word,
+        _ => Class::Other,
+    }
+}
+
+/// Whether `scalar` belongs to a script that is written without blanks between words.
+fn is_written_without_blanks(scalar: char) -> bool {
+    match scalar {
+        '\0'..='\u{E00}' => false,
+        // Thai, Lao; Myanmar; Hangul jamo; Khmer.
+        '\u{E01}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1100}'..='\u{11FF}'
+        | '\u{1780}'..='\u{17FF}'
+        // Radicals; iteration marks and numerals; Hiragana, Katakana, their marks.
+        | '\u{2E80}'..='\u{2FDF}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}'
+        | '\u{3031}'..='\u{3035}' | '\u{3041}'..='\u{309F}' | '\u{30A1}'..='\u{30FA}'
+        | '\u{30FC}'..='\u{30FF}'
+        // Bopomofo, Hangul letters, Han, Hangul syllables, compatibility and half-width forms.
+        | '\u{3100}'..='\u{318E}' | '\u{31A0}'..='\u{31BF}' | '\u{31F0}'..='\u{31FF}'
+        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{A960}'..='\u{A97F}'
+        | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}'
+        | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}' => true,
+        _ => false,
+    }
+}
+
+impl<'a> Tokens<'a> {
+    /// The tokens of `text`.
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            offset: 0,
+            words: Vec::new(),
+            told: 0,
+            run: Vec::new(),
+            run_told: 0,
+            run_span: ByteSpan::default(),
+            run_offset: None,
+            next_position: 0,
+            token: String::new(),
+            kind: TokenKind::Word,
+            position: 0,
+            span: ByteSpan::default(),
+        }
+    }
+
+    /// Goes on to the next token; false behind the last.
+    pub(crate) fn advance(&mut self) -> bool {
+        if self.told < self.words.len() {
+            self.tell_word();
+            return true;
+        }
+        if self.run_told < self.run.len() {
+            self.tell_pair();
+            return true;
+        }
+        self.seek()
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.offset..).unwrap_or_default()
+    }
+
+    /// Finds the next word, run or pictograph and tells its first token.
+    fn seek(&mut self) -> bool {
+        while let Some(scalar) = self.rest().chars().next() {
+            match class_of(scalar) {
+                Class::Other => self.offset += scalar.len_utf8(),
+                Class::Word => {
+                    self.take_compound();
+                    return true;
+                }
+                Class::Run => {
+                    self.take_run();
+                    self.tell_pair();
+                    return true;
+                }
+                Class::Pictograph => {
+                    let end = self.offset + scalar.len_utf8();
+                    self.span = ByteSpan::new(self.offset, end);
+                    self.token.clear();
+                    self.token.push(scalar);
+                    self.kind = TokenKind::Word;
+                    self.step();
+                    self.offset = end;
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The token takes the next position.
+    fn step(&mut self) {
+        self.position = self.next_position;
+        self.next_position += 1;
+    }
+
+    /// Takes the words that are joined from here on, and tells the compound, or the word if it is
+    /// only one.
+    fn take_compound(&mut self) {
+        self.words.clear();
+        self.told = 0;
+        let start = self.offset;
+        loop {
+            let end = word_end(self.text, self.offset);
+            self.words.push(ByteSpan::new(self.offset, end));
+            self.offset = end;
+            match joint(self.rest()) {
+                Some(length) => self.offset += length,
+                None => break,
+            }
+        }
+        let end = self.offset + sign_length(self.rest());
+        let is_compound = self.words.len() > 1 || end > self.offset;
+        if !is_compound || end - start > limits::MAX_WORD_BYTES {
+            self.tell_word();
+            return;
+        }
+        self.offset = end;
+        self.span = ByteSpan::new(start, end);
+        self.kind = TokenKind::Compound;
+        self.position = self.next_position;
+        self.fold_span();
+    }
+
+    fn tell_word(&mut self) {
+        self.span = self.words.get(self.told).copied().unwrap_or_default();
+        self.told += 1;
+        self.kind = TokenKind::Word;
+        self.step();
+        self.fold_span();
+    }
+
+    /// Sets the token to what its span holds, folded and cut to the longest word.
+    fn fold_span(&mut self) {
+        let mut text = self.text.get(self.span.start..self.span.end).unwrap_or_default();
+        if text.len() > limits::MAX_WORD_BYTES {
+            text = text.get(..text.floor_char_boundary(limits::MAX_WORD_BYTES)).unwrap_or(text);
+        }
+        self.token.clear();
+        fold_into(text, &mut self.token);
+    }
+
+    /// Takes the run of scalars from here on.
+    fn take_run(&mut self) {
+        let start = self.offset;
+        let rest = self.rest();
+        let length = rest
+            .char_indices()
+            .find(|&(_, scalar)| {
+                class_of(scalar) != Class::Run && !matches!(scalar, '\u{3099}' | '\u{309A}')
+            })
+            .map_or(rest.len(), |(index, _)| index);
+        self.offset += length;
+        self.run_span = ByteSpan::new(start, self.offset);
+        let run = rest.get(..length).unwrap_or_default();
+        self.run.clear();
+        self.run.extend(run.nfkc());
+        self.run_told = 0;
+        self.run_offset = self.run.iter().copied().eq(run.chars()).then_some(start);
+    }
+
+    fn tell_pair(&mut self) {
+        let index = self.run_told;
+        self.run_told += 1;
+        self.step();
+        self.token.clear();
+        self.token.extend(self.run.iter().skip(index).take(2));
+        let is_last = self.run_told == self.run.len();
+        self.kind = if is_last { TokenKind::Last } else { TokenKind::Pair };
+        // Where folding has changed scalars, only the run can be named.
+        self.span = self.run_span;
+        if let Some(start) = self.run_offset {
+            let length = |index: usize| self.run.get(index).map_or(0, |scalar| scalar.len_utf8());
+            self.span = ByteSpan::new(start, start + length(index) + length(index + 1));
+            self.run_offset = Some(start + length(index));
+        }
+    }
+}
+
+/// Offset behind the word that begins at `start`.
+fn word_end(text: &str, start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let ascii = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    if rest.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
+        return start + ascii;
+    }
+    let is_of_word = |scalar: char| {
+        class_of(scalar) == Class::Word
+            || (!scalar.is_ascii()
+                && (is_combining_mark(scalar) || matches!(scalar, '\u{200C}' | '\u{200D}'))
+                && class_of(scalar) == Class::Other)
+    };
+    start + rest.find(|scalar: char| !is_of_word(scalar)).unwrap_or(rest.len())
+}
+
+/// Bytes of what joins the word before with one that follows; `None` where nothing does.
+fn joint(rest: &str) -> Option<usize> {
+    let length = match rest.as_bytes() {
+        [b'_', ..] => rest.bytes().take_while(|&byte| byte == b'_').count(),
+        [b':', b':', ..] => 2,
+        [b'.', ..] => 1,
+        _ => return None,
+    };
+    let next = rest.get(length..)?.chars().next()?;
+    (class_of(next) == Class::Word).then_some(length)
+}
+
+/// Bytes of the signs that belong to the word before: `++` and `#`, with no word behind them.
+fn sign_length(rest: &str) -> usize {
+    let length = match rest.as_bytes() {
+        [b'+', b'+', ..] => 2,
+        [b'#', ..] => 1,
+        _ => return 0,
+    };
+    let next = rest.get(length..).and_then(|rest| rest.chars().next());
+    let is_end = next.is_none_or(|next| {
+        !matches!(class_of(next), Class::Word) && !matches!(next, '+' | '#' | '_')
+    });
+    if is_end { length } else { 0 }
+}
+
+/// Appends `text` in the form in which words are compared.
+pub(crate) fn fold_into(text: &str, folded: &mut String) {
+    if text.is_ascii() {
+        folded.push_str(text);
+        folded.make_ascii_lowercase();
+        return;
+    }
+    let plain = text.nfkd().filter(|scalar| {
+        !matches!(scalar, '\u{300}'..='\u{36F}' | '\u{200C}' | '\u{200D}' | '\u{FE0F}')
+    });
+    let folded_case = plain.flat_map(|scalar| match scalar {
+        'ς' => 'σ'.to_lowercase(),
+        'ı' => 'i'.to_lowercase(),
+        _ => scalar.to_lowercase(),
+    });
+    for scalar in folded_case.nfc() {
+        match scalar {
+            'ß' => folded.push_str("ss"),
+            _ => folded.push(scalar),
+        }
+    }
+}
+
+/// Calls `visit` with the parts of identifiers in camel case (`getSlice`, `HTTPServer`), folded.
+/// Only ASCII has such identifiers here; parts of one letter are none.
+pub(crate) fn camel_parts(text: &str, mut visit: impl FnMut(&str)) {
+    let mut folded = String::new();
+    for word in text.split(|scalar: char| !scalar.is_ascii_alphanumeric()) {
+        let bytes = word.as_bytes();
+        let is_boundary = |index: usize| {
+            let at = |index: usize| bytes.get(index).copied().unwrap_or_default();
+            let (before, this) = (at(index - 1), at(index));
+            this.is_ascii_uppercase()
+                && (!before.is_ascii_uppercase() || at(index + 1).is_ascii_lowercase())
+        };
+        if word.len() < 4 || !(1..word.len()).any(is_boundary) {
+            continue;
+        }
+        let mut start = 0;
+        for end in (1..word.len()).filter(|&index| is_boundary(index)).chain([word.len()]) {
+            if end - start > 1 {
+                folded.clear();
+                fold_into(word.get(start..end).unwrap_or_default(), &mut folded);
+                visit(&folded);
+            }
+            start = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<String> {
+        let mut tokens = Tokens::new(text);
+        let mut result = Vec::new();
+        while tokens.advance() {
+            let span = text.get(tokens.span.start..tokens.span.end).unwrap();
+            assert!(!span.is_empty(), "{text:?}");
+            result.push(format!("{}@{}", tokens.token, tokens.position));
+        }
+        result
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_digits_and_marks() {
+        assert_eq!(tokens("Hello, wide world!"), ["hello@0", "wide@1", "world@2"]);
+        assert_eq!(tokens("a-b 3rd"), ["a@0", "b@1", "3rd@2"]);
+        assert_eq!(tokens("  \u{0}\u{7}--:\"'"), [""; 0]);
+        assert_eq!(tokens("हिन्दी"), ["हिन्दी@0"], "vowel signs and viramas belong to the word");
+    }
+
+    #[test]
+    fn identifiers_are_kept_whole_and_split() {
+        assert_eq!(tokens("get_slice()"), ["get_slice@0", "get@0", "slice@1"]);
+        assert_eq!(tokens("foo.bar."), ["foo.bar@0", "foo@0", "bar@1"]);
+        assert_eq!(
+            tokens("std::vector<bool> x"),
+            ["std::vector@0", "std@0", "vector@1", "bool@2", "x@3"]
+        );
+        assert_eq!(tokens("__init__"), ["init@0"]);
+    }
+
+    #[test]
+    fn signs_belong_to_a_word_that_they_end() {
+        assert_eq!(tokens("C++ and C#."), ["c++@0", "c@0", "and@1", "c#@2", "c@2"]);
+        assert_eq!(tokens("a+b i++j c#m"), ["a@0", "b@1", "i@2", "j@3", "c@4", "m@5"]);
+    }
+
+    #[test]
+    fn scripts_without_blanks_are_cut_into_pairs() {
+        assert_eq!(tokens("全文搜索 x"), ["全文@0", "文搜@1", "搜索@2", "索@3", "x@4"]);
+        assert_eq!(tokens("中"), ["中@0"]);
+        assert_eq!(tokens("か\u{3099}く"), tokens("がく"), "NFD as NFC");
+        assert_eq!(tokens("ｶﾞ"), tokens("ガ"), "half-width as full-width");
+        assert_eq!(tokens("\u{1112}\u{1161}\u{11AB}"), tokens("한"));
+    }
+
+    #[test]
+    fn case_diacritics_and_compatibility_fold() {
+        for (one, other) in [
+            ("Über", "uber"),
+            ("CAFÉ", "cafe\u{301}"),
+            ("STRASSE", "Straße"),
+            ("ΟΔΟΣ", "οδος"),
+            ("ſ", "S"),
+            ("\u{212A}elvin", "kelvin"),
+            ("İstanbul", "istanbul"),
+            ("ﬁle", "FILE"),
+            ("Ｆｕｌｌ", "full"),
+            ("йод", "ЙОД"),
+        ] {
+            assert_eq!(tokens(one), tokens(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn pictographs_are_words() {
+        assert_eq!(tokens("ok🎉→x"), ["ok@0", "🎉@1", "→@2", "x@3"]);
+    }
+
+    #[test]
+    fn long_words_are_cut_alike() {
+        let long = "x".repeat(5000);
+        assert_eq!(tokens(&long).len(), 1);
+        assert!(tokens(&long)[0].len() <= limits::MAX_WORD_BYTES + 2);
+        let umlauts = "ü".repeat(5000);
+        assert_eq!(tokens(&umlauts).len(), 1);
+    }
+
+    #[test]
+    fn spans_name_the_token_in_the_text() {
+        let text = "x 全文搜";
+        let mut tokens = Tokens::new(text);
+        let mut spans = Vec::new();
+        while tokens.advance() {
+            spans.push(&text[tokens.span.start..tokens.span.end]);
+        }
+        assert_eq!(spans, ["x", "全文", "文搜", "搜"]);
+    }
+
+    #[test]
+    fn camel_case_has_parts() {
+        let parts = |text: &str| {
+            let mut parts = Vec::new();
+            camel_parts(text, |part| parts.push(part.to_owned()));
+            parts
+        };
+        assert_eq!(parts("getSlice of HTTPServer"), ["get", "slice", "http", "server"]);
+        assert_eq!(parts("plain UPPER Title a1B"), [""; 0]);
+        assert_eq!(parts("iPhone"), ["phone"]);
+    }
+}

@@ -1,0 +1,139 @@
+//! Writing the index. Whoever does so holds the lock of the store.
+//!
+//! Invariant: the first act of every writer is to remove what an interrupted one left behind (tantivy
+//! cannot commit over the leftovers of a killed commit), and every commit carries its [`Stamp`].
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
+use tantivy::{Index, Term};
+
+use super::directory::IndexFolder;
+use super::document::{DocumentText, SectionEntry};
+use super::flight::Flight;
+use super::schema::{Fields, fingerprint, schema, tokenizers};
+use super::{Stamp, Unusable, Usable, guarded, reader, stamp_of};
+use crate::limits;
+
+/// The right to change an index.
+pub(crate) struct IndexWriter {
+    writer: tantivy::IndexWriter<SectionEntry>,
+    fields: Fields,
+    flight: Flight,
+    /// Of the last commit.
+    stamp: Stamp,
+}
+
+impl std::fmt::Debug for IndexWriter {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("IndexWriter").field("stamp", &self.stamp).finish_non_exhaustive()
+    }
+}
+
+impl IndexWriter {
+    /// Opens the index in `folder`, which must be that of `store`.
+    pub(crate) fn open(folder: &Path, store: &str) -> Usable<Self> {
+        guarded(|| {
+            sweep(folder);
+            let mut index = Index::open(IndexFolder::open(folder).map_err(|_| Unusable::Missing)?)?;
+            index.set_tokenizers(tokenizers());
+            let stamp = stamp_of(&index)?.ok_or(Unusable::Foreign)?;
+            if stamp.store != store || stamp.schema != fingerprint() {
+                return Err(Unusable::Foreign);
+            }
+            let writer = Self::start(&index, stamp)?;
+            writer.writer.garbage_collect_files().wait()?;
+            Ok(writer)
+        })
+    }
+
+    /// Makes an empty index of `store` in `folder`, in place of whatever is there.
+    pub(crate) fn create(folder: &Path, store: &str) -> Usable<Self> {
+        let io = |error: std::io::Error| Unusable::Damaged(error.to_string());
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
+            _ => {}
+        }
+        std::fs::create_dir(folder).map_err(io)?;
+        guarded(|| {
+            let directory = IndexFolder::open(folder).map_err(|_| Unusable::Missing)?;
+            let mut index = Index::create(directory, schema().0, tantivy::IndexSettings::default())?;
+            index.set_tokenizers(tokenizers());
+            let mut writer = Self::start(&index, Stamp::new(store, 0, 0))?;
+            writer.commit(Stamp::new(store, 0, 0))?;
+            Ok(writer)
+        })
+    }
+
+    fn start(index: &Index, stamp: Stamp) -> Usable<Self> {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
+        let writer = index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(Self { writer, fields: schema().1, flight: Flight::default(), stamp })
+    }
+
+    /// The stamp of the last commit.
+    pub(crate) fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+
+    /// The ids of the documents in it.
+    pub(crate) fn documents(&self) -> Usable<HashSet<i64>> {
+        guarded(|| reader::documents(self.writer.index()))
+    }
+
+    /// Puts a document that is not in it.
+    pub(crate) fn put(&mut self, id: i64, document: DocumentText) -> Usable<()> {
+        let permit = self.flight.permit(document.size());
+        guarded(|| {
+            let entries = document.entries(id, self.fields, permit);
+            self.writer.run(entries.into_iter().map(tantivy::indexer::UserOperation::Add))?;
+            Ok(())
+        })
+    }
+
+    /// Removes a document.
+    pub(crate) fn remove(&mut self, id: i64) {
+        self.writer.delete_term(Term::from_field_u64(self.fields.document, id.unsigned_abs()));
+    }
+
+    /// Commits what was put and removed, with its stamp.
+    pub(crate) fn commit(&mut self, stamp: Stamp) -> Usable<()> {
+        guarded(|| {
+            let mut commit = self.writer.prepare_commit()?;
+            commit.set_payload(&serde_json::to_string(&stamp).unwrap_or_default());
+            commit.commit()?;
+            Ok(())
+        })?;
+        self.stamp = stamp;
+        Ok(())
+    }
+
+    /// Merges segments where there are many, and ends.
+    pub(crate) fn close(mut self) -> Usable<()> {
+        guarded(|| {
+            let segments = self.writer.index().searchable_segment_metas()?;
+            if segments.len() > limits::INDEX_SEGMENTS {
+                use tantivy::indexer::MergePolicy as _;
+                let candidates = LogMergePolicy::default().compute_merge_candidates(&segments);
+                for candidate in candidates {
+                    self.writer.merge(&candidate.0).wait()?;
+                }
+                self.writer.garbage_collect_files().wait()?;
+            }
+            self.writer.wait_merging_threads()?;
+            Ok(())
+        })
+    }
+}
+
+/// Removes the temporary files of interrupted commits, which tantivy does not know of.
+fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(b".tmp") {
+            // What cannot be removed does no harm but take space.
+            drop(std::fs::remove_file(entry.path()));
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Writing: whole documents, into both stores.
+//!
+//! The order is: the lock; a transaction of SQLite with the rows and the next generation; its commit,
+//! behind which the change is acknowledged; then the same change in the index and its commit, stamped
+//! with what it follows. A writer that dies in between leaves an index that is behind, and whoever
+//! writes next brings it up to date before anything else. Invariant: nothing that is in the index was
+//! never committed to SQLite, and no fault of the index costs a change or an ingest.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::db::{PackedRows, RowPacker, RowWriter};
+use super::fulltext::{self, DocumentText, IndexWriter, Stamp, TextExtractor, Unusable, Usable};
+use super::{FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::limits;
+use crate::markdown::{Diagnostic, front_matter};
+use crate::position::ByteSpan;
+
+/// A document with everything made that is kept of it.
+#[derive(Debug)]
+pub struct PackedDocument {
+    rows: PackedRows,
+    text: DocumentText,
+    /// blake3 of its bytes.
+    pub hash: [u8; 32],
+    /// What could not be taken as it stands.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Makes of documents what is kept of them, which takes time but no lock; one a thread.
+pub struct Packer {
+    rows: RowPacker,
+    texts: TextExtractor,
+}
+
+impl Packer {
+    /// A packer.
+    pub fn new() -> Result<Self> {
+        Ok(Self { rows: RowPacker::new()?, texts: TextExtractor::new() })
+    }
+
+    /// Packs a document.
+    pub fn pack(&mut self, new: NewDocument) -> Result<PackedDocument> {
+        let tags = new.document.front_matter.as_ref().map(front_matter::tags).unwrap_or_default();
+        let rows = self.rows.pack(&new, tags.clone())?;
+        let text = self.texts.extract(&new.path, new.bytes, &new.document.outline, tags);
+        Ok(PackedDocument { rows, text, hash: new.hash, diagnostics: new.document.diagnostics })
+    }
+}
+
+/// What a writer knows of the index.
+#[derive(Debug)]
+enum IndexState {
+    /// Not looked at.
+    Closed,
+    /// As far as the last commit of SQLite.
+    Open(Box<IndexWriter>),
+    /// Left behind, for whoever writes next.
+    Failed,
+}
+
+/// The right to change a store.
+#[derive(Debug)]
+pub struct Writer {
+    rows: RowWriter,
+    index: IndexState,
+    path: PathBuf,
+    warnings: Vec<Warning>,
+}
+
+impl Writer {
+    /// Opens the store at `path` for writing, making it where there is none; waits up to `wait` for
+    /// another writer.
+    pub fn open(path: &Path, wait: Duration) -> Result<Self> {
+        let rows = RowWriter::open(path, wait)?;
+        let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        Ok(Self { rows, index: IndexState::Closed, path, warnings: Vec::new() })
+    }
+
+    /// The folder that document paths are relative to, once one is set.
+    pub fn root(&self) -> Result<Option<PathBuf>> {
+        self.rows.root()
+    }
+
+    /// Notes the root, relative to the folder of the store, and what an ingest takes.
+    pub fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
+        self.rows.set_up(root, options)
+    }
+
+    /// What the last ingest took, once there was one.
+    pub fn options(&self) -> Result<Option<IngestOptions>> {
+        self.rows.options()
+    }
+
+    /// Whether the documents were parsed as this program parses.
+    pub fn has_current_parser(&self) -> Result<bool> {
+        self.rows.has_current_parser()
+    }
+
+    /// Notes that every document is parsed as this program parses.
+    pub fn set_current_parser(&mut self) -> Result<()> {
+        self.rows.set_current_parser()
+    }
+
+    /// How many times the store has been changed.
+    pub fn generation(&self) -> Result<u64> {
+        self.rows.generation()
+    }
+
+    /// All documents.
+    pub fn documents(&self) -> Result<Vec<StoredDocument>> {
+        self.rows.documents()
+    }
+
+    /// Begins a transaction.
+    pub fn begin(&self) -> Result<()> {
+        self.rows.begin()
+    }
+
+    /// Puts a document, in place of the one with the same path.
+    pub fn put(&mut self, document: PackedDocument) -> Result<()> {
+        self.open_index()?;
+        let (id, before) = self.rows.put(&document.rows)?;
+        self.with_index(|index| {
+            if let Some(before) = before {
+                index.remove(before);
+            }
+            index.put(id, document.text)
+        });
+        Ok(())
+    }
+
+    /// Forgets a document.
+    pub fn remove(&mut self, id: i64) -> Result<()> {
+        self.open_index()?;
+        self.rows.remove(id)?;
+        self.with_index(|index| {
+            index.remove(id);
+            Ok(())
+        });
+        Ok(())
+    }
+
+    /// Notes the state of a file whose bytes are the stored ones.
+    pub fn set_state(&self, id: i64, state: FileState) -> Result<()> {
+        self.rows.set_state(id, state)
+    }
+
+    /// Commits the transaction; where it changed a document, as a new generation. Behind it the index
+    /// follows.
+    pub fn commit(&mut self) -> Result<()> {
+        self.rows.commit()?;
+        let Some(identity) = self.rows.identity()? else { return Ok(()) };
+        let stamp = Stamp::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
+        self.with_index(|index| if *index.stamp() == stamp { Ok(()) } else { index.commit(stamp) });
+        Ok(())
+    }
+
+    /// Brings the index up to date where it is not, leaves the file alone as the store, and ends with
+    /// what there is to say of the index.
+    pub fn close(mut self) -> Result<Vec<Warning>> {
+        if let Some(identity) = self.rows.identity()? {
+            let is_current = matches!(self.index, IndexState::Closed)
+                && fulltext::stamp(&fulltext::folder(&self.path)).is_ok_and(|stamp| {
+                    stamp.store == identity
+                        && self.rows.generation().is_ok_and(|current| stamp.generation == current)
+                });
+            if !is_current {
+                self.open_index()?;
+            }
+        }
+        if let IndexState::Open(index) = std::mem::replace(&mut self.index, IndexState::Closed)
+            && let Err(error) = index.close()
+        {
+            self.fail(&error);
+        }
+        self.rows.close()?;
+        Ok(self.warnings)
+    }
+
+    /// Opens the index, made anew where it cannot be used, and brings it up to what SQLite has
+    /// committed.
+    fn open_index(&mut self) -> Result<()> {
+        if !matches!(self.index, IndexState::Closed) {
+            return Ok(());
+        }
+        let Some(identity) = self.rows.identity()? else { return Ok(()) };
+        let snapshot = Snapshot::open(&self.path)?;
+        let folder = fulltext::folder(&self.path);
+        let opened = IndexWriter::open(&folder, &identity).and_then(|index| {
+            let is_ahead = index.stamp().generation > snapshot.generation();
+            if is_ahead { Err(Unusable::Foreign) } else { Ok(index) }
+        });
+        let result = match opened {
+            Ok(index) => catch_up(index, &snapshot),
+            Err(reason) => {
+                if snapshot.generation() > 0 {
+                    let message = format!("{reason}; it has been made anew");
+                    self.warnings.push(Warning::new("INDEX_REBUILT", message));
+                }
+                match IndexWriter::create(&folder, &identity) {
+                    Ok(index) => catch_up(index, &snapshot),
+                    Err(error) => Ok(Err(error)),
+                }
+            }
+        };
+        match result? {
+            Ok(index) => self.index = IndexState::Open(Box::new(index)),
+            Err(error) => self.fail(&error),
+        }
+        Ok(())
+    }
+
+    /// Does something with the index where it is open; a fault leaves it behind.
+    fn with_index(&mut self, act: impl FnOnce(&mut IndexWriter) -> Usable<()>) {
+        let IndexState::Open(index) = &mut self.index else { return };
+        if let Err(error) = act(index) {
+            self.fail(&error);
+        }
+    }
+
+    fn fail(&mut self, error: &Unusable) {
+        self.index = IndexState::Failed;
+        let message = format!("{error}; the documents are stored, and searched without it");
+        self.warnings.push(Warning::new("INDEX_BEHIND", message));
+    }
+}
+
+/// Brings `index` to the state of `snapshot`: forgets what is gone, adds what it lacks in the order of
+/// ids, committing as often as an ingest does.
+fn catch_up(
+    mut index: IndexWriter,
+    snapshot: &Snapshot,
+) -> Result<Usable<IndexWriter>> {
+    if index.stamp().generation == snapshot.generation() {
+        return Ok(Ok(index));
+    }
+    let known = match index.documents() {
+        Ok(known) => known,
+        Err(error) => return Ok(Err(error)),
+    };
+    let stored = snapshot.documents_above(0)?;
+    let living: HashSet<i64> = stored.iter().map(|document| document.id).collect();
+    for gone in known.difference(&living) {
+        index.remove(*gone);
+    }
+    let mut extractor = TextExtractor::new();
+    let generation_before = index.stamp().generation;
+    let mut bytes = 0;
+    for document in stored.iter().filter(|document| !known.contains(&document.id)) {
+        let text = text_of(snapshot, document, &mut extractor)?;
+        bytes += document.state.size;
+        let mut result = index.put(document.id, text);
+        if result.is_ok() && bytes >= limits::BATCH_BYTES as u64 {
+            bytes = 0;
+            let stamp = Stamp::new(snapshot.identity(), document.id, generation_before);
+            result = index.commit(stamp);
+        }
+        if let Err(error) = result {
+            return Ok(Err(error));
+        }
+    }
+    let highest = stored.last().map_or(0, |document| document.id);
+    let stamp = Stamp::new(snapshot.identity(), highest, snapshot.generation());
+    Ok(index.commit(stamp).map(|()| index))
+}
+
+/// What the index holds of a stored document.
+pub(super) fn text_of(
+    snapshot: &Snapshot,
+    document: &StoredDocument,
+    extractor: &mut TextExtractor,
+) -> Result<DocumentText> {
+    let outline = snapshot.outline(document)?;
+    let bytes = snapshot.content(document, ByteSpan::new(0, outline.bytes))?;
+    Ok(extractor.extract(&document.path, bytes, &outline, snapshot.tags(document)?))
+}
+
+/// Brings the index of the store at `path` up to date where no other writer holds the store; tells
+/// what was done, or `None` where it cannot be done now.
+pub(super) fn mend_index(path: &Path) -> Result<Option<Vec<Warning>>> {
+    match Writer::open(path, Duration::ZERO) {
+        Ok(writer) => writer.close().map(Some),
+        Err(error) => match error.kind() {
+            ErrorKind::Locked | ErrorKind::ReadOnly | ErrorKind::Io => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
