@@ -18,6 +18,8 @@ mod harness;
 mod ingest;
 mod properties;
 mod readme;
+mod scan;
+mod search;
 mod select;
 mod stores;
 

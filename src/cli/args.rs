@@ -234,7 +234,9 @@ pub(super) struct FindArgs {
 
 /// `search`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples: mdsel search 'install windows'    mdsel search -e 'TODO|FIXME' -C 1")]
+#[command(
+    after_help = "Examples: mdsel search 'install windows'    mdsel search -e 'TODO|FIXME' -C 1"
+)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct SearchArgs {
     /// Words, best matches first: "a phrase", +must, -not, prefix*, title:word, code:word, tags:word
@@ -304,8 +306,17 @@ pub(super) struct SearchArgs {
 
 /// What a hit may stand in.
 const TYPES: [&str; 11] = [
-    "paragraph", "list", "item", "code", "table", "blockquote", "html", "rule", "definition",
-    "heading", "frontmatter",
+    "paragraph",
+    "list",
+    "item",
+    "code",
+    "table",
+    "blockquote",
+    "html",
+    "rule",
+    "definition",
+    "heading",
+    "frontmatter",
 ];
 
 /// Reads a number of lines around a hit.

@@ -248,7 +248,9 @@ impl Answer for search::Answer {
             Items::Counts(counts) => counts.iter().map(value).collect(),
             Items::Files(files) => files.iter().map(|file| json!({ "file": file })).collect(),
         };
-        rows.extend(self.explanation.iter().map(|explanation| json!({ "explanation": explanation })));
+        rows.extend(
+            self.explanation.iter().map(|explanation| json!({ "explanation": explanation })),
+        );
         rows.extend(self.total.iter().map(|total| json!({ "total": total })));
         rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
         rows
@@ -301,7 +303,9 @@ impl Hit {
         let mut lines = self.text.split_inclusive(['\n', '\r']).filter(|line| *line != "\n");
         let place = format!("{}:{}:{}:", self.file, self.line, self.column);
         let first = lines.next().unwrap_or_default();
-        painter.piece(Style::Faint, &place).line(Style::Plain, first.trim_end_matches(['\r', '\n']));
+        painter
+            .piece(Style::Faint, &place)
+            .line(Style::Plain, first.trim_end_matches(['\r', '\n']));
         for (number, line) in (self.line + 1..).zip(lines) {
             painter
                 .piece(Style::Faint, &format!("{}:{number}:", self.file))

@@ -5,7 +5,7 @@
 //! straight from SQLite, one that is gone is unknown to the snapshot and dropped. Invariant: an old
 //! index costs time, never an answer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::fulltext::{
     self, Ranked, Reader, TextExtractor, TrigramQuery, Unusable, Usable, WordQuery, folder,
@@ -22,6 +22,7 @@ pub use fulltext::PlaceFilter;
 #[derive(Debug)]
 pub struct FullText {
     reader: Option<Reader>,
+    path: PathBuf,
     /// What there is to say of it.
     pub warnings: Vec<Warning>,
 }
@@ -65,13 +66,19 @@ impl FullText {
         let folder = folder(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
         let reader = Reader::open(&folder);
         let snapshot = Snapshot::open(path)?;
-        if matches!(compare(&reader, &snapshot), Comparison::Current) {
-            return Ok((snapshot, Self { reader: reader.ok(), warnings: Vec::new() }));
-        }
+        let path = snapshot.path().to_owned();
+        let distrust = match compare(&reader, &snapshot) {
+            Comparison::Current => {
+                let warnings = Vec::new();
+                return Ok((snapshot, Self { reader: reader.ok(), path, warnings }));
+            }
+            Comparison::Behind => None,
+            Comparison::Unusable(reason) => Some(reason),
+        };
         drop((reader, snapshot));
-        let mut warnings = mend_index(path)?.unwrap_or_default();
+        let mut warnings = mend_index(&path, distrust)?.unwrap_or_default();
         let reader = Reader::open(&folder);
-        let snapshot = Snapshot::open(path)?;
+        let snapshot = Snapshot::open(&path)?;
         let reader = match compare(&reader, &snapshot) {
             Comparison::Current | Comparison::Behind => reader.ok(),
             Comparison::Unusable(reason) => {
@@ -80,7 +87,7 @@ impl FullText {
                 None
             }
         };
-        Ok((snapshot, Self { reader, warnings }))
+        Ok((snapshot, Self { reader, path, warnings }))
     }
 
     /// Documents with ids above this one are not in the index.
@@ -94,7 +101,7 @@ impl FullText {
         match found {
             Some(Ok(indexed)) => Candidates { indexed, through: self.through() },
             Some(Err(reason)) => {
-                self.give_up(&reason);
+                self.give_up(reason);
                 Candidates { indexed: Vec::new(), through: 0 }
             }
             None => Candidates { indexed: Vec::new(), through: 0 },
@@ -113,7 +120,7 @@ impl FullText {
         let mut ranked = match self.reader.as_ref().map(|r| r.ranked(query, filter, count)) {
             Some(Ok(ranked)) => ranked,
             Some(Err(reason)) => {
-                self.give_up(&reason);
+                self.give_up(reason);
                 Vec::new()
             }
             None => Vec::new(),
@@ -137,10 +144,15 @@ impl FullText {
         Ok(ranked)
     }
 
-    fn give_up(&mut self, reason: &Unusable) {
+    /// Does without the index from here on, and has it made anew for the next search where that needs
+    /// no waiting.
+    fn give_up(&mut self, reason: Unusable) {
         let message = format!("{reason}; the stored documents were searched instead");
         self.warnings.push(Warning::new("INDEX_UNUSABLE", message));
         self.reader = None;
+        if let Ok(Some(warnings)) = mend_index(&self.path, Some(reason)) {
+            self.warnings.extend(warnings);
+        }
     }
 }
 

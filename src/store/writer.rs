@@ -67,6 +67,8 @@ pub struct Writer {
     rows: RowWriter,
     index: IndexState,
     path: PathBuf,
+    /// Why the index must be made anew, whatever it says of itself.
+    distrust: Option<Unusable>,
     warnings: Vec<Warning>,
 }
 
@@ -76,7 +78,8 @@ impl Writer {
     pub fn open(path: &Path, wait: Duration) -> Result<Self> {
         let rows = RowWriter::open(path, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
-        Ok(Self { rows, index: IndexState::Closed, path, warnings: Vec::new() })
+        let index = IndexState::Closed;
+        Ok(Self { rows, index, path, distrust: None, warnings: Vec::new() })
     }
 
     /// The folder that document paths are relative to, once one is set.
@@ -163,6 +166,7 @@ impl Writer {
     pub fn close(mut self) -> Result<Vec<Warning>> {
         if let Some(identity) = self.rows.identity()? {
             let is_current = matches!(self.index, IndexState::Closed)
+                && self.distrust.is_none()
                 && fulltext::stamp(&fulltext::folder(&self.path)).is_ok_and(|stamp| {
                     stamp.store == identity
                         && self.rows.generation().is_ok_and(|current| stamp.generation == current)
@@ -189,10 +193,13 @@ impl Writer {
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
         let snapshot = Snapshot::open(&self.path)?;
         let folder = fulltext::folder(&self.path);
-        let opened = IndexWriter::open(&folder, &identity).and_then(|index| {
-            let is_ahead = index.stamp().generation > snapshot.generation();
-            if is_ahead { Err(Unusable::Foreign) } else { Ok(index) }
-        });
+        let opened = match self.distrust.take() {
+            Some(reason) => Err(reason),
+            None => IndexWriter::open(&folder, &identity).and_then(|index| {
+                let is_ahead = index.stamp().generation > snapshot.generation();
+                if is_ahead { Err(Unusable::Foreign) } else { Ok(index) }
+            }),
+        };
         let result = match opened {
             Ok(index) => catch_up(index, &snapshot),
             Err(reason) => {
@@ -230,10 +237,7 @@ impl Writer {
 
 /// Brings `index` to the state of `snapshot`: forgets what is gone, adds what it lacks in the order of
 /// ids, committing as often as an ingest does.
-fn catch_up(
-    mut index: IndexWriter,
-    snapshot: &Snapshot,
-) -> Result<Usable<IndexWriter>> {
+fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexWriter>> {
     if index.stamp().generation == snapshot.generation() {
         return Ok(Ok(index));
     }
@@ -278,11 +282,14 @@ pub(super) fn text_of(
     Ok(extractor.extract(&document.path, bytes, &outline, snapshot.tags(document)?))
 }
 
-/// Brings the index of the store at `path` up to date where no other writer holds the store; tells
-/// what was done, or `None` where it cannot be done now.
-pub(super) fn mend_index(path: &Path) -> Result<Option<Vec<Warning>>> {
+/// Brings the index of the store at `path` up to date where no other writer holds the store, making it
+/// anew where there is a reason to; tells what was done, or `None` where it cannot be done now.
+pub(super) fn mend_index(path: &Path, distrust: Option<Unusable>) -> Result<Option<Vec<Warning>>> {
     match Writer::open(path, Duration::ZERO) {
-        Ok(writer) => writer.close().map(Some),
+        Ok(mut writer) => {
+            writer.distrust = distrust;
+            writer.close().map(Some)
+        }
         Err(error) => match error.kind() {
             ErrorKind::Locked | ErrorKind::ReadOnly | ErrorKind::Io => Ok(None),
             _ => Err(error),

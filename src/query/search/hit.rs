@@ -184,9 +184,7 @@ impl<'a> HitMaker<'a> {
             return address;
         }
         let span = ByteSpan::new(span.start - within.start, span.end - within.start);
-        let number = pages
-            .partition_point(|page| page.start <= span.start)
-            .saturating_sub(1);
+        let number = pages.partition_point(|page| page.start <= span.start).saturating_sub(1);
         let separator = if address.contains('?') { '&' } else { '?' };
         if pages.get(number).is_some_and(|page| span.end <= page.end) {
             format!("{address}{separator}page={number}")
@@ -221,7 +219,9 @@ impl<'a> HitMaker<'a> {
 fn is_in_front_matter(document: &OpenDocument, span: ByteSpan) -> bool {
     let front_matter = document.tree.outline().front_matter;
     front_matter.is_some_and(|front_matter| {
-        front_matter.start <= span.start && span.start < front_matter.end && span.end <= front_matter.end
+        front_matter.start <= span.start
+            && span.start < front_matter.end
+            && span.end <= front_matter.end
     })
 }
 
@@ -256,9 +256,9 @@ pub(super) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static 
             NodeKind::Block(block) => types.push(block.name()),
             NodeKind::Item => types.push("item"),
             NodeKind::Section(_) => {
-                let is_heading = tree.section(index).is_some_and(|section| {
-                    types.is_empty() && span.start < section.heading_end
-                });
+                let is_heading = tree
+                    .section(index)
+                    .is_some_and(|section| types.is_empty() && span.start < section.heading_end);
                 if is_heading {
                     types.push(BlockType::Heading.name());
                 }
@@ -279,10 +279,15 @@ fn shown(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
     }
     // A fourth of what is shown stands before the hit.
     let before = bytes.get(..from).unwrap_or_default();
-    let skip = String::from_utf8_lossy(before).chars().count().saturating_sub(limits::HIT_CHARS / 4);
+    let skip =
+        String::from_utf8_lossy(before).chars().count().saturating_sub(limits::HIT_CHARS / 4);
     let hit = bytes.get(from..to).unwrap_or_default();
     let hit_end = skip + limits::HIT_CHARS / 4 + String::from_utf8_lossy(hit).chars().count();
     let take = if skip == 0 { hit_end } else { hit_end - skip };
-    let text: String = text.chars().skip(skip).take(take.clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4)).collect();
+    let text: String = text
+        .chars()
+        .skip(skip)
+        .take(take.clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4))
+        .collect();
     (text, true)
 }

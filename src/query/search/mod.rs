@@ -324,7 +324,10 @@ impl Search<'_> {
     ) -> Result<(Found, Explanation)> {
         let pattern = Pattern::new(patterns, options)?;
         if pattern.names_line_end {
-            self.warn("LINE_END", "a line end matches nothing within a line; -U looks across lines");
+            self.warn(
+                "LINE_END",
+                "a line end matches nothing within a line; -U looks across lines",
+            );
         }
         let all = self.library.snapshot.totals()?.documents;
         let (documents, method) = if pattern.plan == TrigramQuery::All {
@@ -408,6 +411,11 @@ impl Search<'_> {
                 let collector = Collector::new(self.request, self.part);
                 return Ok((collector.finish(), Explanation::default()));
             }
+            if literal.len() > limits::MAX_PATTERN_BYTES {
+                self.warn("NO_WORDS", "the query holds no word, and is too long to be looked for");
+                let collector = Collector::new(self.request, self.part);
+                return Ok((collector.finish(), Explanation::default()));
+            }
             self.warn("NO_WORDS", "the query holds no word; it is looked for as it stands");
             let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
             return self.patterns(&[literal.to_owned()], options);
@@ -422,7 +430,10 @@ impl Search<'_> {
         let Some(loose) = query.loosened() else { return Ok(found) };
         let found = self.ranked(&loose)?;
         if found.0.has_hit {
-            self.warn("LOOSENED", "nothing holds the words as they were joined; each was sought alone");
+            self.warn(
+                "LOOSENED",
+                "nothing holds the words as they were joined; each was sought alone",
+            );
         }
         Ok(found)
     }
@@ -444,7 +455,11 @@ impl Search<'_> {
             Form::Existence => 16,
             _ if wants_all => limits::MAX_SEARCH_HITS,
             // A few more than asked for, so that equal scores at the end can be put in order.
-            _ => collector.skip.saturating_add(collector.most).saturating_mul(2).clamp(32, MOST_RANKED),
+            _ => collector
+                .skip
+                .saturating_add(collector.most)
+                .saturating_mul(2)
+                .clamp(32, MOST_RANKED),
         };
         loop {
             let ranked = self.full_text.ranked(snapshot, query, places.as_ref(), count)?;
@@ -493,9 +508,11 @@ impl Search<'_> {
             }
         }
         places.sort_by(|(one, path), (other, other_path)| {
-            other.score.total_cmp(&one.score).then_with(|| path.cmp(other_path)).then_with(|| {
-                one.place.section.cmp(&other.place.section)
-            })
+            other
+                .score
+                .total_cmp(&one.score)
+                .then_with(|| path.cmp(other_path))
+                .then_with(|| one.place.section.cmp(&other.place.section))
         });
         // Those that match as well as the last may go on behind it.
         let last_score = ranked.last().map(|last| last.score).filter(|_| !is_complete);

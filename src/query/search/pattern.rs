@@ -63,11 +63,11 @@ impl Pattern {
             .nfa_size_limit(Some(limits::MAX_PATTERN_MEMORY_BYTES))
             .hybrid_cache_capacity(limits::MAX_PATTERN_MEMORY_BYTES / 4);
         let regex =
-            Regex::builder().configure(config).build_from_hir(&hir).map_err(|error| {
-                match error.size_limit() {
-                    Some(_) => limits::exceeded("pattern-memory"),
-                    None => Error::new(ErrorKind::InvalidPattern, error.to_string()),
-                }
+            Regex::builder().configure(config).build_from_hir(&hir).map_err(|error| match error
+                .size_limit()
+            {
+                Some(_) => limits::exceeded("pattern-memory"),
+                None => Error::new(ErrorKind::InvalidPattern, error.to_string()),
             })?;
         let is_multi_line = options.is_multi_line;
         Ok(Self { regex, plan: plan(&hir), is_multi_line, names_line_end })
@@ -133,9 +133,7 @@ fn parse(pattern: &str, options: PatternOptions) -> Result<Hir> {
 
 fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
     let (what, offset) = match error {
-        regex_syntax::Error::Parse(error) => {
-            (error.kind().to_string(), error.span().start.offset)
-        }
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
         regex_syntax::Error::Translate(error) => {
             (error.kind().to_string(), error.span().start.offset)
         }
@@ -143,8 +141,7 @@ fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
     };
     let column = pattern.get(..offset).map_or(0, |before| before.chars().count()) + 1;
     let message = format!("{pattern:?} at character {column}: {what}");
-    Error::new(ErrorKind::InvalidPattern, message)
-        .with_hint("give -F to look for it as it stands")
+    Error::new(ErrorKind::InvalidPattern, message).with_hint("give -F to look for it as it stands")
 }
 
 /// The pattern as it is within a line: no match of a line end, anchors at the line's ends.
@@ -223,12 +220,40 @@ mod tests {
     #[test]
     fn a_document_is_searched_as_its_lines_are() {
         let texts = [
-            "", "\n", "\r\n", "a", "a\n", "ab\r\ncd\r\n", "x\ry\n\nz", "aé\n\n\r\r\nb", "foo bar\n foo",
+            "",
+            "\n",
+            "\r\n",
+            "a",
+            "a\n",
+            "ab\r\ncd\r\n",
+            "x\ry\n\nz",
+            "aé\n\n\r\r\nb",
+            "foo bar\n foo",
             "a\u{2028}b\u{85}c\n",
         ];
         let patterns = [
-            "", "a*", "^", "$", "^$", r"\s+", r"\s*$", "[^x]+", r"(?s).*", r"\Aa", r"b\z", r"(?m)^.",
-            r"\bfoo\b", "x|y", r"[\n]", r"a\nb", r"\r", r"(?-u)\xc3", r"\W", "(?i)É", r"^\s*\w+$", r"\B",
+            "",
+            "a*",
+            "^",
+            "$",
+            "^$",
+            r"\s+",
+            r"\s*$",
+            "[^x]+",
+            r"(?s).*",
+            r"\Aa",
+            r"b\z",
+            r"(?m)^.",
+            r"\bfoo\b",
+            "x|y",
+            r"[\n]",
+            r"a\nb",
+            r"\r",
+            r"(?-u)\xc3",
+            r"\W",
+            "(?i)É",
+            r"^\s*\w+$",
+            r"\B",
         ];
         for text in texts {
             for pattern in patterns {
@@ -262,8 +287,7 @@ mod tests {
 
     #[test]
     fn faults_have_a_position() {
-        let error =
-            Pattern::new(&["é(".to_owned()], PatternOptions::default()).unwrap_err();
+        let error = Pattern::new(&["é(".to_owned()], PatternOptions::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidPattern);
         assert!(error.to_string().contains("at character 2"), "{error}");
         for pattern in [r"(?=x)", r"(x)\1", "[z-a]", "x{2,1}"] {

@@ -177,9 +177,11 @@ impl Part {
             let query = std::mem::replace(&mut self.query, TrigramQuery::All);
             self.query = query.and(any_of(&self.prefix)).and(any_of(&self.suffix));
             shorten(&mut self.prefix, |text, length| text.truncate(length));
+            without_longer(&mut self.prefix, <[u8]>::starts_with);
             shorten(&mut self.suffix, |text, length| {
                 text.drain(..text.len().saturating_sub(length));
             });
+            without_longer(&mut self.suffix, <[u8]>::ends_with);
         }
     }
 }
@@ -195,6 +197,12 @@ fn shorten(texts: &mut Texts, cut: impl Fn(&mut Vec<u8>, usize)) {
             return;
         }
     }
+}
+
+/// Leaves out the texts that begin, or end, with another: to know of that one is to know as much.
+fn without_longer(texts: &mut Texts, goes_on: fn(&[u8], &[u8]) -> bool) {
+    let all = texts.clone();
+    texts.retain(|text| !all.iter().any(|other| other != text && goes_on(text, other)));
 }
 
 /// What a text must hold that holds one of `texts`.

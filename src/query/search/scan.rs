@@ -132,8 +132,8 @@ impl Scan<'_> {
         let mut spans = Vec::new();
         let mut count = 0;
         if pattern.is_multi_line || self.filter.looks_inside() {
-            let outline =
-                outline.insert(OpenDocument::new(document.clone(), self.snapshot.outline(document)?));
+            let outline = outline
+                .insert(OpenDocument::new(document.clone(), self.snapshot.outline(document)?));
             let parts = if pattern.is_multi_line {
                 own_texts(outline.tree.outline())
             } else {

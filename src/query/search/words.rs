@@ -54,7 +54,9 @@ impl Highlighter {
         let mut first = None;
         let mut seen = vec![false; self.words.len()];
         let mut tokens = Tokens::new(&text);
-        let finish = |first: Option<ByteSpan>, seen: &mut Vec<bool>, best: &mut Option<(usize, ByteSpan)>| {
+        let finish = |first: Option<ByteSpan>,
+                      seen: &mut Vec<bool>,
+                      best: &mut Option<(usize, ByteSpan)>| {
             let count = seen.iter().filter(|seen| **seen).count();
             seen.fill(false);
             if let Some(first) = first

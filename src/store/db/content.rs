@@ -49,7 +49,8 @@ pub(super) fn read(
             "SELECT bytes FROM content WHERE document_id = ?1 AND chunk BETWEEN ?2 AND ?3 \
              ORDER BY chunk",
         )?;
-        let rows = statement.query_map(params![document, sql(first), sql(last)], |row| row.get(0))?;
+        let rows =
+            statement.query_map(params![document, sql(first), sql(last)], |row| row.get(0))?;
         for row in rows {
             chunks.push(row?);
         }

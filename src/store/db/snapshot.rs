@@ -376,9 +376,7 @@ impl Snapshot {
             self.statement()
                 .prepare_cached("SELECT packed FROM outline WHERE document_id = ?1")
                 .and_then(|mut statement| {
-                    statement
-                        .query_row([document.id], |row| row.get::<_, Vec<u8>>(0))
-                        .optional()
+                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
                 }),
         )?;
         let outline = outline.and_then(|packed| outline_codec::decode(&packed));

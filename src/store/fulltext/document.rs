@@ -218,8 +218,7 @@ mod tests {
     fn own_text_is_body_and_code_without_heading() {
         let file = b"intro\n\n# A\n\none\n\n- x\n\n  ```\n  code\n  ```\n\ntwo\n\n## B\n\nthree\n";
         let outline = crate::markdown::parse(file).outline;
-        let document =
-            TextExtractor::new().extract("a/b.md", file.to_vec(), &outline, Vec::new());
+        let document = TextExtractor::new().extract("a/b.md", file.to_vec(), &outline, Vec::new());
         let texts = |spans: &[ByteSpan]| {
             let texts = spans.iter().map(|span| document.text[span.start..span.end].trim());
             texts.collect::<Vec<_>>().join("|")

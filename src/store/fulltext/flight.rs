@@ -36,11 +36,8 @@ impl Flight {
     pub(super) fn permit(&self, bytes: usize) -> Permit {
         let mut waiting = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         while *waiting > 0 && *waiting + bytes > limits::INDEX_QUEUE_BYTES {
-            let (guard, timeout) = self
-                .0
-                .taken
-                .wait_timeout(waiting, STUCK)
-                .unwrap_or_else(PoisonError::into_inner);
+            let (guard, timeout) =
+                self.0.taken.wait_timeout(waiting, STUCK).unwrap_or_else(PoisonError::into_inner);
             waiting = guard;
             if timeout.timed_out() {
                 break;

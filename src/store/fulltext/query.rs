@@ -207,9 +207,7 @@ fn clause(tree: UserInputAst) -> Option<Clause> {
                 let field = literal.field_name.as_deref();
                 let is_quoted = literal.delimiter != Delimiter::None;
                 match (field, field.and_then(TextField::named)) {
-                    (Some(name), None) => {
-                        plain_words(&format!("{name}:{}", literal.phrase)).0?
-                    }
+                    (Some(name), None) => plain_words(&format!("{name}:{}", literal.phrase)).0?,
                     (_, field) => term(field, &literal.phrase, is_quoted, literal.prefix)
                         .map(|term| Clause::Term(QueryTerm { slop: literal.slop, ..term }))
                         .unwrap_or(Clause::Group(Vec::new())),
@@ -276,9 +274,10 @@ fn term(
             TokenKind::Compound => compounds.push((tokens.span, tokens.token.clone())),
             // In a longer run, the pair before holds it.
             TokenKind::Last => {
-                let has_pair = tokens.position > 0 && words.last().is_some_and(|(at, pair)| {
-                    at + 1 == tokens.position && pair.ends_with(&tokens.token)
-                });
+                let has_pair = tokens.position > 0
+                    && words.last().is_some_and(|(at, pair)| {
+                        at + 1 == tokens.position && pair.ends_with(&tokens.token)
+                    });
                 if !has_pair {
                     words.push((tokens.position, tokens.token.clone()));
                     last = Some(tokens.position);

@@ -67,8 +67,11 @@ fn class_of(scalar: char) -> Class {
         '\0'..='\x7f' => Class::Other,
         _ if is_written_without_blanks(scalar) => Class::Run,
         // Arrows, technical signs, dingbats; the pictographs of the supplementary plane.
-        '\u{2190}'..='\u{21FF}' | '\u{2300}'..='\u{23FF}' | '\u{2600}'..='\u{27BF}'
-        | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}' => Class::Pictograph,
+        '\u{2190}'..='\u{21FF}'
+        | '\u{2300}'..='\u{23FF}'
+        | '\u{2600}'..='\u{27BF}'
+        | '\u{2B00}'..='\u{2BFF}'
+        | '\u{1F000}'..='\u{1FAFF}' => Class::Pictograph,
         _ if scalar.is_alphanumeric() => Class::Word,
         _ => Class::Other,
     }

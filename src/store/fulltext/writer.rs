@@ -58,7 +58,8 @@ impl IndexWriter {
         std::fs::create_dir(folder).map_err(io)?;
         guarded(|| {
             let directory = IndexFolder::open(folder).map_err(|_| Unusable::Missing)?;
-            let mut index = Index::create(directory, schema().0, tantivy::IndexSettings::default())?;
+            let mut index =
+                Index::create(directory, schema().0, tantivy::IndexSettings::default())?;
             index.set_tokenizers(tokenizers());
             let mut writer = Self::start(&index, Stamp::new(store, 0, 0))?;
             writer.commit(Stamp::new(store, 0, 0))?;
@@ -68,7 +69,8 @@ impl IndexWriter {
 
     fn start(index: &Index, stamp: Stamp) -> Usable<Self> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
-        let writer = index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
+        let writer =
+            index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self { writer, fields: schema().1, flight: Flight::default(), stamp })
     }

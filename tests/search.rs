@@ -1,0 +1,529 @@
+//! `search`: words, filters, surroundings, and an index that follows the store or is mended.
+
+use serde_json::Value;
+
+use crate::harness::{Answer, Place, selectors};
+
+fn files(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    let hits = json["hits"].as_array().unwrap();
+    hits.iter().map(|hit| hit["file"].as_str().unwrap().to_owned()).collect()
+}
+
+/// `file:line` of each hit.
+fn places(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    let hits = json["hits"].as_array().unwrap();
+    hits.iter().map(|hit| format!("{}:{}", hit["file"].as_str().unwrap(), hit["line"])).collect()
+}
+
+fn warnings(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    let warnings = json["warnings"].as_array().cloned().unwrap_or_default();
+    warnings.iter().map(|warning| warning["code"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_section_a_person_wants_is_first() {
+    let place = Place::with_fixtures();
+    for (query, heading) in [
+        ("installing windows", "Installing on Windows"),
+        ("zweihander", "Finding things"),
+        ("ZWEIHÄNDER", "Finding things"),
+        ("get_slice", "get_slice and friends"),
+        ("getSubSlice", "get_slice and friends"),
+        ("sub slice", "get_slice and friends"),
+        ("needle_in_code", "get_slice and friends"),
+        ("c++", "C++ and C#"),
+        ("c#", "C++ and C#"),
+        ("std::vector<bool>", "C++ and C#"),
+        ("搜索", "全文搜索"),
+        ("搜", "全文搜索"),
+        ("擎", "全文搜索"),
+        ("搜索引擎", "全文搜索"),
+        ("한국어", "全文搜索"),
+        ("🎉", "Emoji 🎉"),
+        ("naive", "Emoji 🎉"),
+        ("nai\u{308}ve", "Emoji 🎉"),
+        ("\"run it\"", "Installing on Windows"),
+        ("uninst*", "Uninstalling"),
+        ("title:uninstalling", "Uninstalling"),
+        ("code:needle_in_code", "get_slice and friends"),
+        ("+windows -reverse", "Installing on Windows"),
+        ("reverse AND windows", "Uninstalling"),
+        ("tags:searching", "Finding things"),
+    ] {
+        let answer = place.run(&["search", query, "-g", "search.md"]).success().json();
+        let path = answer["hits"][0]["heading_path"].as_array().unwrap();
+        assert_eq!(path.last().unwrap(), heading, "{query}");
+    }
+    for query in ["+windows -installing -installer", "nowheretobefound", "title:reverse"] {
+        place.run(&["search", query, "-g", "search.md"]).ends(1);
+    }
+}
+
+#[test]
+fn a_hit_is_told_by_its_line_and_by_every_address() {
+    let place = Place::ingested(&[("a.md", "# One\n\nfirst\n\n## Two\n\nx\n\n- a\n- é needle\n")]);
+    let answer = place.run(&["search", "-F", "needle"]).success().json();
+    let hit = &answer["hits"][0];
+    assert_eq!(hit["selector"], "a.md::heading:h2[0]/block:list[0]/item[1]/block:paragraph[0]");
+    assert_eq!(hit["section"], "a.md::heading:h2[0]");
+    assert_eq!(hit["heading_path"], serde_json::json!(["One", "Two"]));
+    assert_eq!((hit["line"].as_u64(), hit["column"].as_u64()), (Some(10), Some(5)));
+    assert_eq!((hit["byte_start"].as_u64(), hit["byte_end"].as_u64()), (Some(34), Some(40)));
+    assert_eq!(hit["text"], "- é needle");
+    assert_eq!(answer["truncated"], false);
+    let text = place.run(&["search", "needle", "-f", "text"]).success().text();
+    assert_eq!(text, "a.md:10:5:- é needle\n");
+    assert!(place.run(&["search", "needle"]).json()["hits"][0]["score"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn awkward_queries_answer_sensibly() {
+    let place = Place::with_fixtures();
+    let long = "word ".repeat(2000);
+    let deep = "(".repeat(5000);
+    let queries = [
+        "\"",
+        "'",
+        "\"open",
+        "((",
+        "))",
+        "AND",
+        "OR",
+        "NOT",
+        "AND AND",
+        "a AND",
+        "-",
+        "--",
+        "+",
+        "+ +",
+        "c++",
+        "c#",
+        "f#",
+        ".net",
+        "foo.bar",
+        "@a",
+        "#t",
+        "#",
+        ":",
+        "::",
+        "a:b",
+        "title:",
+        "title: x",
+        "nofield:word",
+        "*",
+        "**",
+        "a*b",
+        "?",
+        "[",
+        "]",
+        "[a TO b]",
+        "{",
+        "{a TO b}",
+        "IN [a b]",
+        "^",
+        "x^",
+        "x^2",
+        "x^-1",
+        "~",
+        "\"a b\"~",
+        "\"a b\"~2",
+        "/re/",
+        "\\",
+        "\\\"",
+        "C:\\x",
+        "\u{1}",
+        "a\u{7}b",
+        "\u{1b}[31m",
+        "🎉",
+        "👩‍👩‍👧",
+        "中",
+        "中文",
+        "中文的搜索引擎",
+        "ｆｕｌｌ",
+        "get_slice",
+        "__init__",
+        "std::vector<bool>",
+        "operator<<",
+        "a->b",
+        "a && b",
+        "a || b",
+        "!a",
+        "a != b",
+        "1.2.3",
+        "1e10",
+        "http://a.b/c?d=e&f",
+        "user@example.com",
+        "$HOME",
+        "%PATH%",
+        "`code`",
+        "~~~",
+        "---",
+        "===",
+        "|",
+        "<div>",
+        "&amp;",
+        "key: value",
+        "don't",
+        "‘x’",
+        "«x»",
+        "e.g.",
+        "x,y;z",
+        "tags:",
+        "tags:#x",
+        "code:\"fn\"",
+        "\u{feff}x",
+        "\u{200b}",
+        "\u{202e}abc",
+        "ﬁ",
+        "ǆ",
+        "İ",
+        "ß",
+        "ſ",
+        "K",
+        " ",
+        "",
+        "\t\n",
+        &long,
+        &deep,
+    ];
+    assert!(queries.len() >= 100);
+    for query in queries {
+        let answer = place.run(&["search", "--", query]);
+        assert!(answer.status < 2, "{query:?}: {}", answer.text());
+        assert!(answer.stderr.is_empty(), "{query:?}: {}", answer.stderr);
+        let json = answer.json();
+        let count = json["hits"].as_array().unwrap().len();
+        assert_eq!(answer.status, i32::from(count == 0), "{query:?}");
+    }
+    // What is no query is told.
+    for (query, code) in [
+        ("", "EMPTY_QUERY"),
+        ("->", "NO_WORDS"),
+        ("-reverse", "QUERY_AS_WORDS"),
+        ("\"open", "QUERY_AS_WORDS"),
+        ("\"first folder\"", "LOOSENED"),
+    ] {
+        let answer = place.run(&["search", "--", query]);
+        assert_eq!(warnings(&answer), [code], "{query}");
+    }
+    assert_eq!(places(&place.run(&["search", "::<"]).ends(1)).len(), 0);
+    assert_eq!(places(&place.run(&["search", "(sta"]).ends(1)).len(), 0);
+    let literal = place.run(&["search", "|--|"]);
+    assert!(literal.status < 2);
+}
+
+#[test]
+fn patterns_are_those_of_the_regex_crate() {
+    let place = Place::ingested(&[
+        ("a.md", "# T\r\n\r\nend of line\r\nfoo bar\r\n"),
+        ("b.md", "# U\n\nfoobar FOO\n\n```\nx\ny\n```\n"),
+    ]);
+    let found = |arguments: &[&str]| places(&place.run(&[&["search"], arguments].concat()));
+    assert_eq!(found(&["-e", "line$"]), ["a.md:3"]);
+    assert_eq!(found(&["-e", "^foo"]), ["a.md:4", "b.md:3"]);
+    assert_eq!(found(&["-w", "-e", "foo"]), ["a.md:4"]);
+    assert_eq!(found(&["-i", "-w", "-F", "foo"]), ["a.md:4", "b.md:3"]);
+    assert_eq!(found(&["-e", "bar$", "-e", "end"]), ["a.md:3", "a.md:4"]);
+    assert_eq!(found(&["-U", "-e", r"x\ny"]), ["b.md:6"]);
+    assert_eq!(found(&["-U", "-e", r"U\n\nfoo"]), ["b.md:1"]);
+    assert!(found(&["-U", "-e", r"T[\s\S]*U"]).is_empty(), "not across sections");
+    assert_eq!(warnings(&place.run(&["search", "-e", r"x\ny"]).ends(1)), ["LINE_END"]);
+    assert_eq!(found(&["-e", "-x|foo b"]), ["a.md:4"]);
+    let only = place.run(&["search", "-o", "-i", "-e", "foo", "-f", "text"]).success().text();
+    assert_eq!(only, "a.md:4:1:foo\nb.md:3:1:foo\nb.md:3:8:FOO\n");
+    for pattern in ["(", "[z-a]", r"(?=x)", r"(x)\1"] {
+        let answer = place.run(&["search", "-e", pattern]).ends(2);
+        assert_eq!(answer.code(), "INVALID_PATTERN", "{pattern}");
+        assert!(answer.text().contains("at character"), "{}", answer.text());
+    }
+    for pattern in ["(?:a{1,100}){100}{100}", &"y".repeat(5000)] {
+        assert_eq!(place.run(&["search", "-e", pattern]).ends(2).code(), "LIMIT");
+    }
+    assert_eq!(place.run(&["search", "-w", "foo"]).ends(2).code(), "USAGE");
+    assert_eq!(place.run(&["search"]).ends(2).code(), "USAGE");
+}
+
+#[test]
+fn surroundings_counts_and_files() {
+    let place = Place::ingested(&[("a.md", "one\ntwo\nhit\nfour hit\nfive\n"), ("b.md", "hit\n")]);
+    let run = |arguments: &[&str]| place.run(&[&["search", "-F", "hit"], arguments].concat());
+    let answer = run(&["-C", "1", "--limit", "1"]).success().json();
+    assert_eq!(answer["hits"][0]["before"], serde_json::json!(["two"]));
+    assert_eq!(answer["hits"][0]["after"], serde_json::json!(["four hit"]));
+    assert_eq!(answer["truncated"], true);
+    let text = run(&["-B", "1", "-A", "9", "-g", "a.md", "--limit", "1", "-f", "text"]).text();
+    assert!(text.starts_with("a.md-2-two\na.md:3:1:hit\na.md-4-four hit\na.md-5-five\nmore: "));
+    let counts = run(&["-c", "--limit", "1"]).success().json();
+    assert_eq!(
+        counts,
+        serde_json::json!({ "counts": [{ "file": "a.md", "count": 2 }, { "file": "b.md", "count": 1 }],
+            "total": 3, "truncated": false })
+    );
+    let files = run(&["-l", "--limit", "1"]).success().json();
+    assert_eq!(files, serde_json::json!({ "files": ["a.md", "b.md"], "truncated": false }));
+    let quiet = run(&["-q"]).success();
+    assert!(quiet.stdout.is_empty());
+    assert!(place.run(&["search", "-q", "-F", "none"]).ends(1).stdout.is_empty());
+    let words = place.run(&["search", "-c", "hit"]).success().json();
+    assert_eq!(words["total"], 2, "sections, for words");
+    assert_eq!(run(&["-C", "5000"]).ends(2).code(), "USAGE");
+    let explained = run(&["--explain"]).success().json();
+    assert_eq!(
+        explained["explanation"],
+        serde_json::json!({ "method": "trigrams", "trigrams": 1, "candidates": 2, "documents": 2 })
+    );
+    let scanned = place.run(&["search", "-e", "h.t", "--explain"]).success().json();
+    assert_eq!(scanned["explanation"]["method"], "scan");
+}
+
+#[test]
+fn filters_come_before_the_limit() {
+    let place = Place::new();
+    for number in 0..60 {
+        place.write(
+            &format!("{}/{number:02}.md", if number % 2 == 0 { "even" } else { "odd" }),
+            format!(
+                "---\ntags: [n{}, all]\n---\n# Top\n\nneedle\n\n## Low\n\n```\nneedle\n```\n",
+                number % 3
+            ),
+        );
+    }
+    place.run(&["ingest"]).success();
+    for query in [&["needle"][..], &["-F", "needle"]] {
+        let count = |arguments: &[&str]| {
+            let answer = place.run(&[&["search"], query, arguments, &["--limit", "0"]].concat());
+            let total = answer.json()["hits"].as_array().unwrap().len();
+            let counted = place.run(&[&["search", "-c"], query, arguments].concat());
+            assert_eq!(counted.json()["total"], total, "{query:?} {arguments:?}");
+            total
+        };
+        assert_eq!(count(&[]), 120);
+        assert_eq!(count(&["-g", "even/*"]), 60);
+        assert_eq!(count(&["--level", "2"]), 60);
+        assert_eq!(count(&["--type", "code"]), 60);
+        assert_eq!(count(&["--type", "code", "--level", "1"]), 0);
+        assert_eq!(count(&["--tag", "n1"]), 40);
+        assert_eq!(count(&["--tag", "n1", "--tag", "ALL", "-g", "odd/*"]), 20);
+        assert_eq!(count(&["--under", "odd"]), 60);
+        assert_eq!(count(&["--under", "07.md"]), 2);
+        assert_eq!(count(&["--under", "07.md#low"]), 1);
+        assert_eq!(count(&["--under", "07.md::heading:h2[0]/block:code[0]"]), 1);
+        assert_eq!(count(&["--under", "07.md::heading:h1[0]/block:code[0]"]), 1);
+        let limited = place.run(&[&["search"], query, &["--level", "2", "--limit", "5"]].concat());
+        assert_eq!(limited.json()["hits"].as_array().unwrap().len(), 5);
+        let nowhere = place.run(&[&["search"], query, &["--under", "none::root"]].concat()).ends(1);
+        assert_eq!(nowhere.code(), "NAMESPACE_NOT_FOUND");
+    }
+}
+
+#[test]
+fn going_on_gives_every_hit_once() {
+    let place = Place::new();
+    for number in 0..23 {
+        place.write(&format!("{number:02}.md"), "# T\n\nneedle one\n\n## U\n\nneedle two\n");
+    }
+    place.run(&["ingest"]).success();
+    for query in [&["needle"][..], &["-F", "needle"]] {
+        let all = place.run(&[&["search"], query, &["--limit", "0"]].concat()).json();
+        let all: Vec<Value> = all["hits"].as_array().unwrap().clone();
+        assert_eq!(all.len(), 46);
+        let mut paged = Vec::new();
+        let mut after = None::<String>;
+        loop {
+            let mut arguments = [&["search"], query, &["--limit", "7"]].concat();
+            if let Some(after) = &after {
+                arguments.extend(["--after", after]);
+            }
+            let answer = place.run(&arguments).json();
+            paged.extend(answer["hits"].as_array().unwrap().clone());
+            match answer["next"].as_str() {
+                Some(next) => after = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        assert_eq!(paged, all);
+    }
+}
+
+#[test]
+fn long_lines_are_shown_around_the_hit() {
+    let line = format!("{}needle{}", "é ".repeat(5000), " x".repeat(5000));
+    let place = Place::ingested(&[("a.md", &line)]);
+    let answer = place.run(&["search", "-F", "needle"]).success().json();
+    let hit = &answer["hits"][0];
+    assert_eq!(hit["text_cut"], true);
+    let text = hit["text"].as_str().unwrap();
+    assert!(text.contains("needle") && text.chars().count() <= 400, "{text}");
+    // The paragraph has many pages; the address names the one with the hit.
+    let address = hit["selector"].as_str().unwrap();
+    assert!(address.contains("page="), "{address}");
+    let selected = place.run(&["select", address]).success().json();
+    assert!(selected["results"][0]["content"].as_str().unwrap().contains("needle"));
+}
+
+#[test]
+fn the_index_follows_every_ingest() {
+    let place = Place::ingested(&[("a.md", "# A\n\nalpha\n"), ("b.md", "# B\n\nbeta\n")]);
+    place.write("a.md", "# A\n\ngamma\n");
+    place.remove("b.md");
+    place.write("c.md", "# C\n\nbeta again\n");
+    let generation = place.run(&["ingest"]).success().json()["generation"].clone();
+    assert_eq!(place.run(&["status"]).json()["index_generation"], generation);
+    for mode in [&[][..], &["-F"]] {
+        let found = |text: &str| files(&place.run(&[&["search", text], mode].concat()));
+        assert!(found("alpha").is_empty());
+        assert_eq!(found("gamma"), ["a.md"]);
+        assert_eq!(found("beta"), ["c.md"]);
+    }
+    std::fs::rename(place.join("c.md"), place.join("d.md")).unwrap();
+    let fresh = place.run(&["search", "beta", "--refresh"]).success();
+    assert_eq!(files(&fresh), ["d.md"]);
+    place.write("d.md", "# C\n\nbeta on disk\n");
+    let stale = place.run(&["search", "beta"]).success().json();
+    assert_eq!(stale["hits"][0]["stale"], true);
+    place.remove("d.md");
+    assert_eq!(place.run(&["search", "beta"]).json()["hits"][0]["missing"], true);
+}
+
+/// The index folder of a place's store.
+fn index(place: &Place) -> std::path::PathBuf {
+    place.join(".mdsel.db-fts")
+}
+
+fn segment_files(place: &Place) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(index(place)).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .filter(|path| path.extension().is_some_and(|kind| kind != "json" && kind != "lock"))
+        .collect()
+}
+
+#[test]
+fn a_damaged_index_is_made_anew_and_said_so() {
+    let place = Place::ingested(&[("a.md", "# A\n\nalpha\n"), ("b.md", "# B\n\nbeta\n")]);
+    let damages: [(&str, Box<dyn Fn()>); 7] = [
+        ("removed", Box::new(|| std::fs::remove_dir_all(index(&place)).unwrap())),
+        ("without meta.json", Box::new(|| place.remove(".mdsel.db-fts/meta.json"))),
+        (
+            "zeroed",
+            Box::new(|| {
+                for path in segment_files(&place) {
+                    let length = std::fs::metadata(&path).unwrap().len();
+                    std::fs::write(&path, vec![0; usize::try_from(length).unwrap()]).unwrap();
+                }
+            }),
+        ),
+        (
+            "emptied",
+            Box::new(|| {
+                for path in segment_files(&place) {
+                    std::fs::write(&path, "").unwrap();
+                }
+            }),
+        ),
+        (
+            "without segments",
+            Box::new(|| {
+                for path in segment_files(&place) {
+                    std::fs::remove_file(path).unwrap();
+                }
+            }),
+        ),
+        ("not json", Box::new(|| place.write(".mdsel.db-fts/meta.json", "{"))),
+        (
+            "another's",
+            Box::new(|| {
+                let other = Place::ingested(&[("a.md", "# A\n\nother\n")]);
+                std::fs::remove_dir_all(index(&place)).unwrap();
+                crate::harness::copy(&index(&other), &index(&place));
+            }),
+        ),
+    ];
+    for (damage, act) in &damages {
+        for mode in [&[][..], &["-F"]] {
+            act();
+            let answer = place.run(&[&["search", "alpha"], mode].concat()).success();
+            assert_eq!(files(&answer), ["a.md"], "{damage}");
+            assert_eq!(warnings(&answer), ["INDEX_REBUILT"], "{damage}");
+            let again = place.run(&[&["search", "beta"], mode].concat()).success();
+            assert_eq!(files(&again), ["b.md"], "{damage}");
+            assert!(warnings(&again).is_empty(), "{damage}");
+        }
+    }
+    // An ingest that has nothing else to do mends it, too.
+    std::fs::remove_dir_all(index(&place)).unwrap();
+    assert_eq!(warnings(&place.run(&["ingest"]).success()), ["INDEX_REBUILT"]);
+    assert!(warnings(&place.run(&["search", "alpha"]).success()).is_empty());
+}
+
+#[test]
+fn an_old_index_is_brought_up_to_date() {
+    let place = Place::ingested(&[("a.md", "# A\n\nalpha\n"), ("b.md", "# B\n\nbeta\n")]);
+    let old = Place::new();
+    crate::harness::copy(&index(&place), &old.join("index"));
+    place.write("a.md", "# A\n\ngamma\n");
+    place.remove("b.md");
+    place.write("c.md", "# C\n\ndelta\n");
+    place.run(&["ingest"]).success();
+    let restore = || {
+        std::fs::remove_dir_all(index(&place)).unwrap();
+        crate::harness::copy(&old.join("index"), &index(&place));
+    };
+    let found = |arguments: &[&str]| files(&place.run(&[&["search"], arguments].concat()));
+    for mode in [&[][..], &["-F"]] {
+        restore();
+        assert!(found(&[&["alpha"], mode].concat()).is_empty());
+        assert_eq!(found(&[&["gamma"], mode].concat()), ["a.md"]);
+        // Where another process writes, the index stays as it is and the documents are searched.
+        restore();
+        let lock = std::fs::File::create(place.join(".mdsel.db-lock")).unwrap();
+        lock.lock().unwrap();
+        assert_eq!(found(&[&["gamma"], mode].concat()), ["a.md"]);
+        assert_eq!(found(&[&["delta"], mode].concat()), ["c.md"]);
+        assert!(found(&[&["beta"], mode].concat()).is_empty());
+        std::fs::remove_dir_all(index(&place)).unwrap();
+        let answer = place.run(&[&["search", "delta"], mode].concat()).success();
+        assert_eq!(files(&answer), ["c.md"]);
+        assert_eq!(warnings(&answer), ["INDEX_UNUSABLE"]);
+        drop(lock);
+        place.run(&["ingest"]).success();
+    }
+}
+
+#[test]
+fn an_older_store_beside_a_newer_index_is_searched_as_it_is() {
+    let place = Place::ingested(&[("a.md", "# A\n\nalpha\n")]);
+    std::fs::copy(place.join(".mdsel.db"), place.join("kept.db")).unwrap();
+    place.write("a.md", "# A\n\ngamma\n");
+    place.run(&["ingest"]).success();
+    std::fs::copy(place.join("kept.db"), place.join(".mdsel.db")).unwrap();
+    let answer = place.run(&["search", "alpha"]).success();
+    assert_eq!(warnings(&answer), ["INDEX_REBUILT"]);
+    assert!(files(&place.run(&["search", "gamma"])).is_empty());
+}
+
+#[test]
+fn a_hit_names_the_line_end_and_heading_that_it_stands_on() {
+    let place = Place::ingested(&[(
+        "a.md",
+        "\u{feff}---\ntitle: fm needle\n---\nroot needle\n\n# Head needle\n\nown\n\n\nmore\n",
+    )]);
+    let answer = place.run(&["search", "-F", "needle"]).success().json();
+    assert_eq!(
+        selectors(&answer["hits"]),
+        ["a.md::@frontmatter", "a.md::root/block:paragraph[0]", "a.md::heading:h1[0]?part=heading"]
+    );
+    let blank = place.run(&["search", "-e", "^$"]).success().json();
+    assert_eq!(
+        selectors(&blank["hits"]),
+        [
+            "a.md::root",
+            "a.md::heading:h1[0]?part=own",
+            "a.md::heading:h1[0]?part=own",
+            "a.md::heading:h1[0]?part=own"
+        ]
+    );
+}
