@@ -64,13 +64,12 @@ impl LineIndex {
         if !bytes.is_empty() {
             starts.push(0);
         }
-        let mut position = 0;
-        while position < bytes.len() {
-            let next = next_line_start(bytes, position);
-            if next < bytes.len() {
-                starts.push(next);
+        for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+            // The CR of a CRLF ends no line by itself.
+            let is_crlf = bytes.get(at) == Some(&b'\r') && bytes.get(at + 1) == Some(&b'\n');
+            if !is_crlf && at + 1 < bytes.len() {
+                starts.push(at + 1);
             }
-            position = next;
         }
         Self { starts, length: bytes.len() }
     }
@@ -112,7 +111,7 @@ impl LineIndex {
 /// length of `bytes` where the last line has none.
 pub fn next_line_start(bytes: &[u8], position: usize) -> usize {
     let rest = bytes.get(position..).unwrap_or_default();
-    match rest.iter().position(|&byte| byte == b'\n' || byte == b'\r') {
+    match memchr::memchr2(b'\n', b'\r', rest) {
         None => bytes.len(),
         Some(at) => {
             let crlf = rest.get(at) == Some(&b'\r') && rest.get(at + 1) == Some(&b'\n');

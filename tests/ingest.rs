@@ -15,7 +15,8 @@ fn contents(place: &Place) -> Vec<String> {
         "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
         "SELECT path, keys FROM title JOIN document ON id = document_id",
         "SELECT path, ordinal, code, line, message FROM diagnostic JOIN document ON id = document_id",
-        "SELECT key, value FROM meta WHERE key <> 'generation'",
+        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'identity')",
+        "SELECT path, tag FROM tag JOIN document ON id = document_id",
     ] {
         let mut statement = store.prepare(query).unwrap();
         let columns = statement.column_count();

@@ -3,7 +3,7 @@
 //! Owns how steps count (contract, section 3). Invariant: the primary selector of a node, followed
 //! from the document, matches that node and no other.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use super::selector::{Ordinal, Step, StepKind};
@@ -270,14 +270,20 @@ impl Tree {
 
     fn ordinal_among_siblings(&self, index: usize) -> usize {
         let ordinals = self.sibling_ordinals.get_or_init(|| {
-            let mut seen: HashMap<(Option<usize>, StepKind), usize> = HashMap::new();
+            // Counts by container and kind: items, then each type of block.
+            const KINDS: usize = BlockType::ALL.len() + 1;
+            let mut seen = vec![0; self.outline.nodes.len() * KINDS];
             let ordinal = |node: &Node| {
                 let kind = match node.kind {
-                    NodeKind::Block(block_type) => StepKind::Block(block_type),
-                    NodeKind::Item => StepKind::Item,
+                    NodeKind::Item => 0,
+                    NodeKind::Block(block_type) => block_type as usize + 1,
                     NodeKind::Root | NodeKind::Section(_) => return 0,
                 };
-                let count = seen.entry((node.parent, kind)).or_default();
+                let Some(count) =
+                    node.parent.and_then(|parent| seen.get_mut(parent * KINDS + kind))
+                else {
+                    return 0;
+                };
                 *count += 1;
                 *count - 1
             };

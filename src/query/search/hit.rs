@@ -66,6 +66,15 @@ pub struct Surroundings {
     pub is_match_only: bool,
 }
 
+/// A section as its hits tell it.
+#[derive(Clone)]
+struct Section {
+    /// Its node; `None` before the first heading.
+    node: Option<usize>,
+    address: Arc<str>,
+    titles: Arc<[String]>,
+}
+
 /// Makes the hits of one document.
 pub(super) struct HitMaker<'a> {
     document: &'a OpenDocument,
@@ -73,8 +82,8 @@ pub(super) struct HitMaker<'a> {
     lines: LineIndex,
     surroundings: Surroundings,
     file: Arc<str>,
-    /// By section node; `None` before the first heading.
-    sections: HashMap<Option<usize>, (Arc<str>, Arc<[String]>)>,
+    /// The section of the last hit.
+    section: Option<Section>,
     /// The pages of places that have more than one, by the address without page.
     pages: HashMap<String, Vec<ByteSpan>>,
 }
@@ -92,7 +101,7 @@ impl<'a> HitMaker<'a> {
             lines: LineIndex::new(bytes),
             surroundings,
             file: Arc::from(document.stored.path.as_str()),
-            sections: HashMap::new(),
+            section: None,
             pages: HashMap::new(),
         }
     }
@@ -102,7 +111,7 @@ impl<'a> HitMaker<'a> {
         let lines = self.lines_of(span);
         let start = self.lines.start_of(lines.start);
         let before = self.bytes.get(start..span.start).unwrap_or_default();
-        let (section, heading_path) = self.section(span);
+        let Section { address: section, titles: heading_path, .. } = self.section(span);
         let (text, text_cut) = self.text(span, lines);
         let Surroundings { before: above, after: below, .. } = self.surroundings;
         let first = lines.start.saturating_sub(above).max(1);
@@ -151,23 +160,26 @@ impl<'a> HitMaker<'a> {
         shown(bytes, span.start - start, span.end - start)
     }
 
-    fn section(&mut self, span: ByteSpan) -> (Arc<str>, Arc<[String]>) {
+    fn section(&mut self, span: ByteSpan) -> Section {
         let tree = &self.document.tree;
         let node = tree.section_at(span.start);
-        let (section, titles) = self.sections.entry(node).or_insert_with(|| {
-            let address = match node {
-                Some(node) => self.document.address_of(node),
-                None if is_in_front_matter(self.document, span) => {
-                    self.document.address("@frontmatter")
-                }
-                None => self.document.address("root"),
-            };
-            let above = node.map(|node| tree.sections_above(node)).unwrap_or_default();
-            let titles: Vec<String> =
-                above.into_iter().map(|section| section.title.clone()).collect();
-            (Arc::from(address), Arc::from(titles))
-        });
-        (Arc::clone(section), Arc::clone(titles))
+        let is_front_matter = node.is_none() && is_in_front_matter(self.document, span);
+        if let Some(last) = self.section.as_ref().filter(|last| last.node == node)
+            && !is_front_matter
+        {
+            return last.clone();
+        }
+        let address = match node {
+            Some(node) => self.document.address_of(node),
+            None if is_front_matter => self.document.address("@frontmatter"),
+            None => self.document.address("root"),
+        };
+        let above = node.map(|node| tree.sections_above(node)).unwrap_or_default();
+        let titles: Vec<String> = above.into_iter().map(|section| section.title.clone()).collect();
+        let section = Section { node, address: Arc::from(address), titles: Arc::from(titles) };
+        // Front matter is no section, and nothing else is told by it.
+        self.section = (!is_front_matter).then(|| section.clone());
+        section
     }
 
     /// The address of text that contains `span`.

@@ -313,6 +313,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// How many documents there are, which only an explanation tells.
+    fn documents_in_store(&self) -> Result<usize> {
+        Ok(if self.request.explain { self.library.snapshot.totals()?.documents } else { 0 })
+    }
+
     fn warn(&mut self, code: &'static str, message: impl std::fmt::Display) {
         self.warnings.push(Warning::new(code, message));
     }
@@ -329,7 +334,7 @@ impl Search<'_> {
                 "a line end matches nothing within a line; -U looks across lines",
             );
         }
-        let all = self.library.snapshot.totals()?.documents;
+        let all = self.documents_in_store()?;
         let (documents, method) = if pattern.plan == TrigramQuery::All {
             (self.library.snapshot.documents_above(0)?, "scan")
         } else {
@@ -423,6 +428,11 @@ impl Search<'_> {
         if let Some(remark) = &query.remark {
             self.warn("QUERY_AS_WORDS", format!("{text:?}: {remark}"));
         }
+        if !query.excluded.is_empty() {
+            let excluded = query.excluded.join(", ");
+            let message = "sections that hold it are left out; in quotes it is looked for";
+            self.warn("EXCLUDES", format!("{excluded}: {message}"));
+        }
         let found = self.ranked(&query)?;
         if found.0.has_hit {
             return Ok(found);
@@ -442,11 +452,9 @@ impl Search<'_> {
     /// offset.
     fn ranked(&mut self, query: &WordQuery) -> Result<(Found, Explanation)> {
         let snapshot = self.library.snapshot;
-        let all = snapshot.totals()?.documents;
-        let documents = match self.filter.names_documents() {
-            true => snapshot.documents_above(0)?,
-            false => Vec::new(),
-        };
+        let all = self.documents_in_store()?;
+        let documents =
+            if self.filter.names_documents() { snapshot.documents_above(0)? } else { Vec::new() };
         let places = self.filter.places(&documents);
         let highlighter = Highlighter::new(&query.terms());
         let wants_all = self.request.form != Form::Hits || self.request.limit == 0;

@@ -97,10 +97,10 @@ impl Pattern {
 /// end.
 fn is_in_a_line(bytes: &[u8], offset: usize) -> bool {
     let before = offset.checked_sub(1).and_then(|before| bytes.get(before));
-    match (before, bytes.get(offset)) {
-        (Some(b'\r'), Some(b'\n')) | (None | Some(b'\n' | b'\r'), None) => false,
-        _ => true,
-    }
+    !matches!(
+        (before, bytes.get(offset)),
+        (Some(b'\r'), Some(b'\n')) | (None | Some(b'\n' | b'\r'), None)
+    )
 }
 
 fn parse(pattern: &str, options: PatternOptions) -> Result<Hir> {

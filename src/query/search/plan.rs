@@ -94,7 +94,7 @@ impl Part {
     }
 
     /// This part and `next` behind it.
-    fn then(self, next: Self) -> Self {
+    fn then(self, next: &Self) -> Self {
         let can_be_empty = self.can_be_empty && next.can_be_empty;
         let mut query = self.query.clone().and(next.query.clone());
         let exact = match (&self.exact, &next.exact) {
@@ -176,7 +176,7 @@ impl Part {
         if self.exact.is_none() {
             let query = std::mem::replace(&mut self.query, TrigramQuery::All);
             self.query = query.and(any_of(&self.prefix)).and(any_of(&self.suffix));
-            shorten(&mut self.prefix, |text, length| text.truncate(length));
+            shorten(&mut self.prefix, Vec::truncate);
             without_longer(&mut self.prefix, <[u8]>::starts_with);
             shorten(&mut self.suffix, |text, length| {
                 text.drain(..text.len().saturating_sub(length));
@@ -190,7 +190,9 @@ impl Part {
 /// too many.
 fn shorten(texts: &mut Texts, cut: impl Fn(&mut Vec<u8>, usize)) {
     for length in [2, 1, 0] {
-        texts.iter_mut().for_each(|text| cut(text, length));
+        for text in texts.iter_mut() {
+            cut(text, length);
+        }
         texts.sort_unstable();
         texts.dedup();
         if texts.len() <= MOST_ENDS {
@@ -246,7 +248,7 @@ fn part_of(pattern: &Hir) -> Part {
         HirKind::Concat(parts) => parts
             .iter()
             .map(part_of)
-            .reduce(Part::then)
+            .reduce(|before, next| before.then(&next))
             .unwrap_or_else(|| Part::exactly(vec![Vec::new()])),
         HirKind::Alternation(parts) => {
             parts.iter().map(part_of).reduce(Part::or).unwrap_or_else(Part::nothing)
@@ -300,7 +302,7 @@ fn repeated(repetition: &Repetition) -> Part {
     let copies = min.min(MOST_COPIES);
     let mut result = part();
     for _ in 1..copies {
-        result = result.then(part());
+        result = result.then(&part());
     }
     if max == Some(copies) {
         return result;
@@ -309,7 +311,7 @@ fn repeated(repetition: &Repetition) -> Part {
     let can_be_empty = result.can_be_empty;
     let ending = part();
     result.forget_exact();
-    result.suffix = ending.endings().clone();
+    result.suffix.clone_from(ending.endings());
     result.can_be_empty = can_be_empty;
     result.simplify(false);
     result

@@ -29,6 +29,11 @@ impl Highlighter {
                 }
             }
             let last = term.words.len() - 1;
+            words.extend(term.variant.iter().map(|variant| Word {
+                text: variant.clone(),
+                is_prefix: false,
+                is_compound: false,
+            }));
             for (index, (_, word)) in term.words.iter().enumerate() {
                 let is_prefix = term.is_prefix && index == last;
                 words.push(Word { text: word.clone(), is_prefix, is_compound: false });
@@ -49,7 +54,6 @@ impl Highlighter {
         let has_offsets = text.len() == bytes.len();
         let lines = LineIndex::new(text.as_bytes());
         let mut best: Option<(usize, ByteSpan)> = None;
-        let mut line = 0;
         let mut line_end = 0;
         let mut first = None;
         let mut seen = vec![false; self.words.len()];
@@ -68,8 +72,7 @@ impl Highlighter {
         while tokens.advance() {
             if tokens.span.start >= line_end {
                 finish(first.take(), &mut seen, &mut best);
-                line = lines.line_of(tokens.span.start);
-                line_end = lines.end_of(line);
+                line_end = lines.end_of(lines.line_of(tokens.span.start));
             }
             let mut is_word = false;
             for (word, seen) in self.words.iter().zip(&mut seen) {
@@ -86,7 +89,6 @@ impl Highlighter {
                 first = Some(tokens.span);
             }
         }
-        let _ = line;
         finish(first, &mut seen, &mut best);
         let (_, span) = best?;
         Some(if has_offsets { span } else { ByteSpan::new(0, 0) })

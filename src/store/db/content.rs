@@ -3,6 +3,8 @@
 //! Chunk `n` holds the bytes from `n` times [`CONTENT_CHUNK_BYTES`] on. Invariant: what is read
 //! equals what was written, byte for byte, and a read costs the chunks that its span touches.
 
+use std::cell::RefCell;
+
 use rusqlite::{CachedStatement, Connection, params};
 
 use super::{clip, sql};
@@ -71,7 +73,7 @@ impl PackedSpan {
         for (index, chunk) in (first..=last).enumerate() {
             let start = chunk * CONTENT_CHUNK_BYTES;
             let expected = CONTENT_CHUNK_BYTES.min(length - start);
-            let bytes = zstd::bulk::decompress(self.chunks.get(index)?, expected).ok()?;
+            let bytes = decompress(self.chunks.get(index)?, expected)?;
             if bytes.len() != expected {
                 return None;
             }
@@ -86,4 +88,20 @@ impl PackedSpan {
         }
         Some(result)
     }
+}
+
+thread_local! {
+    /// Making one costs as much as decompressing a hundred small documents.
+    static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> =
+        const { RefCell::new(None) };
+}
+
+/// Decompresses a chunk of at most `length` bytes.
+fn decompress(chunk: &[u8], length: usize) -> Option<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|decompressor| {
+        if decompressor.is_none() {
+            *decompressor = zstd::bulk::Decompressor::new().ok();
+        }
+        decompressor.as_mut()?.decompress(chunk, length).ok()
+    })
 }

@@ -121,6 +121,8 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
         (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+        // Without it every value that bounds a range prepares the statement anew.
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true),
     ] {
         connection.set_db_config(config, on).map_err(wrap)?;
     }

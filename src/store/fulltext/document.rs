@@ -116,6 +116,12 @@ fn sections(outline: &Outline) -> Vec<SectionText> {
     sections
 }
 
+/// The name of a file without its extension.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
 /// The text of `bytes`, each byte that is not UTF-8 a blank.
 fn same_length_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
@@ -132,6 +138,17 @@ impl DocumentText {
     /// Bytes that it holds.
     pub(super) fn size(&self) -> usize {
         self.text.len() + self.trigrams.len()
+    }
+
+    /// The section that a page begins with, which its file's name entitles, too: the first of level 1
+    /// where nothing stands before it, else the root.
+    fn first_section(&self) -> usize {
+        let [root, rest @ ..] = self.sections.as_slice() else { return 0 };
+        let root_texts = root.body.iter().chain(&root.code);
+        let is_blank = root_texts
+            .filter_map(|span| self.text.get(span.start..span.end))
+            .all(|text| text.trim().is_empty());
+        usize::from(is_blank && rest.first().is_some_and(|first| first.level == 1))
     }
 
     /// The entries of the document `id`.
@@ -186,6 +203,9 @@ impl Document for SectionEntry {
         let slice = |span: &ByteSpan| document.text.get(span.start..span.end).unwrap_or_default();
         let mut texts: Vec<(Field, &str)> = vec![(fields.title, &section.title)];
         texts.push((fields.parts, &section.title));
+        if self.section == document.first_section() {
+            texts.push((fields.title, stem(&document.path)));
+        }
         for (field, spans) in [(fields.body, &section.body), (fields.code, &section.code)] {
             for text in spans.iter().map(slice) {
                 texts.extend([(field, text), (fields.parts, text)]);

@@ -11,7 +11,7 @@ use crate::limits;
 
 /// After so long without any progress the threads of the index are taken for dead; the index itself
 /// tells when it is given the next document.
-const STUCK: Duration = Duration::from_secs(60);
+const STUCK: Duration = Duration::from_mins(1);
 
 /// Bytes that wait, and who waits for less.
 #[derive(Debug, Default)]

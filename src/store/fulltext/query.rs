@@ -47,6 +47,8 @@ pub struct QueryTerm {
     pub words: Vec<(usize, String)>,
     /// The words as one, where they are joined: `get_slice`, `c++`.
     pub compound: Option<String>,
+    /// The other number of a single English word: `header` for `headers`.
+    pub variant: Option<String>,
     /// Whether the last word is only the beginning of one.
     pub is_prefix: bool,
     /// How far apart the words of a phrase may stand beyond their places.
@@ -70,19 +72,25 @@ pub struct WordQuery {
     pub(super) clause: Option<Clause>,
     /// Why it was not read as it was written, where it was not.
     pub remark: Option<String>,
+    /// What a hit must not hold, as it was written.
+    pub excluded: Vec<String>,
 }
 
 impl WordQuery {
     /// Reads `text`.
     pub fn parse(text: &str) -> Self {
         match read(text) {
-            Ok(clause) => Self { clause: Some(clause), remark: None },
+            Ok(clause) => {
+                let mut excluded = Vec::new();
+                clause.excluded(&mut excluded);
+                Self { clause: Some(clause), remark: None, excluded }
+            }
             Err(remark) => {
                 let (clause, is_cut) = plain_words(text);
                 let cut = is_cut.then(|| {
                     format!("only its first {} words are searched", limits::MAX_QUERY_WORDS)
                 });
-                Self { clause, remark: remark.or(cut) }
+                Self { clause, remark: remark.or(cut), excluded: Vec::new() }
             }
         }
     }
@@ -105,7 +113,8 @@ impl WordQuery {
     /// same.
     pub fn loosened(&self) -> Option<Self> {
         let clause = self.clause.as_ref().map(Clause::loosened);
-        (clause != self.clause).then_some(Self { clause, remark: None })
+        let excluded = self.excluded.clone();
+        (clause != self.clause).then_some(Self { clause, remark: None, excluded })
     }
 }
 
@@ -121,6 +130,36 @@ impl Clause {
                 }
             }
             Self::Boost(clause, _) => clause.terms(terms),
+        }
+    }
+
+    /// The texts of the terms that must not match.
+    fn excluded(&self, texts: &mut Vec<String>) {
+        match self {
+            Self::Term(_) => {}
+            Self::Boost(clause, _) => clause.excluded(texts),
+            Self::Group(clauses) => {
+                for (occur, clause) in clauses {
+                    if *occur == Occur::MustNot {
+                        let mut terms = Vec::new();
+                        clause.terms(&mut terms);
+                        texts.extend(terms.into_iter().map(|term| term.text.clone()));
+                    } else {
+                        clause.excluded(texts);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same without other numbers of its words.
+    fn as_written(self) -> Self {
+        match self {
+            Self::Term(term) => Self::Term(QueryTerm { variant: None, ..term }),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.as_written()), boost),
+            Self::Group(clauses) => Self::Group(
+                clauses.into_iter().map(|(occur, clause)| (occur, clause.as_written())).collect(),
+            ),
         }
     }
 
@@ -192,7 +231,10 @@ fn clause(tree: UserInputAst) -> Option<Clause> {
             for (occur, tree) in clauses {
                 // A word without any letter says nothing beside others.
                 if let Some(clause) = clause(tree)?.non_empty() {
-                    result.push((occur.unwrap_or(Occur::Should), clause));
+                    let occur = occur.unwrap_or(Occur::Should);
+                    // What is left out is left out as it is written.
+                    let is_not = occur == Occur::MustNot;
+                    result.push((occur, if is_not { clause.as_written() } else { clause }));
                 }
             }
             Clause::Group(result)
@@ -209,8 +251,10 @@ fn clause(tree: UserInputAst) -> Option<Clause> {
                 match (field, field.and_then(TextField::named)) {
                     (Some(name), None) => plain_words(&format!("{name}:{}", literal.phrase)).0?,
                     (_, field) => term(field, &literal.phrase, is_quoted, literal.prefix)
-                        .map(|term| Clause::Term(QueryTerm { slop: literal.slop, ..term }))
-                        .unwrap_or(Clause::Group(Vec::new())),
+                        .map_or_else(
+                            || Clause::Group(Vec::new()),
+                            |term| Clause::Term(QueryTerm { slop: literal.slop, ..term }),
+                        ),
                 }
             }
             _ => return None,
@@ -301,13 +345,39 @@ fn term(
     // A scalar that is a run of its own begins whatever pairs it is in.
     let is_lone_scalar = last.is_some() && words.len() == 1;
     let has_star = !is_quoted && text.ends_with('*');
+    let variant = match words.as_slice() {
+        [(_, word)] if !is_quoted && compound.is_none() => other_number(word),
+        _ => None,
+    };
     Some(QueryTerm {
         field,
         words,
         compound,
+        variant,
         is_prefix: is_prefix || has_star || is_lone_scalar,
         slop: 0,
         text: folded,
+    })
+}
+
+/// The singular of an English plural, or the plural of a singular, by the rules that most words follow.
+fn other_number(word: &str) -> Option<String> {
+    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return None;
+    }
+    let hisses = |word: &str| ["s", "x", "ch", "sh"].iter().any(|end| word.ends_with(end));
+    Some(match word {
+        _ if word.ends_with("ies") => format!("{}y", word.strip_suffix("ies")?),
+        _ if word.ends_with("es") && hisses(word.strip_suffix("es")?) => {
+            word.strip_suffix("es")?.to_owned()
+        }
+        _ if ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) => format!("{word}es"),
+        _ if word.ends_with('s') => word.strip_suffix('s')?.to_owned(),
+        _ if hisses(word) => format!("{word}es"),
+        _ if word.ends_with('y') && !["ay", "ey", "oy"].iter().any(|end| word.ends_with(end)) => {
+            format!("{}ies", word.strip_suffix('y')?)
+        }
+        _ => format!("{word}s"),
     })
 }
 
@@ -419,5 +489,28 @@ mod tests {
         let query = WordQuery::parse("get_slice +\"one two\" -\"x y\"").loosened().unwrap();
         let words: Vec<_> = query.terms().iter().map(|term| term.words[0].1.clone()).collect();
         assert_eq!(words, ["get", "slice", "one", "two"]);
+    }
+
+    #[test]
+    fn words_are_found_in_their_other_number() {
+        for (one, other) in [
+            ("headers", "header"),
+            ("class", "classes"),
+            ("indexes", "index"),
+            ("properties", "property"),
+            ("query", "queries"),
+            ("array", "arrays"),
+        ] {
+            assert_eq!(other_number(one).unwrap(), other);
+            assert_eq!(other_number(other).unwrap(), one);
+        }
+        assert_eq!(other_number("git"), None);
+        assert_eq!(other_number("c99s"), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_told() {
+        assert_eq!(WordQuery::parse("get-childitem -Recurse").excluded, ["recurse"]);
+        assert!(WordQuery::parse("a \"-b\"").excluded.is_empty());
     }
 }

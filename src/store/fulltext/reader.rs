@@ -11,8 +11,9 @@ use std::sync::Arc;
 use tantivy::collector::{Collector, FilterCollector, SegmentCollector, TopDocs};
 use tantivy::columnar::Column;
 use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, EmptyQuery, InvertedIndexRangeQuery, PhrasePrefixQuery,
-    PhraseQuery, Query, TermQuery,
+    AllQuery, BooleanQuery, BooleanWeight, BoostQuery, EmptyQuery, EnableScoring,
+    InvertedIndexRangeQuery, PhrasePrefixQuery, PhraseQuery, Query, ScoreCombiner, Scorer,
+    TermQuery, Weight,
 };
 use tantivy::query_grammar::Occur;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -157,10 +158,14 @@ impl Reader {
     fn word_query(&self, query: &WordQuery, clause: &Clause) -> BooleanQuery {
         let mut clauses = vec![(Occur::Must, self.clause_query(clause))];
         for term in query.terms().into_iter().filter(|term| term.field.is_none()) {
-            if let [(_, word)] = term.words.as_slice() {
-                let path = Term::from_field_text(self.fields.path, word);
-                let path = TermQuery::new(path, IndexRecordOption::Basic);
-                clauses.push((Occur::Should, boosted(Box::new(path), PATH_BOOST)));
+            for (_, word) in &term.words {
+                let path = term_in(self.fields.path, word, IndexRecordOption::Basic);
+                clauses.push((Occur::Should, boosted(path, PATH_BOOST)));
+                // The words of a phrase count in a title one by one, too.
+                if term.words.len() > 1 {
+                    let title = term_in(self.fields.title, word, IndexRecordOption::WithFreqs);
+                    clauses.push((Occur::Should, title));
+                }
             }
         }
         BooleanQuery::new(clauses)
@@ -171,9 +176,16 @@ impl Reader {
             Clause::Term(term) => self.term_query(term),
             Clause::Boost(clause, boost) => boosted(self.clause_query(clause), *boost),
             Clause::Group(clauses) => {
-                let clauses =
-                    clauses.iter().map(|(occur, clause)| (*occur, self.clause_query(clause)));
-                Box::new(BooleanQuery::new(clauses.collect()))
+                let is_choice = clauses.iter().all(|(occur, _)| *occur == Occur::Should);
+                let clauses = clauses
+                    .iter()
+                    .map(|(occur, clause)| (*occur, self.clause_query(clause)))
+                    .collect();
+                if is_choice {
+                    Box::new(CoverageQuery(clauses))
+                } else {
+                    Box::new(BooleanQuery::new(clauses))
+                }
             }
         }
     }
@@ -185,10 +197,15 @@ impl Reader {
             Some(TextField::Title) => &[(title, 1.0)],
             Some(TextField::Body) => &[(body, 1.0)],
             Some(TextField::Code) => &[(code, 1.0)],
-            Some(TextField::Path) => &[(path, 1.0)],
+            // It has no positions.
+            Some(TextField::Path) => {
+                let words = term.words.iter();
+                let words = words.map(|(_, word)| term_in(path, word, IndexRecordOption::Basic));
+                return Box::new(BooleanQuery::intersection(words.collect()));
+            }
             Some(TextField::Tags) => {
-                let tag = Term::from_field_text(tags, term.text.trim_start_matches('#'));
-                return Box::new(TermQuery::new(tag, IndexRecordOption::Basic));
+                let tag = term.text.trim_start_matches('#');
+                return term_in(tags, tag, IndexRecordOption::Basic);
             }
         };
         let mut queries: Vec<(Occur, Box<dyn Query>)> = Vec::new();
@@ -198,9 +215,8 @@ impl Reader {
             }
         }
         if let (None, [(_, word)], None) = (term.field, term.words.as_slice(), &term.compound) {
-            let part = Term::from_field_text(parts, word);
-            let part = TermQuery::new(part, IndexRecordOption::Basic);
-            queries.push((Occur::Should, boosted(Box::new(part), PARTS_BOOST)));
+            let part = term_in(parts, word, IndexRecordOption::Basic);
+            queries.push((Occur::Should, boosted(part, PARTS_BOOST)));
         }
         Box::new(BooleanQuery::new(queries))
     }
@@ -215,6 +231,13 @@ const PARTS_BOOST: Score = 0.3;
 /// and one in the path or a title above, which by itself is no match.
 const PATH_BOOST: Score = 0.6;
 
+/// How much less the other number of a word counts.
+const VARIANT_BOOST: Score = 0.7;
+
+fn term_in(field: Field, word: &str, record: IndexRecordOption) -> Box<dyn Query> {
+    Box::new(TermQuery::new(Term::from_field_text(field, word), record))
+}
+
 fn boosted(query: Box<dyn Query>, boost: Score) -> Box<dyn Query> {
     if (boost - 1.0).abs() < f32::EPSILON {
         return query;
@@ -227,7 +250,7 @@ fn field_queries(field: Field, term: &QueryTerm) -> Vec<Box<dyn Query>> {
     let term_of = |word: &str| Term::from_field_text(field, word);
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     if let Some(compound) = &term.compound {
-        queries.push(Box::new(TermQuery::new(term_of(compound), IndexRecordOption::WithFreqs)));
+        queries.push(term_in(field, compound, IndexRecordOption::WithFreqs));
     }
     match term.words.as_slice() {
         [(_, word)] if term.is_prefix => {
@@ -241,7 +264,11 @@ fn field_queries(field: Field, term: &QueryTerm) -> Vec<Box<dyn Query>> {
         // A word with its signs is not the word.
         [_] if term.compound.is_some() => {}
         [(_, word)] => {
-            queries.push(Box::new(TermQuery::new(term_of(word), IndexRecordOption::WithFreqs)));
+            queries.push(term_in(field, word, IndexRecordOption::WithFreqs));
+            if let Some(variant) = &term.variant {
+                let variant = term_in(field, variant, IndexRecordOption::WithFreqs);
+                queries.push(boosted(variant, VARIANT_BOOST));
+            }
         }
         words => {
             let first = words.first().map_or(0, |(position, _)| *position);
@@ -255,6 +282,60 @@ fn field_queries(field: Field, term: &QueryTerm) -> Vec<Box<dyn Query>> {
         }
     }
     queries
+}
+
+/// Any of several queries: the sum of their scores, times how many match, so that a section that holds
+/// all of the words comes before one that holds the rarest in its title.
+#[derive(Debug)]
+struct CoverageQuery(Vec<(Occur, Box<dyn Query>)>);
+
+impl Clone for CoverageQuery {
+    fn clone(&self) -> Self {
+        Self(self.0.iter().map(|(occur, query)| (*occur, query.box_clone())).collect())
+    }
+}
+
+impl Query for CoverageQuery {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        let mut weights = Vec::with_capacity(self.0.len());
+        for (occur, query) in &self.0 {
+            weights.push((*occur, query.weight(scoring)?));
+        }
+        Ok(Box::new(BooleanWeight::with_minimum_number_should_match(
+            weights,
+            1,
+            scoring.is_scoring_enabled(),
+            Box::new(CoverageCombiner::default),
+        )))
+    }
+
+    fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
+        for (_, query) in &self.0 {
+            query.query_terms(visitor);
+        }
+    }
+}
+
+/// The sum of scores, times their number.
+#[derive(Clone, Copy, Default)]
+struct CoverageCombiner {
+    sum: Score,
+    count: Score,
+}
+
+impl ScoreCombiner for CoverageCombiner {
+    fn update<TScorer: Scorer>(&mut self, scorer: &mut TScorer) {
+        self.sum += scorer.score();
+        self.count += 1.0;
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn score(&self) -> Score {
+        self.sum * self.count
+    }
 }
 
 fn trigram_query(field: Field, query: &TrigramQuery) -> Box<dyn Query> {

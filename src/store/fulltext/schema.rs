@@ -14,9 +14,9 @@ use super::trigrams::term_spans;
 use crate::position::ByteSpan;
 
 /// Raised whenever the same text would make other terms, so that every index is made anew.
-const TOKENIZER_VERSION: u32 = 1;
+const TOKENIZER_VERSION: u32 = 2;
 
-/// Bits of a [`place`] that tell the level of the section, and those that tell which it is.
+/// Bits of the number of a [`Place`] that tell the level of the section, and those that tell which it is.
 const LEVEL_BITS: u32 = 3;
 const SECTION_BITS: u32 = 24;
 

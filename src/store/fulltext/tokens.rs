@@ -79,8 +79,11 @@ fn class_of(scalar: char) -> Class {
 
 /// Whether `scalar` belongs to a script that is written without blanks between words.
 fn is_written_without_blanks(scalar: char) -> bool {
-    match scalar {
-        '\0'..='\u{E00}' => false,
+    if scalar <= '\u{E00}' {
+        return false;
+    }
+    matches!(
+        scalar,
         // Thai, Lao; Myanmar; Hangul jamo; Khmer.
         '\u{E01}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1100}'..='\u{11FF}'
         | '\u{1780}'..='\u{17FF}'
@@ -92,9 +95,8 @@ fn is_written_without_blanks(scalar: char) -> bool {
         | '\u{3100}'..='\u{318E}' | '\u{31A0}'..='\u{31BF}' | '\u{31F0}'..='\u{31FF}'
         | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{A960}'..='\u{A97F}'
         | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}'
-        | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}' => true,
-        _ => false,
-    }
+        | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}'
+    )
 }
 
 impl<'a> Tokens<'a> {
