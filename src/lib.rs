@@ -8,13 +8,14 @@
 //! - [`query`] and [`mod@ingest`]: the verbs. Questions of one snapshot; files brought into the store.
 //!   The one look sideways: a question compares a file with what is stored by the rules that ingest
 //!   has for the state of a file and for where it lies.
-//! - [`store`]: documents, bytes and outlines in one SQLite file. The only module that knows SQLite.
+//! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index that follows it.
+//!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
 //! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
 //! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
 //! - [`error`], [`limits`], [`position`], [`visible`]: faults with hints, every cap in one table, spans
 //!   and lines, characters that are shown as they are.
 //!
-//! The way of a byte: file -> walk -> hash -> parse -> rows. The way of a question: arguments ->
+//! The way of a byte: file -> walk -> hash -> parse -> rows and terms. The way of a question: arguments ->
 //! request -> address -> node -> span -> bytes -> answer -> format. Neither turns back on itself.
 //!
 //! The library prints nothing and reads neither environment nor current folder; [`cli`] does.

@@ -9,9 +9,19 @@ fn commands() -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// The words of a command, single quotes taken off.
+/// The words of a command, as a shell takes them: blanks in single quotes part none.
 fn words(command: &str) -> Vec<String> {
-    command.split_whitespace().map(|word| word.trim_matches('\'').to_owned()).collect()
+    let mut words = vec![String::new()];
+    for (index, part) in command.split('\'').enumerate() {
+        let is_quoted = index % 2 == 1;
+        for (index, piece) in part.split(|c| c == ' ' && !is_quoted).enumerate() {
+            if index > 0 {
+                words.push(String::new());
+            }
+            words.last_mut().unwrap().push_str(piece);
+        }
+    }
+    words
 }
 
 #[test]

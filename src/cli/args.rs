@@ -241,7 +241,7 @@ pub(super) struct FindArgs {
 pub(super) struct SearchArgs {
     /// Words, best matches first: "a phrase", +must, -not, prefix*, title:word, code:word, tags:word
     #[arg(value_name = "QUERY", required_unless_present = "patterns", conflicts_with = "patterns")]
-    pub(super) query: Option<String>,
+    pub(super) query: Vec<String>,
     /// A regular expression to look for, line by line; repeatable
     #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
     pub(super) patterns: Vec<String>,

@@ -28,14 +28,16 @@ fn request(arguments: &SearchArgs) -> Result<Request> {
         is_word: arguments.word_regexp,
         is_multi_line: arguments.multiline,
     };
-    let query = match &arguments.query {
-        None => Query::Patterns(arguments.patterns.clone(), options),
-        Some(query) if options.is_literal => Query::Patterns(vec![query.clone()], options),
-        Some(_) if options.is_word || options.is_multi_line => {
-            return Err(Error::new(ErrorKind::Usage, "-w and -U are for patterns")
-                .with_hint("give the pattern with -e, or as it stands with -F"));
-        }
-        Some(query) => Query::Words(query.clone()),
+    let text = arguments.query.join(" ");
+    let query = if arguments.query.is_empty() {
+        Query::Patterns(arguments.patterns.clone(), options)
+    } else if options.is_literal {
+        Query::Patterns(vec![text], options)
+    } else if options.is_word || options.is_multi_line {
+        return Err(Error::new(ErrorKind::Usage, "-w and -U are for patterns")
+            .with_hint("give the pattern with -e, or as it stands with -F"));
+    } else {
+        Query::Words(text)
     };
     let around = arguments.context.unwrap_or(0);
     Ok(Request {

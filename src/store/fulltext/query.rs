@@ -153,12 +153,15 @@ impl Clause {
     }
 
     /// The same without other numbers of its words.
-    fn as_written(self) -> Self {
+    fn without_variants(self) -> Self {
         match self {
             Self::Term(term) => Self::Term(QueryTerm { variant: None, ..term }),
-            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.as_written()), boost),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.without_variants()), boost),
             Self::Group(clauses) => Self::Group(
-                clauses.into_iter().map(|(occur, clause)| (occur, clause.as_written())).collect(),
+                clauses
+                    .into_iter()
+                    .map(|(occur, clause)| (occur, clause.without_variants()))
+                    .collect(),
             ),
         }
     }
@@ -234,7 +237,7 @@ fn clause(tree: UserInputAst) -> Option<Clause> {
                     let occur = occur.unwrap_or(Occur::Should);
                     // What is left out is left out as it is written.
                     let is_not = occur == Occur::MustNot;
-                    result.push((occur, if is_not { clause.as_written() } else { clause }));
+                    result.push((occur, if is_not { clause.without_variants() } else { clause }));
                 }
             }
             Clause::Group(result)
