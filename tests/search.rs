@@ -531,3 +531,29 @@ fn a_hit_names_the_line_end_and_heading_that_it_stands_on() {
         ]
     );
 }
+
+#[test]
+fn many_small_ingests_leave_few_segments_and_every_hit() {
+    let place = Place::ingested(&[("start.md", "# Start\n\nneedle start\n")]);
+    for number in 0..30 {
+        place.write(&format!("{number:02}.md"), format!("# N{number}\n\nneedle n{number}x\n"));
+        if number >= 10 {
+            place.remove(&format!("{:02}.md", number - 10));
+        }
+        place.run(&["ingest"]).success();
+    }
+    let segments = segment_files(&place);
+    let is_store =
+        |path: &&std::path::PathBuf| path.extension().is_some_and(|kind| kind == "store");
+    assert!(segments.iter().filter(is_store).count() <= 9, "{segments:?}");
+    for mode in [&[][..], &["-F"]] {
+        let all = place.run(&[&["search", "needle", "--limit", "0"], mode].concat());
+        let mut found = files(&all);
+        found.sort();
+        let mut expected: Vec<String> = (20..30).map(|number| format!("{number:02}.md")).collect();
+        expected.push("start.md".to_owned());
+        assert_eq!(found, expected);
+        assert_eq!(files(&place.run(&[&["search", "n25x"], mode].concat())), ["25.md"]);
+        assert!(files(&place.run(&[&["search", "n5x"], mode].concat())).is_empty());
+    }
+}

@@ -20,7 +20,7 @@ pub(crate) struct DocumentText {
     path: String,
     /// The bytes, what is not UTF-8 of them replaced by as many blanks, so that offsets hold.
     text: String,
-    trigrams: String,
+    trigrams: Vec<u32>,
     tags: Vec<String>,
     /// That of the root first.
     sections: Vec<SectionText>,
@@ -54,7 +54,7 @@ impl TextExtractor {
         outline: &Outline,
         tags: Vec<String>,
     ) -> DocumentText {
-        let trigrams = self.0.terms(&bytes);
+        let trigrams = self.0.distinct(&bytes);
         DocumentText {
             path: path.to_owned(),
             text: same_length_text(bytes),
@@ -137,7 +137,7 @@ fn same_length_text(bytes: Vec<u8>) -> String {
 impl DocumentText {
     /// Bytes that it holds.
     pub(super) fn size(&self) -> usize {
-        self.text.len() + self.trigrams.len()
+        self.text.len() + self.trigrams.len() * 4
     }
 
     /// The section that a page begins with, which its file's name entitles, too: the first of level 1
@@ -168,6 +168,13 @@ pub(super) struct SectionEntry {
     id: i64,
     section: usize,
     fields: Fields,
+}
+
+impl SectionEntry {
+    /// The trigrams of the document, which the entry of its root carries.
+    pub(super) fn trigrams(&self) -> Option<&[u32]> {
+        (self.section == 0).then_some(self.document.0.trigrams.as_slice())
+    }
 }
 
 /// A value of an entry.
@@ -218,9 +225,6 @@ impl Document for SectionEntry {
             above = section.above;
         }
         texts.extend(document.tags.iter().map(|tag| (fields.tags, tag.as_str())));
-        if self.section == 0 {
-            texts.push((fields.trigrams, &document.trigrams));
-        }
         let texts = texts.into_iter().map(|(field, text)| (field, EntryValue::Text(text)));
         let numbers = [
             (fields.document, EntryValue::Number(self.id.unsigned_abs())),

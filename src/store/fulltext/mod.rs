@@ -12,6 +12,7 @@
 mod directory;
 mod document;
 mod flight;
+mod postings;
 mod query;
 mod reader;
 mod schema;

@@ -11,20 +11,19 @@ use std::sync::Arc;
 use tantivy::collector::{Collector, FilterCollector, SegmentCollector, TopDocs};
 use tantivy::columnar::Column;
 use tantivy::query::{
-    AllQuery, BooleanQuery, BooleanWeight, BoostQuery, EmptyQuery, EnableScoring,
-    InvertedIndexRangeQuery, PhrasePrefixQuery, PhraseQuery, Query, ScoreCombiner, Scorer,
-    TermQuery, Weight,
+    AllQuery, BooleanQuery, BooleanWeight, BoostQuery, EnableScoring, InvertedIndexRangeQuery,
+    PhrasePrefixQuery, PhraseQuery, Query, ScoreCombiner, Scorer, TermQuery, Weight,
 };
 use tantivy::query_grammar::Occur;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader, Term};
 
-use super::directory::IndexFolder;
 use super::document::DocumentText;
 use super::flight::Flight;
+use super::postings::TrigramPostings;
 use super::query::{Clause, QueryTerm, TextField, WordQuery};
-use super::schema::{Fields, PLACE, Place, fingerprint, schema, tokenizers};
-use super::trigrams::{TrigramQuery, term as trigram_term};
+use super::schema::{Fields, PLACE, Place, builder, fingerprint, open, schema};
+use super::trigrams::TrigramQuery;
 use super::{Stamp, Unusable, Usable, guarded, stamp_of};
 use crate::limits;
 
@@ -56,8 +55,9 @@ impl std::fmt::Debug for Reader {
 /// The stamp of the index in `folder`, without opening more of it.
 pub(crate) fn stamp(folder: &Path) -> Usable<Stamp> {
     guarded(|| {
-        let index = Index::open(IndexFolder::open(folder).map_err(|_| Unusable::Missing)?)?;
-        stamp_of(&index)?.filter(|stamp| stamp.schema == fingerprint()).ok_or(Unusable::Foreign)
+        stamp_of(&open(folder)?)?
+            .filter(|stamp| stamp.schema == fingerprint())
+            .ok_or(Unusable::Foreign)
     })
 }
 
@@ -65,8 +65,7 @@ impl Reader {
     /// Opens the last commit of the index in `folder`.
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
-            let directory = IndexFolder::open(folder).map_err(|_| Unusable::Missing)?;
-            let index = Index::open(directory)?;
+            let index = open(folder)?;
             let stamp = stamp_of(&index)?
                 .filter(|stamp| stamp.schema == fingerprint())
                 .ok_or(Unusable::Foreign)?;
@@ -83,9 +82,8 @@ impl Reader {
             texts.push(document?);
         }
         Ok(guarded(|| {
-            let (schema, fields) = schema();
-            let mut index = Index::create_in_ram(schema);
-            index.set_tokenizers(tokenizers());
+            let fields = schema().1;
+            let index = builder().create_in_ram()?;
             let mut writer = index.writer_with_num_threads(1, limits::INDEX_MEMORY_BYTES)?;
             for (id, text) in texts {
                 let permit = Flight::default().permit(0);
@@ -145,12 +143,20 @@ impl Reader {
         })
     }
 
-    /// The documents whose trigrams `query` asks for.
+    /// The documents whose trigrams `query` asks for, those maybe among them that were removed.
     pub(crate) fn candidates(&self, query: &TrigramQuery) -> Usable<Vec<i64>> {
         guarded(|| {
-            let query = trigram_query(self.fields.trigrams, query);
-            let places = self.searcher.search(&*query, &Places)?;
-            Ok(places.into_iter().map(|place| place.document).collect())
+            let mut documents = Vec::new();
+            for segment in self.searcher.segment_readers() {
+                let found = TrigramPostings::open(segment)?.documents(query)?;
+                if found.is_empty() {
+                    continue;
+                }
+                let places = segment.fast_fields().u64(PLACE)?;
+                let numbers = found.into_iter().filter_map(|id| places.first(id));
+                documents.extend(numbers.map(|number| Place::from_number(number).document));
+            }
+            Ok(documents)
         })
     }
 
@@ -335,23 +341,6 @@ impl ScoreCombiner for CoverageCombiner {
 
     fn score(&self) -> Score {
         self.sum * self.count
-    }
-}
-
-fn trigram_query(field: Field, query: &TrigramQuery) -> Box<dyn Query> {
-    match query {
-        TrigramQuery::All => Box::new(AllQuery),
-        TrigramQuery::None => Box::new(EmptyQuery),
-        TrigramQuery::Has(trigram) => {
-            let term = Term::from_field_text(field, &trigram_term(*trigram));
-            Box::new(TermQuery::new(term, IndexRecordOption::Basic))
-        }
-        TrigramQuery::And(queries) => Box::new(BooleanQuery::intersection(
-            queries.iter().map(|query| trigram_query(field, query)).collect(),
-        )),
-        TrigramQuery::Or(queries) => Box::new(BooleanQuery::union(
-            queries.iter().map(|query| trigram_query(field, query)).collect(),
-        )),
     }
 }
 

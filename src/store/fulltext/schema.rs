@@ -1,20 +1,26 @@
 //! The fields of the index, and how their texts become terms.
 //!
 //! A document of the index is one section's own text, or the root's; that of the root carries the
-//! trigrams of the whole file too. Invariant: an index is used only with the fields it was made with,
-//! of which [`fingerprint`] is the proof.
+//! trigrams of the whole file too, which are no field but a component of the segment. Invariant: an
+//! index is used only with the fields it was made with, of which [`fingerprint`] is the proof.
+
+use std::path::Path;
+use std::sync::Arc;
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
+use tantivy::{Index, IndexBuilder};
 
+use super::directory::IndexFolder;
+use super::postings::TrigramPlugin;
 use super::tokens::{Tokens, camel_parts};
-use super::trigrams::term_spans;
+use super::{Unusable, Usable};
 use crate::position::ByteSpan;
 
 /// Raised whenever the same text would make other terms, so that every index is made anew.
-const TOKENIZER_VERSION: u32 = 2;
+const TOKENIZER_VERSION: u32 = 3;
 
 /// Bits of the number of a [`Place`] that tell the level of the section, and those that tell which it is.
 const LEVEL_BITS: u32 = 3;
@@ -39,8 +45,6 @@ pub(super) struct Fields {
     pub(super) path: Field,
     /// The tags of the document.
     pub(super) tags: Field,
-    /// The trigrams of the document.
-    pub(super) trigrams: Field,
 }
 
 /// Which section a document of the index is.
@@ -98,8 +102,6 @@ pub(super) fn schema() -> (Schema, Fields) {
         parts: builder.add_text_field("parts", text("parts", IndexRecordOption::Basic, false)),
         path: builder.add_text_field("path", text("words", IndexRecordOption::Basic, false)),
         tags: builder.add_text_field("tags", text("raw", IndexRecordOption::Basic, false)),
-        trigrams: builder
-            .add_text_field("trigrams", text("trigrams", IndexRecordOption::Basic, false)),
     };
     (builder.build(), fields)
 }
@@ -112,13 +114,28 @@ pub(super) fn fingerprint() -> String {
     hash.to_hex().chars().take(16).collect()
 }
 
+/// Opens the index in `folder`.
+pub(super) fn open(folder: &Path) -> Usable<Index> {
+    let mut index = Index::open(IndexFolder::open(folder).map_err(|_| Unusable::Missing)?)?;
+    index.set_tokenizers(tokenizers());
+    index.register_plugin(Arc::new(TrigramPlugin));
+    Ok(index)
+}
+
+/// How a new index is made.
+pub(super) fn builder() -> IndexBuilder {
+    Index::builder()
+        .schema(schema().0)
+        .tokenizers(tokenizers())
+        .register_plugin(Arc::new(TrigramPlugin))
+}
+
 /// The tokenizers that the schema names.
-pub(super) fn tokenizers() -> TokenizerManager {
+fn tokenizers() -> TokenizerManager {
     // With the stock ones: tantivy asks for its default for fields that are no text, too.
     let tokenizers = TokenizerManager::default();
     tokenizers.register("words", WordTokenizer);
     tokenizers.register("parts", PartTokenizer);
-    tokenizers.register("trigrams", TrigramTokenizer);
     tokenizers
 }
 
@@ -205,42 +222,6 @@ impl Tokenizer for PartTokenizer {
             spans.push(ByteSpan::new(start, parts.len()));
         });
         PieceStream::new(parts, spans)
-    }
-}
-
-/// What the trigram collector gave.
-#[derive(Clone)]
-struct TrigramTokenizer;
-
-impl Tokenizer for TrigramTokenizer {
-    type TokenStream<'a> = TrigramStream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> TrigramStream<'a> {
-        TrigramStream { terms: text, spans: Box::new(term_spans(text)), token: Token::default() }
-    }
-}
-
-struct TrigramStream<'a> {
-    terms: &'a str,
-    spans: Box<dyn Iterator<Item = ByteSpan> + 'a>,
-    token: Token,
-}
-
-impl TokenStream for TrigramStream<'_> {
-    fn advance(&mut self) -> bool {
-        let Some(span) = self.spans.next() else { return false };
-        self.token.position = 0;
-        self.token.text.clear();
-        self.token.text.push_str(self.terms.get(span.start..span.end).unwrap_or_default());
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
     }
 }
 

@@ -4,8 +4,6 @@
 //! control character. Invariant: a document that holds three such bytes in a row has their trigram, so
 //! that what is required of a match can be asked of the index, and the bytes decide.
 
-use crate::position::ByteSpan;
-
 /// Three bytes in a row, ASCII letters in lower case.
 pub type Trigram = [u8; 3];
 
@@ -112,11 +110,6 @@ fn trigram(bytes: &[u8]) -> Option<Trigram> {
     is_plain.then(|| [one, two, three].map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// The term of a trigram in the index: its bytes as the scalars U+0000 to U+00FF.
-pub(super) fn term(trigram: Trigram) -> String {
-    trigram.iter().map(|&byte| char::from(byte)).collect()
-}
-
 /// Finds the distinct trigrams of documents; keeps a bit for each possible one.
 pub(super) struct TrigramCollector {
     seen: Vec<u64>,
@@ -128,8 +121,8 @@ impl TrigramCollector {
         Self { seen: vec![0; 1 << 18], found: Vec::new() }
     }
 
-    /// The terms of the distinct trigrams of `bytes`, each of three scalars, one behind the other.
-    pub(super) fn terms(&mut self, bytes: &[u8]) -> String {
+    /// The distinct trigrams of `bytes`, each as the number that its bytes are, most significant first.
+    pub(super) fn distinct(&mut self, bytes: &[u8]) -> Vec<u32> {
         let mut value = 0;
         // How many bytes in a row were no control character.
         let mut plain = 0;
@@ -151,49 +144,39 @@ impl TrigramCollector {
                 self.found.push(value);
             }
         }
-        let mut terms = String::with_capacity(self.found.len() * 3);
-        for value in self.found.drain(..) {
+        for value in &self.found {
             if let Some(word) = self.seen.get_mut((value >> 6) as usize) {
                 *word = 0;
             }
-            let [_, bytes @ ..] = value.to_be_bytes();
-            terms.extend(bytes.map(char::from));
         }
-        terms
+        let distinct = self.found.clone();
+        self.found.clear();
+        distinct
     }
-}
-
-/// The spans of the terms in what [`TrigramCollector::terms`] gave, in order.
-pub(super) fn term_spans(terms: &str) -> impl Iterator<Item = ByteSpan> + '_ {
-    let mut starts = terms.char_indices().map(|(start, _)| start).step_by(3).peekable();
-    std::iter::from_fn(move || {
-        let start = starts.next()?;
-        Some(ByteSpan::new(start, starts.peek().copied().unwrap_or(terms.len())))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn terms(bytes: &[u8]) -> Vec<String> {
-        let terms = TrigramCollector::new().terms(bytes);
-        term_spans(&terms).map(|span| terms[span.start..span.end].to_owned()).collect()
+    fn distinct(bytes: &[u8]) -> Vec<Trigram> {
+        let distinct = TrigramCollector::new().distinct(bytes);
+        distinct.iter().map(|value| value.to_be_bytes()[1..].try_into().unwrap()).collect()
     }
 
     #[test]
     fn distinct_trigrams_in_lower_case_without_controls() {
-        assert_eq!(terms(b"abCabc"), ["abc", "bca", "cab"]);
-        assert_eq!(terms(b"ab\ncd\tefg"), ["efg"]);
-        assert_eq!(terms("é!".as_bytes()), ["\u{c3}\u{a9}!"]);
-        assert_eq!(terms(b"\xff\xfe\xfd"), ["\u{ff}\u{fe}\u{fd}"]);
-        assert!(terms(b"ab").is_empty());
+        assert_eq!(distinct(b"abCabc"), [*b"abc", *b"bca", *b"cab"]);
+        assert_eq!(distinct(b"ab\ncd\tefg"), [*b"efg"]);
+        assert_eq!(distinct("é!".as_bytes()), [*b"\xc3\xa9!"]);
+        assert_eq!(distinct(b"\xff\xfe\xfd"), [*b"\xff\xfe\xfd"]);
+        assert!(distinct(b"ab").is_empty());
     }
 
     #[test]
     fn a_collector_forgets_the_document_before() {
         let mut collector = TrigramCollector::new();
-        assert_eq!(collector.terms(b"abc"), collector.terms(b"abc"));
+        assert_eq!(collector.distinct(b"abc"), collector.distinct(b"abc"));
     }
 
     #[test]

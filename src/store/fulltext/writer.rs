@@ -9,10 +9,9 @@ use std::path::Path;
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::{Index, Term};
 
-use super::directory::IndexFolder;
 use super::document::{DocumentText, SectionEntry};
 use super::flight::Flight;
-use super::schema::{Fields, fingerprint, schema, tokenizers};
+use super::schema::{Fields, builder, fingerprint, open, schema};
 use super::{Stamp, Unusable, Usable, guarded, reader, stamp_of};
 use crate::limits;
 
@@ -36,8 +35,7 @@ impl IndexWriter {
     pub(crate) fn open(folder: &Path, store: &str) -> Usable<Self> {
         guarded(|| {
             sweep(folder);
-            let mut index = Index::open(IndexFolder::open(folder).map_err(|_| Unusable::Missing)?)?;
-            index.set_tokenizers(tokenizers());
+            let index = open(folder)?;
             let stamp = stamp_of(&index)?.ok_or(Unusable::Foreign)?;
             if stamp.store != store || stamp.schema != fingerprint() {
                 return Err(Unusable::Foreign);
@@ -57,10 +55,7 @@ impl IndexWriter {
         }
         std::fs::create_dir(folder).map_err(io)?;
         guarded(|| {
-            let directory = IndexFolder::open(folder).map_err(|_| Unusable::Missing)?;
-            let mut index =
-                Index::create(directory, schema().0, tantivy::IndexSettings::default())?;
-            index.set_tokenizers(tokenizers());
+            let index = builder().create_in_dir(folder)?;
             let mut writer = Self::start(&index, Stamp::new(store, 0, 0))?;
             writer.commit(Stamp::new(store, 0, 0))?;
             Ok(writer)
