@@ -59,6 +59,8 @@ limits! {
         "bytes of a document that are compressed and read together";
     INDEX_QUEUE_BYTES = 16 << 20, "index-queue-bytes",
         "bytes of text that wait for the full-text index; the ingest waits with them";
+    INDEX_BATCH_BYTES = 512 << 20, "index-batch-bytes",
+        "bytes of text and trigrams that one commit of the full-text index takes";
     INDEX_MEMORY_BYTES = 64 << 20, "index-memory-bytes",
         "bytes of memory of each thread that fills the full-text index";
     INDEX_SEGMENTS = 8, "index-segments",

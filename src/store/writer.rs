@@ -55,7 +55,7 @@ impl Packer {
 enum IndexState {
     /// Not looked at.
     Closed,
-    /// As far as the last commit of SQLite.
+    /// Given whatever SQLite was given.
     Open(Box<IndexWriter>),
     /// Left behind, for whoever writes next.
     Failed,
@@ -67,6 +67,8 @@ pub struct Writer {
     rows: RowWriter,
     index: IndexState,
     path: PathBuf,
+    /// Bytes of documents that the index was given since its last commit.
+    index_bytes: usize,
     /// Why the index must be made anew, whatever it says of itself.
     distrust: Option<Unusable>,
     warnings: Vec<Warning>,
@@ -79,7 +81,7 @@ impl Writer {
         let rows = RowWriter::open(path, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
         let index = IndexState::Closed;
-        Ok(Self { rows, index, path, distrust: None, warnings: Vec::new() })
+        Ok(Self { rows, index, path, index_bytes: 0, distrust: None, warnings: Vec::new() })
     }
 
     /// The folder that document paths are relative to, once one is set.
@@ -126,6 +128,7 @@ impl Writer {
     pub fn put(&mut self, document: PackedDocument) -> Result<()> {
         self.open_index()?;
         let (id, before) = self.rows.put(&document.rows)?;
+        self.index_bytes += document.text.size();
         self.with_index(|index| {
             if let Some(before) = before {
                 index.remove(before);
@@ -151,10 +154,18 @@ impl Writer {
         self.rows.set_state(id, state)
     }
 
-    /// Commits the transaction; where it changed a document, as a new generation. Behind it the index
-    /// follows.
+    /// Commits the transaction; where it changed a document, as a new generation. The index follows,
+    /// after several large transactions once: its commit waits for all that it was given.
     pub fn commit(&mut self) -> Result<()> {
         self.rows.commit()?;
+        if self.index_bytes >= limits::INDEX_BATCH_BYTES {
+            self.commit_index()?;
+        }
+        Ok(())
+    }
+
+    fn commit_index(&mut self) -> Result<()> {
+        self.index_bytes = 0;
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
         let stamp = Stamp::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
         self.with_index(|index| if *index.stamp() == stamp { Ok(()) } else { index.commit(stamp) });
@@ -175,6 +186,7 @@ impl Writer {
                 self.open_index()?;
             }
         }
+        self.commit_index()?;
         if let IndexState::Open(index) = std::mem::replace(&mut self.index, IndexState::Closed)
             && let Err(error) = index.close()
         {

@@ -136,7 +136,7 @@ fn same_length_text(bytes: Vec<u8>) -> String {
 
 impl DocumentText {
     /// Bytes that it holds.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.text.len() + self.trigrams.len() * 4
     }
 
