@@ -1,10 +1,7 @@
-//! The documents of each trigram: a component of every segment of the index, written, merged and
-//! removed with it.
+//! The documents of each trigram as a file.
 //!
-//! Half of all terms of an index would be trigrams, each once a document and without position, and
-//! tantivy's own postings spend on such a term what they spend on any other. Here they are gathered and
-//! written in order at once. A file holds, for each trigram, the ordinals of the documents that have it
-//! (ordinals count the roots of the segment), as gaps or as bits, whichever is shorter:
+//! It holds, for each trigram, the ordinals of the documents that have it (ordinals count the roots of a
+//! segment), as gaps or as bits, whichever is shorter:
 //!
 //! ```text
 //! buckets     for each first two bytes that occur, in order: entries of
@@ -17,194 +14,22 @@
 //! Numbers are little-endian; varints are LEB128. tantivy puts a checksum behind every file. Invariant:
 //! what is read of any bytes ends and stays within them; a fault of a file is an error.
 
-use std::any::Any;
 use std::io::{self, Write};
 
-use tantivy::directory::{OwnedBytes, TerminatingWrite as _};
-use tantivy::index::SegmentComponent;
-use tantivy::indexer::doc_id_mapping::DocIdMapping;
-use tantivy::plugin::{PluginMergeContext, PluginWriter, PluginWriterContext, SegmentPlugin};
-use tantivy::schema::Schema;
-use tantivy::schema::document::ErasedDocument;
-use tantivy::{DocId, Segment, SegmentReader, TantivyError};
+use tantivy::directory::OwnedBytes;
+use tantivy::{DocId, TantivyError};
 
-use super::document::SectionEntry;
 use super::trigrams::{Trigram, TrigramQuery};
-
-/// The extension of the files.
-const EXTENSION: &str = "trigrams";
-
-/// Ordinals share four bytes with the third byte of a trigram.
-const MOST_ROOTS: usize = 1 << 24;
 
 /// Candidates so few are looked at without asking further.
 const FEW: usize = 8;
-
-fn component() -> SegmentComponent {
-    SegmentComponent::Custom(EXTENSION.to_owned())
-}
 
 fn broken() -> TantivyError {
     TantivyError::InternalError("the trigrams of a segment make no sense".to_owned())
 }
 
-/// The component.
-pub(super) struct TrigramPlugin;
-
-impl SegmentPlugin for TrigramPlugin {
-    fn extensions(&self) -> &[&str] {
-        &[EXTENSION]
-    }
-
-    fn create_writer(&self, _: &PluginWriterContext<'_>) -> tantivy::Result<Box<dyn PluginWriter>> {
-        Ok(Box::new(Gatherer::default()))
-    }
-
-    fn merge(&self, context: PluginMergeContext<'_>) -> tantivy::Result<()> {
-        let mut roots = Vec::new();
-        let mut sources = Vec::with_capacity(context.readers.len());
-        // Segments are stacked, what was removed left out.
-        let mut next = 0;
-        for reader in context.readers {
-            let postings = TrigramPostings::open(reader)?;
-            let alive = reader.alive_bitset();
-            let mut ids = vec![None; reader.max_doc() as usize];
-            for (old, new) in (0..).zip(&mut ids) {
-                if alive.is_none_or(|alive| alive.is_alive(old)) {
-                    *new = Some(next);
-                    next += 1;
-                }
-            }
-            let mut ordinals = Vec::with_capacity(postings.roots);
-            for ordinal in 0..postings.roots {
-                let id = ids.get(postings.root(ordinal)? as usize).copied().flatten();
-                ordinals.push(id.map(|_| ordinal_of(roots.len())).transpose()?);
-                roots.extend(id);
-            }
-            sources.push((postings, ordinals));
-        }
-        let mut out = context.target_segment.open_write(component())?;
-        let mut file = File::new(&mut out, roots.len());
-        let mut bucket = Vec::new();
-        for prefix in 0..=u16::MAX {
-            bucket.clear();
-            for (postings, ordinals) in &sources {
-                for entry in postings.bucket(prefix)? {
-                    let entry = entry?;
-                    for ordinal in postings.ordinals(&entry)? {
-                        if let Some(new) = ordinals.get(ordinal as usize).copied().flatten() {
-                            bucket.push(u32::from(entry.third) << 24 | new);
-                        }
-                    }
-                }
-            }
-            bucket.sort_unstable();
-            file.bucket(prefix, &bucket)?;
-        }
-        file.finish(&roots)?;
-        out.terminate()?;
-        Ok(())
-    }
-}
-
-fn ordinal_of(count: usize) -> tantivy::Result<u32> {
-    match u32::try_from(count) {
-        Ok(ordinal) if count < MOST_ROOTS => Ok(ordinal),
-        _ => Err(TantivyError::InternalError("too many documents in one segment".to_owned())),
-    }
-}
-
-/// Gathers the trigrams of a segment.
-#[derive(Default)]
-struct Gatherer {
-    roots: Vec<DocId>,
-    /// The trigrams of all roots, and where those of each end.
-    trigrams: Vec<u32>,
-    ends: Vec<usize>,
-}
-
-impl PluginWriter for Gatherer {
-    fn add_document(
-        &mut self,
-        id: DocId,
-        document: &dyn ErasedDocument,
-        _: &Schema,
-    ) -> tantivy::Result<()> {
-        let trigrams =
-            document.as_any().downcast_ref::<SectionEntry>().and_then(SectionEntry::trigrams);
-        if let Some(trigrams) = trigrams {
-            ordinal_of(self.roots.len())?;
-            self.roots.push(id);
-            self.trigrams.extend_from_slice(trigrams);
-            self.ends.push(self.trigrams.len());
-        }
-        Ok(())
-    }
-
-    fn serialize(
-        self: Box<Self>,
-        segment: &Segment,
-        _: Option<&DocIdMapping>,
-    ) -> tantivy::Result<()> {
-        // Where the postings of each first two bytes begin, found by counting.
-        let mut starts = vec![0_usize; (1 << 16) + 1];
-        for trigram in &self.trigrams {
-            if let Some(start) = starts.get_mut((trigram >> 8) as usize + 1) {
-                *start += 1;
-            }
-        }
-        for index in 1..starts.len() {
-            let before = starts.get(index - 1).copied().unwrap_or(0);
-            if let Some(start) = starts.get_mut(index) {
-                *start += before;
-            }
-        }
-        let mut places = starts.clone();
-        let mut postings = vec![0_u32; self.trigrams.len()];
-        let mut begin = 0;
-        for (ordinal, end) in (0_u32..).zip(&self.ends) {
-            for trigram in self.trigrams.get(begin..*end).unwrap_or_default() {
-                let place = places.get_mut((trigram >> 8) as usize);
-                if let Some(place) = place
-                    && let Some(posting) = postings.get_mut(*place)
-                {
-                    *posting = trigram << 24 | ordinal;
-                    *place += 1;
-                }
-            }
-            begin = *end;
-        }
-        let mut out = segment.clone().open_write(component())?;
-        let mut file = File::new(&mut out, self.roots.len());
-        for (prefix, bounds) in (0..=u16::MAX).zip(starts.windows(2)) {
-            if let [start, end] = bounds
-                && let Some(bucket) = postings.get_mut(*start..*end)
-            {
-                bucket.sort_unstable();
-                file.bucket(prefix, bucket)?;
-            }
-        }
-        file.finish(&self.roots)?;
-        out.terminate()?;
-        Ok(())
-    }
-
-    fn mem_usage(&self) -> usize {
-        // The postings are written into as much memory again.
-        (self.trigrams.len() * 2 + self.roots.len()) * 4 + self.ends.len() * 8
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-}
-
 /// A file while it is written.
-struct File<W> {
+pub(super) struct PostingsWriter<W> {
     out: W,
     offset: u32,
     directory: Vec<(u16, u32)>,
@@ -214,8 +39,9 @@ struct File<W> {
     gaps: Vec<u8>,
 }
 
-impl<W: Write> File<W> {
-    fn new(out: W, roots: usize) -> Self {
+impl<W: Write> PostingsWriter<W> {
+    /// A writer of the postings of so many documents.
+    pub(super) fn new(out: W, roots: usize) -> Self {
         let bits_length = roots.div_ceil(8);
         Self {
             out,
@@ -227,8 +53,9 @@ impl<W: Write> File<W> {
         }
     }
 
-    /// Writes the postings of a bucket: third byte and ordinal, ascending.
-    fn bucket(&mut self, prefix: u16, postings: &[u32]) -> io::Result<()> {
+    /// Writes the postings of a bucket, each the third byte and the ordinal, ascending; buckets too are
+    /// written in ascending order.
+    pub(super) fn bucket(&mut self, prefix: u16, postings: &[u32]) -> io::Result<()> {
         if postings.is_empty() {
             return Ok(());
         }
@@ -267,7 +94,8 @@ impl<W: Write> File<W> {
         Ok(())
     }
 
-    fn finish(mut self, roots: &[DocId]) -> io::Result<()> {
+    /// Writes what tells where everything is, and the tantivy ids of the documents.
+    pub(super) fn finish(mut self, roots: &[DocId]) -> io::Result<()> {
         for (prefix, end) in &self.directory {
             self.out.write_all(&prefix.to_le_bytes())?;
             self.out.write_all(&end.to_le_bytes())?;
@@ -313,20 +141,20 @@ pub(super) struct TrigramPostings {
     directory: usize,
     buckets: usize,
     /// How many documents there are.
-    roots: usize,
+    pub(super) roots: usize,
 }
 
 /// The postings of a trigram, as they are written.
-struct Entry<'a> {
-    third: u8,
+pub(super) struct Entry<'a> {
+    pub(super) third: u8,
     count: usize,
     is_bits: bool,
     postings: &'a [u8],
 }
 
 impl TrigramPostings {
-    pub(super) fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
-        let bytes = reader.open_read(component())?.read_bytes()?;
+    /// Reads a file.
+    pub(super) fn open(bytes: OwnedBytes) -> tantivy::Result<Self> {
         let number = |from: usize| -> Option<usize> {
             let bytes = bytes.get(from..from + 4)?;
             Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
@@ -339,7 +167,7 @@ impl TrigramPostings {
     }
 
     /// The tantivy id of the document at `ordinal`.
-    fn root(&self, ordinal: usize) -> tantivy::Result<DocId> {
+    pub(super) fn root(&self, ordinal: usize) -> tantivy::Result<DocId> {
         let from = self.directory + self.buckets * 6 + ordinal * 4;
         let bytes = self.bytes.get(from..from + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u32::from_le_bytes).ok_or_else(broken)
@@ -354,7 +182,7 @@ impl TrigramPostings {
     }
 
     /// The entries of the trigrams that begin with these two bytes.
-    fn bucket(
+    pub(super) fn bucket(
         &self,
         prefix: u16,
     ) -> tantivy::Result<impl Iterator<Item = tantivy::Result<Entry<'_>>> + '_> {
@@ -383,7 +211,7 @@ impl TrigramPostings {
     }
 
     /// The ordinals of an entry, ascending.
-    fn ordinals(&self, entry: &Entry<'_>) -> tantivy::Result<Vec<u32>> {
+    pub(super) fn ordinals(&self, entry: &Entry<'_>) -> tantivy::Result<Vec<u32>> {
         let mut ordinals = Vec::with_capacity(entry.count.min(self.roots));
         if entry.is_bits {
             for (index, &byte) in (0_u32..).zip(entry.postings) {
@@ -525,7 +353,7 @@ mod tests {
     fn postings(documents: &[Vec<u32>]) -> TrigramPostings {
         let mut bytes = Vec::new();
         let roots: Vec<u32> = (0..).step_by(3).take(documents.len()).collect();
-        let mut file = File::new(&mut bytes, roots.len());
+        let mut file = PostingsWriter::new(&mut bytes, roots.len());
         for prefix in 0..=u16::MAX {
             let mut bucket: Vec<u32> = (0..)
                 .zip(documents)
@@ -592,9 +420,9 @@ mod tests {
             for bit in 0..8 {
                 let mut bytes = sound.bytes.to_vec();
                 bytes[index] ^= 1 << bit;
-                let broken = TrigramPostings { bytes: OwnedBytes::new(bytes), ..sound };
-                drop(broken.documents(&TrigramQuery::of_literal(b"abcd")));
-                drop(broken.documents(&TrigramQuery::Has(*b"abd")));
+                let Ok(flipped) = TrigramPostings::open(OwnedBytes::new(bytes)) else { continue };
+                drop(flipped.documents(&TrigramQuery::of_literal(b"abcd")));
+                drop(flipped.documents(&TrigramQuery::Has(*b"abd")));
             }
         }
     }

@@ -7,55 +7,9 @@
 
 use tantivy::query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse_query_lenient};
 
-use super::tokens::{TokenKind, Tokens, fold_into};
+use super::term::{QueryTerm, TextField, term};
+use super::tokens::{TokenKind, Tokens};
 use crate::limits;
-
-/// A text that a word or phrase may be asked of alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextField {
-    /// The title of the section.
-    Title,
-    /// Its own text without code blocks.
-    Body,
-    /// Its code blocks.
-    Code,
-    /// The path of the file and the titles above.
-    Path,
-    /// The tags of the document.
-    Tags,
-}
-
-impl TextField {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "title" => Self::Title,
-            "body" => Self::Body,
-            "code" => Self::Code,
-            "path" => Self::Path,
-            "tags" | "tag" => Self::Tags,
-            _ => return None,
-        })
-    }
-}
-
-/// A word, a phrase or a prefix.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QueryTerm {
-    /// Where alone it is sought.
-    pub field: Option<TextField>,
-    /// Its words with their places in the phrase, folded.
-    pub words: Vec<(usize, String)>,
-    /// The words as one, where they are joined: `get_slice`, `c++`.
-    pub compound: Option<String>,
-    /// The other number of a single English word: `header` for `headers`.
-    pub variant: Option<String>,
-    /// Whether the last word is only the beginning of one.
-    pub is_prefix: bool,
-    /// How far apart the words of a phrase may stand beyond their places.
-    pub slop: u32,
-    /// What was written, folded: by this a tag is sought.
-    pub text: String,
-}
 
 /// A query, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -278,13 +232,17 @@ impl Clause {
 fn plain_words(text: &str) -> (Option<Clause>, bool) {
     let mut clauses: Vec<(Occur, Clause)> = Vec::new();
     let mut tokens = Tokens::new(text);
-    let mut covered = 0;
+    // Where the last compound ends, whose words follow it, and the last pair.
+    let (mut compound_end, mut pair_end) = (0, 0);
     while tokens.advance() {
-        if tokens.span.start < covered || tokens.kind == TokenKind::Last && tokens.position > 0 {
+        let is_in_pair = tokens.kind == TokenKind::Last && tokens.span.start < pair_end;
+        if tokens.span.start < compound_end || is_in_pair {
             continue;
         }
-        if tokens.kind == TokenKind::Compound {
-            covered = tokens.span.end;
+        match tokens.kind {
+            TokenKind::Compound => compound_end = tokens.span.end,
+            TokenKind::Pair => pair_end = tokens.span.end,
+            TokenKind::Word | TokenKind::Last => {}
         }
         let word = text.get(tokens.span.start..tokens.span.end).unwrap_or_default();
         if let Some(term) = term(None, word, false, false) {
@@ -298,90 +256,6 @@ fn plain_words(text: &str) -> (Option<Clause>, bool) {
         }
     }
     (Clause::Group(clauses).non_empty(), false)
-}
-
-/// The term that `text` is; `None` where it holds no word.
-fn term(
-    field: Option<TextField>,
-    text: &str,
-    is_quoted: bool,
-    is_prefix: bool,
-) -> Option<QueryTerm> {
-    let mut words: Vec<(usize, String)> = Vec::new();
-    let mut compounds = Vec::new();
-    let mut last = None;
-    let mut words_end = 0;
-    let mut tokens = Tokens::new(text);
-    while tokens.advance() {
-        words_end = words_end.max(tokens.span.end);
-        match tokens.kind {
-            TokenKind::Word | TokenKind::Pair => {
-                words.push((tokens.position, tokens.token.clone()));
-            }
-            TokenKind::Compound => compounds.push((tokens.span, tokens.token.clone())),
-            // In a longer run, the pair before holds it.
-            TokenKind::Last => {
-                let has_pair = tokens.position > 0
-                    && words.last().is_some_and(|(at, pair)| {
-                        at + 1 == tokens.position && pair.ends_with(&tokens.token)
-                    });
-                if !has_pair {
-                    words.push((tokens.position, tokens.token.clone()));
-                    last = Some(tokens.position);
-                }
-            }
-        }
-        if words.len() == limits::MAX_QUERY_WORDS {
-            break;
-        }
-    }
-    if words.is_empty() {
-        return None;
-    }
-    // One compound that is all of the text.
-    let compound = match compounds.as_slice() {
-        [(span, compound)] if words_end <= span.end => Some(compound.clone()),
-        _ => None,
-    };
-    let mut folded = String::new();
-    fold_into(text, &mut folded);
-    // A scalar that is a run of its own begins whatever pairs it is in.
-    let is_lone_scalar = last.is_some() && words.len() == 1;
-    let has_star = !is_quoted && text.ends_with('*');
-    let variant = match words.as_slice() {
-        [(_, word)] if !is_quoted && compound.is_none() => other_number(word),
-        _ => None,
-    };
-    Some(QueryTerm {
-        field,
-        words,
-        compound,
-        variant,
-        is_prefix: is_prefix || has_star || is_lone_scalar,
-        slop: 0,
-        text: folded,
-    })
-}
-
-/// The singular of an English plural, or the plural of a singular, by the rules that most words follow.
-fn other_number(word: &str) -> Option<String> {
-    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return None;
-    }
-    let hisses = |word: &str| ["s", "x", "ch", "sh"].iter().any(|end| word.ends_with(end));
-    Some(match word {
-        _ if word.ends_with("ies") => format!("{}y", word.strip_suffix("ies")?),
-        _ if word.ends_with("es") && hisses(word.strip_suffix("es")?) => {
-            word.strip_suffix("es")?.to_owned()
-        }
-        _ if ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) => format!("{word}es"),
-        _ if word.ends_with('s') => word.strip_suffix('s')?.to_owned(),
-        _ if hisses(word) => format!("{word}es"),
-        _ if word.ends_with('y') && !["ay", "ey", "oy"].iter().any(|end| word.ends_with(end)) => {
-            format!("{}ies", word.strip_suffix('y')?)
-        }
-        _ => format!("{word}s"),
-    })
 }
 
 #[cfg(test)]
@@ -473,6 +347,7 @@ mod tests {
             ("@a", "a"),
             ("\u{0}x\u{7}", "x"),
             ("a && b", "(a b)"),
+            ("{中文 搜}", "(中文 搜*) !"),
             ("http://a.b/c", "(http <a.b>a_b c) !"),
         ] {
             assert_eq!(told(text), expected, "{text}");
@@ -492,23 +367,6 @@ mod tests {
         let query = WordQuery::parse("get_slice +\"one two\" -\"x y\"").loosened().unwrap();
         let words: Vec<_> = query.terms().iter().map(|term| term.words[0].1.clone()).collect();
         assert_eq!(words, ["get", "slice", "one", "two"]);
-    }
-
-    #[test]
-    fn words_are_found_in_their_other_number() {
-        for (one, other) in [
-            ("headers", "header"),
-            ("class", "classes"),
-            ("indexes", "index"),
-            ("properties", "property"),
-            ("query", "queries"),
-            ("array", "arrays"),
-        ] {
-            assert_eq!(other_number(one).unwrap(), other);
-            assert_eq!(other_number(other).unwrap(), one);
-        }
-        assert_eq!(other_number("git"), None);
-        assert_eq!(other_number("c99s"), None);
     }
 
     #[test]

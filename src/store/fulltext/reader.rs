@@ -20,11 +20,11 @@ use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, Segme
 
 use super::document::DocumentText;
 use super::flight::Flight;
-use super::postings::TrigramPostings;
-use super::query::{Clause, QueryTerm, TextField, WordQuery};
+use super::query::{Clause, WordQuery};
 use super::schema::{Fields, PLACE, Place, builder, fingerprint, open, schema};
+use super::term::{QueryTerm, TextField};
 use super::trigrams::TrigramQuery;
-use super::{Stamp, Unusable, Usable, guarded, stamp_of};
+use super::{Stamp, Unusable, Usable, guarded, stamp_of, trigram_component};
 use crate::limits;
 
 /// A section and how well it matches.
@@ -148,7 +148,7 @@ impl Reader {
         guarded(|| {
             let mut documents = Vec::new();
             for segment in self.searcher.segment_readers() {
-                let found = TrigramPostings::open(segment)?.documents(query)?;
+                let found = trigram_component::open(segment)?.documents(query)?;
                 if found.is_empty() {
                     continue;
                 }

@@ -14,8 +14,8 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{Index, IndexBuilder};
 
 use super::directory::IndexFolder;
-use super::postings::TrigramPlugin;
 use super::tokens::{Tokens, camel_parts};
+use super::trigram_component::TrigramComponent;
 use super::{Unusable, Usable};
 use crate::position::ByteSpan;
 
@@ -118,7 +118,7 @@ pub(super) fn fingerprint() -> String {
 pub(super) fn open(folder: &Path) -> Usable<Index> {
     let mut index = Index::open(IndexFolder::open(folder).map_err(|_| Unusable::Missing)?)?;
     index.set_tokenizers(tokenizers());
-    index.register_plugin(Arc::new(TrigramPlugin));
+    index.register_plugin(Arc::new(TrigramComponent));
     Ok(index)
 }
 
@@ -127,7 +127,7 @@ pub(super) fn builder() -> IndexBuilder {
     Index::builder()
         .schema(schema().0)
         .tokenizers(tokenizers())
-        .register_plugin(Arc::new(TrigramPlugin))
+        .register_plugin(Arc::new(TrigramComponent))
 }
 
 /// The tokenizers that the schema names.

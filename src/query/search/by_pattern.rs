@@ -1,0 +1,105 @@
+//! Searching for patterns: the index tells which documents may hold a match, and their bytes decide.
+//!
+//! Invariant: every document that holds a match is looked at, in path order, until nobody wants more.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use super::answer::{Collector, Explanation, Found};
+use super::hit::Hit;
+use super::pattern::{Pattern, PatternOptions};
+use super::scan::{Scan, Wanted};
+use super::{Form, Search};
+use crate::error::Result;
+use crate::limits;
+use crate::store::{StoredDocument, TrigramQuery};
+
+/// So many candidates are found faster by reading all documents' rows.
+const MANY: usize = 2000;
+
+impl Search<'_> {
+    pub(super) fn patterns(
+        &mut self,
+        patterns: &[String],
+        options: PatternOptions,
+    ) -> Result<(Found, Explanation)> {
+        let pattern = Pattern::new(patterns, options)?;
+        if pattern.names_line_end {
+            self.warn(
+                "LINE_END",
+                "a line end matches nothing within a line; -U looks across lines",
+            );
+        }
+        let all = self.documents_in_store()?;
+        let (documents, method) = if pattern.plan == TrigramQuery::All {
+            (self.library.snapshot.documents_above(0)?, "scan")
+        } else {
+            (self.candidates(&pattern.plan)?, "trigrams")
+        };
+        let mut documents = documents;
+        documents.retain(|document| self.filter.takes_document(document));
+        documents.sort_by(|one, other| one.path.cmp(&other.path));
+        let explanation = Explanation {
+            method,
+            trigrams: pattern.plan.len(),
+            candidates: documents.len(),
+            documents: all,
+        };
+        let mut collector = Collector::new(self.request, self.part);
+        let scan = Scan {
+            snapshot: self.library.snapshot,
+            pattern: &pattern,
+            filter: self.filter,
+            wanted: match self.request.form {
+                Form::Hits => Wanted::Hits(self.request.surroundings),
+                Form::Counts => Wanted::Counts,
+                Form::Files | Form::Existence => Wanted::Any,
+            },
+            most: collector.most_of_one(),
+            deadline: Instant::now() + Duration::from_secs(limits::SEARCH_SECONDS as u64),
+        };
+        scan.run(&documents, |found| {
+            let Some(document) = documents.get(found.document) else { return true };
+            if self.request.form == Form::Hits {
+                let freshness = self.library.freshness(document);
+                found.hits.into_iter().all(|hit| collector.take_hit(Hit { freshness, ..hit }))
+            } else {
+                collector.take_count(&document.path, found.count)
+            }
+        })?;
+        self.tell_cap(&collector);
+        Ok((collector.finish(), explanation))
+    }
+
+    /// Says that a list was cut although all of it was asked for.
+    pub(super) fn tell_cap(&mut self, collector: &Collector) {
+        if collector.has_more && collector.hits.len() == limits::MAX_SEARCH_HITS {
+            let error = limits::exceeded("search-hits");
+            self.warn("LIMIT", error);
+        }
+    }
+
+    /// The documents that may hold a match.
+    fn candidates(&mut self, plan: &TrigramQuery) -> Result<Vec<StoredDocument>> {
+        let snapshot = self.library.snapshot;
+        let candidates = self.full_text.candidates(plan);
+        let mut documents = if candidates.indexed.len() > MANY {
+            let wanted: HashSet<i64> = candidates.indexed.iter().copied().collect();
+            let mut documents = snapshot.documents_above(0)?;
+            documents.retain(|document| {
+                wanted.contains(&document.id) || document.id > candidates.through
+            });
+            return Ok(documents);
+        } else {
+            let mut documents = Vec::with_capacity(candidates.indexed.len());
+            for id in candidates.indexed {
+                documents.extend(snapshot.document(id)?);
+            }
+            documents
+        };
+        // What the index has of documents above is not the newest that it may have.
+        documents.retain(|document| document.id <= candidates.through);
+        documents.extend(snapshot.documents_above(candidates.through)?);
+        Ok(documents)
+    }
+}
