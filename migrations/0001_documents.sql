@@ -31,12 +31,12 @@ CREATE TABLE document (
 CREATE INDEX document_name_key ON document (name_key);
 
 -- The bytes of a document in chunks of equal length, each compressed by itself (zstd), so that a
--- span of a large document costs its own length and not the document's.
+-- span of a large document costs its own length and not the document's. `place` is the id of the
+-- document times 4096, and the number of the chunk, so that a chunk is one look-up without an index,
+-- and the chunks of documents lie in the order of their ids.
 CREATE TABLE content (
-    document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
-    chunk INTEGER NOT NULL,
-    bytes BLOB NOT NULL,
-    PRIMARY KEY (document_id, chunk)
+    place INTEGER PRIMARY KEY,
+    bytes BLOB NOT NULL
 );
 
 -- Front matter as JSON, where it can be read. Beside the documents, whose rows every ingest reads.

@@ -50,6 +50,34 @@ pub(super) struct Scan<'a> {
     pub(super) deadline: Instant,
 }
 
+/// Documents that a thread takes at once.
+struct Batch<'a> {
+    /// The index of the first.
+    first: usize,
+    documents: &'a [StoredDocument],
+}
+
+/// Documents of a batch, and bytes of theirs, at most; a larger document is a batch of its own.
+const BATCH_DOCUMENTS: usize = 16;
+const BATCH_BYTES: u64 = 1 << 20;
+
+/// Documents in batches.
+fn batches(documents: &[StoredDocument]) -> Vec<Batch<'_>> {
+    let mut batches = Vec::with_capacity(documents.len() / BATCH_DOCUMENTS + 1);
+    let mut first = 0;
+    while let Some(rest) = documents.get(first..).filter(|rest| !rest.is_empty()) {
+        let mut bytes = 0;
+        let fitting = rest.iter().take(BATCH_DOCUMENTS).take_while(|document| {
+            bytes += document.state.size;
+            bytes <= BATCH_BYTES
+        });
+        let count = fitting.count().max(1);
+        batches.push(Batch { first, documents: rest.get(..count).unwrap_or_default() });
+        first += count;
+    }
+    batches
+}
+
 /// Documents below this number are searched without other threads.
 const FEW: usize = 4;
 
@@ -64,13 +92,15 @@ impl Scan<'_> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         if documents.len() < FEW || threads < 2 {
             for (index, document) in documents.iter().enumerate() {
-                let found = self.search(self.pattern, index, document)?;
+                let bytes = self.snapshot.content(document, whole(document))?;
+                let found = self.search(self.pattern, index, document, &bytes)?;
                 if found.is_some_and(|found| !take(found)) {
                     break;
                 }
             }
             return Ok(());
         }
+        let batches = &batches(documents);
         let next = AtomicUsize::new(0);
         let is_over = AtomicBool::new(false);
         let (sender, receiver) = crossbeam_channel::bounded(threads * 32);
@@ -80,10 +110,9 @@ impl Scan<'_> {
                 scope.spawn(move || {
                     let pattern = self.pattern.for_thread();
                     while !is_over.load(Ordering::Relaxed) {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(document) = documents.get(index) else { break };
-                        let found = self.search(&pattern, index, document);
-                        if sender.send((index, found)).is_err() {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(batch) = batches.get(number) else { break };
+                        if sender.send((number, self.search_batch(&pattern, batch))).is_err() {
                             break;
                         }
                     }
@@ -93,12 +122,12 @@ impl Scan<'_> {
             let mut waiting = BTreeMap::new();
             let mut expected = 0;
             let mut result = Ok(());
-            'answers: for (index, found) in &receiver {
-                waiting.insert(index, found);
+            'answers: for (number, found) in &receiver {
+                waiting.insert(number, found);
                 while let Some(found) = waiting.remove(&expected) {
                     expected += 1;
                     let goes_on = match found {
-                        Ok(found) => found.is_none_or(&mut take),
+                        Ok(found) => found.into_iter().all(&mut take),
                         Err(error) => {
                             result = Err(error);
                             false
@@ -116,17 +145,26 @@ impl Scan<'_> {
         })
     }
 
+    /// Searches documents whose bytes are read from the store at once.
+    fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<Found>> {
+        let mut found = Vec::new();
+        let contents = self.snapshot.contents(batch.documents)?;
+        for ((index, document), bytes) in (batch.first..).zip(batch.documents).zip(contents) {
+            found.extend(self.search(pattern, index, document, &bytes?)?);
+        }
+        Ok(found)
+    }
+
     fn search(
         &self,
         pattern: &Pattern,
         index: usize,
         document: &StoredDocument,
+        bytes: &[u8],
     ) -> Result<Option<Found>> {
         if Instant::now() >= self.deadline {
             return Err(limits::exceeded("search-seconds"));
         }
-        let length = usize::try_from(document.state.size).unwrap_or(0);
-        let bytes = self.snapshot.content(document, ByteSpan::new(0, length))?;
         let most = if self.wanted == Wanted::Any { 1 } else { self.most };
         let mut outline = None;
         let mut spans = Vec::new();
@@ -155,7 +193,7 @@ impl Scan<'_> {
             }
         } else {
             let keeps = matches!(self.wanted, Wanted::Hits(_));
-            pattern.matches(&bytes, |span| {
+            pattern.matches(bytes, |span| {
                 count += 1;
                 if keeps {
                     spans.push(span);
@@ -172,12 +210,17 @@ impl Scan<'_> {
                 Some(open) => open,
                 None => OpenDocument::new(document.clone(), self.snapshot.outline(document)?),
             };
-            let mut maker = HitMaker::new(&open, &bytes, surroundings);
+            let mut maker = HitMaker::new(&open, bytes, surroundings);
             hits.reserve_exact(spans.len());
             hits.extend(spans.into_iter().map(|span| maker.hit(span)));
         }
         Ok(Some(Found { document: index, count, hits }))
     }
+}
+
+/// All bytes of a document.
+fn whole(document: &StoredDocument) -> ByteSpan {
+    ByteSpan::new(0, usize::try_from(document.state.size).unwrap_or(0))
 }
 
 /// Front matter, the root, and the own text of each section, in order: what a match may not leave.

@@ -28,6 +28,38 @@ impl ContentCompressor {
     }
 }
 
+/// Chunks of a document, of which one of the largest size has as many.
+const CHUNKS: i64 = 4096;
+const _: () =
+    assert!(crate::limits::LARGEST_MAX_FILE_BYTES / CONTENT_CHUNK_BYTES <= CHUNKS as usize);
+
+/// Where a chunk of a document is kept.
+fn place(document: i64, chunk: usize) -> i64 {
+    document.saturating_mul(CHUNKS).saturating_add(sql(chunk))
+}
+
+/// Writes the chunks of a document.
+pub(super) fn write(
+    connection: &Connection,
+    document: i64,
+    chunks: &[Vec<u8>],
+) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare_cached("INSERT INTO content (place, bytes) VALUES (?1, ?2)")?;
+    for (chunk, bytes) in chunks.iter().enumerate() {
+        statement.execute(params![place(document, chunk), bytes])?;
+    }
+    Ok(())
+}
+
+/// Forgets the chunks of a document.
+pub(super) fn remove(connection: &Connection, document: i64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("DELETE FROM content WHERE place >= ?1 AND place < ?2")?
+        .execute([place(document, 0), place(document + 1, 0)])?;
+    Ok(())
+}
+
 /// The chunks that hold a span, as they are stored.
 pub(super) struct PackedSpan {
     span: ByteSpan,
@@ -48,11 +80,10 @@ pub(super) fn read(
         let first = span.start / CONTENT_CHUNK_BYTES;
         let last = (span.end - 1) / CONTENT_CHUNK_BYTES;
         let mut statement: CachedStatement<'_> = connection.prepare_cached(
-            "SELECT bytes FROM content WHERE document_id = ?1 AND chunk BETWEEN ?2 AND ?3 \
-             ORDER BY chunk",
+            "SELECT bytes FROM content WHERE place BETWEEN ?1 AND ?2 ORDER BY place",
         )?;
-        let rows =
-            statement.query_map(params![document, sql(first), sql(last)], |row| row.get(0))?;
+        let bounds = [place(document, first), place(document, last)];
+        let rows = statement.query_map(bounds, |row| row.get(0))?;
         for row in rows {
             chunks.push(row?);
         }

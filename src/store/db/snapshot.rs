@@ -424,16 +424,38 @@ impl Snapshot {
 
     /// The bytes of a document within `span`, clipped to the document.
     pub fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
-        let is_possible = document.state.size <= limits::LARGEST_MAX_FILE_BYTES as u64;
-        let length = usize::try_from(document.state.size).ok().filter(|_| is_possible);
-        let Some(length) = length else {
-            return Err(corrupt(&self.path, &format!("{} has no such size", document.path)));
-        };
+        let length = self.length(document)?;
         let span = clip(span, length);
         let packed = self.wrap(content::read(&self.statement(), document.id, length, span))?;
         packed.unpack().ok_or_else(|| {
             corrupt(&self.path, &format!("the bytes of {} cannot be read", document.path))
         })
+    }
+
+    /// The length of a document, which decides how much is read.
+    fn length(&self, document: &StoredDocument) -> Result<usize> {
+        let is_possible = document.state.size <= limits::LARGEST_MAX_FILE_BYTES as u64;
+        let length = usize::try_from(document.state.size).ok().filter(|_| is_possible);
+        length.ok_or_else(|| corrupt(&self.path, &format!("{} has no such size", document.path)))
+    }
+
+    /// The bytes of several documents, as they are asked for.
+    pub fn contents<'a>(
+        &'a self,
+        documents: &'a [StoredDocument],
+    ) -> Result<impl Iterator<Item = Result<Vec<u8>>> + 'a> {
+        let connection = self.statement();
+        let mut packed = Vec::with_capacity(documents.len());
+        for document in documents {
+            let length = self.length(document)?;
+            let span = ByteSpan::new(0, length);
+            packed.push(self.wrap(content::read(&connection, document.id, length, span))?);
+        }
+        Ok(packed.into_iter().zip(documents).map(|(packed, document)| {
+            packed.unpack().ok_or_else(|| {
+                corrupt(&self.path, &format!("the bytes of {} cannot be read", document.path))
+            })
+        }))
     }
 
     /// What the store holds in all.

@@ -319,7 +319,7 @@ impl RowWriter {
             .query_row([&document.path], |row| row.get(0))
             .optional()?;
         if let Some(before) = before {
-            prepare("DELETE FROM document WHERE id = ?1")?.execute([before])?;
+            self.remove_rows(before)?;
         }
         let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
             .query_row([], |row| row.get(0))?;
@@ -343,10 +343,7 @@ impl RowWriter {
             generation + 1,
         ])?;
         let id = self.connection.last_insert_rowid();
-        for (chunk, bytes) in document.chunks.iter().enumerate() {
-            prepare("INSERT INTO content (document_id, chunk, bytes) VALUES (?1, ?2, ?3)")?
-                .execute(params![id, sql(chunk), bytes])?;
-        }
+        content::write(&self.connection, id, &document.chunks)?;
         prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
             .execute(params![id, document.outline])?;
         if let Some(front_matter) = &document.front_matter {
@@ -380,12 +377,15 @@ impl RowWriter {
     /// Forgets a document.
     pub(in crate::store) fn remove(&mut self, id: i64) -> Result<()> {
         self.is_dirty = true;
-        self.wrap(
-            self.connection
-                .prepare_cached("DELETE FROM document WHERE id = ?1")
-                .and_then(|mut statement| statement.execute([id])),
-        )?;
-        Ok(())
+        self.wrap(self.remove_rows(id))
+    }
+
+    fn remove_rows(&self, id: i64) -> rusqlite::Result<()> {
+        content::remove(&self.connection, id)?;
+        self.connection
+            .prepare_cached("DELETE FROM document WHERE id = ?1")?
+            .execute([id])
+            .map(|_| ())
     }
 
     /// Notes the state of a file whose bytes are the stored ones.

@@ -163,7 +163,7 @@ impl TrigramPostings {
         let buckets = number(footer).ok_or_else(broken)?;
         let roots = number(footer + 4).ok_or_else(broken)?;
         let directory = footer.checked_sub(buckets * 6 + roots * 4).ok_or_else(broken)?;
-        Ok(Self { directory, buckets, roots, bytes })
+        Ok(Self { bytes, directory, buckets, roots })
     }
 
     /// The tantivy id of the document at `ordinal`.
