@@ -125,6 +125,7 @@ impl Searched {
             filter: FilterRequest::default(),
             form: Form::Hits,
             surroundings: Surroundings::default(),
+            lines_only: false,
             explain: false,
             limit: 0,
             after: None,

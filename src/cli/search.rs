@@ -1,6 +1,6 @@
 //! `search`: its arguments as a request.
 
-use super::args::{Global, SearchArgs};
+use super::args::{FormatName, Global, SearchArgs};
 use super::questions::cursor;
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
@@ -10,7 +10,7 @@ use crate::query::search::{
 use crate::query::{Library, Outcome};
 
 pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
-    let request = request(arguments)?;
+    let request = request(arguments, global.format == FormatName::Text)?;
     let (snapshot, mut full_text) = store::open_full_text(global)?;
     let answer = search(&Library::new(&snapshot), &mut full_text, &request)?;
     if arguments.quiet {
@@ -21,7 +21,8 @@ pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
     Ok(answer.outcome().into())
 }
 
-fn request(arguments: &SearchArgs) -> Result<Request> {
+/// The request; `lines_only` where the answer's format tells no addresses.
+fn request(arguments: &SearchArgs, lines_only: bool) -> Result<Request> {
     let options = PatternOptions {
         is_literal: arguments.fixed_strings,
         ignores_case: arguments.ignore_case,
@@ -63,6 +64,7 @@ fn request(arguments: &SearchArgs) -> Result<Request> {
             after: arguments.after_context.unwrap_or(around),
             is_match_only: arguments.only_matching,
         },
+        lines_only,
         explain: arguments.explain,
         limit: arguments.limit,
         after: cursor(arguments.after.as_ref())?,

@@ -51,6 +51,7 @@ impl Search<'_> {
             pattern: &pattern,
             filter: self.filter,
             wanted: match self.request.form {
+                Form::Hits if self.request.lines_only => Wanted::Lines(self.request.surroundings),
                 Form::Hits => Wanted::Hits(self.request.surroundings),
                 Form::Counts => Wanted::Counts,
                 Form::Files | Form::Existence => Wanted::Any,

@@ -205,7 +205,8 @@ impl Search<'_> {
                 start
             }
         };
-        let mut maker = HitMaker::new(&document, &bytes, self.request.surroundings);
+        let mut maker =
+            HitMaker::new(&stored.path, Some(&*document), &bytes, self.request.surroundings);
         Ok(Some(Hit {
             score: Some((f64::from(found.score) * 1000.0).round() / 1000.0),
             freshness: self.library.freshness(stored),

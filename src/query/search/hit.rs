@@ -67,7 +67,7 @@ pub struct Surroundings {
 }
 
 /// A section as its hits tell it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Section {
     /// Its node; `None` before the first heading.
     node: Option<usize>,
@@ -77,7 +77,8 @@ struct Section {
 
 /// Makes the hits of one document.
 pub(super) struct HitMaker<'a> {
-    document: &'a OpenDocument,
+    /// What tells the addresses of hits; `None` where only their lines are wanted.
+    document: Option<&'a OpenDocument>,
     bytes: &'a [u8],
     lines: LineIndex,
     surroundings: Surroundings,
@@ -89,9 +90,10 @@ pub(super) struct HitMaker<'a> {
 }
 
 impl<'a> HitMaker<'a> {
-    /// A maker of hits in `document`, whose bytes are `bytes`.
+    /// A maker of hits in the document at `file`, whose bytes are `bytes`.
     pub(super) fn new(
-        document: &'a OpenDocument,
+        file: &str,
+        document: Option<&'a OpenDocument>,
         bytes: &'a [u8],
         surroundings: Surroundings,
     ) -> Self {
@@ -100,7 +102,7 @@ impl<'a> HitMaker<'a> {
             bytes,
             lines: LineIndex::new(bytes),
             surroundings,
-            file: Arc::from(document.stored.path.as_str()),
+            file: Arc::from(file),
             section: None,
             pages: HashMap::new(),
         }
@@ -111,13 +113,17 @@ impl<'a> HitMaker<'a> {
         let lines = self.lines_of(span);
         let start = self.lines.start_of(lines.start);
         let before = self.bytes.get(start..span.start).unwrap_or_default();
-        let Section { address: section, titles: heading_path, .. } = self.section(span);
+        let (selector, Section { address: section, titles: heading_path, .. }) = match self.document
+        {
+            Some(document) => (self.selector(document, span), self.section(document, span)),
+            None => Default::default(),
+        };
         let (text, text_cut) = self.text(span, lines);
         let Surroundings { before: above, after: below, .. } = self.surroundings;
         let first = lines.start.saturating_sub(above).max(1);
         let last = (lines.end + below).min(self.lines.count());
         Hit {
-            selector: self.selector(span),
+            selector,
             section,
             heading_path,
             file: Arc::clone(&self.file),
@@ -160,19 +166,19 @@ impl<'a> HitMaker<'a> {
         shown(bytes, span.start - start, span.end - start)
     }
 
-    fn section(&mut self, span: ByteSpan) -> Section {
-        let tree = &self.document.tree;
+    fn section(&mut self, document: &OpenDocument, span: ByteSpan) -> Section {
+        let tree = &document.tree;
         let node = tree.section_at(span.start);
-        let is_front_matter = node.is_none() && is_in_front_matter(self.document, span);
+        let is_front_matter = node.is_none() && is_in_front_matter(document, span);
         if let Some(last) = self.section.as_ref().filter(|last| last.node == node)
             && !is_front_matter
         {
             return last.clone();
         }
         let address = match node {
-            Some(node) => self.document.address_of(node),
-            None if is_front_matter => self.document.address("@frontmatter"),
-            None => self.document.address("root"),
+            Some(node) => document.address_of(node),
+            None if is_front_matter => document.address("@frontmatter"),
+            None => document.address("root"),
         };
         let above = node.map(|node| tree.sections_above(node)).unwrap_or_default();
         let titles: Vec<String> = above.into_iter().map(|section| section.title.clone()).collect();
@@ -183,8 +189,8 @@ impl<'a> HitMaker<'a> {
     }
 
     /// The address of text that contains `span`.
-    fn selector(&mut self, span: ByteSpan) -> String {
-        let (address, within) = self.container(span);
+    fn selector(&mut self, document: &OpenDocument, span: ByteSpan) -> String {
+        let (address, within) = container(document, span);
         let bytes = self.bytes.get(within.start..within.end).unwrap_or_default();
         // A place of so few bytes is one page, whatever they are.
         if bytes.len() <= limits::MAX_WORDS {
@@ -204,28 +210,28 @@ impl<'a> HitMaker<'a> {
             format!("{address}{separator}full=true")
         }
     }
+}
 
-    /// The innermost place that contains `span`: its address and its bytes.
-    fn container(&self, span: ByteSpan) -> (String, ByteSpan) {
-        let tree = &self.document.tree;
-        if is_in_front_matter(self.document, span) {
-            let front_matter = tree.outline().front_matter.unwrap_or_default();
-            return (self.document.address("@frontmatter"), front_matter);
-        }
-        let Some((index, node)) = innermost(self.document, span) else {
-            return (self.document.address("*"), self.document.span());
-        };
-        let address = self.document.address_of(index);
-        let Some(section) = tree.section(index) else { return (address, node) };
-        if span.end <= section.heading_end && span.start < section.heading_end {
-            let heading = ByteSpan::new(node.start, section.heading_end);
-            return (format!("{address}?part=heading"), heading);
-        }
-        if span.end <= section.own_end {
-            return (format!("{address}?part=own"), ByteSpan::new(node.start, section.own_end));
-        }
-        (address, node)
+/// The innermost place that contains `span`: its address and its bytes.
+fn container(document: &OpenDocument, span: ByteSpan) -> (String, ByteSpan) {
+    let tree = &document.tree;
+    if is_in_front_matter(document, span) {
+        let front_matter = tree.outline().front_matter.unwrap_or_default();
+        return (document.address("@frontmatter"), front_matter);
     }
+    let Some((index, node)) = innermost(document, span) else {
+        return (document.address("*"), document.span());
+    };
+    let address = document.address_of(index);
+    let Some(section) = tree.section(index) else { return (address, node) };
+    if span.end <= section.heading_end && span.start < section.heading_end {
+        let heading = ByteSpan::new(node.start, section.heading_end);
+        return (format!("{address}?part=heading"), heading);
+    }
+    if span.end <= section.own_end {
+        return (format!("{address}?part=own"), ByteSpan::new(node.start, section.own_end));
+    }
+    (address, node)
 }
 
 fn is_in_front_matter(document: &OpenDocument, span: ByteSpan) -> bool {

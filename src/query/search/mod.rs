@@ -59,6 +59,8 @@ pub struct Request {
     pub form: Form,
     /// How much of the surroundings.
     pub surroundings: Surroundings,
+    /// Whether the lines of hits are enough, and addresses need not be found out.
+    pub lines_only: bool,
     /// Whether to tell how it was found.
     pub explain: bool,
     /// Hits to give at most; 0 for all.

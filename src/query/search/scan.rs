@@ -22,6 +22,8 @@ use crate::store::{Snapshot, StoredDocument};
 pub(super) enum Wanted {
     /// Every hit.
     Hits(Surroundings),
+    /// Every hit, by its line alone.
+    Lines(Surroundings),
     /// How many there are.
     Counts,
     /// Whether there is one.
@@ -192,7 +194,7 @@ impl Scan<'_> {
                 }
             }
         } else {
-            let keeps = matches!(self.wanted, Wanted::Hits(_));
+            let keeps = matches!(self.wanted, Wanted::Hits(_) | Wanted::Lines(_));
             pattern.matches(bytes, |span| {
                 count += 1;
                 if keeps {
@@ -204,16 +206,19 @@ impl Scan<'_> {
         if count == 0 {
             return Ok(None);
         }
-        let mut hits = Vec::new();
-        if let Wanted::Hits(surroundings) = self.wanted {
-            let open = match outline {
-                Some(open) => open,
-                None => OpenDocument::new(document.clone(), self.snapshot.outline(document)?),
-            };
-            let mut maker = HitMaker::new(&open, bytes, surroundings);
-            hits.reserve_exact(spans.len());
-            hits.extend(spans.into_iter().map(|span| maker.hit(span)));
+        let (surroundings, has_places) = match self.wanted {
+            Wanted::Hits(surroundings) => (surroundings, true),
+            Wanted::Lines(surroundings) => (surroundings, false),
+            Wanted::Counts | Wanted::Any => {
+                return Ok(Some(Found { document: index, count, hits: Vec::new() }));
+            }
+        };
+        if has_places && outline.is_none() {
+            outline = Some(OpenDocument::new(document.clone(), self.snapshot.outline(document)?));
         }
+        let open = outline.as_ref().filter(|_| has_places);
+        let mut maker = HitMaker::new(&document.path, open, bytes, surroundings);
+        let hits = spans.into_iter().map(|span| maker.hit(span)).collect();
         Ok(Some(Found { document: index, count, hits }))
     }
 }

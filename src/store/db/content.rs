@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use rusqlite::{CachedStatement, Connection, params};
 
 use super::{clip, sql};
-use crate::limits::CONTENT_CHUNK_BYTES;
+use crate::limits::{CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
 use crate::position::ByteSpan;
 
 /// zstd's level: its default, of which measurement found the lower ones hardly faster here.
@@ -29,13 +29,12 @@ impl ContentCompressor {
 }
 
 /// Chunks of a document, of which one of the largest size has as many.
-const CHUNKS: i64 = 4096;
-const _: () =
-    assert!(crate::limits::LARGEST_MAX_FILE_BYTES / CONTENT_CHUNK_BYTES <= CHUNKS as usize);
+const CHUNKS: usize = 4096;
+const _: () = assert!(LARGEST_MAX_FILE_BYTES / CONTENT_CHUNK_BYTES <= CHUNKS);
 
 /// Where a chunk of a document is kept.
 fn place(document: i64, chunk: usize) -> i64 {
-    document.saturating_mul(CHUNKS).saturating_add(sql(chunk))
+    document.saturating_mul(sql(CHUNKS)).saturating_add(sql(chunk))
 }
 
 /// Writes the chunks of a document.
