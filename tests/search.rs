@@ -452,6 +452,7 @@ fn a_damaged_index_is_made_anew_and_said_so() {
             let answer = place.run(&[&["search", "alpha"], mode].concat()).success();
             assert_eq!(files(&answer), ["a.md"], "{damage}");
             assert_eq!(warnings(&answer), ["INDEX_REBUILT"], "{damage}");
+            assert!(answer.stderr.is_empty(), "{damage}: {}", answer.stderr);
             let again = place.run(&[&["search", "beta"], mode].concat()).success();
             assert_eq!(files(&again), ["b.md"], "{damage}");
             assert!(warnings(&again).is_empty(), "{damage}");
@@ -556,4 +557,33 @@ fn many_small_ingests_leave_few_segments_and_every_hit() {
         assert_eq!(files(&place.run(&[&["search", "n25x"], mode].concat())), ["25.md"]);
         assert!(files(&place.run(&[&["search", "n5x"], mode].concat())).is_empty());
     }
+}
+
+#[test]
+fn flipped_bits_of_the_index_are_no_crash() {
+    let place = Place::new();
+    for number in 0..40 {
+        place.write(&format!("{number:02}.md"), format!("# N{number}\n\nneedle n{number}x\n"));
+    }
+    place.run(&["ingest"]).success();
+    let kept = Place::new();
+    crate::harness::copy(&index(&place), &kept.join("index"));
+    let mut flips = 0;
+    for path in segment_files(&place) {
+        let sound = std::fs::read(&path).unwrap();
+        for step in 0..12 {
+            let mut bytes = sound.clone();
+            bytes[step * (sound.len() - 1) / 11] ^= 1 << (step % 8);
+            std::fs::write(&path, bytes).unwrap();
+            for arguments in [&["needle"][..], &["n2*"], &["-F", "needle"]] {
+                let answer = place.run(&[&["search"], arguments].concat());
+                assert!(answer.status < 2, "{}: {}", path.display(), answer.text());
+                assert!(answer.stderr.is_empty(), "{}: {}", path.display(), answer.stderr);
+                flips += 1;
+            }
+            std::fs::remove_dir_all(index(&place)).unwrap();
+            crate::harness::copy(&kept.join("index"), &index(&place));
+        }
+    }
+    assert!(flips > 200, "{flips}");
 }

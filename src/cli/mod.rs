@@ -55,6 +55,13 @@ impl From<Status> for ExitCode {
 
 /// Runs the command that `arguments` are, the program's name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // What a damaged index makes panic is caught, and told in the answer alone.
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !crate::store::is_guarded() {
+            report(panic);
+        }
+    }));
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,

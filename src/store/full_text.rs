@@ -99,7 +99,12 @@ impl FullText {
     pub fn candidates(&mut self, query: &TrigramQuery) -> Candidates {
         let found = self.reader.as_ref().map(|reader| reader.candidates(query));
         match found {
-            Some(Ok(indexed)) => Candidates { indexed, through: self.through() },
+            Some(Ok(mut indexed)) => {
+                // A document is searched once, whatever the index says.
+                indexed.sort_unstable();
+                indexed.dedup();
+                Candidates { indexed, through: self.through() }
+            }
             Some(Err(reason)) => {
                 self.give_up(reason);
                 Candidates { indexed: Vec::new(), through: 0 }

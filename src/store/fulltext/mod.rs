@@ -32,6 +32,7 @@ pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
 pub use trigrams::{Trigram, TrigramQuery};
 pub(crate) use writer::IndexWriter;
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -97,10 +98,21 @@ impl From<tantivy::TantivyError> for Unusable {
     }
 }
 
+thread_local! {
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread is one that is caught here, and told in the answer.
+pub(crate) fn is_guarded() -> bool {
+    IS_GUARDED.get()
+}
+
 /// Does something with the index; a panic is a fault of its files.
 fn guarded<T>(act: impl FnOnce() -> Usable<T>) -> Usable<T> {
-    catch_unwind(AssertUnwindSafe(act))
-        .unwrap_or_else(|_| Err(Unusable::Damaged("its files make no sense".to_owned())))
+    let was_guarded = IS_GUARDED.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(act));
+    IS_GUARDED.set(was_guarded);
+    result.unwrap_or_else(|_| Err(Unusable::Damaged("its files make no sense".to_owned())))
 }
 
 /// The folder of the index of the store at `path`.
