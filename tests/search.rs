@@ -587,3 +587,21 @@ fn flipped_bits_of_the_index_are_no_crash() {
     }
     assert!(flips > 200, "{flips}");
 }
+
+#[test]
+fn a_hit_stands_where_the_filter_wants_it() {
+    let place = Place::with(&[
+        ("edge/a.md", "# Edge of things\n\nplain\n\n# Other\n\nneedle one\n"),
+        ("b.md", "# Knowledge\n\nneedle two\n"),
+    ]);
+    place.write("bad.md", b"# Bad\n\nx \xff y\n\nthe sought word\n");
+    place.run(&["ingest"]).success();
+    // A folder before a part of a title; no hit for a section that holds the word elsewhere.
+    assert_eq!(files(&place.run(&["search", "needle", "--under", "edge"])), ["edge/a.md"]);
+    place.run(&["search", "needle", "--type", "heading"]).ends(1);
+    // Bytes that are no text move nothing.
+    assert_eq!(places(&place.run(&["search", "sought"])), ["bad.md:5"]);
+    assert_eq!(files(&place.run(&["search", "needle AND NOT two"])), ["edge/a.md"]);
+    let text = place.run(&["search", "-U", "-e", "Other\n\nneedle", "-f", "text"]).success().text();
+    assert_eq!(text, "edge/a.md:5:3:# Other\nedge/a.md:6:\nedge/a.md:7:needle one\n");
+}

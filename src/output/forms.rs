@@ -252,6 +252,9 @@ impl Answer for search::Answer {
             self.explanation.iter().map(|explanation| json!({ "explanation": explanation })),
         );
         rows.extend(self.total.iter().map(|total| json!({ "total": total })));
+        if self.truncated && self.next.is_none() {
+            rows.push(json!({ "truncated": true }));
+        }
         rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
         rows
     }
@@ -285,6 +288,9 @@ impl Answer for search::Answer {
             );
             painter.line(Style::Faint, &text);
         }
+        if self.truncated && self.next.is_none() {
+            painter.line(Style::Faint, "truncated");
+        }
         painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
     }
 }
@@ -300,7 +306,8 @@ impl Hit {
             }
         };
         context(self.line - self.before.len(), &self.before, painter);
-        let mut lines = self.text.split_inclusive(['\n', '\r']).filter(|line| *line != "\n");
+        let text = self.text.replace("\r\n", "\n");
+        let mut lines = text.split(['\n', '\r']);
         let place = format!("{}:{}:{}:", self.file, self.line, self.column);
         let first = lines.next().unwrap_or_default();
         painter

@@ -197,13 +197,8 @@ impl Search<'_> {
         let span = match highlighter.best(text, is_wanted) {
             Some(span) => in_file(span),
             // The title as it is shown may hold what its Markdown does not; a tag is in no text.
-            None => {
-                let start = ByteSpan::new(own.start, own.start);
-                if !self.filter.takes(&document, start) {
-                    return Ok(None);
-                }
-                start
-            }
+            None if self.filter.looks_inside() => return Ok(None),
+            None => ByteSpan::new(own.start, own.start),
         };
         let mut maker =
             HitMaker::new(&stored.path, Some(&*document), &bytes, self.request.surroundings);

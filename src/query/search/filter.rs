@@ -73,6 +73,15 @@ impl Filter {
     /// Adds the places of `address`, or the documents that it names as a folder or a glob.
     fn add_under(&mut self, library: &Library<'_>, address: &str) -> Result<()> {
         let under = self.under.get_or_insert_default();
+        // A folder is meant before a section whose title it is a part of.
+        let below = library.snapshot.documents_below(address.trim_end_matches('/'))?;
+        if !below.is_empty() {
+            for document in below {
+                let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+                under.entry(document.id).or_default().push(ByteSpan::new(0, end));
+            }
+            return Ok(());
+        }
         let all = Window { skip: 0, take: usize::MAX };
         let resolution = resolve(library, address, all)?;
         let Some(fault) = resolution.fault else {

@@ -4,7 +4,7 @@
 //! that is told; the line is the one with the most of them, the first of several.
 
 use crate::position::{ByteSpan, LineIndex};
-use crate::store::{QueryTerm, TokenKind, Tokens};
+use crate::store::{QueryTerm, TokenKind, Tokens, same_length_text};
 
 /// The words of a query, as they are recognized in a text.
 pub(super) struct Highlighter {
@@ -49,9 +49,7 @@ impl Highlighter {
         bytes: &[u8],
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Option<ByteSpan> {
-        let text = String::from_utf8_lossy(bytes);
-        // Replacement characters move offsets: such a text is shown from its start.
-        let has_offsets = text.len() == bytes.len();
+        let text = same_length_text(bytes);
         let lines = LineIndex::new(text.as_bytes());
         let mut best: Option<(usize, ByteSpan)> = None;
         let mut line_end = 0;
@@ -90,8 +88,7 @@ impl Highlighter {
             }
         }
         finish(first, &mut seen, &mut best);
-        let (_, span) = best?;
-        Some(if has_offsets { span } else { ByteSpan::new(0, 0) })
+        best.map(|(_, span)| span)
     }
 }
 

@@ -187,7 +187,7 @@ impl Scan<'_> {
                         count += 1;
                         spans.push(span);
                     }
-                    count < most
+                    count < most && Instant::now() < self.deadline
                 });
                 if count >= most {
                     break;
@@ -200,8 +200,11 @@ impl Scan<'_> {
                 if keeps {
                     spans.push(span);
                 }
-                count < most
+                count < most && Instant::now() < self.deadline
             });
+        }
+        if Instant::now() >= self.deadline {
+            return Err(limits::exceeded("search-seconds"));
         }
         if count == 0 {
             return Ok(None);

@@ -3,6 +3,7 @@
 //! Invariant: every document has the entry of its root, which carries its trigrams; every section has
 //! one of its own; front matter goes into trigrams and tags and into no words.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tantivy::schema::Field;
@@ -57,7 +58,8 @@ impl TextExtractor {
         let trigrams = self.0.distinct(&bytes);
         DocumentText {
             path: path.to_owned(),
-            text: same_length_text(bytes),
+            text: String::from_utf8(bytes)
+                .unwrap_or_else(|error| same_length_text(error.as_bytes()).into_owned()),
             trigrams,
             tags,
             sections: sections(outline),
@@ -123,15 +125,16 @@ fn stem(path: &str) -> &str {
 }
 
 /// The text of `bytes`, each byte that is not UTF-8 a blank.
-fn same_length_text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| {
-        let mut text = String::with_capacity(error.as_bytes().len());
-        for chunk in error.as_bytes().utf8_chunks() {
-            text.push_str(chunk.valid());
-            text.extend(chunk.invalid().iter().map(|_| ' '));
-        }
-        text
-    })
+pub(crate) fn same_length_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| ' '));
+    }
+    Cow::Owned(text)
 }
 
 impl DocumentText {
@@ -264,6 +267,6 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_text_keep_their_place() {
-        assert_eq!(same_length_text(b"a\xff\xfeb\xe2\x82c".to_vec()), "a  b  c");
+        assert_eq!(same_length_text(b"a\xff\xfeb\xe2\x82c"), "a  b  c");
     }
 }

@@ -22,7 +22,7 @@ mod trigram_component;
 mod trigrams;
 mod writer;
 
-pub(crate) use document::{DocumentText, TextExtractor};
+pub(crate) use document::{DocumentText, TextExtractor, same_length_text};
 pub use query::WordQuery;
 pub use reader::{PlaceFilter, Ranked};
 pub(crate) use reader::{Reader, stamp};

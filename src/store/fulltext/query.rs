@@ -190,8 +190,16 @@ fn clause(tree: UserInputAst) -> Option<Clause> {
                 if let Some(clause) = clause(tree)?.non_empty() {
                     let occur = occur.unwrap_or(Occur::Should);
                     // What is left out is left out as it is written.
-                    let is_not = occur == Occur::MustNot;
-                    result.push((occur, if is_not { clause.without_variants() } else { clause }));
+                    match clause {
+                        _ if occur == Occur::MustNot => {
+                            result.push((occur, clause.without_variants()));
+                        }
+                        // What only excludes does so where it stands: `a AND NOT b`.
+                        Clause::Group(inner) if inner.iter().all(|(o, _)| *o == Occur::MustNot) => {
+                            result.extend(inner);
+                        }
+                        clause => result.push((occur, clause)),
+                    }
                 }
             }
             Clause::Group(result)
@@ -300,6 +308,7 @@ mod tests {
         for (text, expected) in [
             ("one Two", "(one two)"),
             ("+one -two three", "(+one -two three)"),
+            ("one AND NOT two", "(+one -two)"),
             ("one AND two OR three", "((+one +two) three)"),
             ("\"one two\"", "one_two"),
             ("title:one code:\"a b\"", "(Title:one Code:a_b)"),
