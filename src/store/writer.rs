@@ -214,16 +214,16 @@ impl Writer {
         };
         let result = match opened {
             Ok(index) => catch_up(index, &snapshot),
-            Err(reason) => {
-                if snapshot.generation() > 0 {
-                    let message = format!("{reason}; it has been made anew");
-                    self.warnings.push(Warning::new("INDEX_REBUILT", message));
+            Err(reason) => match IndexWriter::create(&folder, &identity) {
+                Ok(index) => {
+                    if snapshot.generation() > 0 {
+                        let message = format!("{reason}; it has been made anew");
+                        self.warnings.push(Warning::new("INDEX_REBUILT", message));
+                    }
+                    catch_up(index, &snapshot)
                 }
-                match IndexWriter::create(&folder, &identity) {
-                    Ok(index) => catch_up(index, &snapshot),
-                    Err(error) => Ok(Err(error)),
-                }
-            }
+                Err(error) => Ok(Err(error)),
+            },
         };
         match result? {
             Ok(index) => self.index = IndexState::Open(Box::new(index)),
