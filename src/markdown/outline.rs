@@ -166,6 +166,12 @@ impl Outline {
         }
     }
 
+    /// A section's own text: its heading and what follows up to its first child section.
+    pub fn own_text(&self, section: &Section) -> ByteSpan {
+        let start = self.nodes.get(section.node).map_or(section.own_end, |node| node.bytes.start);
+        ByteSpan::new(start, section.own_end)
+    }
+
     /// Bytes of the file before front matter and body: a byte order mark, or none.
     pub fn start(&self) -> usize {
         self.front_matter.map_or_else(

@@ -9,7 +9,6 @@ use super::{Cursor, Library, List, Outcome, documents};
 use crate::error::{Result, Warning};
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
-use crate::position::ByteSpan;
 
 /// What to find.
 #[derive(Clone, Debug)]
@@ -170,8 +169,7 @@ fn holds(
     content: Option<&str>,
 ) -> Result<bool> {
     let Some(content) = content else { return Ok(true) };
-    let start = document.tree.node(section.node).map_or(0, |node| node.bytes.start);
-    let bytes = library.content(document, ByteSpan::new(start, section.own_end))?;
+    let bytes = library.content(document, document.tree.outline().own_text(section))?;
     Ok(comparable(&String::from_utf8_lossy(&bytes)).contains(content))
 }
 

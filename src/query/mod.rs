@@ -2,7 +2,8 @@
 //!
 //! [`resolve`] turns addresses into places and is the only way to do so; each other module answers
 //! one command. Invariant: an answer is a function of the snapshot, the request and, where it says
-//! so, the state of the files; nothing here prints, and nothing reads the clock.
+//! so, the state of the files; nothing here prints, and the clock is
+//! read only to give up.
 
 pub mod cursor;
 pub mod documents;

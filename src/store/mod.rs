@@ -17,7 +17,25 @@ pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery};
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
 pub use writer::{PackedDocument, Packer, Writer};
 
+use std::path::{Path, PathBuf};
+
 use crate::markdown::Document;
+
+/// The file beside a store whose name is the store's with `suffix`.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The path up to its extension, the dot left out, too.
+fn without_extension(path: &str) -> &str {
+    let name_start = path.rfind('/').map_or(0, |slash| slash + 1);
+    match path.get(name_start..).and_then(|name| name.rfind('.')) {
+        Some(dot) if dot > 0 => path.get(..name_start + dot).unwrap_or(path),
+        _ => path,
+    }
+}
 
 /// What the file system told of a file when its bytes were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +94,7 @@ pub struct IngestOptions {
 
 impl IngestOptions {
     /// Whether the name of the file at `path` is one that is taken.
-    pub fn takes(&self, path: &std::path::Path) -> bool {
+    pub fn takes(&self, path: &Path) -> bool {
         path.extension().and_then(std::ffi::OsStr::to_str).is_some_and(|extension| {
             self.extensions.iter().any(|taken| taken.eq_ignore_ascii_case(extension))
         })

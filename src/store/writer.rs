@@ -166,6 +166,9 @@ impl Writer {
 
     fn commit_index(&mut self) -> Result<()> {
         self.index_bytes = 0;
+        if !matches!(self.index, IndexState::Open(_)) {
+            return Ok(());
+        }
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
         let stamp = Stamp::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
         self.with_index(|index| if *index.stamp() == stamp { Ok(()) } else { index.commit(stamp) });
@@ -248,7 +251,7 @@ impl Writer {
 }
 
 /// Brings `index` to the state of `snapshot`: forgets what is gone, adds what it lacks in the order of
-/// ids, committing as often as an ingest does.
+/// ids, committing behind as many bytes as a transaction of an ingest takes.
 fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexWriter>> {
     if index.stamp().generation == snapshot.generation() {
         return Ok(Ok(index));

@@ -205,27 +205,21 @@ impl Collector {
         true
     }
 
-    /// Takes how many hits a document has; false where no more are wanted.
+    /// Takes how many hits a document has, documents in path order; false where no more are wanted.
     pub(super) fn take_count(&mut self, file: &str, count: usize) -> bool {
         self.total += count;
         self.counts.push(Count { file: file.to_owned(), count });
         self.form != Form::Existence
     }
 
-    pub(super) fn finish(mut self) -> Found {
+    pub(super) fn finish(self) -> Found {
         let has_hit = self.total > 0;
         let counted = (self.form == Form::Counts).then_some(self.total);
         let items = match self.form {
             Form::Hits => Items::Hits(self.hits),
-            Form::Counts => {
-                self.counts.sort_by(|one, other| one.file.cmp(&other.file));
-                Items::Counts(self.counts)
-            }
+            Form::Counts => Items::Counts(self.counts),
             Form::Files | Form::Existence => {
-                let mut files: Vec<String> =
-                    self.counts.into_iter().map(|count| count.file).collect();
-                files.sort();
-                Items::Files(files)
+                Items::Files(self.counts.into_iter().map(|count| count.file).collect())
             }
         };
         Found { items, total: counted, has_more: self.has_more, has_hit }

@@ -31,12 +31,11 @@ impl Search<'_> {
             );
         }
         let all = self.documents_in_store()?;
-        let (documents, method) = if pattern.plan == TrigramQuery::All {
+        let (mut documents, method) = if pattern.plan == TrigramQuery::All {
             (self.library.snapshot.documents_above(0)?, "scan")
         } else {
             (self.candidates(&pattern.plan)?, "trigrams")
         };
-        let mut documents = documents;
         documents.retain(|document| self.filter.takes_document(document));
         documents.sort_by(|one, other| one.path.cmp(&other.path));
         let explanation = Explanation {
@@ -84,20 +83,18 @@ impl Search<'_> {
     fn candidates(&mut self, plan: &TrigramQuery) -> Result<Vec<StoredDocument>> {
         let snapshot = self.library.snapshot;
         let candidates = self.full_text.candidates(plan);
-        let mut documents = if candidates.indexed.len() > MANY {
-            let wanted: HashSet<i64> = candidates.indexed.iter().copied().collect();
+        if candidates.indexed.len() > MANY {
+            let wanted: HashSet<i64> = candidates.indexed.into_iter().collect();
             let mut documents = snapshot.documents_above(0)?;
             documents.retain(|document| {
                 wanted.contains(&document.id) || document.id > candidates.through
             });
             return Ok(documents);
-        } else {
-            let mut documents = Vec::with_capacity(candidates.indexed.len());
-            for id in candidates.indexed {
-                documents.extend(snapshot.document(id)?);
-            }
-            documents
-        };
+        }
+        let mut documents = Vec::with_capacity(candidates.indexed.len());
+        for id in candidates.indexed {
+            documents.extend(snapshot.document(id)?);
+        }
         // What the index has of documents above is not the newest that it may have.
         documents.retain(|document| document.id <= candidates.through);
         documents.extend(snapshot.documents_above(candidates.through)?);

@@ -3,8 +3,8 @@
 //! Invariant: hits come best first, those that match equally well by file and offset; a query that finds
 //! nothing as it was written is asked again word by word, and that is told.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use super::answer::{Collector, Explanation, Found};
 use super::highlight::Highlighter;
@@ -137,8 +137,7 @@ impl Search<'_> {
         });
         // Those that match as well as the last may go on behind it.
         let last_score = ranked.last().map(|last| last.score).filter(|_| !is_complete);
-        let mut counts: Vec<(String, usize)> = Vec::new();
-        let mut indices: HashMap<i64, usize> = HashMap::new();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for (found, path) in places {
             if last_score == Some(found.score) && self.request.form == Form::Hits {
                 return Ok(false);
@@ -154,13 +153,7 @@ impl Search<'_> {
             let is_hit = !self.filter.looks_inside()
                 || self.section_hit(stored, found, highlighter)?.is_some();
             if is_hit {
-                let index = *indices.entry(found.place.document).or_insert_with(|| {
-                    counts.push((path, 0));
-                    counts.len() - 1
-                });
-                if let Some((_, count)) = counts.get_mut(index) {
-                    *count += 1;
-                }
+                *counts.entry(path).or_default() += 1;
                 if self.request.form == Form::Existence {
                     break;
                 }
@@ -184,10 +177,7 @@ impl Search<'_> {
         let outline = document.tree.outline();
         let own = match found.place.section.checked_sub(1) {
             None => outline.nodes.first().map(|root| root.bytes),
-            Some(index) => outline.sections.get(index).and_then(|section| {
-                let start = outline.nodes.get(section.node)?.bytes.start;
-                Some(ByteSpan::new(start, section.own_end))
-            }),
+            Some(index) => outline.sections.get(index).map(|section| outline.own_text(section)),
         };
         let Some(own) = own else { return Ok(None) };
         let bytes = self.library.content(&document, document.span())?;

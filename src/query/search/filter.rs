@@ -10,11 +10,10 @@ use crate::address::Fault;
 use crate::error::Result;
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
+use crate::query::documents;
 use crate::query::glob::Glob;
 use crate::query::library::{Library, OpenDocument};
-use crate::query::place::Target;
 use crate::query::resolve::{Window, resolve};
-use crate::query::{documents, place::Place};
 use crate::store::{PlaceFilter, StoredDocument};
 
 /// What is wanted, as it was asked.
@@ -76,17 +75,14 @@ impl Filter {
         // A folder is meant before a section whose title it is a part of.
         let below = library.snapshot.documents_below(address.trim_end_matches('/'))?;
         if !below.is_empty() {
-            for document in below {
-                let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
-                under.entry(document.id).or_default().push(ByteSpan::new(0, end));
-            }
+            add_whole(under, &below);
             return Ok(());
         }
         let all = Window { skip: 0, take: usize::MAX };
         let resolution = resolve(library, address, all)?;
         let Some(fault) = resolution.fault else {
             for place in &resolution.places {
-                under.entry(place.document.stored.id).or_default().push(span_of(place));
+                under.entry(place.document.stored.id).or_default().push(place.part_span());
             }
             return Ok(());
         };
@@ -94,10 +90,7 @@ impl Filter {
         if !named.faults.is_empty() {
             self.faults.push(fault);
         }
-        for document in named.documents {
-            let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
-            under.entry(document.id).or_default().push(ByteSpan::new(0, end));
-        }
+        add_whole(under, &named.documents);
         Ok(())
     }
 
@@ -137,12 +130,12 @@ impl Filter {
 
     /// Which sections the index need not tell of. `documents` are those of the store.
     pub(super) fn places(&self, documents: &[StoredDocument]) -> Option<PlaceFilter> {
-        let has_documents = !self.globs.is_empty() || self.tagged.is_some() || self.under.is_some();
-        if !has_documents && self.level.is_none() {
+        let names_documents = self.names_documents();
+        if !names_documents && self.level.is_none() {
             return None;
         }
         let level = self.level;
-        let wanted: Option<HashSet<i64>> = has_documents.then(|| {
+        let wanted: Option<HashSet<i64>> = names_documents.then(|| {
             let wanted = documents.iter().filter(|document| self.takes_document(document));
             wanted.map(|document| document.id).collect()
         });
@@ -158,10 +151,10 @@ impl Filter {
     }
 }
 
-/// The bytes of a place; a document's own text where it is one without sections.
-fn span_of(place: &Place) -> ByteSpan {
-    match place.target {
-        Target::Document => place.document.span(),
-        Target::FrontMatter | Target::Node(_) => place.part_span(),
+/// Adds all of the `documents`.
+fn add_whole(under: &mut HashMap<i64, Vec<ByteSpan>>, documents: &[StoredDocument]) {
+    for document in documents {
+        let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+        under.entry(document.id).or_default().push(ByteSpan::new(0, end));
     }
 }

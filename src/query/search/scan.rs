@@ -92,17 +92,15 @@ impl Scan<'_> {
         mut take: impl FnMut(Found) -> bool,
     ) -> Result<()> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let batches = &batches(documents);
         if documents.len() < FEW || threads < 2 {
-            for (index, document) in documents.iter().enumerate() {
-                let bytes = self.snapshot.content(document, whole(document))?;
-                let found = self.search(self.pattern, index, document, &bytes)?;
-                if found.is_some_and(|found| !take(found)) {
+            for batch in batches {
+                if !self.search_batch(self.pattern, batch)?.into_iter().all(&mut take) {
                     break;
                 }
             }
             return Ok(());
         }
-        let batches = &batches(documents);
         let next = AtomicUsize::new(0);
         let is_over = AtomicBool::new(false);
         let (sender, receiver) = crossbeam_channel::bounded(threads * 32);
@@ -147,6 +145,14 @@ impl Scan<'_> {
         })
     }
 
+    /// Refuses to go on behind the deadline.
+    fn check_time(&self) -> Result<()> {
+        if Instant::now() < self.deadline {
+            return Ok(());
+        }
+        Err(limits::exceeded("search-seconds"))
+    }
+
     /// Searches documents whose bytes are read from the store at once.
     fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<Found>> {
         let mut found = Vec::new();
@@ -164,9 +170,7 @@ impl Scan<'_> {
         document: &StoredDocument,
         bytes: &[u8],
     ) -> Result<Option<Found>> {
-        if Instant::now() >= self.deadline {
-            return Err(limits::exceeded("search-seconds"));
-        }
+        self.check_time()?;
         let most = if self.wanted == Wanted::Any { 1 } else { self.most };
         let mut outline = None;
         let mut spans = Vec::new();
@@ -187,7 +191,7 @@ impl Scan<'_> {
                         count += 1;
                         spans.push(span);
                     }
-                    count < most && Instant::now() < self.deadline
+                    count < most && self.check_time().is_ok()
                 });
                 if count >= most {
                     break;
@@ -200,12 +204,10 @@ impl Scan<'_> {
                 if keeps {
                     spans.push(span);
                 }
-                count < most && Instant::now() < self.deadline
+                count < most && self.check_time().is_ok()
             });
         }
-        if Instant::now() >= self.deadline {
-            return Err(limits::exceeded("search-seconds"));
-        }
+        self.check_time()?;
         if count == 0 {
             return Ok(None);
         }
@@ -226,17 +228,9 @@ impl Scan<'_> {
     }
 }
 
-/// All bytes of a document.
-fn whole(document: &StoredDocument) -> ByteSpan {
-    ByteSpan::new(0, usize::try_from(document.state.size).unwrap_or(0))
-}
-
 /// Front matter, the root, and the own text of each section, in order: what a match may not leave.
 fn own_texts(outline: &Outline) -> Vec<ByteSpan> {
     let root = outline.nodes.first().map(|root| root.bytes);
-    let sections = outline.sections.iter().filter_map(|section| {
-        let start = outline.nodes.get(section.node)?.bytes.start;
-        Some(ByteSpan::new(start, section.own_end))
-    });
+    let sections = outline.sections.iter().map(|section| outline.own_text(section));
     outline.front_matter.into_iter().chain(root).chain(sections).collect()
 }

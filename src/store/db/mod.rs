@@ -15,7 +15,7 @@ pub use snapshot::{NameMatch, Snapshot, Totals};
 pub(super) use writer::{PackedRows, RowPacker, RowWriter};
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
@@ -25,6 +25,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
+use crate::store::{beside, without_extension};
 
 /// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
 /// takes every document anew.
@@ -141,22 +142,6 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
         connection.set_limit(limit, value).map_err(wrap)?;
     }
     Ok(connection)
-}
-
-/// The file beside a store whose name is the store's with `suffix`.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-/// The path up to its extension, the dot left out, too.
-fn without_extension(path: &str) -> &str {
-    let name_start = path.rfind('/').map_or(0, |slash| slash + 1);
-    match path.get(name_start..).and_then(|name| name.rfind('.')) {
-        Some(dot) if dot > 0 => path.get(..name_start + dot).unwrap_or(path),
-        _ => path,
-    }
 }
 
 /// The key under which `document.name_key` holds a path whose extension is already cut off.

@@ -14,6 +14,7 @@ use super::schema::{Fields, Place};
 use super::trigrams::TrigramCollector;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
 use crate::position::ByteSpan;
+use crate::store::without_extension;
 
 /// The texts of a document, by section.
 #[derive(Debug)]
@@ -120,8 +121,8 @@ fn sections(outline: &Outline) -> Vec<SectionText> {
 
 /// The name of a file without its extension.
 fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    let path = without_extension(path);
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The text of `bytes`, each byte that is not UTF-8 a blank.

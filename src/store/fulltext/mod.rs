@@ -117,13 +117,14 @@ fn guarded<T>(act: impl FnOnce() -> Usable<T>) -> Usable<T> {
 
 /// The folder of the index of the store at `path`.
 pub(crate) fn folder(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-fts");
-    PathBuf::from(name)
+    super::beside(path, "-fts")
 }
 
-/// The stamp of an open index; `None` where its last commit has none that can be read.
-fn stamp_of(index: &tantivy::Index) -> Usable<Option<Stamp>> {
-    let metas = index.load_metas()?;
-    Ok(metas.payload.and_then(|payload| serde_json::from_str(&payload).ok()))
+/// The stamp of an open index, which must have been made as this program makes them.
+fn stamp_of(index: &tantivy::Index) -> Usable<Stamp> {
+    let payload = index.load_metas()?.payload;
+    payload
+        .and_then(|payload| serde_json::from_str::<Stamp>(&payload).ok())
+        .filter(|stamp| stamp.schema == schema::fingerprint())
+        .ok_or(Unusable::Foreign)
 }

@@ -21,10 +21,10 @@ use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, Segme
 use super::document::DocumentText;
 use super::flight::Flight;
 use super::query::{Clause, WordQuery};
-use super::schema::{Fields, PLACE, Place, builder, fingerprint, open, schema};
+use super::schema::{Fields, PLACE, Place, builder, open, schema};
 use super::term::{QueryTerm, TextField};
 use super::trigrams::TrigramQuery;
-use super::{Stamp, Unusable, Usable, guarded, stamp_of, trigram_component};
+use super::{Stamp, Usable, guarded, stamp_of, trigram_component};
 use crate::limits;
 
 /// A section and how well it matches.
@@ -54,11 +54,7 @@ impl std::fmt::Debug for Reader {
 
 /// The stamp of the index in `folder`, without opening more of it.
 pub(crate) fn stamp(folder: &Path) -> Usable<Stamp> {
-    guarded(|| {
-        stamp_of(&open(folder)?)?
-            .filter(|stamp| stamp.schema == fingerprint())
-            .ok_or(Unusable::Foreign)
-    })
+    guarded(|| stamp_of(&open(folder)?))
 }
 
 impl Reader {
@@ -66,10 +62,7 @@ impl Reader {
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
             let index = open(folder)?;
-            let stamp = stamp_of(&index)?
-                .filter(|stamp| stamp.schema == fingerprint())
-                .ok_or(Unusable::Foreign)?;
-            Self::of(&index, stamp)
+            Self::of(&index, stamp_of(&index)?)
         })
     }
 

@@ -90,17 +90,6 @@ impl TrigramQuery {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Whether a document with the trigrams that `has` tells may hold a match.
-    pub fn admits(&self, has: &impl Fn(Trigram) -> bool) -> bool {
-        match self {
-            Self::All => true,
-            Self::None => false,
-            Self::Has(trigram) => has(*trigram),
-            Self::And(queries) => queries.iter().all(|query| query.admits(has)),
-            Self::Or(queries) => queries.iter().any(|query| query.admits(has)),
-        }
-    }
 }
 
 /// The trigram of three bytes; `None` where one of them is a control character.

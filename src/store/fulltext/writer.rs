@@ -11,7 +11,7 @@ use tantivy::{Index, Term};
 
 use super::document::{DocumentText, SectionEntry};
 use super::flight::Flight;
-use super::schema::{Fields, builder, fingerprint, open, schema};
+use super::schema::{Fields, builder, open, schema};
 use super::{Stamp, Unusable, Usable, guarded, reader, stamp_of};
 use crate::limits;
 
@@ -36,8 +36,8 @@ impl IndexWriter {
         guarded(|| {
             sweep(folder);
             let index = open(folder)?;
-            let stamp = stamp_of(&index)?.ok_or(Unusable::Foreign)?;
-            if stamp.store != store || stamp.schema != fingerprint() {
+            let stamp = stamp_of(&index)?;
+            if stamp.store != store {
                 return Err(Unusable::Foreign);
             }
             let writer = Self::start(&index, stamp)?;
