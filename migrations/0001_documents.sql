@@ -24,6 +24,7 @@ CREATE TABLE document (
     sections INTEGER NOT NULL,
     blocks INTEGER NOT NULL,
     lossy INTEGER NOT NULL,
+    ldmd INTEGER NOT NULL,
     generation INTEGER NOT NULL
 );
 
@@ -70,6 +71,23 @@ CREATE TABLE title (
     document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
     keys TEXT NOT NULL
 );
+
+-- The LDMD sections, faults and markers of a document that has any (`document.ldmd`), packed for the
+-- same reason.
+CREATE TABLE ldmd (
+    document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
+    packed BLOB NOT NULL
+);
+
+-- Serves: LDMD sections by id over the whole store.
+CREATE TABLE ldmd_section (
+    id TEXT NOT NULL,
+    document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
+    PRIMARY KEY (id, document_id)
+) WITHOUT ROWID;
+
+-- Serves: forgetting the LDMD sections of a document that is forgotten.
+CREATE INDEX ldmd_section_document_id ON ldmd_section (document_id);
 
 CREATE TABLE diagnostic (
     document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,

@@ -104,6 +104,14 @@ impl Error {
         self
     }
 
+    /// Whether nobody reads any more what was written.
+    pub fn is_broken_pipe(&self) -> bool {
+        let source = self.0.source.as_ref();
+        source
+            .and_then(|source| source.downcast_ref::<std::io::Error>())
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
     /// Its kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

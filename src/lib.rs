@@ -12,6 +12,7 @@
 //!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
 //! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
 //! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
+//! - [`ldmd`]: sections between markers in HTML comments, their slices, and a writer of such. Pure.
 //! - [`error`], [`limits`], [`position`], [`visible`]: faults with hints, every cap in one table, spans
 //!   and lines, characters that are shown as they are.
 //!
@@ -32,6 +33,7 @@ pub mod address;
 pub mod cli;
 pub mod error;
 pub mod ingest;
+pub mod ldmd;
 pub mod limits;
 pub mod markdown;
 pub mod output;

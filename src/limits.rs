@@ -49,6 +49,13 @@ limits! {
         "bytes of a heading that are rendered as its title; a longer title is cut";
     MAX_TITLE_BRACKETS = 64, "title-brackets",
         "opening brackets in a heading whose inline markup is read; beyond it the title is the raw text";
+    MAX_LDMD_SECTIONS = 1_000_000, "ldmd-sections",
+        "LDMD sections of one document; those that close behind are text";
+    MAX_LDMD_FAULTS = 1_000, "ldmd-faults", "faults of LDMD markers listed for one document";
+    MAX_LDMD_ATTRIBUTES = 64, "ldmd-attributes",
+        "attributes of one LDMD marker; one with more is malformed";
+    LDMD_PREVIEW_BYTES = 4096, "ldmd-preview-bytes",
+        "bytes of the preview of an LDMD section unless --limit-bytes says otherwise";
     LARGE_DOCUMENT_BYTES = 4 << 20, "large-document-bytes",
         "bytes of documents that are parsed at once for each core; a larger one is parsed alone";
     MAX_OUTLINE_BYTES = 64 << 20, "outline-bytes",

@@ -55,6 +55,8 @@ pub enum Locator {
     IndexPath(Vec<usize>, String),
     /// `#name`: a GitHub anchor.
     Anchor(String),
+    /// `ldmd:id`: an LDMD section.
+    Ldmd(String),
     /// Steps.
     Selector(Selector),
     /// A path of slugs, a title, or a part of one.
@@ -130,6 +132,9 @@ fn parse_locator(text: &str) -> Result<Locator, Fault> {
     }
     if let Some(line) = text.strip_prefix('@').and_then(whole_number) {
         return Ok(Locator::Line(line));
+    }
+    if let Some(id) = text.strip_prefix("ldmd:") {
+        return Ok(Locator::Ldmd(id.to_owned()));
     }
     if let Some(anchor) = text.strip_prefix("#a:") {
         return Ok(Locator::Anchor(anchor.to_owned()));
@@ -213,6 +218,7 @@ mod tests {
         assert_eq!(locator("#2024"), Locator::IndexPath(vec![2024], "2024".into()));
         assert_eq!(locator("#a:2024"), Locator::Anchor("2024".into()));
         assert_eq!(locator("#foo-1"), Locator::Anchor("foo-1".into()));
+        assert_eq!(locator("ldmd:a/b#c"), Locator::Ldmd("a/b#c".into()));
         assert_eq!(locator("code"), Locator::SectionPath("code".into()));
         assert_eq!(locator("/h2.1"), Locator::SectionPath("/h2.1".into()));
         assert!(matches!(locator("h2.1"), Locator::Selector(_)));

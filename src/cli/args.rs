@@ -17,14 +17,14 @@ pub(super) struct Cli {
 }
 
 /// Options that stand before or after the command's name.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct Global {
     /// The store file [default: $MDSEL_DB, or the nearest .mdsel.db upwards]
     #[arg(long, global = true, value_name = "PATH")]
     pub(super) db: Option<PathBuf>,
-    /// How to print the answer
-    #[arg(short, long, global = true, value_enum, default_value_t = FormatName::Json)]
-    pub(super) format: FormatName,
+    /// How to print the answer [default: json]
+    #[arg(short, long, global = true, value_enum)]
+    pub(super) format: Option<FormatName>,
     /// Print at most this many characters, a valid answer still
     #[arg(long, global = true, value_name = "N")]
     pub(super) max_chars: Option<usize>,
@@ -50,6 +50,8 @@ pub(super) enum FormatName {
     Raw,
     /// For people
     Text,
+    /// A Markdown document of sections to be read one by one
+    Ldmd,
 }
 
 /// When to colour.
@@ -83,6 +85,9 @@ pub(super) enum Command {
     Search(SearchArgs),
     /// Tell what stands around a place
     Neighbors(NeighborsArgs),
+    /// Read documents whose sections are marked, part by part
+    #[command(subcommand)]
+    Ldmd(LdmdCommand),
 }
 
 /// `ingest`.
@@ -336,6 +341,127 @@ pub(super) struct NeighborsArgs {
     #[arg(value_name = "ADDRESS")]
     pub(super) address: String,
     /// Go on with the children where an answer ended: its `next_children`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// `ldmd`.
+#[derive(Debug, Subcommand)]
+pub(super) enum LdmdCommand {
+    /// List the sections of a document in opening order
+    Index(LdmdIndexArgs),
+    /// Print a section, in full, as a preview, or its summary
+    Get(LdmdGetArgs),
+    /// Find the lines of the sections of a document that hold a text
+    Search(LdmdSearchArgs),
+    /// Tell what stands around a section
+    Neighbors(LdmdNeighborsArgs),
+    /// List the faults of markers (status 1 where there are any)
+    Check(LdmdCheckArgs),
+    /// Print any document with a section for each of its headings
+    Emit(LdmdEmitArgs),
+}
+
+/// `ldmd index`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd index answer.md -f text")]
+pub(super) struct LdmdIndexArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// Sections to list at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// `ldmd get`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd get answer.md --id key_findings --mode tldr -f raw")]
+pub(super) struct LdmdGetArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// The id of the section; ID@LINE for one whose id stands twice
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub(super) id: String,
+    /// How much of it
+    #[arg(long, value_enum, default_value_t = ModeName::Full)]
+    pub(super) mode: ModeName,
+    /// How deep sections within are shown, 0 for none [default: all; 1 in a preview]
+    #[arg(long, value_name = "N")]
+    pub(super) depth: Option<usize>,
+    /// Bytes at most, 0 for all [default in a preview: 4096]
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit_bytes: usize,
+    /// Leave the markers of sections out
+    #[arg(long)]
+    pub(super) strip_markers: bool,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// How much of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModeName {
+    /// All of it
+    Full,
+    /// The section and those right in it, cut behind 4096 bytes
+    Preview,
+    /// The section whose id ends in _tldr, else a preview
+    Tldr,
+}
+
+/// `ldmd search`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd search answer.md --query timeout")]
+pub(super) struct LdmdSearchArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// The text to look for, whose case is not regarded
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) query: String,
+    /// Lines to list at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// `ldmd neighbors`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd neighbors answer.md --id summary")]
+pub(super) struct LdmdNeighborsArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// The id of the section; ID@LINE for one whose id stands twice
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub(super) id: String,
+}
+
+/// `ldmd check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd check")]
+pub(super) struct LdmdCheckArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC")]
+    pub(super) documents: Vec<String>,
+}
+
+/// `ldmd emit`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd emit guide > guide.ldmd.md")]
+pub(super) struct LdmdEmitArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// Go on where an answer ended: its `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }

@@ -3,16 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::Value;
-
 use super::args::{Global, IngestArgs};
 use super::progress::Bar;
 use super::{Status, remark, store};
 use crate::error::Result;
 use crate::ingest::{ChangeKind, OptionChanges, Paths, Report, Request, preview, run as ingest};
-use crate::output::{Answer, Painter};
-use crate::query::List;
+use crate::query::finding::{Finding, Findings};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let folder = store::current_folder()?;
@@ -47,74 +43,29 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     bar.clear();
     let report = report?;
     if arguments.check {
-        let check = Check::of(&report);
-        global.print_list(&check)?;
-        let is_clean = check.findings.is_empty();
-        return Ok(if is_clean { Status::Success } else { Status::Nothing });
+        let findings = findings(&report);
+        global.print_list(&findings)?;
+        return Ok(Status::of_check(&findings));
     }
     global.print_list(&report)?;
     Ok(Status::Success)
 }
 
-/// A document that differs from what is stored.
-#[derive(Clone, Debug, Serialize)]
-struct Finding {
-    code: &'static str,
-    message: String,
-    file: String,
-    hint: &'static str,
-}
-
-/// Whether the store is out of date.
-#[derive(Clone, Debug, Serialize)]
-struct Check {
-    findings: Vec<Finding>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
-}
-
-impl List for Check {
-    fn count(&self) -> usize {
-        self.findings.len()
-    }
-
-    fn least(&self) -> usize {
-        0
-    }
-
-    fn first(&self, count: usize) -> Self {
-        let findings: Vec<Finding> = self.findings.iter().take(count).cloned().collect();
-        Self { truncated: findings.len() < self.findings.len(), findings }
-    }
-}
-
-impl Check {
-    fn of(report: &Report) -> Self {
-        let findings = report.changes.iter().flatten().map(|change| {
-            let (code, what) = match change.change {
-                ChangeKind::Added => ("ADDED", "is not in the store"),
-                ChangeKind::Changed => ("CHANGED", "differs from what is stored"),
-                ChangeKind::Removed => ("REMOVED", "is in the store and no longer there"),
-            };
-            Finding {
-                code,
-                message: format!("{} {what}", change.file),
-                file: change.file.clone(),
-                hint: "mdsel ingest",
-            }
-        });
-        Self { findings: findings.collect(), truncated: false }
-    }
-}
-
-impl Answer for Check {
-    fn rows(&self) -> Vec<Value> {
-        self.findings.iter().filter_map(|finding| serde_json::to_value(finding).ok()).collect()
-    }
-
-    fn text(&self, painter: &mut Painter) {
-        for finding in &self.findings {
-            painter.plain(&finding.message);
+/// Whether the store is out of date: a finding for each document that differs.
+fn findings(report: &Report) -> Findings {
+    let findings = report.changes.iter().flatten().map(|change| {
+        let (code, what) = match change.change {
+            ChangeKind::Added => ("ADDED", "is not in the store"),
+            ChangeKind::Changed => ("CHANGED", "differs from what is stored"),
+            ChangeKind::Removed => ("REMOVED", "is in the store and no longer there"),
+        };
+        Finding {
+            code,
+            message: format!("{} {what}", change.file),
+            file: Some(change.file.clone()),
+            line: None,
+            hint: Some("mdsel ingest".to_owned()),
         }
-    }
+    });
+    Findings::new(findings.collect(), Vec::new())
 }

@@ -6,6 +6,7 @@
 
 mod args;
 mod ingest;
+mod ldmd;
 mod progress;
 mod questions;
 mod search;
@@ -13,16 +14,17 @@ mod status;
 mod store;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::{Answer, Format, Options, Rendered, json, render, render_list, sanitize};
+use crate::output::{Answer, Format, Options, json, sanitize, write, write_list};
+use crate::query::finding::Findings;
 use crate::query::{List, Outcome};
-use args::{Cli, Color, Command, FormatName, Global};
+use args::{Cli, Color, Command, FormatName, Global, LdmdCommand};
 
 /// The statuses a command ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,19 @@ impl From<Outcome> for Status {
     }
 }
 
+impl Status {
+    /// How a check ended.
+    fn of_check(findings: &Findings) -> Self {
+        if !findings.unresolved_selectors.is_empty() {
+            Self::Fault
+        } else if findings.findings.is_empty() {
+            Self::Success
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
         Self::from(status as u8)
@@ -67,7 +82,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments).into(),
     };
-    let is_json = cli.global.format == FormatName::Json;
+    let is_json = cli.global.format() == FormatName::Json;
     match dispatch(&cli) {
         Ok(status) => status.into(),
         Err(error) => fault(&error, is_json, cli.global.max_chars).into(),
@@ -75,11 +90,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(cli: &Cli) -> Result<Status> {
-    let has_bytes = matches!(cli.command, Command::Select(_) | Command::Read(_));
-    if cli.global.format == FormatName::Raw && !has_bytes {
+    let has_bytes = matches!(
+        cli.command,
+        Command::Select(_)
+            | Command::Read(_)
+            | Command::Ldmd(LdmdCommand::Get(_) | LdmdCommand::Emit(_))
+    );
+    if cli.global.format() == FormatName::Raw && !has_bytes {
         // Before anything is done that the answer would tell.
         return Err(Error::new(ErrorKind::Usage, "this command's answer has no raw form")
-            .with_hint("ask for json, jsonl or text"));
+            .with_hint("ask for json, jsonl, text or ldmd"));
     }
     match &cli.command {
         Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
@@ -91,6 +111,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Find(arguments) => questions::find(&cli.global, arguments),
         Command::Search(arguments) => search::run(&cli.global, arguments),
         Command::Neighbors(arguments) => questions::neighbors(&cli.global, arguments),
+        Command::Ldmd(command) => ldmd::run(&cli.global, command),
     }
 }
 
@@ -149,13 +170,18 @@ fn remark(text: &str) {
 }
 
 impl Global {
+    fn format(&self) -> FormatName {
+        self.format.unwrap_or(FormatName::Json)
+    }
+
     fn options(&self) -> Options {
         Options {
-            format: match self.format {
+            format: match self.format() {
                 FormatName::Json => Format::Json,
                 FormatName::Jsonl => Format::Jsonl,
                 FormatName::Raw => Format::Raw,
                 FormatName::Text => Format::Text,
+                FormatName::Ldmd => Format::Ldmd,
             },
             is_pretty: self.pretty,
             has_color: match self.color {
@@ -169,25 +195,29 @@ impl Global {
 
     /// Prints an answer.
     fn print(&self, answer: &impl Answer) -> Result<()> {
-        write_out(&render(answer, self.options())?)
+        finish(|out| write(answer, self.options(), out))
     }
 
     /// Prints an answer whose items may be left out.
     fn print_list(&self, answer: &(impl Answer + List)) -> Result<()> {
-        write_out(&render_list(answer, self.options())?)
+        finish(|out| write_list(answer, self.options(), out))
     }
 }
 
 /// Writes to standard output; whoever closed it has read enough.
-fn write_out(rendered: &Rendered) -> Result<()> {
-    let mut stdout = io::stdout().lock();
-    for line in &rendered.remarks {
-        remark(line);
-    }
-    match stdout.write_all(&rendered.bytes).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::io(std::path::Path::new("standard output"), error))
+fn finish(write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>) -> Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let written = write(&mut out).and_then(|remarks| {
+        out.flush().map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
+        Ok(remarks)
+    });
+    match written {
+        Ok(remarks) => remarks.iter().for_each(|line| remark(line)),
+        Err(error) if error.is_broken_pipe() => {
+            // What is left could not be written either.
+            drop(out.into_parts());
         }
-        _ => Ok(()),
+        Err(error) => return Err(error),
     }
+    Ok(())
 }

@@ -37,7 +37,10 @@ fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Ve
 }
 
 /// The documents of that name; `None` for all.
-fn named_documents(library: &Library<'_>, names: &[String]) -> Result<Option<Vec<String>>> {
+pub(super) fn named_documents(
+    library: &Library<'_>,
+    names: &[String],
+) -> Result<Option<Vec<String>>> {
     if names.is_empty() {
         return Ok(None);
     }

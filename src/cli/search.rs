@@ -10,7 +10,7 @@ use crate::query::search::{
 use crate::query::{Library, Outcome};
 
 pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
-    let request = request(arguments, global.format == FormatName::Text)?;
+    let request = request(arguments, global.format() == FormatName::Text)?;
     let (snapshot, mut full_text) = store::open_full_text(global)?;
     let answer = search(&Library::new(&snapshot), &mut full_text, &request)?;
     if arguments.quiet {

@@ -14,8 +14,9 @@ use std::time::SystemTime;
 use super::Candidate;
 use super::state::{file_state, is_racy};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ldmd;
 use crate::limits;
-use crate::markdown;
+use crate::markdown::{self, Diagnostic};
 use crate::store::{FileState, NewDocument, PackedDocument, Packer};
 
 /// What became of a candidate.
@@ -155,9 +156,16 @@ fn take(
     if let Some(reason) = markdown::refusal(&bytes) {
         return Ok(Outcome::Refused(reason));
     }
-    let document = markdown::parse(&bytes);
+    let mut document = markdown::parse(&bytes);
+    let markup = ldmd::parse(&bytes, &document.opaque);
+    let faults = markup.faults.iter().filter(|fault| fault.kind.is_structural());
+    document.diagnostics.extend(faults.map(|fault| Diagnostic {
+        code: fault.kind.code(),
+        line: Some(fault.line),
+        message: fault.message.clone(),
+    }));
     let path = candidate.path.clone();
-    match packer.pack(NewDocument { path, bytes, hash, state, document }) {
+    match packer.pack(NewDocument { path, bytes, hash, state, document, markup }) {
         Ok(document) => Ok(Outcome::Put(Box::new(document))),
         Err(error) if error.kind() == ErrorKind::Limit => {
             Ok(Outcome::Refused("its outline is larger than the limit outline-bytes"))

@@ -17,7 +17,7 @@ pub mod words;
 use serde_json::{Map, Value};
 
 use crate::limits;
-use crate::position::LineIndex;
+use crate::position::{ByteSpan, LineIndex};
 use outline::Outline;
 
 /// Something in a document that could not be taken as it stands.
@@ -38,6 +38,9 @@ pub struct Document {
     pub outline: Outline,
     /// The keys and values of its front matter, where it has any that can be read.
     pub front_matter: Option<Map<String, Value>>,
+    /// Where no marker of LDMD is one, in order: front matter and the fenced code blocks, in containers
+    /// too.
+    pub opaque: Vec<ByteSpan>,
     /// What could not be taken as it stands.
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the file holds bytes that are not UTF-8.
@@ -100,6 +103,7 @@ pub fn parse(file: &[u8]) -> Document {
         "TITLE_CUT",
         format!("a heading longer than {} bytes: its title is cut", limits::MAX_TITLE_BYTES),
     );
+    let opaque = front_matter_span.into_iter().chain(parsed.fences).collect();
     let mut outline = Outline::build(file, front_matter_span, body, parsed.list, &lines);
     if is_lossy {
         for section in &mut outline.sections {
@@ -109,6 +113,7 @@ pub fn parse(file: &[u8]) -> Document {
     Document {
         outline,
         front_matter: front_matter.and_then(|found| found.value),
+        opaque,
         diagnostics,
         is_lossy,
     }

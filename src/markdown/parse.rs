@@ -29,6 +29,8 @@ use crate::position::{ByteSpan, LineIndex, next_line_start};
 /// What parsing a body gave.
 pub(super) struct Blocks {
     pub(super) list: Vec<Block>,
+    /// The fenced code blocks, in containers too, in document order.
+    pub(super) fences: Vec<ByteSpan>,
     pub(super) too_many_nodes: bool,
     pub(super) too_deep: bool,
     pub(super) title_was_cut: bool,
@@ -54,10 +56,11 @@ pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> 
         lines,
         titles: TitleParser::new(extensions),
         blocks: Vec::with_capacity(text.len() / 80),
+        fences: Vec::new(),
     };
     adapter.add_children(&root, None, ByteSpan::new(base, file.len()));
     let title_was_cut = adapter.titles.was_cut();
-    Blocks { list: adapter.blocks, too_many_nodes, too_deep, title_was_cut }
+    Blocks { list: adapter.blocks, fences: adapter.fences, too_many_nodes, too_deep, title_was_cut }
 }
 
 struct Adapter<'a> {
@@ -66,6 +69,7 @@ struct Adapter<'a> {
     lines: &'a LineIndex,
     titles: TitleParser,
     blocks: Vec<Block>,
+    fences: Vec<ByteSpan>,
 }
 
 impl Adapter<'_> {
@@ -85,6 +89,9 @@ impl Adapter<'_> {
                 BlockKind::Item | BlockKind::Block(BlockType::List | BlockType::Blockquote)
             );
             self.blocks.push(Block { kind, parent, span });
+            if child.is::<CodeFence>() {
+                self.fences.push(span);
+            }
             if is_container {
                 let trimmed = self.without_trailing_blank_lines(span);
                 let end_of_children = self.add_children(child, Some(index), span);

@@ -21,11 +21,10 @@ pub(super) fn too_small(most: usize) -> Error {
 /// Renders as many items of `answer` as fit into `most` characters.
 pub(super) fn fit<Answer: List>(
     answer: &Answer,
-    most: Option<usize>,
+    most: usize,
     render: impl Fn(&Answer) -> Result<Rendered>,
 ) -> Result<Rendered> {
     let whole = render(answer)?;
-    let Some(most) = most else { return Ok(whole) };
     if chars(&whole.bytes) <= most {
         return Ok(whole);
     }

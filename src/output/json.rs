@@ -10,26 +10,27 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use crate::visible::is_unsafe;
 
-/// Appends `value` and a line end to `bytes`, on one line or indented.
+/// Writes `value` and a line end, on one line or indented.
 pub(super) fn write<Value: Serialize + ?Sized>(
-    bytes: &mut Vec<u8>,
+    mut out: impl Write,
     value: &Value,
     is_pretty: bool,
-) {
-    // Neither our types nor writing into memory can fail.
-    drop(if is_pretty {
+) -> io::Result<()> {
+    if is_pretty {
         let formatter = Escaping(PrettyFormatter::new());
-        value.serialize(&mut Serializer::with_formatter(&mut *bytes, formatter))
+        value.serialize(&mut Serializer::with_formatter(&mut out, formatter))?;
     } else {
-        value.serialize(&mut Serializer::with_formatter(&mut *bytes, Escaping(CompactFormatter)))
-    });
-    bytes.push(b'\n');
+        let formatter = Escaping(CompactFormatter);
+        value.serialize(&mut Serializer::with_formatter(&mut out, formatter))?;
+    }
+    out.write_all(b"\n")
 }
 
 /// `value` on one line, without line end.
 pub fn compact<Value: Serialize + ?Sized>(value: &Value) -> String {
     let mut bytes = Vec::new();
-    write(&mut bytes, value, false);
+    // Neither our types nor writing into memory can fail.
+    drop(write(&mut bytes, value, false));
     bytes.pop();
     String::from_utf8(bytes).unwrap_or_default()
 }

@@ -1,16 +1,21 @@
 //! Answers as bytes: formats, the budget, and what is safe to show. Never touches the store.
 //!
-//! Every answer that can be printed implements [`Answer`]; [`render`] and [`render_list`] are the only
+//! Every answer that can be printed implements [`Answer`]; [`write()`] and [`write_list`] are the only
 //! ways from one to bytes. Invariant: what is printed in a format is a valid document of that format, however small
 //! the budget, and says so where anything was left out.
 
 mod budget;
 mod forms;
 pub mod json;
+mod ldmd;
 mod painter;
 pub mod sanitize;
 
+pub use ldmd::Report;
 pub use painter::Painter;
+
+use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -28,6 +33,8 @@ pub enum Format {
     Raw,
     /// For people.
     Text,
+    /// A Markdown document of sections that can be read one by one.
+    Ldmd,
 }
 
 /// How to print.
@@ -57,6 +64,12 @@ pub trait Answer: Serialize {
     /// What `text` prints.
     fn text(&self, painter: &mut Painter);
 
+    /// The command that it answers.
+    fn name(&self) -> &'static str;
+
+    /// What `ldmd` prints.
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()>;
+
     /// What a format that holds nothing but bytes of documents cannot say: a line for each address
     /// without answer, each warning, and how to go on.
     fn remarks(&self) -> Vec<String> {
@@ -66,55 +79,81 @@ pub trait Answer: Serialize {
 
 /// An answer as it is printed.
 #[derive(Debug)]
-pub struct Rendered {
-    /// The answer itself.
-    pub bytes: Vec<u8>,
+struct Rendered {
+    bytes: Vec<u8>,
     /// Lines that the answer's format cannot hold.
-    pub remarks: Vec<String>,
+    remarks: Vec<String>,
 }
 
-/// Prints an answer that has no items to leave out.
-pub fn render(answer: &impl Answer, options: Options) -> Result<Rendered> {
-    let rendered = rendered(answer, options)?;
+/// Writes an answer that has no items to leave out; tells what its format cannot hold.
+pub fn write(answer: &impl Answer, options: Options, out: &mut dyn Write) -> Result<Vec<String>> {
     match options.max_chars {
-        Some(most) if budget::chars(&rendered.bytes) > most => Err(budget::too_small(most)),
-        _ => Ok(rendered),
+        None => written(answer, options, out),
+        Some(most) => {
+            let rendered = render(answer, options)?;
+            if budget::chars(&rendered.bytes) > most {
+                return Err(budget::too_small(most));
+            }
+            put(rendered, out)
+        }
     }
 }
 
-/// Prints an answer, leaving items out from the end as the budget asks.
-pub fn render_list<Listed: Answer + List>(answer: &Listed, options: Options) -> Result<Rendered> {
-    budget::fit(answer, options.max_chars, |answer| rendered(answer, options))
+/// Writes an answer, leaving items out from the end as the budget asks; tells what its format cannot
+/// hold.
+pub fn write_list<Listed: Answer + List>(
+    answer: &Listed,
+    options: Options,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    match options.max_chars {
+        None => written(answer, options, out),
+        Some(most) => put(budget::fit(answer, most, |answer| render(answer, options))?, out),
+    }
 }
 
-fn rendered(answer: &impl Answer, options: Options) -> Result<Rendered> {
-    let is_bytes = options.format == Format::Raw;
-    Ok(Rendered {
-        bytes: bytes_of(answer, options)?,
-        remarks: if is_bytes { answer.remarks() } else { Vec::new() },
-    })
+fn put(rendered: Rendered, out: &mut dyn Write) -> Result<Vec<String>> {
+    out.write_all(&rendered.bytes).map_err(unwritten)?;
+    Ok(rendered.remarks)
 }
 
-fn bytes_of(answer: &impl Answer, options: Options) -> Result<Vec<u8>> {
+fn unwritten(error: io::Error) -> Error {
+    Error::io(Path::new("standard output"), error)
+}
+
+fn render(answer: &impl Answer, options: Options) -> Result<Rendered> {
     let mut bytes = Vec::new();
+    let remarks = written(answer, options, &mut bytes)?;
+    Ok(Rendered { bytes, remarks })
+}
+
+fn written(answer: &impl Answer, options: Options, out: &mut dyn Write) -> Result<Vec<String>> {
+    let no_form = |name: &str| {
+        Error::new(ErrorKind::Usage, format!("this answer has no {name} form"))
+            .with_hint("ask for json, jsonl or text")
+    };
+    let mut remarks = Vec::new();
     match options.format {
-        Format::Json => json::write(&mut bytes, answer, options.is_pretty),
+        Format::Json => json::write(out, answer, options.is_pretty).map_err(unwritten)?,
         Format::Jsonl => {
             for row in answer.rows() {
-                json::write(&mut bytes, &row, false);
+                json::write(&mut *out, &row, false).map_err(unwritten)?;
             }
         }
         Format::Raw => {
-            bytes = answer.raw().ok_or_else(|| {
-                Error::new(ErrorKind::Usage, "this answer has no raw form")
-                    .with_hint("ask for json, jsonl or text")
-            })?;
+            let bytes = answer.raw().ok_or_else(|| no_form("raw"))?;
+            out.write_all(&bytes).map_err(unwritten)?;
+            remarks = answer.remarks();
         }
         Format::Text => {
             let mut painter = Painter::new(options.has_color);
             answer.text(&mut painter);
-            bytes = painter.finish().into_bytes();
+            out.write_all(painter.finish().as_bytes()).map_err(unwritten)?;
+        }
+        Format::Ldmd => {
+            let mut report = Report::begin(out, answer.name()).map_err(unwritten)?;
+            answer.report(&mut report).and_then(|()| report.finish()).map_err(unwritten)?;
         }
     }
-    Ok(bytes)
+    Ok(remarks)
 }

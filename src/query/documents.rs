@@ -8,6 +8,7 @@ use super::suggestion::similar_documents;
 use crate::address::{Fault, FaultCode, namespace};
 use crate::error::Result;
 use crate::ingest::is_really_below;
+use crate::limits;
 use crate::store::{NameMatch, StoredDocument};
 
 /// The documents that were named, and the names that none has.
@@ -102,6 +103,29 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
     Ok(result)
+}
+
+/// The only document of that name, which may also be a folder or a glob; the inner fault says why there
+/// is none.
+pub fn one(
+    library: &Library<'_>,
+    name: &str,
+) -> Result<std::result::Result<StoredDocument, Fault>> {
+    let mut named = named(library, std::slice::from_ref(&name.to_owned()))?;
+    if let Some(fault) = named.faults.pop() {
+        return Ok(Err(fault));
+    }
+    Ok(match named.documents.as_slice() {
+        [document] => Ok(document.clone()),
+        documents => {
+            let message = format!("{} documents are named {name:?}", documents.len());
+            let mut fault = Fault::new(FaultCode::Ambiguous, message).of(name, 0);
+            let shown = documents.iter().take(limits::MAX_CANDIDATES_SHOWN);
+            fault.candidates =
+                shown.map(|stored| format!("{}::*", namespace::encode(&stored.path))).collect();
+            Err(fault)
+        }
+    })
 }
 
 /// The documents below the folder `plain`, or those whose path the glob `name` matches.

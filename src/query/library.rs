@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::address::{Tree, namespace};
 use crate::error::Result;
 use crate::ingest::{file_state, is_really_below};
+use crate::ldmd::Markup;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{Snapshot, StoredDocument};
@@ -23,15 +24,17 @@ pub struct OpenDocument {
     pub stored: StoredDocument,
     /// Its structure.
     pub tree: Tree,
+    /// Its LDMD sections.
+    pub markup: Markup,
     /// Its name in addresses.
     pub namespace: String,
 }
 
 impl OpenDocument {
-    /// A document with its outline.
-    pub fn new(stored: StoredDocument, outline: Outline) -> Self {
+    /// A document with its outline and its LDMD sections.
+    pub fn new(stored: StoredDocument, outline: Outline, markup: Markup) -> Self {
         let namespace = namespace::encode(&stored.path);
-        Self { stored, tree: Tree::new(outline), namespace }
+        Self { stored, tree: Tree::new(outline), markup, namespace }
     }
 
     /// The address of `locator` in this document.
@@ -42,6 +45,13 @@ impl OpenDocument {
     /// The primary address of a node.
     pub fn address_of(&self, node: usize) -> String {
         self.address(&self.tree.selector(node))
+    }
+
+    /// The primary address of an LDMD section.
+    pub fn address_of_ldmd(&self, section: usize) -> String {
+        // What would begin parameters is escaped, too.
+        let name = namespace::encode(&self.markup.name(section)).replace('?', "%3F");
+        self.address(&format!("ldmd:{name}"))
     }
 
     /// Its whole length.
@@ -100,7 +110,8 @@ impl<'a> Library<'a> {
             return Ok(Rc::clone(open));
         }
         let outline = self.snapshot.outline(stored)?;
-        let document = Rc::new(OpenDocument::new(stored.clone(), outline));
+        let markup = self.snapshot.markup(stored)?;
+        let document = Rc::new(OpenDocument::new(stored.clone(), outline, markup));
         let mut open = self.open.borrow_mut();
         if open.len() >= KEPT {
             open.clear();

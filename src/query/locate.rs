@@ -71,6 +71,7 @@ pub(super) fn locate(document: &Rc<OpenDocument>, text: &str) -> Reading {
         Locator::Line(line) => at_line(document, *line, params),
         Locator::IndexPath(path, digits) => at_index_path(document, path, digits, params),
         Locator::Anchor(anchor) => at_anchor(document, anchor, params),
+        Locator::Ldmd(id) => at_ldmd_section(document, id, params),
         Locator::SectionPath(path) => at_section_path(document, path, params),
         Locator::Selector(selector) => {
             let mut reading = follow(document, selector, params);
@@ -263,6 +264,31 @@ pub(super) fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Param
     Reading::fault(Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions))
 }
 
+/// The LDMD section with that id, as it is written or decoded once.
+pub(super) fn ldmd_section(document: &OpenDocument, id: &str) -> Result<usize, Fault> {
+    let markup = &document.markup;
+    markup.named(id).or_else(|_| markup.named(&namespace::decode(id))).map_err(|others| {
+        let message = format!("{} has no LDMD section {id:?}", document.stored.path);
+        let mut suggestions: Vec<String> =
+            others.into_iter().map(|section| document.address_of_ldmd(section)).collect();
+        suggestions.truncate(limits::MAX_SUGGESTIONS);
+        if suggestions.is_empty() {
+            suggestions = suggestion::similar_ldmd_sections(document, id);
+        }
+        Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions)
+    })
+}
+
+pub(super) fn at_ldmd_section(document: &Rc<OpenDocument>, id: &str, params: Params) -> Reading {
+    match ldmd_section(document, id) {
+        Ok(section) => {
+            let target = Target::Ldmd(section);
+            with_its_part(Reading::place(Place::new(Rc::clone(document), target, params)))
+        }
+        Err(fault) => Reading::fault(fault),
+    }
+}
+
 /// Follows a selector.
 pub(super) fn follow(document: &Rc<OpenDocument>, selector: &Selector, params: Params) -> Reading {
     let place = |node| Place::new(Rc::clone(document), Target::Node(node), params);
@@ -299,8 +325,19 @@ pub(super) fn follow(document: &Rc<OpenDocument>, selector: &Selector, params: P
     with_its_part(Reading { places, warnings, ..Reading::default() })
 }
 
-/// The reading, unless a heading is asked for where there is none.
+/// The reading, unless a part is asked for where there is none.
 fn with_its_part(reading: Reading) -> Reading {
+    let is_split = |place: &&Place| {
+        let holds_others = |section| place.document.markup.children(section).next().is_some();
+        place.params.part == Some(Part::Own)
+            && matches!(place.target, Target::Ldmd(section) if holds_others(section))
+    };
+    if let Some(place) = reading.places.iter().find(is_split) {
+        let address = place.address();
+        let message =
+            format!("{address} has sections within: `ldmd get --depth 0` leaves them out");
+        return fault(FaultCode::SelectorNotFound, message);
+    }
     let lacks_heading = |place: &&Place| {
         let is_section = match place.target {
             Target::Node(node) => place.document.tree.section(node).is_some(),

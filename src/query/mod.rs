@@ -8,9 +8,11 @@
 pub mod cursor;
 pub mod documents;
 pub mod find;
+pub mod finding;
 mod glob;
 mod groups;
 pub mod index;
+pub mod ldmd;
 pub mod library;
 mod locate;
 pub mod neighbors;
@@ -22,6 +24,7 @@ pub mod search;
 pub mod section_path;
 pub mod select;
 mod suggestion;
+pub mod summary;
 pub mod toc;
 
 pub use cursor::Cursor;

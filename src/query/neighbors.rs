@@ -106,6 +106,7 @@ pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) ->
             ..nothing_around(place.address())
         },
         Target::FrontMatter => nothing_around(place.address()),
+        Target::Ldmd(section) => around_ldmd(document, section),
     };
     around.freshness = library.freshness(&document.stored);
     around.children.drain(..part.start().min(around.children.len()));
@@ -182,5 +183,27 @@ fn around(document: &OpenDocument, node: usize) -> Around {
         prev_in_order: before.map(|node| neighbor(document, node)),
         next_in_order: behind.map(|node| neighbor(document, node)),
         ..nothing_around(document.address_of(node))
+    }
+}
+
+fn around_ldmd(document: &OpenDocument, section: usize) -> Around {
+    let neighbor = |section: usize| Neighbor {
+        selector: document.address_of_ldmd(section),
+        title: document
+            .markup
+            .sections
+            .get(section)
+            .map(|section| section.title.clone())
+            .filter(|title| !title.is_empty()),
+    };
+    let neighbors = document.markup.neighbors(section);
+    Around {
+        prev: neighbors.previous.map(neighbor),
+        next: neighbors.next.map(neighbor),
+        parent: neighbors.parent.map(neighbor),
+        children: neighbors.children.into_iter().map(neighbor).collect(),
+        prev_in_order: neighbors.previous_in_order.map(neighbor),
+        next_in_order: neighbors.next_in_order.map(neighbor),
+        ..nothing_around(document.address_of_ldmd(section))
     }
 }

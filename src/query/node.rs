@@ -222,19 +222,26 @@ fn describe(
         Target::Node(node) => (Some(node), Some(Scope::Node(node)), tree.type_name(node)),
         Target::Document => (None, Some(Scope::Document), "document".to_owned()),
         Target::FrontMatter => (None, None, "frontmatter".to_owned()),
+        Target::Ldmd(_) => (None, None, "ldmd".to_owned()),
     };
     let section = node.and_then(|node| tree.section(node));
+    let ldmd = place.ldmd();
+    let ldmd_title = ldmd.map(|section| &section.title).filter(|title| !title.is_empty());
     NodeAnswer {
         selector: place.address(),
         node_type,
         content: None,
         truncated: false,
-        children_available: scope.map_or_else(Vec::new, |scope| children(place, scope)),
+        children_available: match (place.target, scope) {
+            (Target::Ldmd(section), _) => ldmd_children(place, section, span, bytes),
+            (_, Some(scope)) => children(place, scope),
+            (_, None) => Vec::new(),
+        },
         children_omitted: false,
         pagination: None,
         file: document.stored.path.clone(),
         path: section.and_then(|section| tree.section_path(section.node)),
-        title: section.map(|section| section.title.clone()),
+        title: section.map(|section| &section.title).or(ldmd_title).cloned(),
         level: section.map(|section| section.level),
         line_start: lines.start,
         line_end: lines.end,
@@ -347,6 +354,7 @@ fn narrowed(place: &Place, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan)
     let first_line = match place.target {
         Target::Document | Target::FrontMatter => 1,
         Target::Node(node) => tree.node(node).map_or(1, |node| node.lines.start),
+        Target::Ldmd(_) => place.ldmd().map_or(1, |section| section.lines.start),
     };
     let index = LineIndex::new(bytes);
     let (mut from, mut to) = (1, index.count());
@@ -376,6 +384,24 @@ fn children(place: &Place, scope: Scope) -> Vec<Child> {
                 node_type: tree.type_name(node),
                 title: tree.section(node)?.title.clone(),
                 words: words_below(tree, node),
+            })
+        })
+        .collect()
+}
+
+/// The LDMD sections directly in `section`, as far as they lie in `span`, whose bytes are `bytes`.
+fn ldmd_children(place: &Place, section: usize, span: ByteSpan, bytes: &[u8]) -> Vec<Child> {
+    let markup = &place.document.markup;
+    markup
+        .children(section)
+        .filter_map(|index| {
+            let child = markup.sections.get(index).filter(|child| span.contains(child.span))?;
+            let own = child.span.start - span.start..child.span.end - span.start;
+            Some(Child {
+                selector: place.document.address_of_ldmd(index),
+                node_type: "ldmd".to_owned(),
+                title: child.title.clone(),
+                words: measure(bytes.get(own)?).words,
             })
         })
         .collect()

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::library::OpenDocument;
 use crate::address::{Params, Part};
+use crate::ldmd;
 use crate::position::ByteSpan;
 
 /// What a place is.
@@ -17,6 +18,8 @@ pub enum Target {
     FrontMatter,
     /// A node.
     Node(usize),
+    /// An LDMD section.
+    Ldmd(usize),
 }
 
 /// A place that an address names.
@@ -43,6 +46,7 @@ impl Place {
             Target::Document => self.document.address("*"),
             Target::FrontMatter => self.document.address("@frontmatter"),
             Target::Node(node) => self.document.address_of(node),
+            Target::Ldmd(section) => self.document.address_of_ldmd(section),
         }
     }
 
@@ -55,6 +59,15 @@ impl Place {
             Target::Node(node) => {
                 outline.nodes.get(node).map(|node| node.bytes).unwrap_or_default()
             }
+            Target::Ldmd(_) => self.ldmd().map(|section| section.span).unwrap_or_default(),
+        }
+    }
+
+    /// The LDMD section, where the target is one.
+    pub fn ldmd(&self) -> Option<&ldmd::Section> {
+        match self.target {
+            Target::Ldmd(section) => self.document.markup.sections.get(section),
+            _ => None,
         }
     }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::resolve_one;
 use super::{Library, List, Outcome, documents};
-use crate::address::{Fault, FaultCode, Part, namespace};
+use crate::address::{Fault, Part, namespace};
 use crate::error::{Result, Warning};
 
 /// What to read.
@@ -72,20 +72,14 @@ pub fn address_in(
     document: &str,
     place: &str,
 ) -> Result<std::result::Result<String, Fault>> {
-    let mut named = documents::named(library, std::slice::from_ref(&document.to_owned()))?;
-    if let Some(fault) = named.faults.pop() {
-        return Ok(Err(fault));
-    }
-    Ok(match named.documents.as_slice() {
-        [stored] => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
-        documents => {
-            let message = format!("{} documents are named {document:?}", documents.len());
-            let mut fault = Fault::new(FaultCode::Ambiguous, message).of(document, 0);
-            fault.candidates = documents
-                .iter()
-                .take(crate::limits::MAX_CANDIDATES_SHOWN)
-                .map(|stored| format!("{}::{place}", namespace::encode(&stored.path)))
-                .collect();
+    Ok(match documents::one(library, document)? {
+        Ok(stored) => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
+        Err(mut fault) => {
+            for candidate in &mut fault.candidates {
+                if let Some(whole) = candidate.strip_suffix("::*") {
+                    *candidate = format!("{whole}::{place}");
+                }
+            }
             Err(fault)
         }
     })

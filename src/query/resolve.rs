@@ -14,7 +14,7 @@ use super::place::{Place, Target};
 use super::section_path::{SectionPath, Tier};
 use super::suggestion::similar_documents;
 use crate::address::{
-    Fault, FaultCode, Locator, Params, Selector, namespace, parse_params, parse_place,
+    Fault, FaultCode, Locator, Params, ParsedPlace, Selector, namespace, parse_params, parse_place,
     selector::is_selector, split_known_params, whole_number,
 };
 use crate::error::{Result, Warning};
@@ -85,6 +85,13 @@ pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<R
                     };
                     return resolver.selector_over_store(address, selector, place.params, window);
                 }
+                Err(fault) => Reading::fault(fault).in_address(address, 0),
+            },
+            None if address.starts_with("ldmd:") => match parse_place(address) {
+                Ok(ParsedPlace { locator: Locator::Ldmd(id), params }) => {
+                    resolver.ldmd_over_store(&id, params)?.in_address(address, 0)
+                }
+                Ok(_) => return Ok(Resolution::default()),
                 Err(fault) => Reading::fault(fault).in_address(address, 0),
             },
             None => resolver.without_namespace(address)?.in_address(address, 0),
@@ -329,20 +336,27 @@ impl Resolver<'_> {
                 readings.push(reading);
             }
         }
-        if readings.len() > 1 {
-            let mut fault = Fault::new(
-                FaultCode::Ambiguous,
-                format!("{} documents have the anchor #{anchor}", readings.len()),
-            );
-            let places = readings.iter().flat_map(|reading| &reading.places);
-            fault.candidates =
-                places.take(limits::MAX_CANDIDATES_SHOWN).map(Place::address).collect();
-            return Ok(Reading::fault(fault));
+        Ok(only_reading(readings, &format!("the anchor #{anchor}")))
+    }
+
+    /// An LDMD section over the whole store, where its id must be unique.
+    fn ldmd_over_store(&self, id: &str, params: Params) -> Result<Reading> {
+        let decoded = namespace::decode(id);
+        // `id@LINE` names the section of that id which begins at the line.
+        let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
+        let mut candidates = Vec::new();
+        for id in [id, &decoded].into_iter().chain(unnumbered) {
+            candidates.extend(self.library.snapshot.documents_with_ldmd_section(id)?);
         }
-        Ok(readings.pop().unwrap_or_else(|| {
-            let message = format!("no document has the anchor #{anchor}");
-            Reading::fault(Fault::new(FaultCode::SelectorNotFound, message))
-        }))
+        sort_by_path(&mut candidates);
+        let mut readings = Vec::new();
+        for stored in &candidates {
+            let reading = locate::at_ldmd_section(&self.library.open(stored)?, id, params);
+            if !reading.is_not_found() {
+                readings.push(reading);
+            }
+        }
+        Ok(only_reading(readings, &format!("the LDMD section {id:?}")))
     }
 
     /// A selector without namespace: in every document, in path order.
@@ -442,6 +456,21 @@ impl Resolver<'_> {
         }
         Ok(addresses)
     }
+}
+
+/// The only one of the readings of `name` in several documents, or why there is none.
+fn only_reading(mut readings: Vec<Reading>, name: &str) -> Reading {
+    if readings.len() > 1 {
+        let message = format!("{} documents have {name}", readings.len());
+        let mut fault = Fault::new(FaultCode::Ambiguous, message);
+        let places = readings.iter().flat_map(|reading| &reading.places);
+        fault.candidates = places.take(limits::MAX_CANDIDATES_SHOWN).map(Place::address).collect();
+        return Reading::fault(fault);
+    }
+    readings.pop().unwrap_or_else(|| {
+        let message = format!("no document has {name}");
+        Reading::fault(Fault::new(FaultCode::SelectorNotFound, message))
+    })
 }
 
 fn sort_by_path(documents: &mut Vec<StoredDocument>) {

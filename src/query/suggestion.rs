@@ -100,6 +100,15 @@ pub(super) fn similar_sections(document: &OpenDocument, text: &str) -> Vec<Strin
     unique(addresses.take(limits::MAX_SUGGESTIONS * 4).collect())
 }
 
+/// The LDMD sections of a document whose id resembles `id`, as addresses.
+pub(super) fn similar_ldmd_sections(document: &OpenDocument, id: &str) -> Vec<String> {
+    let sections = document.markup.sections.iter().take(limits::MAX_SECTIONS_COMPARED);
+    let ids: Vec<&str> = sections.map(|section| section.id.as_str()).collect();
+    let similar = most_similar(id, ids);
+    let sections = similar.into_iter().filter_map(|id| document.markup.named(id).ok());
+    unique(sections.map(|section| document.address_of_ldmd(section)).collect())
+}
+
 /// The whole documents whose name resembles `name`, as addresses.
 pub(super) fn similar_documents(library: &Library<'_>, name: &str) -> Result<Vec<String>> {
     let components = name.split('/').count();

@@ -19,6 +19,7 @@ pub use writer::{PackedDocument, Packer, Writer};
 
 use std::path::{Path, PathBuf};
 
+use crate::ldmd::Markup;
 use crate::markdown::Document;
 
 /// The file beside a store whose name is the store's with `suffix`.
@@ -62,6 +63,8 @@ pub struct StoredDocument {
     pub state: FileState,
     /// Whether it holds bytes that are not UTF-8.
     pub is_lossy: bool,
+    /// Whether it has markers of LDMD.
+    pub has_ldmd: bool,
 }
 
 /// A document to be put into the store.
@@ -77,6 +80,8 @@ pub struct NewDocument {
     pub state: FileState,
     /// Its structure.
     pub document: Document,
+    /// Its LDMD sections.
+    pub markup: Markup,
 }
 
 /// What decides which files an ingest takes; stored, and reused until given again.

@@ -176,8 +176,11 @@ impl Scan<'_> {
         let mut spans = Vec::new();
         let mut count = 0;
         if pattern.is_multi_line || self.filter.looks_inside() {
-            let outline = outline
-                .insert(OpenDocument::new(document.clone(), self.snapshot.outline(document)?));
+            let outline = outline.insert(OpenDocument::new(
+                document.clone(),
+                self.snapshot.outline(document)?,
+                self.snapshot.markup(document)?,
+            ));
             let parts = if pattern.is_multi_line {
                 own_texts(outline.tree.outline())
             } else {
@@ -219,7 +222,11 @@ impl Scan<'_> {
             }
         };
         if has_places && outline.is_none() {
-            outline = Some(OpenDocument::new(document.clone(), self.snapshot.outline(document)?));
+            outline = Some(OpenDocument::new(
+                document.clone(),
+                self.snapshot.outline(document)?,
+                self.snapshot.markup(document)?,
+            ));
         }
         let open = outline.as_ref().filter(|_| has_places);
         let mut maker = HitMaker::new(&document.path, open, bytes, surroundings);

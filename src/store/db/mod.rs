@@ -5,6 +5,7 @@
 //! Invariant: nothing is read from, and nothing written to, a file that has not passed these checks.
 
 mod content;
+mod markup_codec;
 mod outline_codec;
 mod schema;
 mod snapshot;
@@ -29,7 +30,7 @@ use crate::store::{beside, without_extension};
 
 /// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
 /// takes every document anew.
-const PARSER_VERSION: i64 = 1;
+const PARSER_VERSION: i64 = 2;
 
 /// Bytes of a row at most: well above [`crate::limits::MAX_OUTLINE_BYTES`].
 const MAX_ROW_BYTES: i32 = 256 << 20;

@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6d64_7365;
 const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/0001_documents.sql")];
 
 /// blake3 of what `sqlite_schema` holds behind the last migration.
-const FINGERPRINT: &str = "e154a6e5410fbd341e12378d46aefa7b160d191facf454c8ce1ae5f88f1c497d";
+const FINGERPRINT: &str = "33057a3abe71007922a0cffeee4c333cc1b94289334b7fad62e625ba131d3ded";
 
 /// The version of the schema that this program writes.
 pub(super) fn version() -> i64 {

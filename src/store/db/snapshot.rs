@@ -11,17 +11,19 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{
-    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, fold, name_key,
-    not_found, outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
+    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, fold, markup_codec,
+    name_key, not_found, outline_codec, peek, schema, sql, store_error, title_keys,
+    without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::ldmd::Markup;
 use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{FileState, IngestOptions, StoredDocument};
 
 /// Columns of a [`StoredDocument`], in the order that [`stored_document`] reads.
-pub(super) const DOCUMENT_COLUMNS: &str = "id, path, hash, size, mtime_ns, ctime_ns, lossy";
+pub(super) const DOCUMENT_COLUMNS: &str = "id, path, hash, size, mtime_ns, ctime_ns, lossy, ldmd";
 
 /// Reads a row of [`DOCUMENT_COLUMNS`].
 pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
@@ -35,6 +37,7 @@ pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument>
             ctime_ns: row.get(5)?,
         },
         is_lossy: row.get(6)?,
+        has_ldmd: row.get(7)?,
     })
 }
 
@@ -385,6 +388,38 @@ impl Snapshot {
             corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
                 .with_hint("or let `mdsel ingest --force` make it anew")
         })
+    }
+
+    /// The LDMD sections and faults of a document.
+    pub fn markup(&self, document: &StoredDocument) -> Result<Markup> {
+        if !document.has_ldmd {
+            return Ok(Markup::default());
+        }
+        let packed = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT packed FROM ldmd WHERE document_id = ?1")
+                .and_then(|mut statement| {
+                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
+                }),
+        )?;
+        let length = self.length(document)?;
+        packed.and_then(|packed| markup_codec::decode(&packed, length)).ok_or_else(|| {
+            corrupt(&self.path, &format!("the LDMD sections of {} cannot be read", document.path))
+                .with_hint("or let `mdsel ingest --force` make them anew")
+        })
+    }
+
+    /// The documents, in path order, that have an LDMD section with that id.
+    pub fn documents_with_ldmd_section(&self, id: &str) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM ldmd_section AS section \
+             JOIN document ON document.id = document_id WHERE section.id = ?1 ORDER BY path"
+        );
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map([id], stored_document)?.collect()),
+        )
     }
 
     /// The documents, in path order, that may hold a section whose title or path part contains

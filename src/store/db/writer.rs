@@ -13,8 +13,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
 use super::{
-    Header, PARSER_VERSION, beside, connect, content, name_key, outline_codec, peek, schema, sql,
-    store_error, title_keys, without_extension,
+    Header, PARSER_VERSION, beside, connect, content, markup_codec, name_key, outline_codec, peek,
+    schema, sql, store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -36,6 +36,8 @@ pub(in crate::store) struct PackedRows {
     sections: usize,
     blocks: usize,
     is_lossy: bool,
+    /// Packed, where there is any, and the ids of its sections.
+    markup: Option<(Vec<u8>, Vec<String>)>,
     front_matter: Option<String>,
     tags: Vec<String>,
     diagnostics: Vec<Diagnostic>,
@@ -61,7 +63,12 @@ impl RowPacker {
         let outline = &new.document.outline;
         let packed = outline_codec::encode(outline);
         let title_keys = title_keys::of(outline);
-        if packed.len().max(title_keys.len()) > limits::MAX_OUTLINE_BYTES {
+        let markup = (!new.markup.is_empty()).then(|| {
+            let ids = new.markup.sections.iter().map(|section| section.id.clone()).collect();
+            (markup_codec::encode(&new.markup), ids)
+        });
+        let markup_bytes = markup.as_ref().map_or(0, |(packed, _)| packed.len());
+        if packed.len().max(title_keys.len()).max(markup_bytes) > limits::MAX_OUTLINE_BYTES {
             return Err(limits::exceeded("outline-bytes"));
         }
         let chunks =
@@ -78,6 +85,7 @@ impl RowPacker {
             sections: outline.sections.len(),
             blocks: outline.nodes.iter().filter(is_block).count(),
             is_lossy: new.document.is_lossy,
+            markup,
             front_matter: new
                 .document
                 .front_matter
@@ -325,8 +333,8 @@ impl RowWriter {
             .query_row([], |row| row.get(0))?;
         prepare(
             "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
-             sections, blocks, lossy, generation) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             sections, blocks, lossy, ldmd, generation) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(params![
             document.path,
@@ -340,12 +348,21 @@ impl RowWriter {
             sql(document.sections),
             sql(document.blocks),
             document.is_lossy,
+            document.markup.is_some(),
             generation + 1,
         ])?;
         let id = self.connection.last_insert_rowid();
         content::write(&self.connection, id, &document.chunks)?;
         prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
             .execute(params![id, document.outline])?;
+        if let Some((packed, ids)) = &document.markup {
+            prepare("INSERT INTO ldmd (document_id, packed) VALUES (?1, ?2)")?
+                .execute(params![id, packed])?;
+            for section in ids {
+                prepare("INSERT OR IGNORE INTO ldmd_section (id, document_id) VALUES (?1, ?2)")?
+                    .execute(params![section, id])?;
+            }
+        }
         if let Some(front_matter) = &document.front_matter {
             prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
                 .execute(params![id, front_matter])?;

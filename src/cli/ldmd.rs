@@ -1,0 +1,91 @@
+//! `ldmd`: its commands' arguments as requests.
+
+use super::Status;
+use super::args::{FormatName, Global, LdmdCommand, LdmdGetArgs, ModeName};
+use super::questions::{cursor, named_documents};
+use super::store::open_fresh;
+use crate::error::Result;
+use crate::ldmd::{Mode, Request as SliceRequest};
+use crate::query::Library;
+use crate::query::ldmd::{check, emit, get, index, neighbors, search};
+use crate::store::Snapshot;
+
+pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
+    match command {
+        LdmdCommand::Index(arguments) => {
+            let request = index::Request {
+                document: arguments.document.clone(),
+                limit: arguments.limit,
+                after: cursor(arguments.after.as_ref())?,
+            };
+            let snapshot = open(global, &request.document)?;
+            let answer = index::index(&Library::new(&snapshot), &request)?;
+            global.print_list(&answer)?;
+            Ok(answer.outcome().into())
+        }
+        LdmdCommand::Get(arguments) => get(global, arguments),
+        LdmdCommand::Search(arguments) => {
+            let request = search::Request {
+                document: arguments.document.clone(),
+                query: arguments.query.clone(),
+                limit: arguments.limit,
+                after: cursor(arguments.after.as_ref())?,
+            };
+            let snapshot = open(global, &request.document)?;
+            let answer = search::search(&Library::new(&snapshot), &request)?;
+            global.print_list(&answer)?;
+            Ok(answer.search_outcome().into())
+        }
+        LdmdCommand::Neighbors(arguments) => {
+            let snapshot = open(global, &arguments.document)?;
+            let library = Library::new(&snapshot);
+            let answer = neighbors::neighbors(&library, &arguments.document, &arguments.id)?;
+            global.print_list(&answer)?;
+            Ok(answer.outcome().into())
+        }
+        LdmdCommand::Check(arguments) => {
+            let wanted = &arguments.documents;
+            let snapshot = open_fresh(global, |library| named_documents(library, wanted))?;
+            let findings = check::check(&Library::new(&snapshot), wanted)?;
+            global.print_list(&findings)?;
+            Ok(Status::of_check(&findings))
+        }
+        LdmdCommand::Emit(arguments) => {
+            let snapshot = open(global, &arguments.document)?;
+            let after = cursor(arguments.after.as_ref())?;
+            let answer = emit::emit(&Library::new(&snapshot), &arguments.document, after)?;
+            // The answer is an LDMD document by itself.
+            let is_document = matches!(global.format, None | Some(FormatName::Ldmd));
+            let format = if is_document { Some(FormatName::Raw) } else { global.format };
+            Global { format, ..global.clone() }.print_list(&answer)?;
+            Ok(answer.outcome().into())
+        }
+    }
+}
+
+fn get(global: &Global, arguments: &LdmdGetArgs) -> Result<Status> {
+    let request = get::Request {
+        document: arguments.document.clone(),
+        id: arguments.id.clone(),
+        slice: SliceRequest {
+            mode: match arguments.mode {
+                ModeName::Full => Mode::Full,
+                ModeName::Preview => Mode::Preview,
+                ModeName::Tldr => Mode::Tldr,
+            },
+            depth: arguments.depth,
+            limit_bytes: arguments.limit_bytes,
+            strip_markers: arguments.strip_markers,
+        },
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let snapshot = open(global, &request.document)?;
+    let answer = get::get(&Library::new(&snapshot), &request)?;
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+/// Opens the store, the document of that name up to date where that is asked for.
+fn open(global: &Global, document: &String) -> Result<Snapshot> {
+    open_fresh(global, |library| named_documents(library, std::slice::from_ref(document)))
+}

@@ -1,0 +1,286 @@
+//! One marker line: `<!--LDMD:KIND attributes-->`, nothing but blanks around it.
+//!
+//! Owns the grammar of a line (paper, section 2: "Marker Grammar", with the attributes in any
+//! order). Invariant: a line that [`is_marker_line`] takes is read as a marker or as a malformed
+//! one, never as text, so that the writer can ask what the reader would do.
+
+use std::borrow::Cow;
+
+use crate::limits::MAX_LDMD_ATTRIBUTES;
+
+/// What every marker begins with.
+pub(super) const PREFIX: &[u8] = b"<!--LDMD:";
+
+/// Whether `line`, given without its line end, is a marker: any kind of LDMD marker, malformed
+/// ones too. A keyword is an upper-case ASCII word directly behind the colon.
+pub fn is_marker_line(line: &[u8]) -> bool {
+    body(line).is_some()
+}
+
+/// What stands between `<!--LDMD:` and `-->`.
+fn body(line: &[u8]) -> Option<&[u8]> {
+    let body = line.trim_ascii().strip_prefix(PREFIX)?.strip_suffix(b"-->")?;
+    body.first().is_some_and(u8::is_ascii_uppercase).then_some(body)
+}
+
+/// A marker line that has been read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Marker {
+    /// BEGIN: the id and all the other attributes.
+    Begin(String, Attributes),
+    /// END: the id.
+    End(String),
+    /// REF: document and section.
+    Reference(String, Option<String>),
+    /// VERSION: the word behind it.
+    Version(String),
+    /// What is wrong with the marker.
+    Malformed(String),
+}
+
+impl Marker {
+    /// Reads `line`, given without its line end; `None` is ordinary text.
+    pub(super) fn read(line: &[u8]) -> Option<Self> {
+        let body = String::from_utf8_lossy(body(line)?);
+        let end = body.find(|scalar: char| !scalar.is_ascii_uppercase()).unwrap_or(body.len());
+        let (keyword, rest) = body.split_at(end);
+        Some(match Self::of(keyword, rest) {
+            Ok(marker) => marker,
+            Err(_) if rest.contains("-->") => {
+                Self::Malformed("the marker is not alone on its line".to_owned())
+            }
+            Err(message) => Self::Malformed(message),
+        })
+    }
+
+    fn of(keyword: &str, rest: &str) -> Result<Self, String> {
+        if !matches!(keyword, "BEGIN" | "END" | "REF" | "VERSION") {
+            return Err("the marker is none of BEGIN, END, REF and VERSION".to_owned());
+        }
+        if keyword == "VERSION" {
+            let version = rest.trim();
+            let is_word = !version.is_empty() && !version.contains([' ', '\t', '"', '\'']);
+            let is_apart = rest.starts_with([' ', '\t']);
+            return (is_word && is_apart)
+                .then(|| Self::Version(version.to_owned()))
+                .ok_or_else(|| "VERSION holds no version".to_owned());
+        }
+        let mut attributes = Attributes::read(rest)?;
+        let mut required = |name: &str| {
+            let value = attributes.take(name).filter(|value| !value.trim().is_empty());
+            value.ok_or_else(|| format!("{keyword} has no {name}"))
+        };
+        match keyword {
+            "BEGIN" => Ok(Self::Begin(required("id")?, attributes)),
+            "END" => Ok(Self::End(required("id")?)),
+            _ => Ok(Self::Reference(required("doc")?, attributes.take("section"))),
+        }
+    }
+}
+
+/// The attributes of a marker, decoded, in their order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Attributes {
+    /// Names and values that have not been taken.
+    pub(super) pairs: Vec<(String, String)>,
+    /// Names that stood twice; the first one's value counts.
+    pub(super) repeated: Vec<String>,
+}
+
+impl Attributes {
+    /// Takes the value of `name` out.
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
+        let at = self.pairs.iter().position(|(known, _)| known == name)?;
+        Some(self.pairs.remove(at).1)
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let mut attributes = Self::default();
+        let mut rest = text;
+        loop {
+            let trimmed = rest.trim_ascii_start();
+            if trimmed.is_empty() {
+                return Ok(attributes);
+            }
+            if trimmed.len() == rest.len() {
+                return Err("a blank is missing before an attribute".to_owned());
+            }
+            let (name, value, behind) = attribute(trimmed)?;
+            rest = behind;
+            if attributes.pairs.iter().any(|(known, _)| known == name) {
+                attributes.repeated.push(name.to_owned());
+            } else {
+                attributes.pairs.push((name.to_owned(), decoded(value).into_owned()));
+            }
+            if attributes.pairs.len() + attributes.repeated.len() > MAX_LDMD_ATTRIBUTES {
+                return Err(format!("the marker has more than {MAX_LDMD_ATTRIBUTES} attributes"));
+            }
+        }
+    }
+}
+
+/// Name, undecoded value and what follows of the attribute that `text` begins with.
+fn attribute(text: &str) -> Result<(&str, &str, &str), &'static str> {
+    let (name, value) = text.split_once('=').ok_or("an attribute has no value")?;
+    let is_name_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_name_part) {
+        return Err("an attribute has no proper name");
+    }
+    ['"', '\'']
+        .into_iter()
+        .find_map(|quote| Some((quote, value.strip_prefix(quote)?)))
+        .ok_or("an attribute's value is not in quotes")
+        .and_then(|(quote, value)| value.split_once(quote).ok_or("a quote is not closed"))
+        .map(|(value, behind)| (name, value, behind))
+}
+
+/// `text` with its entities decoded; what is no entity that we know stands for itself.
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut parts = text.split('&');
+    plain.extend(parts.next());
+    for part in parts {
+        let entity = part.split_once(';').and_then(|(name, rest)| Some((entity(name)?, rest)));
+        match entity {
+            Some((scalar, rest)) => {
+                plain.push(scalar);
+                plain.push_str(rest);
+            }
+            None => {
+                plain.push('&');
+                plain.push_str(part);
+            }
+        }
+    }
+    Cow::Owned(plain)
+}
+
+/// The scalar that `&name;` stands for (`CommonMark` section 2.5: a number that is no scalar, and
+/// zero, stand for U+FFFD).
+fn entity(name: &str) -> Option<char> {
+    let number = match name {
+        "quot" => return Some('"'),
+        "amp" => return Some('&'),
+        "lt" => return Some('<'),
+        "gt" => return Some('>'),
+        "apos" => return Some('\''),
+        "nbsp" => return Some('\u{a0}'),
+        _ => name.strip_prefix('#')?,
+    };
+    let (digits, radix) = number.strip_prefix(['x', 'X']).map_or((number, 10), |hex| (hex, 16));
+    if digits.starts_with('+') {
+        return None;
+    }
+    let code = u32::from_str_radix(digits, radix).ok()?;
+    Some(char::from_u32(code).filter(|&scalar| scalar != '\0').unwrap_or('\u{fffd}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin(line: &str) -> (String, Vec<(String, String)>, Vec<String>) {
+        match Marker::read(line.as_bytes()) {
+            Some(Marker::Begin(id, attributes)) => (id, attributes.pairs, attributes.repeated),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn attributes_stand_in_any_order_and_are_decoded() {
+        let (id, pairs, repeated) = begin(
+            "\t <!--LDMD:BEGIN title=\"&quot;a&quot; &amp;amp; &#45;&#x2D;&gt; > &nope; &\" \
+             x-y='it\"s' id='b' title=\"c\"  --> ",
+        );
+        assert_eq!(id, "b");
+        assert_eq!(
+            pairs,
+            [
+                ("title".to_owned(), "\"a\" &amp; --> > &nope; &".to_owned()),
+                ("x-y".to_owned(), "it\"s".to_owned())
+            ]
+        );
+        assert_eq!(repeated, ["title"]);
+    }
+
+    #[test]
+    fn numeric_entities_outside_of_unicode_become_the_replacement_character() {
+        for (text, plain) in [
+            ("&#0;", "\u{fffd}"),
+            ("&#xD800;", "\u{fffd}"),
+            ("&#1114112;", "\u{fffd}"),
+            ("&#99999999999;", "&#99999999999;"),
+            ("&#+5;", "&#+5;"),
+            ("&#;", "&#;"),
+            ("&apos;&nbsp;&#10;", "'\u{a0}\n"),
+            ("&amp;lt;", "&lt;"),
+        ] {
+            assert_eq!(decoded(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn kinds() {
+        let read = |line: &str| Marker::read(line.as_bytes());
+        assert_eq!(read("<!--LDMD:VERSION 1.0-->"), Some(Marker::Version("1.0".to_owned())));
+        assert_eq!(read("<!--LDMD:END id=\"a\" -->"), Some(Marker::End("a".to_owned())));
+        assert_eq!(
+            read("<!--LDMD:REF doc=\"other.ldmd.md\" section=\"summary\"-->"),
+            Some(Marker::Reference("other.ldmd.md".to_owned(), Some("summary".to_owned())))
+        );
+    }
+
+    #[test]
+    fn text_is_told_from_malformed_markers() {
+        for text in [
+            "",
+            "<!-- LDMD:BEGIN id=\"a\"-->",
+            "<!--LDMD:begin id=\"a\"-->",
+            "<!--ldmd:BEGIN id=\"a\"-->",
+            "<!--LDMD:-->",
+            "<!--LDMD:BEGIN id=\"a\"",
+            "<!--LDMD:BEGIN id=\"a\"--> text",
+            "> <!--LDMD:BEGIN id=\"a\"-->",
+            "`<!--LDMD:BEGIN id=\"a\"-->`",
+        ] {
+            assert_eq!(Marker::read(text.as_bytes()), None, "{text}");
+            assert!(!is_marker_line(text.as_bytes()));
+        }
+        let many: String = (0..65).map(|at| format!(" a{at}=\"\"")).collect();
+        for text in [
+            "<!--LDMD:BEGIN-->",
+            "<!--LDMD:BEGIN id=\"\"-->",
+            "<!--LDMD:BEGIN id=\" \"-->",
+            "<!--LDMD:BEGIN title=\"a\"-->",
+            "<!--LDMD:BEGIN id=\"a\"title=\"b\"-->",
+            "<!--LDMD:BEGIN id = \"a\"-->",
+            "<!--LDMD:BEGIN id=a-->",
+            "<!--LDMD:BEGIN id=\"a-->",
+            "<!--LDMD:BEGIN id=\"a\" title-->",
+            "<!--LDMD:BEGIN2 id=\"a\"-->",
+            "<!--LDMD:BEGINid=\"a\"-->",
+            "<!--LDMD:OPEN id=\"a\"-->",
+            "<!--LDMD:END-->",
+            "<!--LDMD:VERSION-->",
+            "<!--LDMD:VERSION1.0-->",
+            "<!--LDMD:VERSION 1 0-->",
+            "<!--LDMD:REF section=\"a\"-->",
+            "<!--LDMD:BEGIN id=\"a\"--><!--LDMD:END id=\"a\"-->",
+            "<!--LDMD:END id=\"a\"-->  <!-- ERROR: Expected 'b', got 'a' -->",
+            &format!("<!--LDMD:BEGIN id=\"a\"{many}-->"),
+        ] {
+            let marker = Marker::read(text.as_bytes());
+            assert!(matches!(marker, Some(Marker::Malformed(_))), "{text}: {marker:?}");
+            assert!(is_marker_line(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_do_not_hide_a_marker() {
+        let marker = Marker::read(b"<!--LDMD:END id=\"a\xff\"-->");
+        assert_eq!(marker, Some(Marker::End("a\u{fffd}".to_owned())));
+    }
+}

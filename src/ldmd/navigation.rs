@@ -1,0 +1,211 @@
+//! Ways through the sections of a document: by id, up, down and sideways.
+//!
+//! Invariant: nothing here is kept beside the section table; opening order and parents are enough.
+//! An index that no section has leads nowhere.
+
+use super::{Markup, Section};
+
+/// What lies around one section; all are indices into [`Markup::sections`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Neighbors {
+    /// The sibling before it: a section with the same parent.
+    pub previous: Option<usize>,
+    /// The sibling behind it.
+    pub next: Option<usize>,
+    /// The section around it.
+    pub parent: Option<usize>,
+    /// The sections directly inside of it.
+    pub children: Vec<usize>,
+    /// The section that opens before it, wherever it stands.
+    pub previous_in_order: Option<usize>,
+    /// The section that opens behind it, wherever it stands.
+    pub next_in_order: Option<usize>,
+}
+
+impl Markup {
+    /// The section that `id` names: the first one of that id, or, as `id@LINE`, the one whose
+    /// BEGIN stands in that line (1-based). An id that itself holds an `@` wins.
+    ///
+    /// The error holds the sections that could be meant: those of the right id where no section
+    /// of that id begins in LINE, else none.
+    pub fn named(&self, id: &str) -> Result<usize, Vec<usize>> {
+        if let Some(first) = self.sections.iter().position(|section| section.id == id) {
+            return Ok(first);
+        }
+        let addressed =
+            id.rsplit_once('@').and_then(|(id, line)| Some((id, line.parse::<usize>().ok()?)));
+        let Some((id, line)) = addressed else { return Err(Vec::new()) };
+        let named: Vec<(usize, &Section)> =
+            self.sections.iter().enumerate().filter(|(_, section)| section.id == id).collect();
+        named
+            .iter()
+            .find(|(_, section)| section.lines.start == line)
+            .map(|&(index, _)| index)
+            .ok_or_else(|| named.iter().map(|&(index, _)| index).collect())
+    }
+
+    /// The name under which [`Markup::named`] finds `section`: its id, or `id@LINE` for a
+    /// duplicate.
+    pub fn name(&self, section: usize) -> String {
+        self.sections.get(section).map_or_else(String::new, |section| {
+            let Section { id, lines, .. } = section;
+            if section.is_duplicate { format!("{id}@{}", lines.start) } else { id.clone() }
+        })
+    }
+
+    /// The sections inside of `section`, at any depth, in opening order.
+    pub(super) fn nested(&self, section: usize) -> impl Iterator<Item = (usize, &Section)> {
+        let end = self.sections.get(section).map_or(0, |section| section.span.end);
+        let behind = self.sections.iter().enumerate().skip(section.saturating_add(1));
+        behind.take_while(move |(_, nested)| nested.span.start < end)
+    }
+
+    /// The sections directly inside of `section`. Takes time in the number of all inside of it.
+    pub fn children(&self, section: usize) -> impl Iterator<Item = usize> {
+        self.nested(section)
+            .filter(move |(_, nested)| nested.parent == Some(section))
+            .map(|(index, _)| index)
+    }
+
+    /// The sections around `section`, the outermost first.
+    pub fn ancestors(&self, section: usize) -> Vec<usize> {
+        let parent = |&index: &usize| self.sections.get(index).and_then(|section| section.parent);
+        let mut ancestors: Vec<usize> =
+            std::iter::successors(parent(&section), |index| parent(index)).collect();
+        ancestors.reverse();
+        ancestors
+    }
+
+    /// What lies around `section`. Takes time in the number of sections.
+    pub fn neighbors(&self, section: usize) -> Neighbors {
+        let Some(here) = self.sections.get(section) else { return Neighbors::default() };
+        let sibling = |(index, other): (usize, &Section)| {
+            (other.parent == here.parent && index != section).then_some(index)
+        };
+        let mut before = self.sections.iter().enumerate().take(section).rev();
+        let mut behind = self.sections.iter().enumerate().skip(section + 1);
+        Neighbors {
+            previous: before.find_map(sibling),
+            next: behind.find_map(sibling),
+            parent: here.parent,
+            children: self.children(section).collect(),
+            previous_in_order: section.checked_sub(1),
+            next_in_order: Some(section + 1).filter(|&next| next < self.sections.len()),
+        }
+    }
+
+    /// The deepest section whose span holds the byte at `offset`, its marker lines included.
+    pub fn innermost_at(&self, offset: usize) -> Option<usize> {
+        let opened = self.sections.partition_point(|section| section.span.start <= offset);
+        let mut candidate = opened.checked_sub(1);
+        while let Some(section) = candidate.and_then(|index| self.sections.get(index)) {
+            if offset < section.span.end {
+                return candidate;
+            }
+            candidate = section.parent;
+        }
+        None
+    }
+
+    /// Whether `section` is to be shown folded: as its marker says, else all are but the summaries
+    /// (`*_tldr`) and the top-level sections without a section inside.
+    pub fn is_collapsed(&self, section: usize) -> bool {
+        let Some(here) = self.sections.get(section) else { return false };
+        here.declared_collapsed.unwrap_or_else(|| {
+            let child = self.sections.get(section + 1);
+            let has_children = child.is_some_and(|child| child.parent == Some(section));
+            !here.id.ends_with("_tldr") && (here.depth > 0 || has_children)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Markup, parse};
+
+    const DOCUMENT: &str = "<!--LDMD:BEGIN id=\"run_meta\"-->
+<!--LDMD:END id=\"run_meta\"-->
+text
+<!--LDMD:BEGIN id=\"findings\"-->
+<!--LDMD:BEGIN id=\"findings_tldr\"-->
+<!--LDMD:END id=\"findings_tldr\"-->
+<!--LDMD:BEGIN id=\"body\"-->
+<!--LDMD:BEGIN id=\"deep\"-->
+<!--LDMD:END id=\"deep\"-->
+<!--LDMD:END id=\"body\"-->
+<!--LDMD:END id=\"findings\"-->
+<!--LDMD:BEGIN id=\"body\" collapsed=\"true\"-->
+<!--LDMD:END id=\"body\"-->
+<!--LDMD:BEGIN id=\"body@7\" collapsed=\"no\"-->
+<!--LDMD:END id=\"body@7\"-->
+";
+
+    fn markup() -> Markup {
+        parse(DOCUMENT.as_bytes(), &[])
+    }
+
+    #[test]
+    fn ids_and_lines_name_sections() {
+        let markup = markup();
+        for (id, expected) in [
+            ("findings", Ok(1)),
+            ("body", Ok(3)),
+            ("body@12", Ok(5)),
+            ("body@7", Ok(6)),
+            ("run_meta@1", Ok(0)),
+            ("body@8", Err(vec![3, 5])),
+            ("body@", Err(vec![])),
+            ("none", Err(vec![])),
+            ("none@7", Err(vec![])),
+            ("", Err(vec![])),
+        ] {
+            assert_eq!(markup.named(id), expected, "{id}");
+        }
+        let names: Vec<String> = (0..8).map(|index| markup.name(index)).collect();
+        let expected =
+            ["run_meta", "findings", "findings_tldr", "body", "deep", "body@12", "body@7", ""];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn neighbors_are_siblings_and_those_in_opening_order() {
+        let markup = markup();
+        let around = |section| {
+            let near = markup.neighbors(section);
+            let order = (near.previous_in_order, near.next_in_order);
+            (near.previous, near.next, near.parent, near.children, order)
+        };
+        assert_eq!(around(0), (None, Some(1), None, vec![], (None, Some(1))));
+        assert_eq!(around(1), (Some(0), Some(5), None, vec![2, 3], (Some(0), Some(2))));
+        assert_eq!(around(3), (Some(2), None, Some(1), vec![4], (Some(2), Some(4))));
+        assert_eq!(around(6), (Some(5), None, None, vec![], (Some(5), None)));
+        assert_eq!(around(7), (None, None, None, vec![], (None, None)));
+    }
+
+    #[test]
+    fn ancestors_and_innermost_sections() {
+        let markup = markup();
+        assert_eq!(markup.ancestors(4), [1, 3]);
+        assert!(markup.ancestors(0).is_empty());
+        assert!(markup.ancestors(9).is_empty());
+        for (text, expected) in [
+            ("<!--LDMD:BEGIN id=\"run_meta\"", Some(0)),
+            ("text", None),
+            ("<!--LDMD:END id=\"findings\"", Some(1)),
+            ("<!--LDMD:END id=\"deep\"", Some(4)),
+            ("<!--LDMD:END id=\"body\"", Some(3)),
+        ] {
+            let offset = DOCUMENT.find(text).unwrap();
+            assert_eq!(markup.innermost_at(offset), expected, "{text}");
+        }
+        assert_eq!(markup.innermost_at(DOCUMENT.len()), None);
+        assert_eq!(markup.innermost_at(DOCUMENT.len() - 1), Some(6));
+    }
+
+    #[test]
+    fn summaries_and_lone_top_level_sections_are_open() {
+        let markup = markup();
+        let collapsed: Vec<bool> = (0..8).map(|index| markup.is_collapsed(index)).collect();
+        assert_eq!(collapsed, [false, true, false, true, true, true, false, false]);
+    }
+}

@@ -1,0 +1,138 @@
+//! Text search within the sections of a document.
+//!
+//! Invariant: a line belongs to its innermost section and matches once; marker lines and lines
+//! outside of every section never match.
+
+use super::{Markup, Section};
+use crate::position::next_line_start;
+
+/// A line that holds what is searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// The innermost section around the line, an index into [`Markup::sections`].
+    pub section: usize,
+    /// The line, counted from the section's first content line, 0-based.
+    pub line: usize,
+    /// The line in the document, 1-based.
+    pub document_line: usize,
+    /// The line without the blanks around it; U+FFFD for what is no UTF-8.
+    pub text: String,
+}
+
+/// The lines of `markup`'s sections in `bytes`, the document, that hold `query`, whatever the
+/// case of either. An empty query is in every line.
+pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<Match> {
+    let query = folded(query);
+    let mut matches = Vec::new();
+    let mut sections = markup.sections.iter().enumerate().peekable();
+    let mut strays = markup.strays.iter().peekable();
+    let mut open: Vec<(usize, &Section)> = Vec::new();
+    let first = markup.sections.first();
+    let mut start = first.map_or(bytes.len(), |section| section.span.start);
+    let mut document_line = first.map_or(0, |section| section.lines.start);
+    while start < bytes.len() {
+        let end = next_line_start(bytes, start);
+        while open.pop_if(|(_, section)| section.span.end <= start).is_some() {}
+        while strays.next_if(|stray| stray.end <= start).is_some() {}
+        let is_stray = strays.peek().is_some_and(|stray| stray.start == start);
+        if let Some(opened) = sections.next_if(|(_, section)| section.span.start == start) {
+            open.push(opened);
+        } else if let Some((index, section)) = open.last()
+            && section.content.end != start
+            && !is_stray
+        {
+            let text = String::from_utf8_lossy(bytes.get(start..end).unwrap_or_default());
+            if folded(&text).contains(&query) {
+                matches.push(Match {
+                    section: *index,
+                    line: document_line - section.lines.start - 1,
+                    document_line,
+                    text: text.trim().to_owned(),
+                });
+            }
+        }
+        start = end;
+        document_line += 1;
+    }
+    matches
+}
+
+/// `text` in lower case, scalar by scalar: a word that is cut out of `text` folds as it does there.
+fn folded(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::super::tests::{DEEP, FLAT, fences, flat, nested};
+    use super::*;
+
+    const DOCUMENT: &str = "needle outside
+<!--LDMD:BEGIN id=\"a\" title=\"needle\"-->
+own needle, and a needle again
+<!--LDMD:BEGIN id=\"needle\"-->
+first
+   A NEEDLE inside\t
+<!--LDMD:REF doc=\"needle\"-->
+```
+<!--LDMD:END id=\"needle\"-->
+```
+<!--LDMD:END id=\"needle\"-->
+NEEDLE, Stra\u{df}e \u{3a3}\u{391}\u{3a3}
+<!--LDMD:END id=\"a\"-->
+needle behind
+";
+
+    fn found(query: &str) -> Vec<(usize, usize, usize, String)> {
+        let markup = parse(DOCUMENT.as_bytes(), &fences(DOCUMENT.as_bytes()));
+        let row = |found: Match| (found.section, found.line, found.document_line, found.text);
+        search(&markup, DOCUMENT.as_bytes(), query).into_iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_line_matches_once_in_its_innermost_section() {
+        assert_eq!(
+            found("Needle"),
+            [
+                (0, 0, 3, "own needle, and a needle again".to_owned()),
+                (1, 1, 6, "A NEEDLE inside".to_owned()),
+                (1, 4, 9, "<!--LDMD:END id=\"needle\"-->".to_owned()),
+                (0, 9, 12, "NEEDLE, Stra\u{df}e \u{3a3}\u{391}\u{3a3}".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn case_is_folded_scalar_by_scalar() {
+        for query in ["STRA\u{df}E", "\u{3c3}\u{3b1}", "\u{3b1}\u{3c3}", "\u{391}\u{3a3}"] {
+            assert_eq!(found(query).len(), 1, "{query}");
+        }
+        assert_eq!(found("LDMD:BEGIN"), []);
+        assert_eq!(found("behind"), []);
+    }
+
+    #[test]
+    fn many_and_deep_sections_take_linear_time() {
+        for text in [nested(DEEP), flat(FLAT)] {
+            let markup = parse(text.as_bytes(), &[]);
+            let started = std::time::Instant::now();
+            let matches = search(&markup, text.as_bytes(), "TEXT");
+            assert_eq!(matches.len(), markup.sections.len());
+            assert!(
+                matches
+                    .iter()
+                    .enumerate()
+                    .all(|(at, found)| (found.section, found.line) == (at, 0))
+            );
+            assert!(started.elapsed().as_millis() < 1000, "{:?}", started.elapsed());
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_searched_around() {
+        let text = b"<!--LDMD:BEGIN id=\"a\"-->\n\xff needle \xe4\n<!--LDMD:END id=\"a\"-->";
+        let matches = search(&parse(text, &[]), text, "needle");
+        assert_eq!(matches[0].text, "\u{fffd} needle \u{fffd}");
+    }
+}

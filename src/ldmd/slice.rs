@@ -1,0 +1,365 @@
+//! What is shown of a section: how deep, how many bytes, with or without its markers.
+//!
+//! Invariant: a slice is made of whole lines of the file, and sections are left out whole, markers
+//! and all, so that a slice without a byte limit parses again without a fault of its own.
+
+use super::{Markup, Section};
+use crate::limits;
+use crate::position::ByteSpan;
+
+/// How much of a section is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// All of it.
+    #[default]
+    Full,
+    /// The section and its direct subsections, cut behind 4096 bytes.
+    Preview,
+    /// Its summary: the section whose id is this one's with `_tldr` behind it.
+    Tldr,
+}
+
+/// What is asked for of a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// How much.
+    pub mode: Mode,
+    /// Levels of subsections to show, 0 for none; `None` for what the mode shows.
+    pub depth: Option<usize>,
+    /// Bytes to show at most, 0 for what the mode shows.
+    pub limit_bytes: usize,
+    /// Whether to leave the marker lines of the sections out.
+    pub strip_markers: bool,
+}
+
+/// What is shown of a section.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// The section shown, an index into [`Markup::sections`]: in tldr mode the summary.
+    pub section: usize,
+    /// The mode applied: a preview where there is no summary.
+    pub mode: Mode,
+    /// Levels of subsections shown, `None` for all.
+    pub depth: Option<usize>,
+    /// Bytes to show at most, 0 for no limit.
+    pub limit_bytes: usize,
+    /// Parts of the file, in order, that make up the answer before the limit.
+    pub spans: Vec<ByteSpan>,
+    /// Sections left out for their depth.
+    pub omitted: usize,
+}
+
+impl Markup {
+    /// What `request` asks for of `section`; nothing for an index that no section has.
+    pub fn slice(&self, section: usize, request: &Request) -> Slice {
+        let summary = self.summary(section).filter(|_| request.mode == Mode::Tldr);
+        let (section, mode) = match (request.mode, summary) {
+            (Mode::Full, _) => (section, Mode::Full),
+            (_, Some(summary)) => (summary, Mode::Tldr),
+            (_, None) => (section, Mode::Preview),
+        };
+        let mut slice = Slice {
+            section,
+            mode,
+            depth: request.depth,
+            limit_bytes: request.limit_bytes,
+            ..Slice::default()
+        };
+        if mode == Mode::Preview {
+            slice.depth = Some(request.depth.map_or(1, |depth| depth.min(1)));
+            if slice.limit_bytes == 0 {
+                slice.limit_bytes = limits::LDMD_PREVIEW_BYTES;
+            }
+        }
+        if let Some(root) = self.sections.get(section) {
+            let cuts = self.cuts(section, root, &mut slice, request.strip_markers);
+            slice.spans = without(root.span, cuts);
+        }
+        slice
+    }
+
+    /// The summary of `section`: the first inside of it that has the id, else one that declares
+    /// to belong to it.
+    fn summary(&self, section: usize) -> Option<usize> {
+        let id = &self.sections.get(section)?.id;
+        let is_summary = |other: &Section| other.id.strip_suffix("_tldr") == Some(id);
+        let inside = self.nested(section).find(|(_, nested)| is_summary(nested));
+        let found = inside.or_else(|| {
+            let declared = |other: &Section| other.declared_parent.as_ref() == Some(id);
+            let mut all = self.sections.iter().enumerate();
+            all.find(|(_, other)| is_summary(other) && declared(other))
+        });
+        found.map(|(index, _)| index)
+    }
+
+    /// What is left out of `root`, in document order; counts the sections left out.
+    fn cuts(
+        &self,
+        section: usize,
+        root: &Section,
+        slice: &mut Slice,
+        strip: bool,
+    ) -> Vec<ByteSpan> {
+        let deepest = slice.depth.map_or(usize::MAX, |depth| root.depth.saturating_add(depth));
+        let mut cuts = Vec::new();
+        for shown in std::iter::once(root).chain(self.nested(section).map(|(_, nested)| nested)) {
+            let Section { span, content, .. } = shown;
+            if shown.depth > deepest {
+                slice.omitted += 1;
+                // Those deeper still go with the one that holds them.
+                if shown.depth - 1 == deepest {
+                    cuts.push(*span);
+                }
+            } else if strip {
+                cuts.push(ByteSpan::new(span.start, content.start));
+                cuts.push(ByteSpan::new(content.end, span.end));
+            }
+        }
+        cuts.sort_unstable_by_key(|cut| cut.start);
+        cuts
+    }
+}
+
+/// What `cuts`, sorted and disjoint, leave of `whole`.
+fn without(whole: ByteSpan, cuts: Vec<ByteSpan>) -> Vec<ByteSpan> {
+    let mut start = whole.start;
+    let end = ByteSpan::new(whole.end, whole.end);
+    let gaps = cuts.into_iter().chain([end]).map(|cut| {
+        let gap = ByteSpan::new(start, cut.start);
+        start = cut.end;
+        gap
+    });
+    gaps.filter(|gap| !gap.is_empty()).collect()
+}
+
+impl Slice {
+    /// Length in bytes before the limit.
+    pub fn bytes(&self) -> usize {
+        self.spans.iter().map(|span| span.len()).sum()
+    }
+
+    /// The spans behind the first `from` bytes, up to the limit, and whether it cut something. A cut
+    /// may fall into a scalar: [`whole_scalars`] of the bytes mends it.
+    pub fn limited(&self, from: usize) -> (Vec<ByteSpan>, bool) {
+        let limit = if self.limit_bytes == 0 { usize::MAX } else { self.limit_bytes };
+        let (mut passed, mut room) = (from, limit);
+        let limited = self.spans.iter().map(|span| {
+            let start = span.start + passed.min(span.len());
+            passed -= start - span.start;
+            let length = (span.end - start).min(room);
+            room -= length;
+            ByteSpan::new(start, start + length)
+        });
+        let spans = limited.filter(|span| !span.is_empty()).collect();
+        (spans, self.bytes().saturating_sub(from) > limit)
+    }
+}
+
+/// `bytes`, which have been cut, without the UTF-8 sequence that the cut left incomplete. Bytes
+/// that are no UTF-8 anyway are kept.
+pub fn whole_scalars(bytes: &[u8]) -> &[u8] {
+    let is_incomplete = |tail: &[u8]| {
+        std::str::from_utf8(tail)
+            .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    // A sequence has four bytes at most, so a cut one has three.
+    (1..=3)
+        .filter_map(|length| bytes.split_at_checked(bytes.len().checked_sub(length)?))
+        .find(|(_, tail)| is_incomplete(tail))
+        .map_or(bytes, |(whole, _)| whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::super::tests::{DEEP, FLAT, flat, nested};
+    use super::*;
+
+    const DOCUMENT: &str = "\u{feff}<!--LDMD:BEGIN id=\"outer\"-->
+Outer \u{e9} content
+<!--LDMD:BEGIN id=\"inner\" parent=\"outer\"-->
+Inner \u{4e2d}\u{6587} content
+<!--LDMD:BEGIN id=\"deep\"-->
+Deep \u{1f600} content
+<!--LDMD:BEGIN id=\"outer_tldr\" parent=\"outer\"-->
+First summary
+<!--LDMD:END id=\"outer_tldr\"-->
+<!--LDMD:END id=\"deep\"-->
+<!--LDMD:END id=\"inner\"-->
+<!--LDMD:REF doc=\"x.md\"-->
+More outer content
+<!--LDMD:END id=\"outer\"-->
+<!--LDMD:BEGIN id=\"inner_tldr\" parent=\"inner\"-->
+<!--LDMD:BEGIN id=\"part\"-->
+Apart
+<!--LDMD:END id=\"part\"-->
+<!--LDMD:END id=\"inner_tldr\"-->
+<!--LDMD:BEGIN id=\"deep_tldr\" parent=\"outer\"-->
+<!--LDMD:END id=\"deep_tldr\"-->
+";
+    const MODES: [Mode; 3] = [Mode::Full, Mode::Preview, Mode::Tldr];
+
+    fn bytes(spans: &[ByteSpan]) -> Vec<u8> {
+        spans.iter().flat_map(|span| &DOCUMENT.as_bytes()[span.start..span.end]).copied().collect()
+    }
+
+    fn requests() -> impl Iterator<Item = Request> {
+        let depths = [None, Some(0), Some(1), Some(2), Some(3)];
+        MODES.into_iter().flat_map(move |mode| {
+            depths.into_iter().flat_map(move |depth| {
+                [false, true].map(|strip_markers| Request {
+                    mode,
+                    depth,
+                    limit_bytes: 0,
+                    strip_markers,
+                })
+            })
+        })
+    }
+
+    #[test]
+    fn depth_leaves_sections_out_whole() {
+        let markup = parse(DOCUMENT.as_bytes(), &[]);
+        let shown = |depth, strip_markers| {
+            let request = Request { depth, strip_markers, ..Request::default() };
+            let slice = markup.slice(0, &request);
+            (String::from_utf8(bytes(&slice.spans)).unwrap(), slice.omitted)
+        };
+        let end = DOCUMENT.find("<!--LDMD:BEGIN id=\"inner_tldr").unwrap();
+        assert_eq!(shown(None, false), (DOCUMENT[..end].to_owned(), 0));
+        assert_eq!(shown(Some(3), false), shown(None, false));
+        assert_eq!(
+            shown(Some(0), false),
+            (
+                "\u{feff}<!--LDMD:BEGIN id=\"outer\"-->\nOuter \u{e9} content\n<!--LDMD:REF doc=\"x.md\"-->\n\
+                 More outer content\n<!--LDMD:END id=\"outer\"-->\n"
+                    .to_owned(),
+                3
+            )
+        );
+        assert_eq!(
+            shown(Some(1), true),
+            (
+                "Outer \u{e9} content\nInner \u{4e2d}\u{6587} content\n<!--LDMD:REF doc=\"x.md\"-->\nMore outer content\n"
+                    .to_owned(),
+                2
+            )
+        );
+    }
+
+    #[test]
+    fn the_depth_filter_of_the_paper() {
+        let text = "<!--LDMD:BEGIN id=\"outer\"-->\nOuter content\n<!--LDMD:BEGIN id=\"inner\"-->\n\
+                    Inner content\n<!--LDMD:END id=\"inner\"-->\nMore outer content\n<!--LDMD:END id=\"outer\"-->\n";
+        let markup = parse(text.as_bytes(), &[]);
+        let shown = |depth| {
+            let request = Request { depth: Some(depth), strip_markers: true, ..Request::default() };
+            let spans = markup.slice(0, &request).spans;
+            spans.iter().map(|span| &text[span.start..span.end]).collect::<String>()
+        };
+        assert_eq!(shown(0), "Outer content\nMore outer content\n");
+        assert_eq!(shown(1), "Outer content\nInner content\nMore outer content\n");
+    }
+
+    #[test]
+    fn summaries_are_looked_for_inside_then_where_they_are_declared() {
+        let markup = parse(DOCUMENT.as_bytes(), &[]);
+        let tldr = |id| {
+            let request = Request { mode: Mode::Tldr, ..Request::default() };
+            let slice = markup.slice(markup.named(id).unwrap(), &request);
+            (markup.name(slice.section), slice.mode, slice.depth, slice.limit_bytes, slice.omitted)
+        };
+        assert_eq!(tldr("outer"), ("outer_tldr".to_owned(), Mode::Tldr, None, 0, 0));
+        assert_eq!(tldr("inner"), ("inner_tldr".to_owned(), Mode::Tldr, None, 0, 0));
+        assert_eq!(tldr("deep"), ("deep".to_owned(), Mode::Preview, Some(1), 4096, 0));
+        assert_eq!(tldr("part").1, Mode::Preview);
+        let twice = "<!--LDMD:BEGIN id=\"a\"-->\n<!--LDMD:BEGIN id=\"a_tldr\"-->\n<!--LDMD:END id=\"a_tldr\"-->\n\
+                     <!--LDMD:BEGIN id=\"a_tldr\"-->\n<!--LDMD:END id=\"a_tldr\"-->\n<!--LDMD:END id=\"a\"-->\n";
+        let request = Request { mode: Mode::Tldr, ..Request::default() };
+        assert_eq!(parse(twice.as_bytes(), &[]).slice(0, &request).section, 1);
+    }
+
+    #[test]
+    fn a_preview_is_shallow_and_short() {
+        let markup = parse(DOCUMENT.as_bytes(), &[]);
+        for (depth, limit_bytes, expected) in [
+            (None, 0, (Some(1), 4096)),
+            (Some(0), 0, (Some(0), 4096)),
+            (Some(3), 9000, (Some(1), 9000)),
+        ] {
+            let request = Request { mode: Mode::Preview, depth, limit_bytes, strip_markers: false };
+            let slice = markup.slice(0, &request);
+            assert_eq!((slice.depth, slice.limit_bytes), expected);
+        }
+        assert_eq!(markup.slice(99, &Request::default()).spans, []);
+    }
+
+    #[test]
+    fn every_limit_cuts_between_scalars_and_is_used_up() {
+        let markup = parse(DOCUMENT.as_bytes(), &[]);
+        for request in requests() {
+            for section in 0..markup.sections.len() {
+                let whole = markup.slice(section, &request);
+                for limit_bytes in 1..=whole.bytes() + 1 {
+                    let slice = markup.slice(section, &Request { limit_bytes, ..request });
+                    let (spans, is_cut) = slice.limited(0);
+                    let cut = bytes(&spans);
+                    let shown = if is_cut { whole_scalars(&cut) } else { &cut };
+                    assert!(std::str::from_utf8(shown).is_ok(), "{request:?} {limit_bytes}");
+                    assert!(shown.len() <= limit_bytes && cut.len() < shown.len() + 4);
+                    assert_eq!(cut.len(), limit_bytes.min(whole.bytes()));
+                    assert_eq!(is_cut, limit_bytes < whole.bytes());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unlimited_slices_parse_without_a_fault() {
+        let markup = parse(DOCUMENT.as_bytes(), &[]);
+        assert_eq!(markup.faults.len(), 1, "a summary that declares another parent");
+        for request in requests() {
+            for section in 0..markup.sections.len() {
+                let slice = markup.slice(section, &request);
+                let again = parse(&bytes(&slice.spans), &[]);
+                assert_eq!(again.faults, [], "{request:?} of {section}");
+                let shown = markup.nested(slice.section).count() + 1 - slice.omitted;
+                assert_eq!(again.sections.len(), if request.strip_markers { 0 } else { shown });
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_a_cut_left_incomplete_is_dropped() {
+        for (text, length) in [
+            (&b""[..], 0),
+            (b"a", 1),
+            (b"a\xc3", 1),
+            (b"a\xc3\xa9", 3),
+            (b"a\xe4\xb8", 1),
+            (b"\xf0\x9f\x98", 0),
+            (b"\xf0\x9f\x98\x80", 4),
+            (b"a\xff", 2),
+            (b"a\xff\x80\x80", 4),
+            (b"\xffa\xc3", 2),
+        ] {
+            assert_eq!(whole_scalars(text).len(), length, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn many_and_deep_sections_take_linear_time() {
+        for text in [
+            nested(DEEP),
+            format!("<!--LDMD:BEGIN id=\"a\"-->\n{}<!--LDMD:END id=\"a\"-->\n", flat(FLAT)),
+        ] {
+            let markup = parse(text.as_bytes(), &[]);
+            let started = std::time::Instant::now();
+            for request in requests() {
+                let slice = markup.slice(0, &request);
+                assert!(slice.spans.len() <= 2 * FLAT + 1);
+            }
+            assert!(started.elapsed().as_millis() < 1000, "{:?}", started.elapsed());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The forms of what commands about the store as a whole answer: `ingest`, `status`, and checks.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::super::painter::{Painter, Style};
+use super::super::{Answer, json as strict, ldmd};
+use super::{closing_rows, value};
+use crate::ingest::{ChangeKind, Report};
+use crate::query::List;
+use crate::query::finding::{Finding, Findings};
+
+/// Changes, then skipped files, then warnings; the counts stand whatever is left out.
+impl List for Report {
+    fn count(&self) -> usize {
+        self.changes.as_ref().map_or(0, Vec::len) + self.skipped.len() + self.warnings.len()
+    }
+
+    fn least(&self) -> usize {
+        0
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        let mut left = count;
+        if let Some(changes) = &mut result.changes {
+            changes.truncate(left);
+            left -= changes.len();
+        }
+        result.skipped.truncate(left);
+        left -= result.skipped.len();
+        result.warnings.truncate(left);
+        result.truncated |= count < self.count();
+        result
+    }
+}
+
+impl Answer for Report {
+    fn rows(&self) -> Vec<Value> {
+        let changes = self.changes.iter().flatten().map(value);
+        let skipped = self.skipped.iter().map(|skipped| json!({ "skipped": skipped }));
+        let warnings = self.warnings.iter().map(|warning| json!({ "warning": warning }));
+        let summary = json!({
+            "added": self.added, "changed": self.changed, "removed": self.removed,
+            "unchanged": self.unchanged, "generation": self.generation
+        });
+        changes.chain(skipped).chain(warnings).chain([summary]).collect()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for change in self.changes.iter().flatten() {
+            painter.line(Style::Plain, &format!("{} {}", sign(change.change), change.file));
+        }
+        for skipped in &self.skipped {
+            painter.line(Style::Warning, &format!("skipped {}: {}", skipped.file, skipped.reason));
+        }
+        painter.remarks(&self.warnings, &[], None);
+        let summary = format!(
+            "{} added, {} changed, {} removed, {} unchanged, {} skipped; generation {}",
+            self.added,
+            self.changed,
+            self.removed,
+            self.unchanged,
+            self.skipped.len(),
+            self.generation
+        );
+        painter.line(Style::Plain, &summary);
+    }
+
+    fn name(&self) -> &'static str {
+        "ingest"
+    }
+
+    fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
+        let facts = [
+            ("added", self.added),
+            ("changed", self.changed),
+            ("removed", self.removed),
+            ("unchanged", self.unchanged),
+            ("skipped", self.skipped.len()),
+        ];
+        let mut facts: Vec<(&str, String)> =
+            facts.into_iter().map(|(name, count)| (name, count.to_string())).collect();
+        facts.push(("generation", self.generation.to_string()));
+        report.summary(&facts, &self.warnings, &[], None)?;
+        let changes = self.changes.iter().flatten();
+        let changes = changes.map(|change| format!("{} {}", sign(change.change), change.file));
+        let skipped = self.skipped.iter();
+        let skipped =
+            skipped.map(|skipped| format!("skipped {}: {}", skipped.file, skipped.reason));
+        let count = self.changes.as_ref().map_or(0, Vec::len) + self.skipped.len();
+        report.findings(count, changes.chain(skipped))
+    }
+}
+
+fn sign(change: ChangeKind) -> char {
+    match change {
+        ChangeKind::Added => '+',
+        ChangeKind::Changed => '~',
+        ChangeKind::Removed => '-',
+    }
+}
+
+impl Answer for Value {
+    fn rows(&self) -> Vec<Value> {
+        vec![self.clone()]
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        let facts = facts(self);
+        let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, shown) in facts {
+            painter.line(Style::Plain, &format!("{name:<width$}  {shown}"));
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "status"
+    }
+
+    fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
+        report.summary(&facts(self), &[], &[], None)
+    }
+}
+
+/// The fields of an object, their values on one line each.
+fn facts(object: &Value) -> Vec<(&str, String)> {
+    let fields = object.as_object().into_iter().flatten();
+    let shown = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => strict::compact(other),
+    };
+    fields.map(|(name, value)| (name.as_str(), shown(value))).collect()
+}
+
+impl Answer for Findings {
+    fn rows(&self) -> Vec<Value> {
+        let rows = self.findings.iter().map(value);
+        rows.chain(closing_rows(&self.unresolved_selectors, &[], None)).collect()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for finding in &self.findings {
+            painter.line(Style::Plain, &line(finding));
+        }
+        if self.truncated {
+            painter.line(Style::Faint, "truncated");
+        }
+        painter.remarks(&[], &self.unresolved_selectors, None);
+    }
+
+    fn name(&self) -> &'static str {
+        "check"
+    }
+
+    fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
+        let facts =
+            [("findings", self.findings.len().to_string()), ("cut", self.truncated.to_string())];
+        report.summary(&facts, &[], &self.unresolved_selectors, None)?;
+        report.findings(self.findings.len(), self.findings.iter().map(line))
+    }
+}
+
+/// A finding as compilers print theirs: where, what, and what to do about it.
+fn line(finding: &Finding) -> String {
+    let file = finding.file.as_ref().map(|file| format!("{file}:")).unwrap_or_default();
+    let number = finding.line.map(|line| format!("{line}:")).unwrap_or_default();
+    let hint = finding.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("{file}{number} {}: {}{hint}", finding.code, finding.message).trim_start().to_owned()
+}

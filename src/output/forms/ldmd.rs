@@ -1,0 +1,229 @@
+//! The forms of what the `ldmd` commands answer.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::super::Answer;
+use super::super::ldmd::Report;
+use super::super::painter::{Painter, Style};
+use super::{closing_lines, closing_rows, value};
+use crate::query::ldmd::emit::Emission;
+use crate::query::ldmd::get::Section;
+use crate::query::ldmd::index::{Entry, Index};
+use crate::query::ldmd::neighbors::Neighbors;
+use crate::query::ldmd::search::{Match, Matches};
+use crate::query::ldmd::{self};
+
+/// What the forms of an answer about one document differ in.
+trait Body: serde::Serialize + Sized {
+    /// The command.
+    const NAME: &'static str;
+
+    /// The rows of its items.
+    fn rows(&self) -> Vec<Value> {
+        vec![value(self)]
+    }
+
+    /// The cursor of what was left out.
+    fn next(&self) -> Option<&String>;
+
+    /// Bytes of the document.
+    fn raw(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn text(&self, painter: &mut Painter);
+
+    fn findings(&self) -> Vec<String>;
+
+    fn report(&self, _: &mut Report<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<B: Body> Answer for ldmd::Answer<B> {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = self.body.iter().flat_map(Body::rows).collect();
+        let next = self.body.as_ref().and_then(Body::next);
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, next));
+        rows
+    }
+
+    fn raw(&self) -> Option<Vec<u8>> {
+        self.body.as_ref().map_or_else(|| Some(Vec::new()), Body::raw)
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        if let Some(body) = &self.body {
+            body.text(painter);
+        }
+        let next = self.body.as_ref().and_then(Body::next);
+        painter.remarks(&self.warnings, &self.unresolved_selectors, next);
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let next = self.body.as_ref().and_then(Body::next);
+        closing_lines(&self.unresolved_selectors, &self.warnings, next)
+    }
+
+    fn name(&self) -> &'static str {
+        B::NAME
+    }
+
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+        let findings = self.body.as_ref().map(Body::findings).unwrap_or_default();
+        let facts = [("items", findings.len().to_string())];
+        let next = self.body.as_ref().and_then(Body::next);
+        report.summary(&facts, &self.warnings, &self.unresolved_selectors, next)?;
+        report.findings(findings.len(), findings.into_iter())?;
+        self.body.as_ref().map_or(Ok(()), |body| body.report(report))
+    }
+}
+
+impl Body for Index {
+    const NAME: &'static str = "ldmd index";
+
+    fn rows(&self) -> Vec<Value> {
+        self.sections.iter().map(value).collect()
+    }
+
+    fn next(&self) -> Option<&String> {
+        self.next.as_ref()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for section in &self.sections {
+            let indent = "  ".repeat(section.depth.min(32));
+            painter
+                .piece(Style::Plain, &format!("{indent}{}", section.id))
+                .piece(Style::Heading, &spaced(&section.title))
+                .line(Style::Faint, &format!(" ({})", extent(section)));
+        }
+    }
+
+    fn findings(&self) -> Vec<String> {
+        let line = |section: &Entry| {
+            format!(
+                "{}{} ({}) @ {}",
+                section.id,
+                spaced(&section.title),
+                extent(section),
+                section.selector
+            )
+        };
+        self.sections.iter().map(line).collect()
+    }
+}
+
+fn spaced(title: &str) -> String {
+    if title.is_empty() { String::new() } else { format!(" {title}") }
+}
+
+fn extent(section: &Entry) -> String {
+    format!("{}-{}", section.start_offset, section.end_offset)
+}
+
+impl Body for Section {
+    const NAME: &'static str = "ldmd get";
+
+    fn next(&self) -> Option<&String> {
+        self.next.as_ref()
+    }
+
+    fn raw(&self) -> Option<Vec<u8>> {
+        Some(self.content.shown().into_owned())
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        painter.content(&self.content.shown());
+    }
+
+    fn findings(&self) -> Vec<String> {
+        vec![format!("{} ({}) @ {}", self.section_id, self.mode, self.selector)]
+    }
+
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+        let facts = self.findings();
+        report.content(&self.section_id, &self.file, facts.into_iter(), &self.content.shown())
+    }
+}
+
+impl Body for Matches {
+    const NAME: &'static str = "ldmd search";
+
+    fn rows(&self) -> Vec<Value> {
+        self.matches.iter().map(value).collect()
+    }
+
+    fn next(&self) -> Option<&String> {
+        self.next.as_ref()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for found in &self.matches {
+            painter
+                .piece(Style::Faint, &format!("{}:{}:", self.file, found.doc_line))
+                .piece(Style::Heading, &format!("{}: ", found.section_id))
+                .line(Style::Plain, &found.text);
+        }
+    }
+
+    fn findings(&self) -> Vec<String> {
+        let line = |found: &Match| {
+            format!("{} @ {}:{} ({})", found.text, self.file, found.doc_line, found.section_id)
+        };
+        self.matches.iter().map(line).collect()
+    }
+}
+
+impl Body for Neighbors {
+    const NAME: &'static str = "ldmd neighbors";
+
+    fn next(&self) -> Option<&String> {
+        None
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        painter.line(Style::Heading, &self.section_id);
+        for line in self.findings() {
+            painter.line(Style::Plain, &line);
+        }
+        if self.truncated {
+            painter.line(Style::Faint, "truncated");
+        }
+    }
+
+    fn findings(&self) -> Vec<String> {
+        let single = [
+            ("prev", &self.prev),
+            ("next", &self.next),
+            ("parent", &self.parent),
+            ("prev_in_order", &self.prev_in_order),
+            ("next_in_order", &self.next_in_order),
+        ];
+        let single = single.into_iter().filter_map(|(name, id)| id.as_ref().map(|id| (name, id)));
+        let children = self.children.iter().map(|id| ("child", id));
+        single.chain(children).map(|(name, id)| format!("{name:<13}  {id}")).collect()
+    }
+}
+
+impl Body for Emission {
+    const NAME: &'static str = "ldmd emit";
+
+    fn next(&self) -> Option<&String> {
+        self.next.as_ref()
+    }
+
+    fn raw(&self) -> Option<Vec<u8>> {
+        Some(self.content())
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        painter.content(&self.content());
+    }
+
+    fn findings(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

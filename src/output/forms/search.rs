@@ -1,0 +1,142 @@
+//! The forms of what `search` found.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::super::Answer;
+use super::super::ldmd::Report;
+use super::super::painter::{Painter, Style};
+use super::{closing_rows, value};
+use crate::query::List as _;
+use crate::query::search::{self, Hit, Items};
+
+impl Answer for search::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = match &self.items {
+            Items::Hits(hits) => hits.iter().map(value).collect(),
+            Items::Counts(counts) => counts.iter().map(value).collect(),
+            Items::Files(files) => files.iter().map(|file| json!({ "file": file })).collect(),
+        };
+        rows.extend(
+            self.explanation.iter().map(|explanation| json!({ "explanation": explanation })),
+        );
+        rows.extend(self.total.iter().map(|total| json!({ "total": total })));
+        if self.truncated && self.next.is_none() {
+            rows.push(json!({ "truncated": true }));
+        }
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
+        rows
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        match &self.items {
+            Items::Hits(hits) => {
+                let has_context =
+                    hits.iter().any(|hit| !hit.before.is_empty() || !hit.after.is_empty());
+                for (index, hit) in hits.iter().enumerate() {
+                    if has_context && index > 0 {
+                        painter.line(Style::Faint, "--");
+                    }
+                    hit.paint(painter);
+                }
+            }
+            Items::Counts(counts) => {
+                for count in counts {
+                    painter.line(Style::Plain, &format!("{}:{}", count.file, count.count));
+                }
+            }
+            Items::Files(files) => files.iter().for_each(|file| painter.line(Style::Plain, file)),
+        }
+        if let Some(explanation) = &self.explanation {
+            let text = format!(
+                "{}: {} of {} documents, {} trigrams",
+                explanation.method,
+                explanation.candidates,
+                explanation.documents,
+                explanation.trigrams
+            );
+            painter.line(Style::Faint, &text);
+        }
+        if self.truncated && self.next.is_none() {
+            painter.line(Style::Faint, "truncated");
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
+    }
+
+    fn name(&self) -> &'static str {
+        "search"
+    }
+
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+        let mut facts = vec![("items", self.count().to_string())];
+        facts.extend(self.total.map(|total| ("total", total.to_string())));
+        if let Some(explanation) = &self.explanation {
+            facts.push(("candidates", explanation.candidates.to_string()));
+        }
+        if self.truncated && self.next.is_none() {
+            facts.push(("cut", "true".to_owned()));
+        }
+        report.summary(&facts, &self.warnings, &self.unresolved_selectors, self.next.as_ref())?;
+        let hits = match &self.items {
+            Items::Hits(hits) => hits,
+            Items::Counts(counts) => {
+                let lines = counts.iter().map(|count| format!("{}: {}", count.file, count.count));
+                return report.findings(counts.len(), lines);
+            }
+            Items::Files(files) => {
+                return report.findings(files.len(), files.iter().map(ToString::to_string));
+            }
+        };
+        let line = |hit: &Hit| {
+            let text = hit.text.trim_ascii();
+            format!("{text} @ {}:{}:{}", hit.file, hit.line, hit.column)
+        };
+        report.findings(hits.len(), hits.iter().map(line))?;
+        let mut files: Vec<&str> = Vec::new();
+        for hit in hits {
+            if !files.contains(&&*hit.file) {
+                files.push(&hit.file);
+            }
+        }
+        for file in files {
+            let of_file = hits.iter().filter(|hit| &*hit.file == file);
+            report.items(
+                file,
+                file,
+                of_file.map(|hit| {
+                    let titles = hit.heading_path.join(" > ");
+                    format!("{} ({titles}) @ {}", hit.text.trim_ascii(), hit.selector)
+                }),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Hit {
+    /// The hit as `file:line:column:text`, its surroundings as `file-line-text`.
+    fn paint(&self, painter: &mut Painter) {
+        let context = |first: usize, lines: &[String], painter: &mut Painter| {
+            for (number, line) in (first..).zip(lines) {
+                painter
+                    .piece(Style::Faint, &format!("{}-{number}-", self.file))
+                    .line(Style::Plain, line);
+            }
+        };
+        context(self.line - self.before.len(), &self.before, painter);
+        let text = self.text.replace("\r\n", "\n");
+        let mut lines = text.split(['\n', '\r']);
+        let place = format!("{}:{}:{}:", self.file, self.line, self.column);
+        let first = lines.next().unwrap_or_default();
+        painter
+            .piece(Style::Faint, &place)
+            .line(Style::Plain, first.trim_end_matches(['\r', '\n']));
+        for (number, line) in (self.line + 1..).zip(lines) {
+            painter
+                .piece(Style::Faint, &format!("{}:{number}:", self.file))
+                .line(Style::Plain, line.trim_end_matches(['\r', '\n']));
+        }
+        context(self.line_end.unwrap_or(self.line) + 1, &self.after, painter);
+    }
+}

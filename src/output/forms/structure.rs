@@ -1,0 +1,251 @@
+//! The forms of answers about structure: `index`, `toc`, `find` and `neighbors`.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::super::Answer;
+use super::super::ldmd::Report;
+use super::super::painter::{Painter, Style, short_count};
+use super::{closing_rows, locator, value};
+use crate::query::{find, index, neighbors, toc};
+
+impl Answer for index::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = self.documents.iter().map(value).collect();
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
+        rows
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for document in &self.documents {
+            let size =
+                format!(" ({} lines, {} words)", document.lines, short_count(document.words));
+            painter.piece(Style::Heading, &document.namespace).line(Style::Plain, &size);
+            if document.root.words > 0 {
+                let words = format!("  root  {} words", short_count(document.root.words));
+                painter.line(Style::Plain, &words);
+            }
+            let width = document.headings.iter().map(|h| locator(&h.selector).len()).max();
+            for heading in &document.headings {
+                let indent = "  ".repeat(usize::from(heading.level));
+                let locator = format!("{:<1$}", locator(&heading.selector), width.unwrap_or(0));
+                painter
+                    .piece(Style::Faint, &format!("  {locator}"))
+                    .piece(Style::Plain, &format!("{indent}{}", heading.text))
+                    .line(Style::Faint, &format!("  {} words", short_count(heading.words)));
+            }
+            for block in document.block_list.iter().flatten() {
+                painter
+                    .piece(Style::Faint, &format!("  {}  ", locator(&block.selector)))
+                    .line(Style::Plain, &block.preview);
+            }
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
+    }
+
+    fn name(&self) -> &'static str {
+        "index"
+    }
+
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+        let facts = [("documents", self.documents.len().to_string())];
+        report.summary(&facts, &self.warnings, &self.unresolved_selectors, self.next.as_ref())?;
+        let documents = self.documents.iter().map(|document| {
+            let words = short_count(document.words);
+            format!("{}::* ({} lines, {words} words)", document.namespace, document.lines)
+        });
+        report.findings(self.documents.len(), documents)?;
+        for document in &self.documents {
+            let headings = document.headings.iter().map(|heading| {
+                let words = short_count(heading.words);
+                format!("{} ({words} words) @ {}", heading.text, heading.selector)
+            });
+            let blocks = document.block_list.iter().flatten();
+            let blocks = blocks.map(|block| format!("{} @ {}", block.preview, block.selector));
+            let file = crate::address::namespace::decode(&document.namespace);
+            report.items(&file, &file, headings.chain(blocks))?;
+        }
+        Ok(())
+    }
+}
+
+impl Answer for toc::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let sections = self.files.iter().flat_map(|file| {
+            let whole = json!({ "file": file.file, "frontmatter": file.front_matter });
+            let entries = file.entries.iter().map(|entry| {
+                let mut row = json!({ "file": file.file });
+                if let (Some(row), Value::Object(section)) =
+                    (row.as_object_mut(), value(&entry.section))
+                {
+                    row.extend(section);
+                }
+                row
+            });
+            std::iter::once(whole).chain(entries)
+        });
+        let closing = closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref());
+        sections.chain(closing).collect()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for file in &self.files {
+            if !self.is_single {
+                painter.line(Style::Heading, &file.file);
+            }
+            if let Some(front_matter) = &file.front_matter {
+                let size = size(front_matter.char_count);
+                let lines =
+                    format!("({}-{}, {size})", front_matter.line_start, front_matter.line_end);
+                painter.line(Style::Plain, &format!("[frontmatter] {lines}"));
+            }
+            for entry in &file.entries {
+                let section = &entry.section;
+                let marks = "#".repeat(usize::from(section.level));
+                let indent = "  ".repeat(entry.depth);
+                let lines = format!("{}-{}", section.line_start, section.line_end);
+                painter
+                    .piece(Style::Plain, &format!("{indent}{marks} {}", section.title))
+                    .line(Style::Faint, &format!(" ({lines}, {})", size(section.char_count)));
+            }
+        }
+        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
+    }
+
+    fn name(&self) -> &'static str {
+        "toc"
+    }
+
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+        let sections = self.files.iter().map(|file| file.entries.len()).sum::<usize>();
+        let facts = [("files", self.files.len().to_string()), ("sections", sections.to_string())];
+        report.summary(&facts, &self.warnings, &self.unresolved_selectors, self.next.as_ref())?;
+        let line = |entry: &toc::Entry| {
+            let section = &entry.section;
+            let lines = format!("{}-{}", section.line_start, section.line_end);
+            format!(
+                "{} ({lines}, {}) @ {}",
+                section.title,
+                size(section.char_count),
+                section.selector
+            )
+        };
+        let is_top = |entry: &&toc::Entry| entry.depth == 0;
+        let top = || self.files.iter().flat_map(|file| file.entries.iter().filter(is_top));
+        report.findings(top().count(), top().map(line))?;
+        for file in &self.files {
+            let entries = file.entries.iter().map(|entry| {
+                format!("{} {}", "#".repeat(usize::from(entry.section.level)), line(entry))
+            });
+            report.items(&file.file, &file.file, entries)?;
+        }
+        Ok(())
+    }
+}
+
+/// Characters as the paper writes them: `400B`, `1.2K`.
+fn size(chars: usize) -> String {
+    let mut text = short_count(chars);
+    if text.ends_with(|c: char| c.is_ascii_digit()) {
+        text.push('B');
+    }
+    text
+}
+
+impl Answer for find::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let rows = self.matches.iter().map(value);
+        rows.chain(closing_rows(&[], &self.warnings, self.next.as_ref())).collect()
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        for found in &self.matches {
+            let marks = "#".repeat(usize::from(found.level));
+            painter
+                .piece(
+                    Style::Plain,
+                    &format!("{}:{}-{}: ", found.file, found.line_start, found.line_end),
+                )
+                .piece(Style::Heading, &format!("{marks} {}", found.title))
+                .line(Style::Faint, &format!("  {}", locator(&found.selector)));
+        }
+        painter.remarks(&self.warnings, &[], self.next.as_ref());
+    }
+
+    fn name(&self) -> &'static str {
+        "find"
+    }
+
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+        let facts = [("matches", self.matches.len().to_string())];
+        report.summary(&facts, &self.warnings, &[], self.next.as_ref())?;
+        let line = |found: &find::Match| {
+            let lines = format!("{}:{}-{}", found.file, found.line_start, found.line_end);
+            format!("{} @ {lines}", found.title)
+        };
+        report.findings(self.matches.len(), self.matches.iter().map(line))?;
+        for found in self.matches.chunk_by(|one, other| one.file == other.file) {
+            let file = found.first().map_or("", |found| &found.file);
+            let items = found.iter().map(|found| format!("{} @ {}", found.title, found.selector));
+            report.items(file, file, items)?;
+        }
+        Ok(())
+    }
+}
+
+impl Answer for neighbors::Answer {
+    fn rows(&self) -> Vec<Value> {
+        let mut rows: Vec<Value> = self.around.iter().map(value).collect();
+        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, None));
+        rows
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        if let Some(around) = &self.around {
+            painter.line(Style::Heading, &around.selector);
+            for (name, neighbor) in all_around(around) {
+                painter
+                    .piece(Style::Faint, &format!("{name:<13}  "))
+                    .piece(Style::Plain, &neighbor.selector)
+                    .line(
+                        Style::Plain,
+                        &neighbor.title.iter().map(|t| format!("  {t}")).collect::<String>(),
+                    );
+            }
+        }
+        let next = self.around.as_ref().and_then(|around| around.next_children.as_ref());
+        painter.remarks(&self.warnings, &self.unresolved_selectors, next);
+    }
+
+    fn name(&self) -> &'static str {
+        "neighbors"
+    }
+
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+        let next = self.around.as_ref().and_then(|around| around.next_children.as_ref());
+        report.summary(&[], &self.warnings, &self.unresolved_selectors, next)?;
+        let Some(around) = &self.around else { return Ok(()) };
+        let line = |(name, neighbor): (&str, &neighbors::Neighbor)| {
+            let title = neighbor.title.as_ref().map(|title| format!("{title} @ "));
+            format!("{name}: {}{}", title.unwrap_or_default(), neighbor.selector)
+        };
+        let count = all_around(around).count();
+        report.findings(count, all_around(around).map(line))
+    }
+}
+
+/// What stands around a place, by the name of where.
+fn all_around(
+    around: &neighbors::Around,
+) -> impl Iterator<Item = (&'static str, &neighbors::Neighbor)> {
+    let single = [
+        ("prev", &around.prev),
+        ("next", &around.next),
+        ("parent", &around.parent),
+        ("prev_in_order", &around.prev_in_order),
+        ("next_in_order", &around.next_in_order),
+    ];
+    let single = single.into_iter().filter_map(|(name, at)| at.as_ref().map(|at| (name, at)));
+    single.chain(around.children.iter().map(|child| ("child", child)))
+}

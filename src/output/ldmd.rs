@@ -1,0 +1,163 @@
+//! An answer as an LDMD document: what was asked, what came out in short, and the whole of it in
+//! sections that can be read one by one (CQ's paper, section 4).
+//!
+//! Invariant: every line is the tool's own, with what stems from documents on that one line or in a
+//! fence, so that no document can forge a section; nothing but the names of the documents is kept in
+//! memory while it is written.
+
+use std::io::{self, Write};
+
+use super::painter::short_count;
+use super::sanitize;
+use crate::address::Fault;
+use crate::error::Warning;
+use crate::ldmd::{Opening, Writer};
+
+/// How many items stand in the short form of a list.
+const ITEMS_IN_SHORT: usize = 5;
+
+/// An answer being written.
+pub struct Report<'a> {
+    writer: Writer<&'a mut dyn Write>,
+    sections: usize,
+    files: Vec<String>,
+}
+
+impl<'a> Report<'a> {
+    /// Begins the answer of `command`.
+    pub(super) fn begin(out: &'a mut dyn Write, command: &str) -> io::Result<Self> {
+        let mut report = Self { writer: Writer::new(out), sections: 0, files: Vec::new() };
+        report.open("run_meta", "Run", 1, "")?;
+        report.line(&format!("## mdsel {command}"))?;
+        report.line(&format!("- mdsel: {}", env!("CARGO_PKG_VERSION")))?;
+        report.close()?;
+        Ok(report)
+    }
+
+    fn open(&mut self, id: &str, title: &str, level: u32, parent: &str) -> io::Result<()> {
+        self.writer.begin(&Opening { id, title, level, parent, ..Opening::default() })
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        self.writer.end()
+    }
+
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        self.writer.text(&sanitize::line(line))
+    }
+
+    /// What there is to say of the answer as a whole.
+    pub(super) fn summary(
+        &mut self,
+        facts: &[(&str, String)],
+        warnings: &[Warning],
+        faults: &[Fault],
+        next: Option<&String>,
+    ) -> io::Result<()> {
+        self.open("summary", "Summary", 1, "")?;
+        self.line("## Summary")?;
+        for (name, value) in facts {
+            self.line(&format!("- {name}: {value}"))?;
+        }
+        for warning in warnings {
+            self.line(&format!("- warning: {}: {}", warning.code, warning.message))?;
+        }
+        for fault in faults {
+            let (code, message) = (fault.code.code(), &fault.message);
+            self.line(&format!("- unresolved: {}: {code}: {message}", fault.selector))?;
+            for address in fault.suggestions.iter().chain(&fault.candidates) {
+                self.line(&format!("  - {address}"))?;
+            }
+        }
+        self.line(&format!("- truncated: {}", next.is_some()))?;
+        if let Some(next) = next {
+            self.line(&format!("- next: {next}"))?;
+        }
+        self.close()
+    }
+
+    /// What was found, a line each.
+    pub(super) fn findings(
+        &mut self,
+        count: usize,
+        items: impl Iterator<Item = String>,
+    ) -> io::Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        self.open("key_findings", "Key Findings", 1, "")?;
+        self.line(&format!("## Key Findings ({count})"))?;
+        self.split("key_findings", items)?;
+        self.close()
+    }
+
+    /// The first items, numbered, as `ID_tldr`; the rest as `ID_body`.
+    fn split(&mut self, id: &str, mut items: impl Iterator<Item = String>) -> io::Result<()> {
+        self.open(&format!("{id}_tldr"), "", 2, id)?;
+        for (number, item) in (1..).zip(items.by_ref().take(ITEMS_IN_SHORT)) {
+            self.line(&format!("{number}. {item}"))?;
+        }
+        self.close()?;
+        let Some(first) = items.next() else { return Ok(()) };
+        self.open(&format!("{id}_body"), "", 2, id)?;
+        for item in std::iter::once(first).chain(items) {
+            self.line(&format!("- {item}"))?;
+        }
+        self.close()
+    }
+
+    fn open_section(&mut self, title: &str, file: &str) -> io::Result<String> {
+        let id = format!("section_{}", self.sections);
+        self.sections += 1;
+        if !self.files.iter().any(|known| known == file) {
+            self.files.push(file.to_owned());
+        }
+        self.open(&id, &sanitize::line(title), 1, "")?;
+        self.line(&format!("## {title}"))?;
+        Ok(id)
+    }
+
+    /// A section of items that belong together, all of one document.
+    pub(super) fn items(
+        &mut self,
+        title: &str,
+        file: &str,
+        items: impl Iterator<Item = String>,
+    ) -> io::Result<()> {
+        let id = self.open_section(title, file)?;
+        self.split(&id, items)?;
+        self.close()
+    }
+
+    /// A section with content of a document, and what it is.
+    pub(super) fn content(
+        &mut self,
+        title: &str,
+        file: &str,
+        facts: impl Iterator<Item = String>,
+        content: &[u8],
+    ) -> io::Result<()> {
+        let id = self.open_section(title, file)?;
+        self.open(&format!("{id}_tldr"), "", 2, &id)?;
+        for fact in facts {
+            self.line(&format!("- {fact}"))?;
+        }
+        self.close()?;
+        self.open(&format!("{id}_body"), "", 2, &id)?;
+        self.writer.fenced(content, "markdown")?;
+        self.close()?;
+        self.close()
+    }
+
+    /// Ends the answer with the documents that it is made of.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.open("provenance", "Provenance", 1, "")?;
+        self.line("## Provenance")?;
+        self.line(&format!("- documents: {}", short_count(self.files.len())))?;
+        for file in std::mem::take(&mut self.files) {
+            self.line(&format!("- {}::*", crate::address::namespace::encode(&file)))?;
+        }
+        self.close()?;
+        self.writer.finish().map(|_| ())
+    }
+}

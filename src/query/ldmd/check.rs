@@ -1,0 +1,23 @@
+//! `ldmd check`: every fault of the markers of documents.
+
+use crate::error::Result;
+use crate::query::finding::{Finding, Findings};
+use crate::query::{Library, documents};
+
+/// Lists the faults of the markers in the documents of those names; in all of them where there are no
+/// names.
+pub fn check(library: &Library<'_>, names: &[String]) -> Result<Findings> {
+    let named = documents::named(library, names)?;
+    let mut findings = Vec::new();
+    for stored in named.documents.iter().filter(|stored| stored.has_ldmd) {
+        let markup = library.snapshot.markup(stored)?;
+        findings.extend(markup.faults.into_iter().map(|fault| Finding {
+            code: fault.kind.code(),
+            message: fault.message,
+            file: Some(stored.path.clone()),
+            line: Some(fault.line),
+            hint: None,
+        }));
+    }
+    Ok(Findings::new(findings, named.faults))
+}

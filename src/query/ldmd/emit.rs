@@ -1,0 +1,336 @@
+//! `ldmd emit`: any document as LDMD, a section for each heading.
+//!
+//! Invariant: markers are put between the bytes of the document and none of its bytes is changed, but
+//! that its own markers, which would be taken for ours, get a blank that makes them comments; front
+//! matter stays where it is read. So the document that comes out has the same headings and blocks.
+
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
+
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
+use super::{Answer, in_document};
+use crate::address::Scope;
+use crate::error::Result;
+use crate::ldmd::{Opening, closing, opening};
+use crate::markdown::outline::{BlockType, NodeKind};
+use crate::position::{ByteSpan, next_line_start, trim_line_end};
+use crate::query::cursor::ListPart;
+use crate::query::library::{Freshness, OpenDocument};
+use crate::query::{Cursor, Library, List, summary};
+
+/// A section to be.
+#[derive(Clone, Debug)]
+struct Unit {
+    id: String,
+    title: String,
+    level: u8,
+    parent: Option<usize>,
+    /// Its node in the outline.
+    node: usize,
+    /// With the sections in it.
+    span: ByteSpan,
+    /// Where its own text ends.
+    own_end: usize,
+}
+
+/// A document, and where its markers stand.
+#[derive(Debug)]
+struct Plan {
+    bytes: Vec<u8>,
+    /// In document order, each before those in it.
+    units: Vec<Unit>,
+    /// Paragraphs that sum up sections, and the indices of those sections, outermost first.
+    summaries: BTreeMap<usize, (usize, Vec<usize>)>,
+    /// Where a blank keeps a marker of the document from being one.
+    blanks: Vec<usize>,
+    line_end: &'static str,
+    /// What closes a fence that is open at the end of the document.
+    fence: Option<String>,
+}
+
+/// A document with markers.
+#[derive(Clone, Debug)]
+pub struct Emission {
+    /// The document.
+    pub file: String,
+    /// Whether the file is still the same.
+    pub freshness: Freshness,
+    /// The cursor of the sections that were left out.
+    pub next: Option<String>,
+    plan: Rc<Plan>,
+    from: usize,
+    to: usize,
+    part: ListPart,
+}
+
+impl List for Emission {
+    fn count(&self) -> usize {
+        self.to - self.from
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        if count < self.count() {
+            result.to = self.from + count;
+            result.next = Some(self.part.next(count));
+        }
+        result
+    }
+}
+
+impl Serialize for Emission {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Emission", 6)?;
+        fields.serialize_field("file", &self.file)?;
+        fields.serialize_field("content", &String::from_utf8_lossy(&self.content()))?;
+        for (name, is_so) in
+            [("stale", self.freshness.is_stale), ("missing", self.freshness.is_missing)]
+        {
+            if is_so {
+                fields.serialize_field(name, &true)?;
+            }
+        }
+        fields.serialize_field("truncated", &self.next.is_some())?;
+        if let Some(next) = &self.next {
+            fields.serialize_field("next", next)?;
+        }
+        fields.end()
+    }
+}
+
+impl Emission {
+    /// The document with its markers; where sections were left out, its last section says so.
+    pub fn content(&self) -> Vec<u8> {
+        let plan = &*self.plan;
+        let mut writer = Markers { plan, result: Vec::new(), open: Vec::new(), from: self.from };
+        let units = plan.units.get(self.from..self.to).unwrap_or_default();
+        let first = plan.units.get(self.from).map_or(plan.bytes.len(), |unit| unit.span.start);
+        if self.from == 0 {
+            writer.copy(ByteSpan::new(0, first));
+        }
+        for (index, unit) in (self.from..).zip(units) {
+            writer.unit(index, unit);
+        }
+        writer.close(usize::MAX);
+        if let Some(next) = &self.next {
+            let truncated = Opening { id: "truncated", title: "Truncated", ..Opening::default() };
+            let left = plan.units.len() - self.to;
+            let text = format!("{left} sections are left out: go on with --after {next}");
+            for line in [opening(&truncated), text, closing("truncated")] {
+                writer.line(&line);
+            }
+        }
+        writer.result
+    }
+}
+
+/// Writes the document with its markers.
+struct Markers<'a> {
+    plan: &'a Plan,
+    result: Vec<u8>,
+    open: Vec<usize>,
+    /// The first unit that is given.
+    from: usize,
+}
+
+impl Markers<'_> {
+    /// A line of ours.
+    fn line(&mut self, line: &str) {
+        let is_at_line_start = self.result.last().is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
+            || self.result == crate::markdown::BYTE_ORDER_MARK;
+        if !is_at_line_start {
+            self.result.extend_from_slice(self.plan.line_end.as_bytes());
+        }
+        self.result.extend_from_slice(line.as_bytes());
+        self.result.extend_from_slice(self.plan.line_end.as_bytes());
+    }
+
+    fn unit(&mut self, index: usize, unit: &Unit) {
+        self.close(unit.span.start);
+        let parent = unit.parent.filter(|&parent| parent >= self.from);
+        let parent = parent.and_then(|parent| self.plan.units.get(parent));
+        self.line(&opening(&Opening {
+            id: &unit.id,
+            title: &unit.title,
+            level: u32::from(unit.level),
+            parent: parent.map_or("", |parent| &parent.id),
+            ..Opening::default()
+        }));
+        self.open.push(index);
+        let mut position = unit.span.start;
+        for (&start, (end, sections)) in self.plan.summaries.range(position..unit.own_end) {
+            self.copy(ByteSpan::new(position, start));
+            let given = sections.iter().filter(|&&section| section >= self.from);
+            let ids: Vec<(String, &str)> = given
+                .filter_map(|&section| self.plan.units.get(section))
+                .map(|section| (format!("{}_tldr", section.id), section.id.as_str()))
+                .collect();
+            for (id, parent) in &ids {
+                self.line(&opening(&Opening { id, parent, ..Opening::default() }));
+            }
+            self.copy(ByteSpan::new(start, *end));
+            for (id, _) in ids.iter().rev() {
+                self.line(&closing(id));
+            }
+            position = *end;
+        }
+        self.copy(ByteSpan::new(position, unit.own_end));
+        if unit.own_end == self.plan.bytes.len()
+            && let Some(fence) = &self.plan.fence
+        {
+            self.line(fence);
+        }
+    }
+
+    /// Closes the units that end at or before `position`.
+    fn close(&mut self, position: usize) {
+        while let Some(unit) = self.open.last().and_then(|&unit| self.plan.units.get(unit)) {
+            if unit.span.end > position {
+                break;
+            }
+            self.open.pop();
+            self.line(&closing(&unit.id));
+        }
+    }
+
+    fn copy(&mut self, span: ByteSpan) {
+        let mut position = span.start;
+        let from = self.plan.blanks.partition_point(|&blank| blank < span.start);
+        let blanks = self.plan.blanks.get(from..).unwrap_or_default();
+        for &blank in blanks.iter().take_while(|&&blank| blank < span.end) {
+            self.result.extend_from_slice(self.plan.bytes.get(position..blank).unwrap_or_default());
+            self.result.push(b' ');
+            position = blank;
+        }
+        self.result.extend_from_slice(self.plan.bytes.get(position..span.end).unwrap_or_default());
+    }
+}
+
+/// Gives a document markers, from the section at `after` on.
+pub fn emit(
+    library: &Library<'_>,
+    document: &str,
+    after: Option<Cursor>,
+) -> Result<Answer<Emission>> {
+    let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
+    in_document(library, document, warnings, |document| {
+        let plan = plan(document, library.content(document, document.span())?);
+        let to = plan.units.len();
+        Ok(Ok(Emission {
+            file: document.stored.path.clone(),
+            freshness: library.freshness(&document.stored),
+            next: None,
+            from: part.start().min(to),
+            to,
+            plan: Rc::new(plan),
+            part,
+        }))
+    })
+}
+
+fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Plan {
+    let units = units(document, &bytes);
+    let tree = &document.tree;
+    let mut summaries = BTreeMap::new();
+    for (index, unit) in units.iter().enumerate() {
+        if let Some(paragraph) = summary::paragraph(tree, Scope::Node(unit.node)) {
+            let (_, sections) = summaries.entry(paragraph.start).or_insert((paragraph.end, vec![]));
+            sections.push(index);
+        }
+    }
+    Plan {
+        line_end: if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" },
+        blanks: blanks(document, &bytes),
+        fence: open_fence(document, &bytes),
+        units,
+        summaries,
+        bytes,
+    }
+}
+
+/// The text before the first heading, where there is any, and the sections.
+fn units(document: &OpenDocument, bytes: &[u8]) -> Vec<Unit> {
+    let tree = &document.tree;
+    let outline = tree.outline();
+    let mut units = Vec::with_capacity(outline.sections.len() + 1);
+    let root = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
+    let has_text = |span: ByteSpan| {
+        !bytes.get(span.start..span.end).unwrap_or_default().trim_ascii().is_empty()
+    };
+    if has_text(root) {
+        let (id, title) = ("root".to_owned(), document.stored.path.clone());
+        let own_end = root.end;
+        units.push(Unit { id, title, level: 0, parent: None, node: 0, span: root, own_end });
+    }
+    let first = units.len();
+    let mut ids: HashSet<String> = ["root", "truncated"].map(str::to_owned).into();
+    for section in &outline.sections {
+        let Some(node) = tree.node(section.node) else { continue };
+        let anchor = section.anchor().filter(|anchor| {
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/-".contains(&byte);
+            anchor.bytes().all(is_plain) && !anchor.ends_with("_tldr") && !ids.contains(anchor)
+        });
+        // No anchor holds a dot.
+        let id = anchor.unwrap_or_else(|| {
+            let selector = tree.selector(section.node);
+            selector.replace("heading:", "").replace('[', ".").replace(']', "")
+        });
+        ids.insert(id.clone());
+        units.push(Unit {
+            id,
+            title: section.title.clone(),
+            level: section.level,
+            parent: tree.parent_section(section.node).map(|parent| first + parent),
+            node: section.node,
+            span: node.bytes,
+            own_end: section.own_end,
+        });
+    }
+    units
+}
+
+/// Behind the `<!--` of each marker that the document has itself.
+fn blanks(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
+    let markup = &document.markup;
+    let bounds = markup.sections.iter().flat_map(|section| {
+        let (span, content) = (section.span, section.content);
+        [ByteSpan::new(span.start, content.start), ByteSpan::new(content.end, span.end)]
+    });
+    let mut blanks: Vec<usize> = bounds
+        .chain(markup.strays.iter().copied())
+        .filter_map(|line| {
+            let line_bytes = bytes.get(line.start..line.end)?;
+            Some(line.start + memchr::memmem::find(line_bytes, b"<!--")? + "<!--".len())
+        })
+        .collect();
+    blanks.sort_unstable();
+    blanks
+}
+
+/// What closes the fenced code block that the document leaves open at its end.
+fn open_fence(document: &OpenDocument, bytes: &[u8]) -> Option<String> {
+    let outline = document.tree.outline();
+    let is_top =
+        |kind: Option<NodeKind>| !matches!(kind, Some(NodeKind::Item | NodeKind::Block(_)));
+    let last = outline.nodes.iter().rev().find(|node| {
+        let parent = node.parent.and_then(|parent| outline.nodes.get(parent));
+        matches!(node.kind, NodeKind::Block(_)) && is_top(parent.map(|parent| parent.kind))
+    })?;
+    if last.kind != NodeKind::Block(BlockType::Code) {
+        return None;
+    }
+    let block = bytes.get(last.bytes.start..last.bytes.end)?;
+    let first = block.get(..next_line_start(block, 0))?.trim_ascii_start();
+    let mark = *first.first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let run = |line: &[u8]| line.iter().take_while(|&&byte| byte == mark).count();
+    let length = run(first);
+    let rest = block.get(next_line_start(block, 0)..)?;
+    let closes = rest.split(|byte| matches!(byte, b'\n' | b'\r')).rfind(|line| !line.is_empty());
+    let is_closed = closes.is_some_and(|line| {
+        let line = trim_line_end(line).trim_ascii();
+        run(line) >= length && run(line) == line.len()
+    });
+    (!is_closed && length >= 3).then(|| char::from(mark).to_string().repeat(length))
+}

@@ -1,0 +1,158 @@
+//! `ldmd get`: a section, in full, as a preview, or by its summary.
+
+use serde::Serialize;
+
+use super::{Answer, in_document, section};
+use crate::error::Result;
+use crate::ldmd::{Mode, Request as SliceRequest, Slice, whole_scalars};
+use crate::markdown::words::{measure, page};
+use crate::query::cursor::ListPart;
+use crate::query::library::{Freshness, OpenDocument, is_false};
+use crate::query::node::Content;
+use crate::query::{Cursor, Library, List};
+
+/// What to get.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The document by name.
+    pub document: String,
+    /// The id of the section.
+    pub id: String,
+    /// How much of it.
+    pub slice: SliceRequest,
+    /// Where a former answer ended, in bytes of what is asked for.
+    pub after: Option<Cursor>,
+}
+
+/// A section, or as much of it as was asked for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Section {
+    /// The id that was asked for.
+    pub section_id: String,
+    /// How it is shown: `preview` also where there is no summary.
+    pub mode: &'static str,
+    /// How deep the sections in it are shown; `null` for all of them.
+    pub depth: Option<usize>,
+    /// Bytes at most; 0 for all.
+    pub limit_bytes: usize,
+    /// Its bytes.
+    pub content: Content,
+    /// Whether the limit, or the budget, cut it.
+    pub truncated: bool,
+    /// How many sections in it lie too deep to be shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub omitted_sections: usize,
+    /// The document.
+    pub file: String,
+    /// The address of the section that is shown, which may be the summary's.
+    pub selector: String,
+    /// The content holds bytes that are not UTF-8.
+    #[serde(skip_serializing_if = "is_false")]
+    pub lossy: bool,
+    /// Whether the file is still the same.
+    #[serde(flatten)]
+    pub freshness: Freshness,
+    /// The cursor of what was cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    #[serde(skip)]
+    part: ListPart,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Section {
+    /// Keeps the first `bytes` bytes of the content.
+    fn cut(&mut self, bytes: usize) {
+        self.content.bytes.truncate(bytes);
+        self.truncated = true;
+        self.lossy = std::str::from_utf8(&self.content.bytes).is_err();
+        // Nothing given is nothing to go on behind.
+        self.next = (bytes > 0).then(|| self.part.next(bytes));
+    }
+}
+
+impl List for Section {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn first(&self, _: usize) -> Self {
+        self.clone()
+    }
+
+    fn words_of_first(&self) -> usize {
+        measure(&self.content.bytes).words
+    }
+
+    fn first_page(&self, words: usize) -> Option<Self> {
+        let (shown, has_more) = page(&self.content.bytes, words, 0)?;
+        let mut result = self.clone();
+        if has_more {
+            result.cut(shown.end);
+        }
+        Some(result)
+    }
+}
+
+/// Gets a section.
+pub fn get(library: &Library<'_>, request: &Request) -> Result<Answer<Section>> {
+    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+    in_document(library, &request.document, warnings, |document| {
+        let index = match section(document, &request.id) {
+            Ok(index) => index,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let slice = document.markup.slice(index, &request.slice);
+        let (bytes, is_cut) = read(library, document, &slice, part.start())?;
+        let mut result = Section {
+            section_id: document.markup.name(index),
+            mode: mode_name(slice.mode),
+            depth: slice.depth,
+            limit_bytes: slice.limit_bytes,
+            content: Content::new(bytes),
+            truncated: false,
+            omitted_sections: slice.omitted,
+            file: document.stored.path.clone(),
+            selector: document.address_of_ldmd(slice.section),
+            lossy: false,
+            freshness: library.freshness(&document.stored),
+            next: None,
+            part,
+        };
+        if is_cut {
+            let bytes = result.content.bytes.len();
+            result.cut(bytes);
+        }
+        result.lossy = std::str::from_utf8(&result.content.bytes).is_err();
+        Ok(Ok(result))
+    })
+}
+
+fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Full => "full",
+        Mode::Preview => "preview",
+        Mode::Tldr => "tldr",
+    }
+}
+
+/// The bytes of a slice behind its first `from`, within its limit, and whether the limit cut them.
+fn read(
+    library: &Library<'_>,
+    document: &OpenDocument,
+    slice: &Slice,
+    from: usize,
+) -> Result<(Vec<u8>, bool)> {
+    let (spans, is_cut) = slice.limited(from);
+    let mut bytes = Vec::new();
+    for span in spans {
+        bytes.extend(library.content(document, span)?);
+    }
+    if is_cut {
+        bytes.truncate(whole_scalars(&bytes).len());
+    }
+    Ok((bytes, is_cut))
+}

@@ -1,0 +1,76 @@
+//! `ldmd neighbors`: the sections around one, by id.
+
+use serde::Serialize;
+
+use super::{Answer, in_document, section};
+use crate::error::Result;
+use crate::query::library::{Freshness, is_false};
+use crate::query::{Library, List};
+
+/// The sections around one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Neighbors {
+    /// The section.
+    pub section_id: String,
+    /// The sibling before it.
+    pub prev: Option<String>,
+    /// The sibling behind it.
+    pub next: Option<String>,
+    /// The section that holds it.
+    pub parent: Option<String>,
+    /// The sections directly in it.
+    pub children: Vec<String>,
+    /// The section whose BEGIN comes before its own.
+    pub prev_in_order: Option<String>,
+    /// The section whose BEGIN comes behind its own.
+    pub next_in_order: Option<String>,
+    /// The document.
+    pub file: String,
+    /// Its address.
+    pub selector: String,
+    /// Whether the file is still the same.
+    #[serde(flatten)]
+    pub freshness: Freshness,
+    /// Whether children were left out; `ldmd index` tells them.
+    #[serde(skip_serializing_if = "is_false")]
+    pub truncated: bool,
+}
+
+/// The section itself, then its children.
+impl List for Neighbors {
+    fn count(&self) -> usize {
+        1 + self.children.len()
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        let children = count.saturating_sub(1);
+        result.truncated = children < self.children.len();
+        result.children.truncate(children);
+        result
+    }
+}
+
+/// Tells what stands around the section with that id.
+pub fn neighbors(library: &Library<'_>, document: &str, id: &str) -> Result<Answer<Neighbors>> {
+    in_document(library, document, Vec::new(), |document| {
+        let markup = &document.markup;
+        Ok(section(document, id).map(|index| {
+            let around = markup.neighbors(index);
+            let name = |index| markup.name(index);
+            Neighbors {
+                section_id: name(index),
+                prev: around.previous.map(name),
+                next: around.next.map(name),
+                parent: around.parent.map(name),
+                children: around.children.into_iter().map(name).collect(),
+                prev_in_order: around.previous_in_order.map(name),
+                next_in_order: around.next_in_order.map(name),
+                file: document.stored.path.clone(),
+                selector: document.address_of_ldmd(index),
+                freshness: library.freshness(&document.stored),
+                truncated: false,
+            }
+        }))
+    })
+}

@@ -1,0 +1,55 @@
+//! Summaries: the paragraph that says what a document, or a section of it, is about.
+//!
+//! Never computed from more than what the author wrote (qipu's paper, `records output`): invariant, a
+//! summary is one paragraph of the document, verbatim.
+
+use crate::address::{Scope, StepKind, Tree};
+use crate::markdown::outline::{BlockType, Section};
+use crate::position::ByteSpan;
+
+/// The paragraph that sums up `scope`: the first one right under a section titled "Summary", of level
+/// 2 where there is one, else the first one of all, containers not entered.
+pub fn paragraph(tree: &Tree, scope: Scope) -> Option<ByteSpan> {
+    let sections: Vec<&Section> = match scope {
+        Scope::Document => tree.outline().sections.iter().collect(),
+        Scope::Node(node) => tree.sections_within(node).collect(),
+    };
+    let is_summary = |section: &&&Section| section.title.trim().eq_ignore_ascii_case("summary");
+    let summary = sections
+        .iter()
+        .filter(is_summary)
+        .find(|section| section.level == 2)
+        .or_else(|| sections.iter().find(is_summary));
+    let paragraphs = |scope| tree.matches(scope, StepKind::Block(BlockType::Paragraph));
+    let span = |node: usize| tree.node(node).map(|node| node.bytes);
+    let of_summary = summary.and_then(|section| {
+        let first = paragraphs(Scope::Node(section.node)).first().copied().and_then(span)?;
+        (first.end <= section.own_end).then_some(first)
+    });
+    of_summary.or_else(|| paragraphs(scope).first().copied().and_then(span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str) -> Option<&str> {
+        let tree = Tree::new(crate::markdown::parse(text.as_bytes()).outline);
+        paragraph(&tree, Scope::Document).map(|span| &text[span.start..span.end])
+    }
+
+    #[test]
+    fn the_section_titled_summary_comes_before_the_first_paragraph() {
+        assert_eq!(summary("# A\n\none\n\n## summary\n\ntwo\n"), Some("two\n"));
+        assert_eq!(summary("# Summary\n\none\n\n## Summary\n\ntwo\n"), Some("two\n"));
+        assert_eq!(summary("# A\n\none\n\n## Summary of things\n\ntwo\n"), Some("one\n"));
+        assert_eq!(summary("# A\n\none\n\n## Summary\n\n### Deep\n\ntwo\n"), Some("one\n"));
+        assert_eq!(summary("```\n## Summary\n\ntwo\n```\n\none\n"), Some("one\n"));
+    }
+
+    #[test]
+    fn what_is_no_paragraph_sums_up_nothing() {
+        assert_eq!(summary("# A\n\n- item\n\n> quote\n\n```\ncode\n```\n"), None);
+        assert_eq!(summary(""), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! The packed form of a document's LDMD markup: one blob a document that has any.
+//!
+//! Invariant: decoding what encoding gave is the identity, and decoding anything else gives markup
+//! whose sections lie inside each other and inside the file, or nothing.
+
+use crate::ldmd::{Markup, Section};
+use crate::position::ByteSpan;
+
+/// Packs `markup`.
+pub(super) fn encode(markup: &Markup) -> Vec<u8> {
+    postcard::to_stdvec(markup).unwrap_or_default()
+}
+
+/// Unpacks the markup of a document of so many bytes; `None` where `packed` is none.
+pub(super) fn decode(packed: &[u8], bytes: usize) -> Option<Markup> {
+    let markup: Markup = postcard::from_bytes(packed).ok()?;
+    let file = ByteSpan::new(0, bytes);
+    let lies_in = |span: ByteSpan, outer: ByteSpan| span.start <= span.end && outer.contains(span);
+    let is_placed = |(index, section): (usize, &Section)| {
+        let outer = match section.parent {
+            None => Some(file),
+            Some(parent) if parent < index => markup.sections.get(parent).map(|s| s.content),
+            Some(_) => None,
+        };
+        outer.is_some_and(|outer| lies_in(section.span, outer))
+            && lies_in(section.content, section.span)
+    };
+    let are_placed = markup.sections.iter().enumerate().all(is_placed)
+        && markup.strays.iter().all(|&stray| lies_in(stray, file));
+    are_placed.then_some(markup)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEXT: &[u8] =
+        b"<!--LDMD:BEGIN id=\"a\" tags=\"x,y\"-->\n<!--LDMD:BEGIN id=\"b\" k=\"v\"-->\n\
+        <!--LDMD:END id=\"b\"-->\n<!--LDMD:END id=\"a\"-->\n<!--LDMD:END id=\"c\"-->\n";
+
+    proptest! {
+        #[test]
+        fn damaged_blobs_never_panic_and_never_leave_the_file(
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4)
+        ) {
+            let markup = crate::ldmd::parse(TEXT, &[]);
+            let mut packed = encode(&markup);
+            for (index, value) in &changes {
+                let index = index.index(packed.len());
+                packed[index] = *value;
+            }
+            let decoded = decode(&packed, TEXT.len());
+            if changes.is_empty() {
+                prop_assert_eq!(&decoded, &Some(markup));
+            }
+            for section in decoded.iter().flat_map(|markup| &markup.sections) {
+                prop_assert!(section.span.end <= TEXT.len());
+            }
+        }
+    }
+}
