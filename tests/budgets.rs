@@ -1,6 +1,7 @@
 //! `--max-chars`: never over, always valid, a prefix, exact about what was left out, and complete when
 //! gone on with.
 
+use mdsel::{ldmd, markdown};
 use serde_json::Value;
 
 use crate::harness::{Answer, Place};
@@ -13,6 +14,12 @@ fn items(command: &str, json: &Value) -> Vec<String> {
     };
     match command {
         "select" => texts(&json["results"], "selector"),
+        "ldmd" if json.get("sections").is_some() => texts(&json["sections"], "id"),
+        "ldmd" if json.get("matches").is_some() => texts(&json["matches"], "text"),
+        "ldmd" => {
+            let children = json["children"].as_array().unwrap().iter();
+            children.map(|child| child.as_str().unwrap().to_owned()).collect()
+        }
         "find" => texts(&json["matches"], "selector"),
         "index" => {
             let documents = json["documents"].as_array().unwrap();
@@ -50,7 +57,10 @@ fn budgets(length: usize) -> Vec<usize> {
     budgets
 }
 
-const COMMANDS: [&[&str]; 7] = [
+const COMMANDS: [&[&str]; 10] = [
+    &["ldmd", "index", "answer.ldmd.md"],
+    &["ldmd", "search", "answer.ldmd.md", "--query", "e"],
+    &["ldmd", "neighbors", "answer.ldmd.md", "--id", "key_findings"],
     &["select", "guide.md::section", "guide.md::heading:h2", "cjk/中文 文档.md", "nowhere::x"],
     &["select", "long-words.md", "--max-words", "0"],
     &["select", "block:paragraph", "--limit", "9"],
@@ -60,11 +70,19 @@ const COMMANDS: [&[&str]; 7] = [
     &["find", "a"],
 ];
 
+/// Asserts that the sections of an LDMD document are balanced and end it.
+fn assert_whole(text: &str) {
+    let markup = ldmd::parse(text.as_bytes(), &markdown::parse(text.as_bytes()).opaque);
+    assert_eq!(markup.faults, []);
+    let last = markup.sections.last().unwrap();
+    assert_eq!((last.id.as_str(), last.span.end), ("provenance", text.len()));
+}
+
 #[test]
 fn answers_keep_to_any_budget_in_every_format() {
     let place = Place::with_fixtures();
     for arguments in COMMANDS {
-        for format in ["json", "jsonl", "text", "raw"] {
+        for format in ["json", "jsonl", "text", "raw", "ldmd"] {
             if format == "raw" && arguments[0] != "select" {
                 continue;
             }
@@ -91,6 +109,9 @@ fn answers_keep_to_any_budget_in_every_format() {
                         serde_json::from_str::<Value>(line).unwrap();
                     }
                 }
+                if format == "ldmd" {
+                    assert_whole(&text);
+                }
                 if format == "json" {
                     let json = answer.json();
                     let given = items(arguments[0], &json);
@@ -108,7 +129,7 @@ fn answers_keep_to_any_budget_in_every_format() {
 fn going_on_gives_everything_once() {
     let place = Place::with_fixtures();
     for arguments in COMMANDS {
-        if arguments[0] == "select" && arguments.contains(&"--max-words") {
+        if arguments.contains(&"--max-words") || arguments.contains(&"neighbors") {
             continue;
         }
         let limit = arguments.iter().position(|argument| *argument == "--limit");

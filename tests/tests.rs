@@ -16,6 +16,7 @@ mod budgets;
 mod corpus;
 mod harness;
 mod ingest;
+mod ldmd;
 mod properties;
 mod readme;
 mod scan;

@@ -7,9 +7,9 @@ use crate::query::{Library, documents};
 /// Lists the faults of the markers in the documents of those names; in all of them where there are no
 /// names.
 pub fn check(library: &Library<'_>, names: &[String]) -> Result<Findings> {
-    let named = documents::named(library, names)?;
+    let found = documents::named(library, names)?;
     let mut findings = Vec::new();
-    for stored in named.documents.iter().filter(|stored| stored.has_ldmd) {
+    for stored in found.documents.iter().filter(|stored| stored.has_ldmd) {
         let markup = library.snapshot.markup(stored)?;
         findings.extend(markup.faults.into_iter().map(|fault| Finding {
             code: fault.kind.code(),
@@ -19,5 +19,5 @@ pub fn check(library: &Library<'_>, names: &[String]) -> Result<Findings> {
             hint: None,
         }));
     }
-    Ok(Findings::new(findings, named.faults))
+    Ok(Findings::new(findings, found.faults))
 }

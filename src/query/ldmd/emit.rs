@@ -270,7 +270,9 @@ fn units(document: &OpenDocument, bytes: &[u8]) -> Vec<Unit> {
         let Some(node) = tree.node(section.node) else { continue };
         let anchor = section.anchor().filter(|anchor| {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/-".contains(&byte);
-            anchor.bytes().all(is_plain) && !anchor.ends_with("_tldr") && !ids.contains(anchor)
+            // Two hyphens would end a comment, and stand in a marker only as entities.
+            let is_shown = anchor.bytes().all(is_plain) && !anchor.contains("--");
+            is_shown && !anchor.ends_with("_tldr") && !ids.contains(anchor)
         });
         // No anchor holds a dot.
         let id = anchor.unwrap_or_else(|| {

@@ -79,7 +79,7 @@ fn in_document<Body>(
             let faults = faults.filter(|fault| fault.kind.is_structural()).count();
             if faults > 0 {
                 let message = format!(
-                    "{}: {faults} faults of its markers: `mdsel ldmd check` lists them",
+                    "{}: faults of its markers: {faults}; `mdsel ldmd check` lists them",
                     stored.path
                 );
                 warnings.push(Warning::new("LDMD_FAULTS", message));

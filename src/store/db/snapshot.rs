@@ -412,8 +412,8 @@ impl Snapshot {
     /// The documents, in path order, that have an LDMD section with that id.
     pub fn documents_with_ldmd_section(&self, id: &str) -> Result<Vec<StoredDocument>> {
         let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS} FROM ldmd_section AS section \
-             JOIN document ON document.id = document_id WHERE section.id = ?1 ORDER BY path"
+            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN \
+             (SELECT document_id FROM ldmd_section WHERE ldmd_section.id = ?1) ORDER BY path"
         );
         self.wrap(
             self.statement()

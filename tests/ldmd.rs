@@ -1,0 +1,457 @@
+//! The `ldmd` commands, `ldmd:` addresses, and answers as LDMD.
+
+use mdsel::query::{Library, ldmd::emit};
+use mdsel::store::Snapshot;
+use mdsel::{ldmd, markdown};
+use serde_json::{Value, json};
+
+use crate::corpus;
+use crate::harness::{Place, copy, fixtures, selectors};
+
+const ANSWER: &str = include_str!("../fixtures/documents/answer.ldmd.md");
+
+fn answer() -> Place {
+    Place::ingested(&[("answer.ldmd.md", ANSWER)])
+}
+
+fn get(place: &Place, arguments: &[&str]) -> String {
+    let call = [&["ldmd", "get", "answer.ldmd.md", "-f", "raw", "--id"], arguments].concat();
+    place.run(&call).success().text()
+}
+
+fn ids(index: &Value) -> Vec<&str> {
+    index["sections"].as_array().unwrap().iter().map(|s| s["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_index_lists_sections_in_opening_order_with_what_their_markers_say() {
+    let place = answer();
+    let index = place.run(&["ldmd", "index", "answer.ldmd.md"]).success().json();
+    assert_eq!(
+        ids(&index),
+        [
+            "run_meta",
+            "summary",
+            "key_findings",
+            "key_findings_tldr",
+            "key_findings_body",
+            "deep",
+            "artifacts"
+        ]
+    );
+    assert_eq!(index["total_bytes"], ANSWER.len());
+    assert_eq!(index["version"], "1.0");
+    let sections = index["sections"].as_array().unwrap();
+    let collapsed: Vec<_> = sections.iter().map(|s| s["collapsed"].as_bool().unwrap()).collect();
+    assert_eq!(collapsed, [false, false, true, false, true, true, false]);
+    for section in sections {
+        let offset = |name: &str| usize::try_from(section[name].as_u64().unwrap()).unwrap();
+        let bytes = &ANSWER[offset("start_offset")..offset("end_offset")];
+        let id = section["id"].as_str().unwrap();
+        assert!(bytes.trim_start().starts_with("<!--LDMD:BEGIN"), "{bytes}");
+        assert!(bytes.ends_with(&format!("<!--LDMD:END id=\"{id}\"-->\n")), "{bytes}");
+    }
+    assert_eq!(sections[1]["title"], "The \"summary\" -- of it");
+    assert_eq!(sections[1]["tags"], json!(["preview", "critical"]));
+    assert_eq!(sections[2]["meta"], json!({"confidence": 0.95}));
+    assert_eq!(sections[5]["attributes"], json!({"owner": "core"}));
+    assert_eq!(sections[5]["parent"], "key_findings_body");
+    assert_eq!((&sections[5]["depth"], &sections[5]["level"]), (&json!(2), &json!(3)));
+}
+
+#[test]
+fn a_section_comes_in_full_to_a_depth_as_a_preview_or_by_its_summary() {
+    let place = answer();
+    let tldr = get(&place, &["key_findings", "--mode", "tldr"]);
+    assert!(tldr.starts_with("  <!--LDMD:BEGIN id=\"key_findings_tldr\""), "{tldr}");
+    assert!(tldr.ends_with("<!--LDMD:END id=\"key_findings_tldr\"-->\n"), "{tldr}");
+    let full = get(&place, &["key_findings"]);
+    assert!(ANSWER.contains(&full) && full.contains("Deeper text."));
+    let own = get(&place, &["key_findings", "--depth", "0"]);
+    assert_eq!(
+        own,
+        "<!--LDMD:BEGIN id=\"key_findings\" title=\"Key Findings\" level=\"1\" \
+         meta='{\"confidence\": 0.95}'-->\n## Key Findings (6)\n<!--LDMD:END id=\"key_findings\"-->\n"
+    );
+    assert!(!get(&place, &["key_findings", "--depth", "1"]).contains("Deeper text."));
+    assert_eq!(get(&place, &["key_findings", "--depth", "2"]), full);
+    let stripped = get(&place, &["key_findings", "--strip-markers"]);
+    assert!(!stripped.contains("LDMD") && stripped.contains("    Deeper text.\n"));
+    let json = place
+        .run(&["ldmd", "get", "answer.ldmd.md", "--id", "summary", "--mode", "tldr"])
+        .success()
+        .json();
+    assert_eq!(
+        (&json["mode"], &json["depth"], &json["limit_bytes"], &json["truncated"]),
+        (&json!("preview"), &json!(1), &json!(4096), &json!(false)),
+        "no summary: a preview"
+    );
+}
+
+#[test]
+fn any_limit_gives_whole_characters_and_going_on_gives_the_rest() {
+    let place = answer();
+    let full = get(&place, &["key_findings"]);
+    for limit in [1, 2, 3, 50, 90, 310, 311, 312, 313, 314, 315, 316, 317, 320, 330, 331, 332, 333]
+    {
+        let limit = limit.to_string();
+        let mut all = String::new();
+        let mut after: Option<String> = None;
+        loop {
+            let mut call = vec![
+                "ldmd",
+                "get",
+                "answer.ldmd.md",
+                "--id",
+                "key_findings",
+                "--limit-bytes",
+                &limit,
+            ];
+            if let Some(after) = &after {
+                call.extend(["--after", after]);
+            }
+            let json = place.run(&call).success().json();
+            let content = json["content"].as_str().unwrap();
+            assert!(content.len() <= limit.parse().unwrap());
+            all.push_str(content);
+            let next = json.get("next").map(|next| next.as_str().unwrap().to_owned());
+            assert_eq!(json["truncated"], all.len() < full.len());
+            if next.is_none() || all.len() > 700 {
+                break;
+            }
+            after = next;
+        }
+        assert!(full.starts_with(&all));
+        assert!(limit.len() < 2 || all.len() > 90, "{limit}: {}", all.len());
+    }
+}
+
+#[test]
+fn search_tells_the_innermost_section_and_no_marker() {
+    let place = answer();
+    let run = |query: &str| place.run(&["ldmd", "search", "answer.ldmd.md", "--query", query]);
+    let found = run("PROCESS_batch").success().json();
+    let matches = found["matches"].as_array().unwrap();
+    let told: Vec<_> = matches
+        .iter()
+        .map(|m| (m["section_id"].as_str().unwrap(), m["line"].as_u64(), m["doc_line"].as_u64()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("run_meta", Some(0), Some(3)),
+            ("key_findings_tldr", Some(0), Some(15)),
+            ("key_findings_body", Some(0), Some(22)),
+        ]
+    );
+    assert_eq!(
+        matches[1]["text"],
+        "1. [high] High-impact call site in process_batch() @ src/batch.py:45"
+    );
+    assert_eq!(matches[1]["ancestors"], json!(["key_findings"]));
+    assert_eq!(run("LDMD:BEGIN").ends(1).json()["matches"], json!([]));
+    assert_eq!(run("").ends(2).code(), "USAGE");
+}
+
+#[test]
+fn neighbors_are_siblings_and_the_order_of_opening() {
+    let place = answer();
+    let run =
+        |id: &str| place.run(&["ldmd", "neighbors", "answer.ldmd.md", "--id", id]).success().json();
+    let around = run("key_findings");
+    assert_eq!((&around["prev"], &around["next"]), (&json!("summary"), &json!("artifacts")));
+    assert_eq!(around["children"], json!(["key_findings_tldr", "key_findings_body"]));
+    assert_eq!(around["next_in_order"], "key_findings_tldr");
+    let first = run("run_meta");
+    assert_eq!((&first["prev"], &first["prev_in_order"]), (&Value::Null, &Value::Null));
+    let last = run("artifacts");
+    assert_eq!((&last["next"], &last["prev_in_order"]), (&Value::Null, &json!("deep")));
+}
+
+#[test]
+fn an_id_is_an_address_in_every_command() {
+    let place = answer();
+    let json = place.run(&["select", "ldmd:deep"]).success().json();
+    let result = &json["results"][0];
+    assert_eq!(result["selector"], "answer.ldmd.md::ldmd:deep");
+    assert_eq!((&result["type"], &result["line_start"]), (&json!("ldmd"), &json!(23)));
+    assert!(result["content"].as_str().unwrap().contains("Deeper text."));
+    let around = place.run(&["neighbors", "answer.ldmd::ldmd:key_findings_body"]).success().json();
+    assert_eq!(around["prev"]["selector"], "answer.ldmd.md::ldmd:key_findings_tldr");
+    assert_eq!(selectors(&around["children"]), ["answer.ldmd.md::ldmd:deep"]);
+    let read = place.run(&["read", "answer.ldmd.md", "ldmd:key_findings?head=1"]).success().json();
+    assert_eq!(read["content"], format!("{}\n", ANSWER.lines().nth(11).unwrap()));
+    assert_eq!(read["children_available"], json!([]), "none lies in the first line");
+    let found =
+        place.run(&["search", "-F", "Deeper", "--under", "ldmd:key_findings"]).success().json();
+    assert_eq!(found["hits"].as_array().unwrap().len(), 1);
+    place.run(&["search", "-F", "Deeper", "--under", "ldmd:summary"]).ends(1);
+    let lost = place.run(&["select", "answer.ldmd::ldmd:key_finding"]).ends(1).json();
+    assert_eq!(
+        lost["unresolved_selectors"][0]["suggestions"][0],
+        "answer.ldmd.md::ldmd:key_findings"
+    );
+    let lost = place.run(&["ldmd", "get", "answer.ldmd.md", "--id", "depe"]).ends(1).json();
+    assert_eq!(lost["unresolved_selectors"][0]["code"], "SELECTOR_NOT_FOUND");
+}
+
+#[test]
+fn an_id_of_several_documents_is_ambiguous() {
+    let section = "<!--LDMD:BEGIN id=\"a?b%\"-->\nx\n<!--LDMD:END id=\"a?b%\"-->\n";
+    let place = Place::ingested(&[("one.md", section), ("two.md", section)]);
+    let json = place.run(&["select", "ldmd:a?b%"]).ends(1).json();
+    let fault = &json["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "AMBIGUOUS");
+    let candidates = fault["candidates"].as_array().unwrap();
+    assert_eq!(candidates[0], "one.md::ldmd:a%3Fb%25");
+    for candidate in candidates {
+        let json = place.run(&["select", candidate.as_str().unwrap()]).success().json();
+        assert_eq!(json["results"][0]["selector"], *candidate);
+    }
+}
+
+/// Markers that break the discipline, as the paper shows them and as others come.
+const FAULTY: [(&str, &[&str], &[&str]); 7] = [
+    (
+        "<!--LDMD:BEGIN id=\"a\"-->\n  <!--LDMD:BEGIN id=\"b\"-->\n  <!--LDMD:END id=\"a\"-->\n\
+         <!--LDMD:END id=\"b\"-->\n",
+        &["a"],
+        &["UNCLOSED_SECTION 2", "MISMATCHED_END 3", "UNEXPECTED_END 4"],
+    ),
+    (
+        "<!--LDMD:BEGIN id=\"summary\"-->\n<!--LDMD:END id=\"summary\"-->\n\
+         <!--LDMD:BEGIN id=\"summary\"-->\n<!--LDMD:END id=\"summary\"-->\n",
+        &["summary", "summary@3"],
+        &["DUPLICATE_ID 3"],
+    ),
+    (
+        "<!--LDMD:BEGIN id=\"a\"-->\n<!--LDMD:END id=\"a\"-->\n<!--LDMD:BEGIN id=\"b\"-->\n",
+        &["a"],
+        &["UNCLOSED_SECTION 3"],
+    ),
+    ("<!--LDMD:END id=\"a\"-->\n", &[], &["UNEXPECTED_END 1"]),
+    ("<!--LDMD:BEGIN id=\"\"-->\n", &[], &["MALFORMED_MARKER 1"]),
+    ("\u{feff}<!--LDMD:BEGIN id=\"a\"-->\r\nx\r\n<!--LDMD:END id=\"a\"-->", &["a"], &[]),
+    (
+        "<!--LDMD:BEGIN id=\"a\" level=\"2\"-->\n<!--LDMD:BEGIN id=\"b\" level=\"1\" parent=\"c\"-->\n\
+         <!--LDMD:END id=\"b\"-->\n<!--LDMD:END id=\"a\"-->\n",
+        &["a", "b"],
+        &["LEVEL_MISMATCH 2", "PARENT_MISMATCH 2"],
+    ),
+];
+
+#[test]
+fn a_document_with_faults_stays_and_so_do_its_sound_sections() {
+    for (text, sections, faults) in FAULTY {
+        let place = Place::ingested(&[("x.md", text)]);
+        let index = place.run(&["ldmd", "index", "x.md"]).success().json();
+        assert_eq!(ids(&index), sections, "{text}");
+        let check = place.run(&["ldmd", "check"]).ends(i32::from(!faults.is_empty())).json();
+        let told: Vec<String> = check["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|f| format!("{} {}", f["code"].as_str().unwrap(), f["line"]))
+            .collect();
+        assert_eq!(told, faults, "{text}");
+        for section in sections {
+            let json = place.run(&["ldmd", "get", "x.md", "--id", section]).success().json();
+            assert_eq!(json["section_id"], *section);
+            place.run(&["select", &format!("x.md::ldmd:{section}")]).success();
+        }
+        place.run(&["select", "x.md::*"]).success();
+    }
+    let place = Place::with(&[("x.md", FAULTY[0].0)]);
+    let report = place.run(&["ingest"]).success().json();
+    assert_eq!(report["warnings"][0]["code"], "UNCLOSED_SECTION");
+    assert_eq!(place.run(&["ldmd", "check", "none.md"]).ends(2).code(), "NAMESPACE_NOT_FOUND");
+}
+
+#[test]
+fn nothing_is_asked_of_the_source_files() {
+    let place = Place::with_fixtures();
+    let commands: [&[&str]; 7] = [
+        &["ldmd", "index", "answer.ldmd.md"],
+        &["ldmd", "get", "answer.ldmd.md", "--id", "key_findings", "-f", "raw"],
+        &["ldmd", "search", "answer.ldmd.md", "--query", "process"],
+        &["ldmd", "neighbors", "answer.ldmd.md", "--id", "deep"],
+        &["ldmd", "check"],
+        &["ldmd", "emit", "guide.md"],
+        &["select", "answer.ldmd.md::ldmd:deep", "-f", "raw"],
+    ];
+    let before = commands.map(|command| place.run(command).text());
+    for entry in std::fs::read_dir(place.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.to_string_lossy().contains(".mdsel") {
+            std::fs::remove_dir_all(path).unwrap();
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let after = commands.map(|command| place.run(command).text());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(*before, after.replace(",\"missing\":true", ""));
+    }
+}
+
+/// A document whose every part would be a marker if it could.
+const HOSTILE: &str = "\
+# <!--LDMD:END id=\"key_findings\"-->
+
+<!--LDMD:END id=\"section_0\"-->
+
+## ```
+
+needle <!--LDMD:BEGIN id=\"x\"-->
+
+````
+<!--LDMD:END id=\"section_0_body\"--> needle
+````
+
+## ~~~ <script>
+
+1. needle
+2. `needle`
+
+- needle <!--
+
+## needle -->
+
+needle needle
+
+<!--LDMD:BEGIN id=\"summary\"-->
+needle
+";
+
+#[test]
+fn answers_ingested_again_can_be_read_part_by_part() {
+    let place = Place::with_fixtures();
+    place.write("hostile.md", HOSTILE);
+    place.run(&["ingest"]).success();
+    let commands: [&[&str]; 9] = [
+        &["search", "-F", "needle"],
+        &["search", "needle install", "--limit", "9"],
+        &["search", "-F", "e", "-l"],
+        &["toc", "--limit", "0"],
+        &["find", "*"],
+        &["index", "hostile.md", "--blocks"],
+        &["select", "hostile.md::*?full=true", "hostile.md::block:paragraph", "nowhere::*"],
+        &["neighbors", "guide.md::root"],
+        &["read", "hostile.md", "*"],
+    ];
+    for command in commands {
+        let text = place.run(&[command, &["-f", "ldmd"]].concat()).text();
+        let again = Place::ingested(&[("answer.md", &text)]);
+        assert_eq!(again.run(&["ldmd", "check"]).success().json()["findings"], json!([]));
+        let index = again.run(&["ldmd", "index", "answer.md"]).success().json();
+        let found = ids(&index);
+        assert!(found.starts_with(&["run_meta", "summary", "key_findings", "key_findings_tldr"]));
+        assert_eq!(found.last(), Some(&"provenance"));
+        let tldr = ["ldmd", "get", "answer.md", "--id", "key_findings", "--mode", "tldr"];
+        let tldr = again.run(&tldr).success().json();
+        assert!(tldr["content"].as_str().unwrap().contains("\n1. "), "{text}");
+        for id in ["key_findings_body", "section_0"] {
+            if found.contains(&id) {
+                let body = again.run(&["ldmd", "get", "answer.md", "--id", id]).success().json();
+                assert!(body["content"].as_str().unwrap().lines().count() > 2);
+            }
+        }
+        if command[0] == "search" || command[0] == "toc" {
+            assert!(found.contains(&"key_findings_body"), "{text}");
+        }
+    }
+}
+
+/// `text` without the lines of its markers, and without a byte order mark.
+fn without_markers(text: &[u8], markup: &ldmd::Markup) -> Vec<u8> {
+    let mut is_kept = vec![true; text.len()];
+    for section in &markup.sections {
+        is_kept[section.span.start..section.content.start].fill(false);
+        is_kept[section.content.end..section.span.end].fill(false);
+    }
+    let kept = text.iter().zip(is_kept).filter_map(|(&byte, is_kept)| is_kept.then_some(byte));
+    let kept: Vec<u8> = kept.collect();
+    kept.strip_prefix(markdown::BYTE_ORDER_MARK).map(<[u8]>::to_vec).unwrap_or(kept)
+}
+
+#[test]
+fn any_document_gets_markers_between_its_bytes() {
+    let place = Place::new();
+    copy(&fixtures(), place.path());
+    for (number, path) in corpus::sample(600).iter().enumerate() {
+        if !path.starts_with(fixtures()) {
+            std::fs::copy(path, place.join(&format!("corpus-{number}.md"))).unwrap();
+        }
+    }
+    place.write("hostile.md", HOSTILE);
+    place.write("open.md", "# A\n\ntext\n\n~~~~sh\n# B\n```\n");
+    place.write("no-end.md", "---\na: 1\n---\n\n# A\r\n\r\ntext");
+    place.run(&["ingest"]).success();
+    let snapshot = Snapshot::open(&place.join(".mdsel.db")).unwrap();
+    let library = Library::new(&snapshot);
+    let mut summaries = 0;
+    for stored in snapshot.documents(None, usize::MAX).unwrap() {
+        let document = library.open(&stored).unwrap();
+        let bytes = library.content(&document, document.span()).unwrap();
+        let content = emit::emit(&library, &stored.path, None).unwrap().body.unwrap().content();
+        let parsed = markdown::parse(&content);
+        let markup = ldmd::parse(&content, &parsed.opaque);
+        assert_eq!(markup.faults, [], "{}", stored.path);
+        let titles = |outline: &markdown::outline::Outline| -> Vec<(u8, String)> {
+            outline.sections.iter().map(|s| (s.level, s.title.clone())).collect()
+        };
+        assert_eq!(titles(&parsed.outline), titles(document.tree.outline()), "{}", stored.path);
+        let headings = parsed.outline.sections.len();
+        let is_summary = |s: &&ldmd::Section| s.id.ends_with("_tldr");
+        let of_headings = markup.sections.iter().filter(|s| !is_summary(s) && s.level > 0);
+        assert_eq!(of_headings.count(), headings, "{}", stored.path);
+        summaries += markup.sections.iter().filter(is_summary).count();
+        let plain = without_markers(&content, &markup);
+        let bytes = bytes.strip_prefix(markdown::BYTE_ORDER_MARK).unwrap_or(&bytes);
+        if !document.stored.has_ldmd {
+            let added = plain.strip_prefix(bytes).unwrap_or_else(|| panic!("{}", stored.path));
+            // A final line end, and what closes an open fence.
+            assert!(added.trim_ascii().iter().all(|byte| b"`~".contains(byte)), "{}", stored.path);
+        }
+    }
+    assert!(summaries > 10);
+}
+
+#[test]
+fn a_document_with_markers_reads_as_the_protocol_asks() {
+    let place = Place::with_fixtures();
+    let emitted = place.run(&["ldmd", "emit", "guide.md"]).success().text();
+    place.write("again.md", &emitted);
+    place.run(&["ingest"]).success();
+    place.run(&["ldmd", "check"]).success();
+    let tldr = place
+        .run(&["ldmd", "get", "again.md", "--id", "install", "--mode", "tldr"])
+        .success()
+        .json();
+    assert_eq!((&tldr["mode"], &tldr["section_id"]), (&json!("tldr"), &json!("install")));
+    let json = place.run(&["ldmd", "emit", "guide.md", "-f", "json"]).success().json();
+    assert_eq!(json["content"], emitted);
+    // A budget gives the first sections, and the rest can be asked for.
+    let mut after: Option<String> = None;
+    let mut titles = Vec::new();
+    loop {
+        let mut call = vec!["ldmd", "emit", "guide.md", "-f", "json", "--max-chars", "1500"];
+        if let Some(after) = &after {
+            call.extend(["--after", after]);
+        }
+        let json = place.run(&call).success().json();
+        let content = json["content"].as_str().unwrap();
+        let markup = ldmd::parse(content.as_bytes(), &markdown::parse(content.as_bytes()).opaque);
+        assert_eq!(markup.faults, []);
+        titles.extend(markup.sections.iter().map(|s| s.title.clone()).filter(|t| !t.is_empty()));
+        titles.retain(|title| title != "Truncated");
+        match json.get("next") {
+            Some(next) => after = Some(next.as_str().unwrap().to_owned()),
+            None => break,
+        }
+    }
+    let whole = ldmd::parse(emitted.as_bytes(), &[]);
+    let all: Vec<_> =
+        whole.sections.iter().map(|s| s.title.clone()).filter(|t| !t.is_empty()).collect();
+    assert_eq!(titles, all);
+}
