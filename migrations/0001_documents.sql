@@ -89,6 +89,30 @@ CREATE TABLE ldmd_section (
 -- Serves: forgetting the LDMD sections of a document that is forgotten.
 CREATE INDEX ldmd_section_document_id ON ldmd_section (document_id);
 
+-- The links of a document and the names by which it can be linked to, packed for the same reason.
+-- Where a link leads is found out when it is asked, so that it is right whatever came or went since.
+CREATE TABLE link (
+    document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
+    packed BLOB NOT NULL
+);
+
+-- Hashes of what the targets of a document's links end with. No row refers to another: the writer
+-- takes them away with the packed links that they are made of, and needs no index to find them.
+-- Serves: the documents that may link to a document.
+CREATE TABLE link_key (
+    key INTEGER NOT NULL,
+    document_id INTEGER NOT NULL,
+    PRIMARY KEY (key, document_id)
+) WITHOUT ROWID;
+
+-- Hashes of title, front matter id and aliases of a document, likewise.
+-- Serves: the documents that a link names by anything but their path.
+CREATE TABLE name_key (
+    key INTEGER NOT NULL,
+    document_id INTEGER NOT NULL,
+    PRIMARY KEY (key, document_id)
+) WITHOUT ROWID;
+
 CREATE TABLE diagnostic (
     document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,

@@ -12,6 +12,9 @@
 //!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
 //! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
 //! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
+//! - [`links`]: what a document links to and is linked by, and where a link leads. Pure.
+//! - [`records`]: answers as lines for the context of a model, written and read. Pure.
+//! - [`pack`]: all documents of a store as one stream, written and read. Pure.
 //! - [`ldmd`]: sections between markers in HTML comments, their slices, and a writer of such. Pure.
 //! - [`error`], [`limits`], [`position`], [`visible`]: faults with hints, every cap in one table, spans
 //!   and lines, characters that are shown as they are.
@@ -35,9 +38,12 @@ pub mod error;
 pub mod ingest;
 pub mod ldmd;
 pub mod limits;
+pub mod links;
 pub mod markdown;
 pub mod output;
+pub mod pack;
 pub mod position;
 pub mod query;
+pub mod records;
 pub mod store;
 pub mod visible;

@@ -45,6 +45,15 @@ limits! {
         "parsed nodes of one document; the text behind them becomes one paragraph";
     MAX_DEFINITION_LINES = 32, "definition-lines",
         "lines of one link reference definition; a longer one is read as a paragraph";
+    MAX_DEFINITION_BYTES = 4096, "definition-bytes",
+        "bytes of one link reference definition; a longer one is read as a paragraph";
+    MAX_LINKS_PER_DOCUMENT = 200_000, "links", "links of one document; those behind are not kept";
+    MAX_LINK_BYTES = 64 << 20, "link-bytes",
+        "bytes of the targets of the links of one document; those behind are not kept";
+    MAX_LINK_NESTING = 64, "link-nesting",
+        "brackets left open inside each other in one text; beyond it the links of that text are not read";
+    MAX_LINK_TEXT_CHARS = 200, "link-text-chars",
+        "characters that are kept of the label, alias or alternative text of a link";
     MAX_TITLE_BYTES = 4096, "title-bytes",
         "bytes of a heading that are rendered as its title; a longer title is cut";
     MAX_TITLE_BRACKETS = 64, "title-brackets",
@@ -106,6 +115,10 @@ limits! {
     MAX_PATTERN_BYTES = 4096, "pattern-bytes", "bytes of a pattern";
     MAX_PATTERN_MEMORY_BYTES = 10 << 20, "pattern-memory",
         "bytes of memory that a compiled pattern may take";
+    MAX_DOCUMENT_BYTES = 1 << 30, "document-bytes",
+        "bytes of one document, attachment or body in a pack or in records; more are refused";
+    MAX_RECORD_BYTES = 16 << 20, "record-bytes",
+        "bytes of one line of a pack or of records; a longer line is refused";
     PREVIEW_CHARS = 80, "preview-chars", "characters of the preview of a block";
     CLOSE_WAIT_MILLISECONDS = 250, "close-wait",
         "milliseconds that a writer waits for readers of an older state before it leaves its log";

@@ -17,6 +17,7 @@ mod corpus;
 mod harness;
 mod ingest;
 mod ldmd;
+mod links;
 mod properties;
 mod readme;
 mod scan;

@@ -52,6 +52,14 @@ pub(super) enum FormatName {
     Text,
     /// A Markdown document of sections to be read one by one
     Ldmd,
+    /// A line a record, for the context of a model: links, context, prime, search, toc
+    Records,
+    /// Blocks of Markdown, for the context of a model: context
+    Markdown,
+    /// A drawing of links
+    Mermaid,
+    /// A drawing of links
+    Dot,
 }
 
 /// When to colour.
@@ -88,6 +96,45 @@ pub(super) enum Command {
     /// Read documents whose sections are marked, part by part
     #[command(subcommand)]
     Ldmd(LdmdCommand),
+    /// Follow links between documents and sections
+    #[command(subcommand)]
+    Links(LinksCommand),
+    /// Bundle places, and text from outside, for the context of a model
+    Context(ContextArgs),
+    /// Tell what an agent should know of the store first
+    Prime,
+    /// Print the whole store as a pack
+    Dump(DumpArgs),
+    /// Bring the documents of a pack into the store
+    Load(LoadArgs),
+}
+
+impl Command {
+    /// Whether its answer has that form.
+    pub(super) fn has(&self, format: FormatName) -> bool {
+        let is_walk = matches!(
+            self,
+            Self::Links(LinksCommand::List(_) | LinksCommand::Tree(_) | LinksCommand::Path(_))
+        );
+        match format {
+            FormatName::Json | FormatName::Jsonl | FormatName::Text | FormatName::Ldmd => true,
+            FormatName::Raw => matches!(
+                self,
+                Self::Select(_)
+                    | Self::Read(_)
+                    | Self::Ldmd(LdmdCommand::Get(_) | LdmdCommand::Emit(_))
+            ),
+            FormatName::Records => {
+                is_walk
+                    || matches!(
+                        self,
+                        Self::Search(_) | Self::Toc(_) | Self::Context(_) | Self::Prime
+                    )
+            }
+            FormatName::Markdown => matches!(self, Self::Context(_)),
+            FormatName::Mermaid | FormatName::Dot => is_walk,
+        }
+    }
 }
 
 /// `ingest`.
@@ -343,6 +390,176 @@ pub(super) struct NeighborsArgs {
     /// Go on with the children where an answer ended: its `next_children`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
+}
+
+/// `links`.
+#[derive(Debug, Subcommand)]
+pub(super) enum LinksCommand {
+    /// List the links of a place
+    List(LinksListArgs),
+    /// Tell what links lead to from a place, hop by hop
+    Tree(LinksTreeArgs),
+    /// Find the shortest way of links between two places
+    Path(LinksPathArgs),
+    /// List the links that lead nowhere (status 1 where there are any)
+    Check(LinksCheckArgs),
+}
+
+/// Which links are meant.
+#[derive(Debug, Args)]
+pub(super) struct LinkFilterArgs {
+    /// Links that lead out of the place, into it, or both
+    #[arg(long, value_enum, default_value_t = DirectionName::Both)]
+    pub(super) direction: DirectionName,
+    /// Only links of this type: related, embeds, references, or one of front matter; repeatable
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(super) types: Vec<String>,
+    /// Only links of front matter
+    #[arg(long, conflicts_with = "inline_only")]
+    pub(super) typed_only: bool,
+    /// Only links of the text
+    #[arg(long)]
+    pub(super) inline_only: bool,
+    /// Places to give at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) max_nodes: usize,
+}
+
+/// A direction by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum DirectionName {
+    /// Links that lead out of the place
+    Out,
+    /// Links that lead into it
+    In,
+    /// Both
+    Both,
+}
+
+/// `links list`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel links list guide.md --direction in")]
+pub(super) struct LinksListArgs {
+    /// The address of one place
+    #[arg(value_name = "ADDRESS")]
+    pub(super) address: String,
+    #[command(flatten)]
+    pub(super) filter: LinkFilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// `links tree`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel links tree guide.md --max-hops 2 -f text")]
+pub(super) struct LinksTreeArgs {
+    /// The address of the place to begin at
+    #[arg(value_name = "ADDRESS")]
+    pub(super) address: String,
+    /// Links to follow at most
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(super) max_hops: usize,
+    #[command(flatten)]
+    pub(super) filter: LinkFilterArgs,
+}
+
+/// `links path`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel links path guide.md faq.md -f records")]
+pub(super) struct LinksPathArgs {
+    /// The address of the place to begin at
+    #[arg(value_name = "FROM")]
+    pub(super) from: String,
+    /// The address of the place to come to
+    #[arg(value_name = "TO")]
+    pub(super) to: String,
+    /// Links to follow at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) max_hops: usize,
+    #[command(flatten)]
+    pub(super) filter: LinkFilterArgs,
+}
+
+/// `links check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel links check docs -f text")]
+pub(super) struct LinksCheckArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC")]
+    pub(super) documents: Vec<String>,
+}
+
+/// `context`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: mdsel context --query 'install windows' --links 1 -f records\n          \
+                  mdsel context guide.md#install --with-body --item error=@build.log -f markdown"
+)]
+pub(super) struct ContextArgs {
+    /// Addresses of places to take; - reads them from standard input, one a line
+    #[arg(value_name = "ADDRESS",
+        required_unless_present_any = ["query", "tags", "under", "items"])]
+    pub(super) addresses: Vec<String>,
+    /// Take the sections that match these words best
+    #[arg(long, value_name = "WORDS")]
+    pub(super) query: Option<String>,
+    /// Only documents with this tag, or without a query all of them; repeatable, then all tags
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(super) tags: Vec<String>,
+    /// Only below this folder or document, or without a query all of it; repeatable
+    #[arg(long, value_name = "PATH")]
+    pub(super) under: Vec<String>,
+    /// Take also what is up to N links away
+    #[arg(long = "links", value_name = "N", default_value_t = 0)]
+    pub(super) hops: usize,
+    /// Give the content, not only what sums it up
+    #[arg(long)]
+    pub(super) with_body: bool,
+    /// Take text from outside: code, error, text, repl-history or file; repeatable
+    #[arg(long = "item", value_name = "TYPE[:FILE[:START-END]]=TEXT|@FILE|-")]
+    pub(super) items: Vec<String>,
+    /// Tag the fences of all blocks with this language; with -f markdown
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(super) lang: Option<String>,
+    /// Sections that a query gives at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = limits::SEARCH_LIMIT)]
+    pub(super) query_limit: usize,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// `dump`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel dump > docs.pack")]
+pub(super) struct DumpArgs {
+    /// Take also the files below the root that documents link to
+    #[arg(long)]
+    pub(super) attachments: bool,
+}
+
+/// `load`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel --db copy.db load docs.pack")]
+pub(super) struct LoadArgs {
+    /// The pack; - for standard input
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// What becomes of documents that are there already
+    #[arg(long, value_enum, default_value_t = StrategyName::Skip)]
+    pub(super) strategy: StrategyName,
+    /// Seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
+        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
+    pub(super) wait: u64,
+}
+
+/// What becomes of a document that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum StrategyName {
+    /// It stays
+    Skip,
+    /// The one of the pack takes its place
+    Overwrite,
 }
 
 /// `ldmd`.

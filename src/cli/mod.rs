@@ -5,8 +5,11 @@
 //! and nothing else; a closed pipe ends quietly; statuses are those of contract section 5.
 
 mod args;
+mod context;
 mod ingest;
 mod ldmd;
+mod links;
+mod pack;
 mod progress;
 mod questions;
 mod search;
@@ -17,14 +20,14 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::ErrorKind as ClapErrorKind;
+use clap::{Parser as _, ValueEnum as _};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Answer, Format, Options, json, sanitize, write, write_list};
 use crate::query::finding::Findings;
 use crate::query::{List, Outcome};
-use args::{Cli, Color, Command, FormatName, Global, LdmdCommand};
+use args::{Cli, Color, Command, FormatName, Global};
 
 /// The statuses a command ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,16 +93,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(cli: &Cli) -> Result<Status> {
-    let has_bytes = matches!(
-        cli.command,
-        Command::Select(_)
-            | Command::Read(_)
-            | Command::Ldmd(LdmdCommand::Get(_) | LdmdCommand::Emit(_))
-    );
-    if cli.global.format() == FormatName::Raw && !has_bytes {
+    let format = cli.global.format();
+    if !cli.command.has(format) {
         // Before anything is done that the answer would tell.
-        return Err(Error::new(ErrorKind::Usage, "this command's answer has no raw form")
-            .with_hint("ask for json, jsonl, text or ldmd"));
+        let name = format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+        return Err(Error::new(
+            ErrorKind::Usage,
+            format!("this command's answer has no {name} form"),
+        )
+        .with_hint("ask for json, jsonl, text or ldmd"));
     }
     match &cli.command {
         Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
@@ -112,6 +114,11 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Search(arguments) => search::run(&cli.global, arguments),
         Command::Neighbors(arguments) => questions::neighbors(&cli.global, arguments),
         Command::Ldmd(command) => ldmd::run(&cli.global, command),
+        Command::Links(command) => links::run(&cli.global, command),
+        Command::Context(arguments) => context::run(&cli.global, arguments),
+        Command::Prime => context::prime(&cli.global),
+        Command::Dump(arguments) => pack::dump(&cli.global, arguments),
+        Command::Load(arguments) => pack::load(&cli.global, arguments),
     }
 }
 
@@ -174,14 +181,19 @@ impl Global {
         self.format.unwrap_or(FormatName::Json)
     }
 
-    fn options(&self) -> Options {
+    fn options<'a>(&self, store: &'a str) -> Options<'a> {
         Options {
+            store,
             format: match self.format() {
                 FormatName::Json => Format::Json,
                 FormatName::Jsonl => Format::Jsonl,
                 FormatName::Raw => Format::Raw,
                 FormatName::Text => Format::Text,
                 FormatName::Ldmd => Format::Ldmd,
+                FormatName::Records => Format::Records,
+                FormatName::Markdown => Format::Markdown,
+                FormatName::Mermaid => Format::Mermaid,
+                FormatName::Dot => Format::Dot,
             },
             is_pretty: self.pretty,
             has_color: match self.color {
@@ -195,12 +207,14 @@ impl Global {
 
     /// Prints an answer.
     fn print(&self, answer: &impl Answer) -> Result<()> {
-        finish(|out| write(answer, self.options(), out))
+        let store = store::shown(self);
+        finish(|out| write(answer, self.options(&store), out))
     }
 
     /// Prints an answer whose items may be left out.
     fn print_list(&self, answer: &(impl Answer + List)) -> Result<()> {
-        finish(|out| write_list(answer, self.options(), out))
+        let store = store::shown(self);
+        finish(|out| write_list(answer, self.options(&store), out))
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn named_documents(
 }
 
 /// The addresses given, with those from standard input where `-` stands.
-fn addresses(given: &[String]) -> Result<Vec<String>> {
+pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
     let mut addresses = Vec::new();
     for address in given {
         if address != "-" {

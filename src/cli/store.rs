@@ -32,6 +32,22 @@ pub(super) fn find(global: &Global) -> Result<Option<PathBuf>> {
     Ok(folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.exists()))
 }
 
+/// The store as it is told to a reader: relative to the current folder where that can be.
+pub(super) fn shown(global: &Global) -> String {
+    let (Ok(folder), Ok(Some(path))) = (current_folder(), find(global)) else {
+        return FILE_NAME.to_owned();
+    };
+    for (ups, above) in folder.ancestors().enumerate() {
+        if above.parent().is_none() {
+            break;
+        }
+        if let Ok(below) = path.strip_prefix(above) {
+            return format!("{}{}", "../".repeat(ups), below.display());
+        }
+    }
+    path.display().to_string()
+}
+
 /// Where a store that is not found is made.
 pub(super) fn new_path() -> Result<PathBuf> {
     Ok(current_folder()?.join(FILE_NAME))

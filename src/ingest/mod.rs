@@ -6,12 +6,14 @@
 //! every file, the store equals a fresh ingest of the same tree; a run that is killed leaves whole
 //! documents, and the next run goes on from them.
 
+mod load;
 mod pipeline;
 mod report;
 mod scope;
 mod state;
 mod walk;
 
+pub use load::{LoadRequest, Strategy, load};
 pub use report::{Change, ChangeKind, Report, Skipped};
 pub(crate) use scope::is_really_below;
 pub use state::file_state;

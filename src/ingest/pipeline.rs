@@ -16,6 +16,7 @@ use super::state::{file_state, is_racy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd;
 use crate::limits;
+use crate::links::Outgoing;
 use crate::markdown::{self, Diagnostic};
 use crate::store::{FileState, NewDocument, PackedDocument, Packer};
 
@@ -153,6 +154,17 @@ fn take(
     if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
         return Ok(Outcome::Same(state));
     }
+    packed(candidate.path.clone(), bytes, hash, state, packer)
+}
+
+/// Parses the bytes of a document and makes of them what the store wants.
+pub(super) fn packed(
+    path: String,
+    bytes: Vec<u8>,
+    hash: [u8; 32],
+    state: FileState,
+    packer: &mut Packer,
+) -> Result<Outcome> {
     if let Some(reason) = markdown::refusal(&bytes) {
         return Ok(Outcome::Refused(reason));
     }
@@ -164,8 +176,8 @@ fn take(
         line: Some(fault.line),
         message: fault.message.clone(),
     }));
-    let path = candidate.path.clone();
-    match packer.pack(NewDocument { path, bytes, hash, state, document, markup }) {
+    let links = Outgoing::of(&document, &markup);
+    match packer.pack(NewDocument { path, bytes, hash, state, document, markup, links }) {
         Ok(document) => Ok(Outcome::Put(Box::new(document))),
         Err(error) if error.kind() == ErrorKind::Limit => {
             Ok(Outcome::Refused("its outline is larger than the limit outline-bytes"))

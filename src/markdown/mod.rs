@@ -1,24 +1,34 @@
 //! Markdown: the bytes of a file in, its outline out. Pure: no store, no file system.
 //!
 //! [`parse()`] is the way in; [`outline`] says what comes out, [`words`] counts and pages,
-//! [`mod@slug`] makes anchors. The parser (markdown-it) is known to `parse`, `rules` and `title` alone.
+//! [`mod@slug`] makes anchors. [`links`] and [`typed_links`] say what it links to. The parser
+//! (markdown-it) is known to `parse`, `rules`, `cells`, `link_rules`, `links` and `title` alone.
 //! Invariant: any bytes give an outline whose spans tile the file; what had to be bounded or could
 //! not be read is told in diagnostics, and time and memory are linear in the file.
 
 mod block;
+mod cells;
+mod fence;
 pub mod front_matter;
+mod link_rules;
+pub mod links;
 pub mod outline;
 mod parse;
 mod rules;
 pub mod slug;
 mod title;
+pub mod typed_links;
 pub mod words;
+
+pub use fence::{Fence, fence_of};
 
 use serde_json::{Map, Value};
 
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex};
+use links::Links;
 use outline::Outline;
+use typed_links::TypedLink;
 
 /// Something in a document that could not be taken as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +48,10 @@ pub struct Document {
     pub outline: Outline,
     /// The keys and values of its front matter, where it has any that can be read.
     pub front_matter: Option<Map<String, Value>>,
+    /// The links in its text.
+    pub links: Links,
+    /// The typed links of its front matter.
+    pub typed_links: Vec<TypedLink>,
     /// Where no marker of LDMD is one, in order: front matter and the fenced code blocks, in containers
     /// too.
     pub opaque: Vec<ByteSpan>,
@@ -104,15 +118,41 @@ pub fn parse(file: &[u8]) -> Document {
         format!("a heading longer than {} bytes: its title is cut", limits::MAX_TITLE_BYTES),
     );
     let opaque = front_matter_span.into_iter().chain(parsed.fences).collect();
+    bounded(
+        parsed.links.too_many,
+        "TOO_MANY_LINKS",
+        format!(
+            "more than {} links, or {} bytes of targets: those behind are not kept",
+            limits::MAX_LINKS_PER_DOCUMENT,
+            limits::MAX_LINK_BYTES
+        ),
+    );
+    diagnostics.extend(parsed.links.unread.iter().map(|&line| Diagnostic {
+        code: "LINKS_UNREAD",
+        line: Some(line),
+        message: format!(
+            "more than {} brackets are left open: the links of this text are not read",
+            limits::MAX_LINK_NESTING
+        ),
+    }));
+    let (typed_links, faults) = typed_links::read(front_matter.as_ref(), file, &lines);
+    diagnostics.extend(faults);
+    let mut links = parsed.links;
     let mut outline = Outline::build(file, front_matter_span, body, parsed.list, &lines);
     if is_lossy {
         for section in &mut outline.sections {
             section.title = section.title.replace(PLACEHOLDER, "\u{FFFD}");
         }
+        for link in &mut links.list {
+            link.target = link.target.replace(PLACEHOLDER, "\u{FFFD}");
+            link.text = link.text.replace(PLACEHOLDER, "\u{FFFD}");
+        }
     }
     Document {
         outline,
         front_matter: front_matter.and_then(|found| found.value),
+        links,
+        typed_links,
         opaque,
         diagnostics,
         is_lossy,

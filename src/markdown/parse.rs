@@ -22,6 +22,7 @@ use markdown_it::plugins::html::html_block::HtmlBlock;
 use markdown_it::{MarkdownIt, Node};
 
 use super::block::{Block, BlockKind, BlockType};
+use super::links::{self, Links};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
 use super::title::TitleParser;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
@@ -29,6 +30,7 @@ use crate::position::{ByteSpan, LineIndex, next_line_start};
 /// What parsing a body gave.
 pub(super) struct Blocks {
     pub(super) list: Vec<Block>,
+    pub(super) links: Links,
     /// The fenced code blocks, in containers too, in document order.
     pub(super) fences: Vec<ByteSpan>,
     pub(super) too_many_nodes: bool,
@@ -57,10 +59,13 @@ pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> 
         titles: TitleParser::new(extensions),
         blocks: Vec::with_capacity(text.len() / 80),
         fences: Vec::new(),
+        texts: Vec::new(),
     };
     adapter.add_children(&root, None, ByteSpan::new(base, file.len()));
     let title_was_cut = adapter.titles.was_cut();
-    Blocks { list: adapter.blocks, fences: adapter.fences, too_many_nodes, too_deep, title_was_cut }
+    let Adapter { titles, blocks: list, fences, texts, .. } = adapter;
+    let links = links::read(&texts, titles.into_extensions(), base, lines);
+    Blocks { list, fences, links, too_many_nodes, too_deep, title_was_cut }
 }
 
 struct Adapter<'a> {
@@ -70,12 +75,14 @@ struct Adapter<'a> {
     titles: TitleParser,
     blocks: Vec<Block>,
     fences: Vec<ByteSpan>,
+    /// The texts that may hold links.
+    texts: Vec<&'a InlineRoot>,
 }
 
-impl Adapter<'_> {
+impl<'a> Adapter<'a> {
     /// Adds the children of `node`, which own the bytes of `within`, and answers where the last one
     /// ends. The depth is bounded by the block rules.
-    fn add_children(&mut self, node: &Node, parent: Option<usize>, within: ByteSpan) -> usize {
+    fn add_children(&mut self, node: &'a Node, parent: Option<usize>, within: ByteSpan) -> usize {
         let mut position = within.start;
         for child in &node.children {
             let Some(kind) = self.kind_of(child) else { continue };
@@ -99,6 +106,8 @@ impl Adapter<'_> {
                 if let Some(block) = self.blocks.get_mut(index) {
                     block.span = span;
                 }
+            } else {
+                self.texts.extend(child.children.iter().filter_map(Node::cast::<InlineRoot>));
             }
             position = span.end;
         }

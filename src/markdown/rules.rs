@@ -1,7 +1,7 @@
-//! The block rules of markdown-it as this store uses them: bounded, and without inline content.
+//! The block rules of markdown-it as this store uses them: bounded, and with little inline content.
 //!
 //! Stock rules are wrapped where they are quadratic or deep on hostile input, and replaced where they
-//! build what nobody reads: table cells, paragraph text. Invariant: every rule is linear in the lines
+//! build what nobody reads: table cells and paragraph text that can hold no link. Invariant: every rule is linear in the lines
 //! it takes times [`limits::MAX_NESTING`], and no tree has more than about [`limits::MAX_NODES`]
 //! nodes or [`limits::MAX_NESTING`] containers inside each other.
 
@@ -19,9 +19,11 @@ use markdown_it::plugins::extra::tables::{TableBody, TableScanner};
 use markdown_it::plugins::html::html_block;
 use markdown_it::{MarkdownIt, Node, NodeValue};
 
+use super::cells::cells_with_links;
+use super::link_rules::AsWritten;
 use crate::limits;
 
-/// A paragraph, its text left in the source.
+/// A paragraph; its only child is its text, where that may hold a link.
 #[derive(Debug)]
 pub(super) struct ParagraphBlock;
 impl NodeValue for ParagraphBlock {}
@@ -33,7 +35,7 @@ pub(super) struct SetextBlock {
 }
 impl NodeValue for SetextBlock {}
 
-/// A table, its cells left in the source.
+/// A table; its children are the texts of the cells that may hold a link.
 #[derive(Debug)]
 pub(super) struct TableBlock;
 impl NodeValue for TableBlock {}
@@ -47,9 +49,10 @@ pub(super) struct Bounds {
 }
 impl RootExt for Bounds {}
 
-/// A parser of blocks alone: headings carry their text, all other text stays in the source.
+/// A parser of blocks alone: headings carry their text, and so does what may hold a link.
 pub(super) fn block_parser() -> MarkdownIt {
     let mut parser = MarkdownIt::new();
+    parser.link_formatter = Box::new(AsWritten);
     parser.remove_rule::<InlineParserRule>();
     code::add(&mut parser);
     fence::add(&mut parser);
@@ -148,7 +151,7 @@ impl BlockRule for BoundedList {
 }
 
 /// The stock rule gathers the whole paragraph before it reads one definition, which is quadratic in
-/// a run of definitions; it is shown only as many lines as one definition may have.
+/// a run of definitions; it is shown only as much as one definition may have.
 struct BoundedDefinition;
 
 impl BlockRule for BoundedDefinition {
@@ -161,7 +164,16 @@ impl BlockRule for BoundedDefinition {
             return None;
         }
         let line_max = state.line_max;
-        state.line_max = line_max.min(state.line + limits::MAX_DEFINITION_LINES);
+        let window = state.line_offsets.iter().take(line_max).skip(state.line);
+        let start = state.line_offsets.get(state.line)?.line_start;
+        let lines = window
+            .take(limits::MAX_DEFINITION_LINES)
+            .take_while(|line| line.line_end - start <= limits::MAX_DEFINITION_BYTES)
+            .count();
+        if lines == 0 {
+            return None;
+        }
+        state.line_max = state.line + lines;
         let result = ReferenceScanner::run(state);
         state.line_max = line_max;
         result
@@ -181,6 +193,8 @@ impl BlockRule for Table {
         TableScanner::check(state)?;
         let outer = std::mem::replace(&mut state.node, Node::new(TableBody));
         let start_line = state.line;
+        let mut table = Node::new(TableBlock);
+        add_cells(&mut table, state);
         state.line += 2;
         while state.line < state.line_max {
             let indent = state.line_indent(state.line);
@@ -190,13 +204,41 @@ impl BlockRule for Table {
             if state.test_rules_at_line() {
                 break;
             }
+            add_cells(&mut table, state);
             state.line += 1;
         }
         state.node = outer;
         let lines = state.line - start_line;
         state.line = start_line;
-        Some((Node::new(TableBlock), lines))
+        Some((table, lines))
     }
+}
+
+/// Adds the cells of the current line that may hold a link.
+fn add_cells(table: &mut Node, state: &BlockState) {
+    let line = state.get_line(state.line);
+    if let Some(offsets) = state.line_offsets.get(state.line)
+        && memchr::memchr(b']', line.as_bytes()).is_some()
+    {
+        table
+            .children
+            .extend(cells_with_links(line, offsets.first_nonspace).into_iter().map(Node::new));
+    }
+}
+
+/// The text of the lines from `start` up to, not including, `end`, without their indentation.
+fn text_of(state: &BlockState, start: usize, end: usize) -> Node {
+    // Asked to keep an indentation beyond this one, the parser keeps none, and no tab is split.
+    const ALL: usize = 1 << 30;
+    let (text, mapping) = state.get_lines(start, end, ALL, false);
+    Node::new(InlineRoot::new(text, mapping))
+}
+
+/// Whether the lines from `start` up to, not including, `end` hold a closing bracket.
+fn may_hold_link(state: &BlockState, start: usize, end: usize) -> bool {
+    let lines = state.line_offsets.get(start).zip(state.line_offsets.get(end - 1));
+    let text = lines.and_then(|(first, last)| state.src.get(first.first_nonspace..last.line_end));
+    text.is_some_and(|text| memchr::memchr(b']', text.as_bytes()).is_some())
 }
 
 /// Paragraph and setext heading in one pass over the lines (`CommonMark` sections 4.8 and 4.3).
@@ -226,10 +268,8 @@ impl BlockRule for ParagraphOrSetext {
                 if let Some(level) =
                     (indent >= 0).then(|| Self::underline_level(state.get_line(line))).flatten()
                 {
-                    let (text, mapping) =
-                        state.get_lines(start_line, line, state.blk_indent, false);
                     let mut node = Node::new(SetextBlock { level });
-                    node.children.push(Node::new(InlineRoot::new(text, mapping)));
+                    node.children.push(text_of(state, start_line, line));
                     return Some((node, line + 1 - start_line));
                 }
                 // A negative indent marks a lazy continuation that the blockquote has checked.
@@ -244,6 +284,10 @@ impl BlockRule for ParagraphOrSetext {
             }
             line += 1;
         }
-        Some((Node::new(ParagraphBlock), line - start_line))
+        let mut node = Node::new(ParagraphBlock);
+        if may_hold_link(state, start_line, line) {
+            node.children.push(text_of(state, start_line, line));
+        }
+        Some((node, line - start_line))
     }
 }

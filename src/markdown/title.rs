@@ -50,6 +50,11 @@ impl TitleParser {
         Self { extensions, was_cut: false }
     }
 
+    /// The definitions again.
+    pub(super) fn into_extensions(self) -> RootExtSet {
+        self.extensions
+    }
+
     /// Whether any title was longer than the cap.
     pub(super) fn was_cut(&self) -> bool {
         self.was_cut
@@ -76,20 +81,7 @@ impl TitleParser {
             &mut self.extensions,
             &mut InlineRootExtSet::new(),
         );
-        let mut title = String::with_capacity(raw.len());
-        node.walk(|node, _| {
-            if let Some(text) = node.cast::<Text>() {
-                title.push_str(&text.content);
-            } else if let Some(text) = node.cast::<TextSpecial>() {
-                title.push_str(&text.content);
-            } else if let Some(marker) = node.cast::<EmphMarker>() {
-                // A delimiter run that turned out to delimit nothing.
-                title.extend(std::iter::repeat_n(marker.marker, marker.remaining));
-            } else if is_break(node) {
-                title.push(' ');
-            }
-        });
-        title.trim().to_owned()
+        plain_text(&node)
     }
 
     fn cut<'a>(&mut self, raw: &'a str) -> &'a str {
@@ -100,6 +92,24 @@ impl TitleParser {
         let end = raw.floor_char_boundary(limits::MAX_TITLE_BYTES);
         raw.get(..end).unwrap_or(raw)
     }
+}
+
+/// The text below an inline node as a reader sees it, blanks around it left out.
+pub(super) fn plain_text(node: &Node) -> String {
+    let mut result = String::new();
+    node.walk(|node, _| {
+        if let Some(text) = node.cast::<Text>() {
+            result.push_str(&text.content);
+        } else if let Some(text) = node.cast::<TextSpecial>() {
+            result.push_str(&text.content);
+        } else if let Some(marker) = node.cast::<EmphMarker>() {
+            // A delimiter run that turned out to delimit nothing.
+            result.extend(std::iter::repeat_n(marker.marker, marker.remaining));
+        } else if is_break(node) {
+            result.push(' ');
+        }
+    });
+    result.trim().to_owned()
 }
 
 fn is_break(node: &Node) -> bool {

@@ -6,13 +6,17 @@
 
 mod budget;
 mod forms;
+mod graph;
 pub mod json;
 mod ldmd;
 mod painter;
+mod records;
 pub mod sanitize;
 
+pub use graph::Graph;
 pub use ldmd::Report;
 pub use painter::Painter;
+pub use records::Records;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -35,11 +39,19 @@ pub enum Format {
     Text,
     /// A Markdown document of sections that can be read one by one.
     Ldmd,
+    /// A line a record, for the context of a model.
+    Records,
+    /// Blocks of Markdown, for the context of a model.
+    Markdown,
+    /// A graph as Mermaid draws it.
+    Mermaid,
+    /// A graph as Graphviz draws it.
+    Dot,
 }
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// The format.
     pub format: Format,
     /// Whether JSON is indented.
@@ -48,6 +60,17 @@ pub struct Options {
     pub has_color: bool,
     /// The most Unicode scalars that may be printed.
     pub max_chars: Option<usize>,
+    /// The store, as it is told.
+    pub store: &'a str,
+}
+
+/// Whether an answer has a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// It has, and it was written.
+    Written,
+    /// It has none.
+    None,
 }
 
 /// Something that can be printed.
@@ -70,6 +93,23 @@ pub trait Answer: Serialize {
     /// What `ldmd` prints.
     fn report(&self, report: &mut Report<'_>) -> io::Result<()>;
 
+    /// What `records` prints.
+    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+        let _ = records;
+        Ok(Form::None)
+    }
+
+    /// What `markdown` prints.
+    fn markdown(&self, out: &mut dyn Write) -> io::Result<Form> {
+        let _ = out;
+        Ok(Form::None)
+    }
+
+    /// The graph that `mermaid` and `dot` draw.
+    fn graph(&self) -> Option<Graph<'_>> {
+        None
+    }
+
     /// What a format that holds nothing but bytes of documents cannot say: a line for each address
     /// without answer, each warning, and how to go on.
     fn remarks(&self) -> Vec<String> {
@@ -86,7 +126,11 @@ struct Rendered {
 }
 
 /// Writes an answer that has no items to leave out; tells what its format cannot hold.
-pub fn write(answer: &impl Answer, options: Options, out: &mut dyn Write) -> Result<Vec<String>> {
+pub fn write(
+    answer: &impl Answer,
+    options: Options<'_>,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
     match options.max_chars {
         None => written(answer, options, out),
         Some(most) => {
@@ -103,7 +147,7 @@ pub fn write(answer: &impl Answer, options: Options, out: &mut dyn Write) -> Res
 /// hold.
 pub fn write_list<Listed: Answer + List>(
     answer: &Listed,
-    options: Options,
+    options: Options<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
     match options.max_chars {
@@ -121,18 +165,21 @@ fn unwritten(error: io::Error) -> Error {
     Error::io(Path::new("standard output"), error)
 }
 
-fn render(answer: &impl Answer, options: Options) -> Result<Rendered> {
+fn render(answer: &impl Answer, options: Options<'_>) -> Result<Rendered> {
     let mut bytes = Vec::new();
     let remarks = written(answer, options, &mut bytes)?;
     Ok(Rendered { bytes, remarks })
 }
 
-fn written(answer: &impl Answer, options: Options, out: &mut dyn Write) -> Result<Vec<String>> {
+fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> Result<Vec<String>> {
     let no_form = |name: &str| {
         Error::new(ErrorKind::Usage, format!("this answer has no {name} form"))
             .with_hint("ask for json, jsonl or text")
     };
-    let mut remarks = Vec::new();
+    // What a format cannot hold is said beside it.
+    let is_bare =
+        matches!(options.format, Format::Raw | Format::Markdown | Format::Mermaid | Format::Dot);
+    let remarks = if is_bare { answer.remarks() } else { Vec::new() };
     match options.format {
         Format::Json => json::write(out, answer, options.is_pretty).map_err(unwritten)?,
         Format::Jsonl => {
@@ -143,7 +190,6 @@ fn written(answer: &impl Answer, options: Options, out: &mut dyn Write) -> Resul
         Format::Raw => {
             let bytes = answer.raw().ok_or_else(|| no_form("raw"))?;
             out.write_all(&bytes).map_err(unwritten)?;
-            remarks = answer.remarks();
         }
         Format::Text => {
             let mut painter = Painter::new(options.has_color);
@@ -153,6 +199,22 @@ fn written(answer: &impl Answer, options: Options, out: &mut dyn Write) -> Resul
         Format::Ldmd => {
             let mut report = Report::begin(out, answer.name()).map_err(unwritten)?;
             answer.report(&mut report).and_then(|()| report.finish()).map_err(unwritten)?;
+        }
+        Format::Records => {
+            let mut records = Records::new(out, options.store);
+            if answer.records(&mut records).map_err(unwritten)? == Form::None {
+                return Err(no_form("records"));
+            }
+        }
+        Format::Markdown => {
+            if answer.markdown(out).map_err(unwritten)? == Form::None {
+                return Err(no_form("markdown"));
+            }
+        }
+        Format::Mermaid | Format::Dot => {
+            let graph = answer.graph().ok_or_else(|| no_form("drawn"))?;
+            let is_dot = options.format == Format::Dot;
+            if is_dot { graph.dot(out) } else { graph.mermaid(out) }.map_err(unwritten)?;
         }
     }
     Ok(remarks)

@@ -5,8 +5,10 @@
 //! so, the state of the files; nothing here prints, and the clock is
 //! read only to give up.
 
+pub mod context;
 pub mod cursor;
 pub mod documents;
+pub mod dump;
 pub mod find;
 pub mod finding;
 mod glob;
@@ -14,10 +16,12 @@ mod groups;
 pub mod index;
 pub mod ldmd;
 pub mod library;
+pub mod links;
 mod locate;
 pub mod neighbors;
 pub mod node;
 pub mod place;
+pub mod prime;
 pub mod read;
 pub mod resolve;
 pub mod search;

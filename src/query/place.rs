@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::library::OpenDocument;
 use crate::address::{Params, Part};
 use crate::ldmd;
+use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 
 /// What a place is.
@@ -60,6 +61,41 @@ impl Place {
                 outline.nodes.get(node).map(|node| node.bytes).unwrap_or_default()
             }
             Target::Ldmd(_) => self.ldmd().map(|section| section.span).unwrap_or_default(),
+        }
+    }
+
+    /// The title of a section; `None` for anything that has none.
+    pub fn title(&self) -> Option<String> {
+        let title = match self.target {
+            Target::Node(node) => self.document.tree.section(node).map(|section| &section.title),
+            Target::Ldmd(_) => self.ldmd().map(|section| &section.title),
+            Target::Document | Target::FrontMatter => None,
+        };
+        title.filter(|title| !title.is_empty()).cloned()
+    }
+
+    /// What it is, in a word for people (contract, section 3).
+    pub fn word(&self) -> &'static str {
+        match self.target {
+            Target::Document => "Document",
+            Target::FrontMatter => "Front-Matter",
+            Target::Ldmd(_) => "Section",
+            Target::Node(node) => match self.document.tree.node(node).map(|node| node.kind) {
+                Some(NodeKind::Section(_)) | None => "Section",
+                Some(NodeKind::Root) => "Root",
+                Some(NodeKind::Item) => "Item",
+                Some(NodeKind::Block(block_type)) => match block_type {
+                    BlockType::Paragraph => "Paragraph",
+                    BlockType::List => "List",
+                    BlockType::Code => "Code",
+                    BlockType::Table => "Table",
+                    BlockType::Blockquote => "Blockquote",
+                    BlockType::Html => "Html",
+                    BlockType::Rule => "Rule",
+                    BlockType::Definition => "Definition",
+                    BlockType::Heading => "Heading",
+                },
+            },
         }
     }
 

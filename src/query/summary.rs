@@ -3,7 +3,12 @@
 //! Never computed from more than what the author wrote (qipu's paper, `records output`): invariant, a
 //! summary is one paragraph of the document, verbatim.
 
+use serde_json::{Map, Value};
+
+use super::library::Library;
+use super::place::{Place, Target};
 use crate::address::{Scope, StepKind, Tree};
+use crate::error::Result;
 use crate::markdown::outline::{BlockType, Section};
 use crate::position::ByteSpan;
 
@@ -27,6 +32,48 @@ pub fn paragraph(tree: &Tree, scope: Scope) -> Option<ByteSpan> {
         (first.end <= section.own_end).then_some(first)
     });
     of_summary.or_else(|| paragraphs(scope).first().copied().and_then(span))
+}
+
+impl Library<'_> {
+    /// What sums up a place, on one line: of a document the `summary` of its front matter, else a
+    /// paragraph within it.
+    pub fn summary(
+        &self,
+        place: &Place,
+        front_matter: Option<&Map<String, Value>>,
+    ) -> Result<Option<String>> {
+        let tree = &place.document.tree;
+        let scope = match place.target {
+            Target::Document => {
+                let given = front_matter.and_then(|values| given(values.get("summary")?));
+                if given.is_some() {
+                    return Ok(given);
+                }
+                Scope::Document
+            }
+            Target::Node(node) => Scope::Node(node),
+            Target::FrontMatter | Target::Ldmd(_) => return Ok(None),
+        };
+        let Some(span) = paragraph(tree, scope) else { return Ok(None) };
+        let bytes = self.content(&place.document, span)?;
+        Ok(Some(on_one_line(&String::from_utf8_lossy(&bytes))))
+    }
+}
+
+/// A text, or texts, of front matter.
+fn given(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => on_one_line(text),
+        Value::Array(list) => {
+            on_one_line(&list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "))
+        }
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub use writer::{PackedDocument, Packer, Writer};
 use std::path::{Path, PathBuf};
 
 use crate::ldmd::Markup;
+use crate::links::Outgoing;
 use crate::markdown::Document;
 
 /// The file beside a store whose name is the store's with `suffix`.
@@ -82,6 +83,8 @@ pub struct NewDocument {
     pub document: Document,
     /// Its LDMD sections.
     pub markup: Markup,
+    /// Its links, and what it is called.
+    pub links: Outgoing,
 }
 
 /// What decides which files an ingest takes; stored, and reused until given again.

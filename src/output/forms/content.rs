@@ -39,7 +39,7 @@ impl NodeAnswer {
         )
     }
 
-    fn paint(&self, painter: &mut Painter) {
+    pub(super) fn paint(&self, painter: &mut Painter) {
         painter.line(Style::Heading, &self.heading_line());
         if let Some(content) = &self.content {
             painter.content(&content.shown());

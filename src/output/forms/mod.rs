@@ -4,8 +4,10 @@
 //! left out; bytes alone say it in remarks.
 
 mod content;
+mod context;
 mod ingest;
 mod ldmd;
+mod links;
 mod search;
 mod structure;
 

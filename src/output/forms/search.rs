@@ -4,9 +4,9 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use super::super::Answer;
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style};
+use super::super::{Answer, Form, Records};
 use super::{closing_rows, value};
 use crate::query::List as _;
 use crate::query::search::{self, Hit, Items};
@@ -111,6 +111,36 @@ impl Answer for search::Answer {
             )?;
         }
         Ok(())
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+        let fields = [("items", self.count().to_string())];
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        records.header("search", &fields, self.truncated, faults, warnings)?;
+        match &self.items {
+            Items::Hits(hits) => {
+                for hit in hits {
+                    let title = hit.heading_path.last().map_or(&*hit.file, String::as_str);
+                    records.place(&hit.selector, "Section", title, &hit.file)?;
+                    records.summary(&hit.selector, &hit.text)?;
+                }
+            }
+            Items::Counts(counts) => {
+                for count in counts {
+                    records.detail(&format!("count {} {}", count.count, count.file))?;
+                }
+            }
+            Items::Files(files) => {
+                for file in files {
+                    let id = format!("{}::*", crate::address::namespace::encode(file));
+                    records.place(&id, "Document", file, file)?;
+                }
+            }
+        }
+        if let Some(next) = &self.next {
+            records.detail(&format!("next {next}"))?;
+        }
+        Ok(Form::Written)
     }
 }
 

@@ -4,9 +4,9 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use super::super::Answer;
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style, short_count};
+use super::super::{Answer, Form, Records};
 use super::{closing_rows, locator, value};
 use crate::query::{find, index, neighbors, toc};
 
@@ -141,6 +141,22 @@ impl Answer for toc::Answer {
             report.items(&file.file, &file.file, entries)?;
         }
         Ok(())
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+        let fields = [("files", self.files.len().to_string())];
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        records.header("toc", &fields, self.next.is_some(), faults, warnings)?;
+        for file in &self.files {
+            for entry in &file.entries {
+                let section = &entry.section;
+                records.place(&section.selector, "Section", &section.title, &file.file)?;
+            }
+        }
+        if let Some(next) = &self.next {
+            records.detail(&format!("next {next}"))?;
+        }
+        Ok(Form::Written)
     }
 }
 

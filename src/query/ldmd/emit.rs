@@ -14,8 +14,9 @@ use super::{Answer, in_document};
 use crate::address::Scope;
 use crate::error::Result;
 use crate::ldmd::{Opening, closing, opening};
+use crate::markdown::fence_of;
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::position::{ByteSpan, next_line_start, trim_line_end};
+use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::{Cursor, Library, List, summary};
@@ -323,16 +324,6 @@ fn open_fence(document: &OpenDocument, bytes: &[u8]) -> Option<String> {
     if last.kind != NodeKind::Block(BlockType::Code) {
         return None;
     }
-    let block = bytes.get(last.bytes.start..last.bytes.end)?;
-    let first = block.get(..next_line_start(block, 0))?.trim_ascii_start();
-    let mark = *first.first().filter(|byte| matches!(byte, b'`' | b'~'))?;
-    let run = |line: &[u8]| line.iter().take_while(|&&byte| byte == mark).count();
-    let length = run(first);
-    let rest = block.get(next_line_start(block, 0)..)?;
-    let closes = rest.split(|byte| matches!(byte, b'\n' | b'\r')).rfind(|line| !line.is_empty());
-    let is_closed = closes.is_some_and(|line| {
-        let line = trim_line_end(line).trim_ascii();
-        run(line) >= length && run(line) == line.len()
-    });
-    (!is_closed && length >= 3).then(|| char::from(mark).to_string().repeat(length))
+    let fence = fence_of(bytes.get(last.bytes.start..last.bytes.end)?)?;
+    (!fence.is_closed).then(|| fence.mark.to_string().repeat(fence.length))
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+use serde_json::{Map, Value as Json};
 
 use super::{
     Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, fold, markup_codec,
@@ -18,6 +19,7 @@ use super::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::Markup;
 use crate::limits;
+use crate::links::Outgoing;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{FileState, IngestOptions, StoredDocument};
@@ -244,6 +246,18 @@ impl Snapshot {
         )
     }
 
+    /// The keys and values of a document's front matter, where it has any that can be read.
+    pub fn front_matter(&self, document: &StoredDocument) -> Result<Option<Map<String, Json>>> {
+        let value: Option<String> = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT value FROM front_matter WHERE document_id = ?1")
+                .and_then(|mut values| {
+                    values.query_row([document.id], |row| row.get(0)).optional()
+                }),
+        )?;
+        Ok(value.and_then(|value| serde_json::from_str(&value).ok()))
+    }
+
     /// The ids of the documents with the case-folded `tag`, or one below it.
     pub fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
         // `0` is what follows `/`.
@@ -407,6 +421,90 @@ impl Snapshot {
             corrupt(&self.path, &format!("the LDMD sections of {} cannot be read", document.path))
                 .with_hint("or let `mdsel ingest --force` make them anew")
         })
+    }
+
+    /// The links of a document, and what it is called.
+    pub fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
+        let packed = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT packed FROM link WHERE document_id = ?1")
+                .and_then(|mut statement| {
+                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
+                }),
+        )?;
+        let Some(packed) = packed else { return Ok(Outgoing::default()) };
+        postcard::from_bytes(&packed).map_err(|_| {
+            corrupt(&self.path, &format!("the links of {} cannot be read", document.path))
+                .with_hint("or let `mdsel ingest --force` make them anew")
+        })
+    }
+
+    /// The documents, in path order, with a link that has one of `keys`.
+    pub fn documents_linking(&self, keys: &[i64]) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM link_key JOIN document ON id = document_id \
+             WHERE key = ?1"
+        );
+        let mut documents: Vec<StoredDocument> = Vec::new();
+        for key in keys {
+            let found: Vec<StoredDocument> =
+                self.wrap(self.statement().prepare_cached(&statement).and_then(
+                    |mut statement| statement.query_map([key], stored_document)?.collect(),
+                ))?;
+            documents.extend(found);
+        }
+        documents.sort_by(|one, other| one.path.cmp(&other.path));
+        documents.dedup();
+        Ok(documents)
+    }
+
+    /// The keys that most documents have a link with, and how many, at most `count`.
+    pub fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {
+        let statement = "SELECT key, count(*) AS documents FROM link_key GROUP BY key \
+             ORDER BY documents DESC, key LIMIT ?1";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+            let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
+            statement.query_map([sql(count)], row)?.collect()
+        }))
+    }
+
+    /// The folders at the top, largest first, and how many documents lie below each, at most `most`;
+    /// the empty name stands for the root itself.
+    pub fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
+        let statement = "SELECT substr(path, 1, max(instr(path, '/') - 1, 0)) AS folder, \
+             count(*) AS documents FROM document GROUP BY folder \
+             ORDER BY documents DESC, folder LIMIT ?1";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+            let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
+            statement.query_map([sql(most)], row)?.collect()
+        }))
+    }
+
+    /// The ids of the documents with a name of that key.
+    pub fn documents_with_name(&self, key: i64) -> Result<Vec<i64>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT document_id FROM name_key WHERE key = ?1")
+                .and_then(|mut names| names.query_map([key], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// The ids and paths of the documents whose folded path without extension is `name`, or ends with a
+    /// slash and it.
+    pub fn documents_with_stem(&self, name: &str) -> Result<Vec<(i64, String)>> {
+        let key = name_key(name);
+        let behind = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
+        self.wrap(
+            self.statement()
+                .prepare_cached(
+                    "SELECT id, path FROM document WHERE name_key >= ?1 AND name_key < ?2",
+                )
+                .and_then(|mut statement| {
+                    statement
+                        .query_map([&key, &behind], |row| Ok((row.get(0)?, row.get(1)?)))?
+                        .collect()
+                }),
+        )
     }
 
     /// The documents, in path order, that have an LDMD section with that id.

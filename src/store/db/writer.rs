@@ -18,6 +18,7 @@ use super::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::links::Outgoing;
 use crate::markdown::Diagnostic;
 use crate::markdown::outline::{Node, NodeKind};
 use crate::store::{FileState, IngestOptions, NewDocument, StoredDocument};
@@ -38,9 +39,28 @@ pub(in crate::store) struct PackedRows {
     is_lossy: bool,
     /// Packed, where there is any, and the ids of its sections.
     markup: Option<(Vec<u8>, Vec<String>)>,
+    links: Option<PackedLinks>,
     front_matter: Option<String>,
     tags: Vec<String>,
     diagnostics: Vec<Diagnostic>,
+}
+
+/// Links and names of a document, and the keys that find them.
+#[derive(Debug)]
+struct PackedLinks {
+    packed: Vec<u8>,
+    link_keys: Vec<i64>,
+    name_keys: Vec<i64>,
+}
+
+impl PackedLinks {
+    fn new(outgoing: &Outgoing, path: &str) -> Self {
+        Self {
+            packed: postcard::to_stdvec(outgoing).unwrap_or_default(),
+            link_keys: outgoing.link_keys(path),
+            name_keys: outgoing.name_keys(),
+        }
+    }
 }
 
 /// Makes of documents what is written of them, which takes time but no lock; one a thread.
@@ -86,6 +106,7 @@ impl RowPacker {
             blocks: outline.nodes.iter().filter(is_block).count(),
             is_lossy: new.document.is_lossy,
             markup,
+            links: (!new.links.is_empty()).then(|| PackedLinks::new(&new.links, &new.path)),
             front_matter: new
                 .document
                 .front_matter
@@ -363,6 +384,18 @@ impl RowWriter {
                     .execute(params![section, id])?;
             }
         }
+        if let Some(links) = &document.links {
+            prepare("INSERT INTO link (document_id, packed) VALUES (?1, ?2)")?
+                .execute(params![id, links.packed])?;
+            for key in &links.link_keys {
+                prepare("INSERT OR IGNORE INTO link_key (key, document_id) VALUES (?1, ?2)")?
+                    .execute([*key, id])?;
+            }
+            for key in &links.name_keys {
+                prepare("INSERT OR IGNORE INTO name_key (key, document_id) VALUES (?1, ?2)")?
+                    .execute([*key, id])?;
+            }
+        }
         if let Some(front_matter) = &document.front_matter {
             prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
                 .execute(params![id, front_matter])?;
@@ -399,10 +432,32 @@ impl RowWriter {
 
     fn remove_rows(&self, id: i64) -> rusqlite::Result<()> {
         content::remove(&self.connection, id)?;
+        self.remove_keys(id)?;
         self.connection
             .prepare_cached("DELETE FROM document WHERE id = ?1")?
             .execute([id])
             .map(|_| ())
+    }
+
+    /// Forgets the keys of the links and names of a document.
+    fn remove_keys(&self, id: i64) -> rusqlite::Result<()> {
+        let prepare = |statement| self.connection.prepare_cached(statement);
+        let row: Option<(String, Vec<u8>)> = prepare(
+            "SELECT path, packed FROM link JOIN document ON id = document_id WHERE id = ?1",
+        )?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+        let Some((path, packed)) = row else { return Ok(()) };
+        let outgoing: Outgoing = postcard::from_bytes(&packed).unwrap_or_default();
+        for key in outgoing.link_keys(&path) {
+            prepare("DELETE FROM link_key WHERE key = ?1 AND document_id = ?2")?
+                .execute([key, id])?;
+        }
+        for key in outgoing.name_keys() {
+            prepare("DELETE FROM name_key WHERE key = ?1 AND document_id = ?2")?
+                .execute([key, id])?;
+        }
+        Ok(())
     }
 
     /// Notes the state of a file whose bytes are the stored ones.

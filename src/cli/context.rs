@@ -1,0 +1,92 @@
+//! `context` and `prime`: their arguments as requests.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use super::args::{ContextArgs, FormatName, Global};
+use super::questions::{addresses, cursor};
+use super::{Status, store};
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::Library;
+use crate::query::context::{Outside, Request, context};
+use crate::query::prime as primer;
+
+/// What text from outside may be.
+const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
+
+pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
+    let is_blocks = global.format() == FormatName::Markdown;
+    let request = Request {
+        addresses: addresses(&arguments.addresses)?,
+        query: arguments.query.clone(),
+        tags: arguments.tags.clone(),
+        under: arguments.under.clone(),
+        hops: arguments.hops,
+        // A block is its content.
+        with_body: arguments.with_body || is_blocks,
+        outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
+        query_limit: arguments.query_limit,
+        limit: arguments.list.limit,
+        after: cursor(arguments.list.after.as_ref())?,
+    };
+    let mut answer = if request.query.is_some() {
+        let (snapshot, mut full_text) = store::open_full_text(global)?;
+        context(&Library::new(&snapshot), Some(&mut full_text), &request)?
+    } else {
+        let snapshot = store::open_fresh(global, |_| Ok(None))?;
+        context(&Library::new(&snapshot), None, &request)?
+    };
+    answer.language.clone_from(&arguments.lang);
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+pub(super) fn prime(global: &Global) -> Result<Status> {
+    let snapshot = store::open_fresh(global, |_| Ok(None))?;
+    global.print_list(&primer::prime(&Library::new(&snapshot))?)?;
+    Ok(Status::Success)
+}
+
+/// Reads `TYPE[:FILE[:START-END]]=TEXT`, where the text is that of a file behind `@`, or standard input
+/// for `-`.
+fn outside(item: &str) -> Result<Outside> {
+    let usage = |message: String| {
+        Error::new(ErrorKind::Usage, message)
+            .with_hint("write it as TYPE[:FILE[:START-END]]=TEXT, or =@FILE, or =-")
+    };
+    let (what, text) =
+        item.split_once('=').ok_or_else(|| usage(format!("{item:?} is no item: it has no =")))?;
+    let (kind, origin) = what.split_once(':').unwrap_or((what, ""));
+    if !KINDS.contains(&kind) {
+        let known = KINDS.join(", ");
+        return Err(usage(format!("{kind:?} is no type of item: {known} are")));
+    }
+    let lines = origin.rsplit_once(':').and_then(|(file, lines)| {
+        let (start, end) = lines.split_once('-')?;
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number(start) && is_number(end)).then(|| (file, start.parse().ok(), end.parse().ok()))
+    });
+    let (file, line_start, line_end) = lines.unwrap_or((origin, None, None));
+    Ok(Outside {
+        kind: kind.to_owned(),
+        file: (!file.is_empty()).then(|| file.to_owned()),
+        line_start,
+        line_end,
+        content: text_of(text)?,
+    })
+}
+
+fn text_of(text: &str) -> Result<String> {
+    let mut bytes = Vec::new();
+    if text == "-" {
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::io(Path::new("standard input"), error))?;
+    } else if let Some(path) = text.strip_prefix('@') {
+        bytes = std::fs::read(path).map_err(|error| Error::io(Path::new(path), error))?;
+    } else {
+        return Ok(text.to_owned());
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

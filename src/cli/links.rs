@@ -1,0 +1,78 @@
+//! `links`: its commands' arguments as requests.
+
+use super::Status;
+use super::args::{DirectionName, Global, LinkFilterArgs, LinksCommand};
+use super::questions::cursor;
+use super::store::open_fresh;
+use crate::error::Result;
+use crate::query::Library;
+use crate::query::links::{Direction, EdgeFilter, check, list, walk};
+
+pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
+    match command {
+        LinksCommand::List(arguments) => {
+            let request = list::Request {
+                address: arguments.address.clone(),
+                direction: direction(&arguments.filter),
+                filter: filter(&arguments.filter),
+                max_nodes: arguments.filter.max_nodes,
+                limit: arguments.list.limit,
+                after: cursor(arguments.list.after.as_ref())?,
+            };
+            let snapshot = open_fresh(global, |_| Ok(None))?;
+            let answer = list::list(&Library::new(&snapshot), &request)?;
+            global.print_list(&answer)?;
+            Ok(answer.outcome().into())
+        }
+        LinksCommand::Tree(arguments) => {
+            run_walk(global, &arguments.filter, arguments.max_hops, &arguments.address, None)
+        }
+        LinksCommand::Path(arguments) => {
+            let to = Some(arguments.to.clone());
+            run_walk(global, &arguments.filter, arguments.max_hops, &arguments.from, to)
+        }
+        LinksCommand::Check(arguments) => {
+            let snapshot = open_fresh(global, |_| Ok(None))?;
+            let findings = check::check(&Library::new(&snapshot), &arguments.documents)?;
+            global.print_list(&findings)?;
+            Ok(Status::of_check(&findings))
+        }
+    }
+}
+
+fn run_walk(
+    global: &Global,
+    arguments: &LinkFilterArgs,
+    max_hops: usize,
+    from: &str,
+    to: Option<String>,
+) -> Result<Status> {
+    let request = walk::Request {
+        from: from.to_owned(),
+        to,
+        direction: direction(arguments),
+        filter: filter(arguments),
+        max_hops,
+        max_nodes: arguments.max_nodes,
+    };
+    let snapshot = open_fresh(global, |_| Ok(None))?;
+    let answer = walk::walk(&Library::new(&snapshot), &request)?;
+    global.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}
+
+fn direction(arguments: &LinkFilterArgs) -> Direction {
+    match arguments.direction {
+        DirectionName::Out => Direction::Out,
+        DirectionName::In => Direction::In,
+        DirectionName::Both => Direction::Both,
+    }
+}
+
+fn filter(arguments: &LinkFilterArgs) -> EdgeFilter {
+    EdgeFilter {
+        types: arguments.types.clone(),
+        typed_only: arguments.typed_only,
+        inline_only: arguments.inline_only,
+    }
+}

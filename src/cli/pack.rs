@@ -1,0 +1,57 @@
+//! `dump` and `load`: a pack on standard output, and from a file or standard input.
+
+use std::fs::File;
+use std::io::{self, Seek as _};
+use std::path::Path;
+use std::time::Duration;
+
+use super::args::{DumpArgs, Global, LoadArgs, StrategyName};
+use super::{Status, finish, store};
+use crate::error::{Error, Result};
+use crate::ingest::{self, LoadRequest, Strategy};
+use crate::query::{Library, dump as pack};
+
+pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
+    let snapshot = store::open_fresh(global, |_| Ok(None))?;
+    finish(|out| {
+        pack::dump(&Library::new(&snapshot), arguments.attachments, out)?;
+        Ok(Vec::new())
+    })?;
+    Ok(Status::Success)
+}
+
+pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
+    let path = match store::find(global)? {
+        Some(path) => path,
+        None => store::new_path()?,
+    };
+    let report = ingest::load(LoadRequest {
+        store: &path,
+        pack: seekable(&arguments.file)?,
+        strategy: match arguments.strategy {
+            StrategyName::Skip => Strategy::Skip,
+            StrategyName::Overwrite => Strategy::Overwrite,
+        },
+        wait: Duration::from_secs(arguments.wait),
+    })?;
+    global.print_list(&report)?;
+    Ok(Status::Success)
+}
+
+/// A file that can be read twice: what comes by standard input or a pipe is kept beside first.
+fn seekable(path: &Path) -> Result<File> {
+    let named = |error| Error::io(path, error);
+    let mut source: Box<dyn io::Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(path).map_err(named)?;
+        if file.metadata().map_err(named)?.is_file() {
+            return Ok(file);
+        }
+        Box::new(file)
+    };
+    let mut file = tempfile::tempfile().map_err(named)?;
+    io::copy(&mut source, &mut file).map_err(named)?;
+    file.rewind().map_err(named)?;
+    Ok(file)
+}

@@ -1,0 +1,77 @@
+//! Names of notes: what `[[...]]` and front matter call a document.
+//!
+//! Invariant: of several notes with a name, the one that Obsidian opens is found: the one at exactly
+//! that path from the root; else one below the source's folder; of those, and else of all, the one
+//! with the shortest path. (Observed on Obsidian 1.13 by the authors of markdown-vault-mcp, pull
+//! request 1380.) Where paths are equally long, which Obsidian leaves to chance, it is the one that
+//! shares most folders with the source, and at last the first by path.
+
+use std::cmp::Reverse;
+
+use super::path::{folder_of, is_markdown, join, split_extension};
+use super::{DocumentId, Library, Reason, Source};
+use crate::markdown::slug::fold;
+
+/// Why no document was found, or the document.
+pub(super) type Found = Result<DocumentId, Reason>;
+
+/// The document that `name` names: by its path or the end of it, title, front matter id, or alias.
+pub(super) fn named(library: &impl Library, source: Source, name: &str) -> Found {
+    if let Some(id) = by_path(library, source, name)? {
+        return Ok(id);
+    }
+    let folded = fold(name);
+    [
+        library.documents_titled(&folded),
+        library.documents_with_id(name),
+        library.documents_with_alias(&folded),
+    ]
+    .into_iter()
+    .find_map(|documents| only(&documents))
+    .unwrap_or(Err(Reason::File))
+}
+
+/// The one document of a tier, `None` where the next tier has its turn.
+pub(super) fn only(documents: &[DocumentId]) -> Option<Found> {
+    match documents {
+        [] => None,
+        [id] => Some(Ok(*id)),
+        _ => Some(Err(Reason::Ambiguous)),
+    }
+}
+
+fn by_path(
+    library: &impl Library,
+    source: Source,
+    name: &str,
+) -> Result<Option<DocumentId>, Reason> {
+    let folder = folder_of(source.path);
+    let is_relative = name.starts_with("./") || name.starts_with("../");
+    let path = join(if is_relative { folder } else { "" }, name).ok_or(Reason::Outside)?;
+    let wanted = fold(&path);
+    let (stem, extension) = split_extension(&wanted);
+    let mut hits = library.documents_named(&wanted);
+    if is_markdown(extension) {
+        let with_extension = library.documents_named(stem).into_iter();
+        hits.extend(with_extension.filter(|(_, hit)| split_extension(&fold(hit)).1 == extension));
+    }
+    let is_whole = |hit: &str| {
+        let hit = fold(hit);
+        hit == wanted || split_extension(&hit).0 == wanted
+    };
+    if is_relative || name.starts_with('/') {
+        hits.retain(|(_, hit)| is_whole(hit));
+    }
+    let best = hits.iter().min_by_key(|(_, hit)| {
+        let shared = shared_folders(hit, source.path);
+        let is_below = shared == folder.split_terminator('/').count();
+        (!is_whole(hit), !is_below, hit.chars().count(), Reverse(shared), hit)
+    });
+    Ok(best.map(|(id, _)| *id))
+}
+
+/// How many folders `one` and `other` begin with in common.
+fn shared_folders(one: &str, other: &str) -> usize {
+    let folders = |path| folder_of(path).split_terminator('/');
+    folders(one).zip(folders(other)).take_while(|(one, other)| one == other).count()
+}

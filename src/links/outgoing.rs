@@ -1,0 +1,283 @@
+//! What a document gives to the graph: its links, the names by which it can be linked to, and the keys
+//! that find one by the other.
+//!
+//! Invariant: where a link leads to a document ([`super::resolve()`]), the keys of the link and those
+//! of the document have one in common, or the link stands in that document; so that the links to a
+//! document are found among few.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::path::{folder_of, join, split_extension};
+use super::resolve::INDEX_NAMES;
+use crate::address::namespace::decode;
+use crate::ldmd::Markup;
+use crate::markdown::Document;
+use crate::markdown::links::LinkKind;
+use crate::markdown::slug::fold;
+
+/// How a link is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// `[text](target)`.
+    Markdown,
+    /// `![text](target)`.
+    Image,
+    /// `[[target]]`.
+    Wikilink,
+    /// `![[target]]`.
+    Embed,
+    /// A REF marker of LDMD, with the id of the section where it names one.
+    Ldmd(Option<String>),
+    /// An entry of `links` in front matter, with its type.
+    Typed(String),
+}
+
+impl Kind {
+    /// How the source stands to the target: the type that front matter gives, or what the way of
+    /// writing says.
+    pub fn relation(&self) -> &str {
+        match self {
+            Self::Markdown | Self::Wikilink => "related",
+            Self::Image | Self::Embed => "embeds",
+            Self::Ldmd(_) => "references",
+            Self::Typed(relation) => relation,
+        }
+    }
+
+    /// Whether front matter gives it.
+    pub fn is_typed(&self) -> bool {
+        matches!(self, Self::Typed(_))
+    }
+}
+
+/// A link as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// How it is written.
+    pub kind: Kind,
+    /// What it names, as written.
+    pub target: String,
+    /// The line on which it begins, 1-based.
+    pub line: usize,
+}
+
+/// What a document gives to the graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// Its links, those of front matter first, then in document order.
+    pub links: Vec<Link>,
+    /// Its title: front matter's, or that of its first heading of level 1.
+    pub title: Option<String>,
+    /// Its id, from front matter.
+    pub id: Option<String>,
+    /// Its other names, from front matter.
+    pub aliases: Vec<String>,
+}
+
+/// What a document is called by besides its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameKind {
+    /// Its title.
+    Title,
+    /// Its id in front matter, in whose case it is.
+    Id,
+    /// An alias.
+    Alias,
+}
+
+impl Outgoing {
+    /// What a parsed document gives.
+    pub fn of(document: &Document, markup: &Markup) -> Self {
+        let typed = document.typed_links.iter().map(|link| Link {
+            kind: Kind::Typed(link.kind_name.clone()),
+            target: link.target.clone(),
+            line: link.line,
+        });
+        let inline = document.links.list.iter().map(|link| Link {
+            kind: match link.kind {
+                LinkKind::Markdown => Kind::Markdown,
+                LinkKind::Image => Kind::Image,
+                LinkKind::Wikilink => Kind::Wikilink,
+                LinkKind::Embed => Kind::Embed,
+            },
+            target: link.target.clone(),
+            line: link.line,
+        });
+        let references = markup.references.iter().map(|reference| Link {
+            kind: Kind::Ldmd(reference.section.clone()),
+            target: reference.document.clone(),
+            line: reference.line,
+        });
+        let mut links: Vec<Link> = typed.chain(inline).chain(references).collect();
+        links.sort_by_key(|link| link.line);
+        let front_matter = document.front_matter.as_ref();
+        let first = document.outline.sections.iter().find(|section| section.level == 1);
+        Self {
+            links,
+            title: front_matter
+                .and_then(|values| text(values.get("title")?))
+                .or_else(|| first.map(|section| section.title.clone())),
+            id: front_matter.and_then(|values| text(values.get("id")?)),
+            aliases: front_matter.map(aliases).unwrap_or_default(),
+        }
+    }
+
+    /// Whether it gives nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The names of the document.
+    pub fn names(&self) -> impl Iterator<Item = (NameKind, &str)> {
+        let title = self.title.iter().map(|title| (NameKind::Title, title));
+        let id = self.id.iter().map(|id| (NameKind::Id, id));
+        let aliases = self.aliases.iter().map(|alias| (NameKind::Alias, alias));
+        title.chain(id).chain(aliases).map(|(kind, name)| (kind, name.as_str()))
+    }
+
+    /// The keys of its names, each once.
+    pub fn name_keys(&self) -> Vec<i64> {
+        unique(self.names().map(|(kind, name)| name_key(kind, name)).collect())
+    }
+
+    /// The keys of its links, where the document is the one at `path`; each once.
+    pub fn link_keys(&self, path: &str) -> Vec<i64> {
+        unique(self.links.iter().flat_map(|link| link_keys(path, link)).collect())
+    }
+
+    /// The keys that the links to it have, where the document is the one at `path`; each once.
+    pub fn target_keys(&self, path: &str) -> Vec<i64> {
+        let mut keys: Vec<i64> =
+            self.names().map(|(_, name)| hash("link", &fold(last(name)))).collect();
+        let (stem, _) = split_extension(path);
+        let stem = fold(last(stem));
+        if INDEX_NAMES.iter().any(|name| fold(name) == stem) {
+            keys.push(hash("link", &fold(last(folder_of(path)))));
+        }
+        keys.push(hash("link", &stem));
+        unique(keys)
+    }
+}
+
+/// The keys under which a link that stands in the document at `path` is found.
+pub fn link_keys(path: &str, link: &Link) -> Vec<i64> {
+    let target = &link.target;
+    let (address, _) = target.split_once('#').unwrap_or((target, ""));
+    let (address, _) = match link.kind {
+        Kind::Markdown | Kind::Image => address.split_once('?').unwrap_or((address, "")),
+        _ => (address, ""),
+    };
+    if address.trim().is_empty() {
+        // It leads into its own document.
+        return Vec::new();
+    }
+    let decoded = decode(address);
+    let joined = join(folder_of(path), &decoded).unwrap_or_default();
+    let texts = [last(target.trim()), last(address.trim()), last(decoded.trim()), last(&joined)];
+    let both = texts.into_iter().flat_map(|text| [text, split_extension(text).0]);
+    unique(both.map(|text| hash("link", &fold(text))).collect())
+}
+
+/// The key under which a document of that name is found.
+pub fn name_key(kind: NameKind, name: &str) -> i64 {
+    match kind {
+        NameKind::Title => hash("title", &fold(name)),
+        NameKind::Id => hash("id", name),
+        NameKind::Alias => hash("alias", &fold(name)),
+    }
+}
+
+/// The last component of a path, a slash at the end left out.
+fn last(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn hash(kind: &str, text: &str) -> i64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(kind.as_bytes()).update(&[0]).update(text.as_bytes());
+    let mut bytes = [0; 8];
+    hasher.finalize_xof().fill(&mut bytes);
+    i64::from_le_bytes(bytes)
+}
+
+fn unique(mut keys: Vec<i64>) -> Vec<i64> {
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// A text or a number as text, blanks around it left out; `None` where nothing is left.
+fn text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// `aliases` or `alias`: a list, or one text.
+fn aliases(front_matter: &Map<String, Value>) -> Vec<String> {
+    let values = ["aliases", "alias"].into_iter().filter_map(|key| front_matter.get(key));
+    let mut aliases: Vec<String> = values
+        .flat_map(|value| match value {
+            Value::Array(list) => list.iter().filter_map(text).collect(),
+            value => text(value).into_iter().collect::<Vec<_>>(),
+        })
+        .collect();
+    aliases.truncate(crate::limits::MAX_TAGS);
+    aliases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(path: &str, kind: Kind, target: &str, document: &str, named: &Outgoing) -> bool {
+        let link = Link { kind, target: target.to_owned(), line: 1 };
+        let keys = link_keys(path, &link);
+        named.target_keys(document).iter().any(|key| keys.contains(key))
+    }
+
+    #[test]
+    fn a_link_shares_a_key_with_what_it_may_lead_to() {
+        let none = Outgoing::default();
+        for (target, document) in [
+            ("b.md", "a/b.md"),
+            ("../x/b#c", "x/B.md"),
+            ("b.html?x=1", "a/b.md"),
+            ("./", "a/index.md"),
+            ("..", "README.md"),
+            ("../c/", "c/_index.md"),
+            ("C%23.md", "a/C#.md"),
+            ("C#.md", "a/C#.md"),
+            ("v1.2", "a/v1.2.md"),
+        ] {
+            assert!(shares("a/s.md", Kind::Markdown, target, document, &none), "{target}");
+        }
+        assert!(!shares("a/s.md", Kind::Markdown, "c.md", "a/b.md", &none));
+        let named = Outgoing {
+            title: Some("A / B".to_owned()),
+            id: Some("x-1".to_owned()),
+            aliases: vec!["C# Notes".to_owned()],
+            ..none
+        };
+        for target in ["a / b", "x-1", "c# notes", "folder/N", "N.md#h"] {
+            assert!(shares("a/s.md", Kind::Wikilink, target, "folder/n.md", &named), "{target}");
+        }
+    }
+
+    #[test]
+    fn names_come_from_front_matter_and_the_first_heading() {
+        let text =
+            "---\nid: 7\naliases: [One, ' ']\nlinks: [other]\n---\n## x\n\n# T\n\n[a](b.md)\n";
+        let outgoing = Outgoing::of(&crate::markdown::parse(text.as_bytes()), &Markup::default());
+        let names: Vec<_> = outgoing.names().collect();
+        assert_eq!(names, [(NameKind::Title, "T"), (NameKind::Id, "7"), (NameKind::Alias, "One")]);
+        let links: Vec<_> =
+            outgoing.links.iter().map(|l| (l.kind.relation(), &*l.target, l.line)).collect();
+        assert_eq!(links, [("related", "other", 4), ("related", "b.md", 10)]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Paths in targets: joined to a folder, and taken apart.
+//!
+//! Invariant: a joined path is relative to the root, without `.`, `..` and empty components.
+
+/// The endings that a target may leave out, in the order in which documents are preferred.
+pub(super) const MARKDOWN_EXTENSIONS: [&str; 3] = ["md", "markdown", "mdx"];
+
+/// `path` as seen from `folder`, or from the root where it begins with `/`; `None` where it climbs
+/// above the root.
+pub(super) fn join(folder: &str, path: &str) -> Option<String> {
+    let folder = if path.starts_with('/') { "" } else { folder };
+    let mut components: Vec<&str> = Vec::new();
+    for component in folder.split('/').chain(path.split('/')) {
+        match component {
+            "" | "." => {}
+            ".." => drop(components.pop()?),
+            _ => components.push(component),
+        }
+    }
+    Some(components.join("/"))
+}
+
+/// The folder that holds `path`; empty for the root.
+pub(super) fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// `path` and the extension of its file name, which is empty where it has none.
+pub(super) fn split_extension(path: &str) -> (&str, &str) {
+    match path.rsplit_once('.') {
+        Some((stem, extension))
+            if !stem.is_empty() && !stem.ends_with('/') && !extension.contains('/') =>
+        {
+            (stem, extension)
+        }
+        _ => (path, ""),
+    }
+}
+
+/// Whether `extension` is one of a Markdown file.
+pub(super) fn is_markdown(extension: &str) -> bool {
+    MARKDOWN_EXTENSIONS.iter().any(|markdown| extension.eq_ignore_ascii_case(markdown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_joined_and_never_climb_above_the_root() {
+        for (folder, path, expected) in [
+            ("a/b", "c.md", Some("a/b/c.md")),
+            ("a/b", "../c.md", Some("a/c.md")),
+            ("a/b", "./../../c/./d//e.md", Some("c/d/e.md")),
+            ("a/b", "/c.md", Some("c.md")),
+            ("a", "../../c.md", None),
+            ("a", "/../c.md", None),
+            ("", "..", None),
+            ("a", "..", Some("")),
+            ("a", "c/", Some("a/c")),
+        ] {
+            assert_eq!(join(folder, path).as_deref(), expected, "{folder} {path}");
+        }
+    }
+
+    #[test]
+    fn extensions_belong_to_file_names() {
+        for (path, expected) in [
+            ("a/b.md", ("a/b", "md")),
+            ("a.b/c", ("a.b/c", "")),
+            ("a/.hidden", ("a/.hidden", "")),
+            (".hidden", (".hidden", "")),
+            ("v1.2.md", ("v1.2", "md")),
+        ] {
+            assert_eq!(split_extension(path), expected);
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! Links as they stand in a document: what they are, what they name, and where.
+//!
+//! Text is parsed for links only where it holds brackets that can make one. Invariant (contract,
+//! section 9): no link comes from code, comments or HTML; links stand in document order; a document
+//! gives at most [`limits::MAX_LINKS_PER_DOCUMENT`].
+
+use std::sync::OnceLock;
+
+use markdown_it::parser::extset::{InlineRootExtSet, RootExtSet};
+use markdown_it::parser::inline::InlineRoot;
+use markdown_it::plugins::cmark::block::reference::ReferenceMap;
+use markdown_it::plugins::cmark::inline::image::Image;
+use markdown_it::plugins::cmark::inline::link;
+use markdown_it::{MarkdownIt, Node};
+
+use super::link_rules::{Reading, Wikilink, link_parser};
+use super::title::plain_text;
+use crate::limits;
+use crate::position::LineIndex;
+
+/// How a link is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkKind {
+    /// `[text](target)`, or by reference.
+    Markdown,
+    /// `![text](target)`, or by reference.
+    Image,
+    /// `[[target|text]]`.
+    Wikilink,
+    /// `![[target|text]]`.
+    Embed,
+}
+
+/// A link in the text of a document that does not lead out of its library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// How it is written.
+    pub kind: LinkKind,
+    /// The destination with escapes and entities decoded (`CommonMark` section 6.3), percent-encoding
+    /// as written; of a wikilink what stands before the `|`.
+    pub target: String,
+    /// Label, alias or alternative text, rendered; of a wikilink without alias its target. At most
+    /// [`limits::MAX_LINK_TEXT_CHARS`] scalars.
+    pub text: String,
+    /// Offset of its first byte in the file.
+    pub offset: usize,
+    /// Line on which it begins, 1-based.
+    pub line: usize,
+}
+
+/// The links of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// In document order.
+    pub list: Vec<Link>,
+    /// How many links and images, autolinks left aside, have an external target; they are not kept.
+    pub external: usize,
+    /// Whether there are more than the caps allow.
+    pub(super) too_many: bool,
+    /// Lines, 1-based, where a text begins that was not read because its brackets nest too deeply.
+    pub(super) unread: Vec<usize>,
+}
+
+/// Whether `target` leads out of the library: it has a URI scheme (RFC 3986, section 3.1; of two
+/// letters at least, as `CommonMark` has it) or names a host.
+pub fn is_external(target: &str) -> bool {
+    let is_scheme = |scheme: &str| {
+        scheme.len() > 1
+            && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    };
+    target.starts_with("//") || target.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme))
+}
+
+/// Reads the links of `texts`, which stand in a body that begins at offset `base` of the file and whose
+/// definitions are in `extensions`.
+pub(super) fn read(
+    texts: &[&InlineRoot],
+    extensions: RootExtSet,
+    base: usize,
+    lines: &LineIndex,
+) -> Links {
+    let has_definitions = extensions.contains::<ReferenceMap>();
+    let mut reader = Reader { extensions, base, lines, links: Links::default() };
+    for text in texts.iter().filter(|text| may_hold_link(&text.content, has_definitions)) {
+        reader.read(text.content.clone(), text.mapping.clone());
+    }
+    reader.links.too_many = reader.extensions.get::<Reading>().is_some_and(Reading::is_spent);
+    reader.links
+}
+
+/// Whether `text` has brackets as a link has them.
+fn may_hold_link(text: &str, has_definitions: bool) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b']', bytes)
+        .any(|at| has_definitions || matches!(bytes.get(at + 1), Some(b'(' | b'[' | b']')))
+}
+
+struct Reader<'a> {
+    extensions: RootExtSet,
+    base: usize,
+    lines: &'a LineIndex,
+    links: Links,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, text: String, mapping: Vec<(usize, usize)>) {
+        static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
+        let parser = PARSER.get_or_init(link_parser);
+        let start = self.base + mapping.first().map_or(0, |first| first.1);
+        let mut state = InlineRootExtSet::new();
+        let tree = parser.inline.parse(
+            text,
+            mapping,
+            Node::default(),
+            parser,
+            &mut self.extensions,
+            &mut state,
+        );
+        let reading = self.extensions.get_or_insert_default::<Reading>();
+        if std::mem::take(&mut reading.is_too_deep) {
+            self.links.unread.push(self.lines.line_of(start));
+        }
+        tree.walk(|node, _| self.add(node));
+    }
+
+    fn add(&mut self, node: &Node) {
+        let (kind, target, is_external) = if let Some(link) = node.cast::<link::Link>() {
+            (LinkKind::Markdown, &link.url, is_external(&link.url))
+        } else if let Some(image) = node.cast::<Image>() {
+            (LinkKind::Image, &image.url, is_external(&image.url))
+        } else if let Some(link) = node.cast::<Wikilink>() {
+            let kind = if link.is_embed { LinkKind::Embed } else { LinkKind::Wikilink };
+            // The title of a note may well hold a colon.
+            (kind, &link.target, link.target.contains("://"))
+        } else {
+            return;
+        };
+        if is_external {
+            self.links.external += 1;
+            return;
+        }
+        let mut text = node.cast::<Wikilink>().map_or_else(|| plain_text(node), |l| l.text.clone());
+        if let Some((end, _)) = text.char_indices().nth(limits::MAX_LINK_TEXT_CHARS) {
+            text.truncate(end);
+        }
+        let offset = self.base + node.srcmap.map_or(0, |place| place.get_byte_offsets().0);
+        self.links.list.push(Link {
+            kind,
+            target: target.clone(),
+            text,
+            offset,
+            line: self.lines.line_of(offset),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use LinkKind::{Embed, Image, Markdown, Wikilink};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn links(text: &str) -> Vec<Link> {
+        crate::markdown::parse(text.as_bytes()).links.list
+    }
+
+    /// Asserts kind, target and text of the links of `text`, and that each begins where it should.
+    fn check(text: &str, expected: &[(LinkKind, &str, &str)]) {
+        let links = links(text);
+        let found: Vec<_> =
+            links.iter().map(|l| (l.kind, l.target.as_str(), l.text.as_str())).collect();
+        assert_eq!(found, expected, "{text}");
+        for link in links {
+            assert!(text[link.offset..].starts_with(['[', '!']), "{text}: {link:?}");
+            assert_eq!(link.line, 1 + text[..link.offset].matches('\n').count(), "{text}");
+        }
+    }
+
+    #[test]
+    fn links_of_every_kind() {
+        check("[a *b* `c`](d.md \"title\")", &[(Markdown, "d.md", "a b c")]);
+        check("![alt **x**](i.png)", &[(Image, "i.png", "alt x")]);
+        check("[[a]] ![[b]]", &[(Wikilink, "a", "a"), (Embed, "b", "b")]);
+        check("[![i](i.png)](a.md)", &[(Markdown, "a.md", "i"), (Image, "i.png", "i")]);
+        check("![[i.png|10x20]]", &[(Embed, "i.png", "10x20")]);
+        check("[](a.md) [x]()", &[(Markdown, "a.md", ""), (Markdown, "", "x")]);
+        check("[](<>)", &[(Markdown, "", "")]);
+    }
+
+    #[test]
+    fn destinations_are_decoded_but_not_percent_encoding() {
+        for (text, target) in [
+            ("[a](<b c.md>)", "b c.md"),
+            ("[a](b\\_c\\(.md)", "b_c(.md"),
+            ("[a](b&amp;c&#35;.md)", "b&c#.md"),
+            ("[a](b%20c.md#d%C3%A9)", "b%20c.md#d%C3%A9"),
+            ("[a](b(c)d.md)", "b(c)d.md"),
+            ("[a](日本語 'x')", "日本語"),
+            ("[a]( b.md )", "b.md"),
+            ("[a](file.md#x \"t (u)\")", "file.md#x"),
+            ("[a](a\\b.md)", "a\\b.md"),
+        ] {
+            check(text, &[(Markdown, target, "a")]);
+        }
+    }
+
+    #[test]
+    fn reference_links() {
+        check(
+            "[a][b] [b][] [b]\n\n[B]: c.md 't'",
+            &[(Markdown, "c.md", "a"), (Markdown, "c.md", "b"), (Markdown, "c.md", "b")],
+        );
+        check(
+            "> ![a][x]\n> \n> [x]: i.png\n\n# [x]",
+            &[(Image, "i.png", "a"), (Markdown, "i.png", "x")],
+        );
+        check("[a][b] [b]", &[]);
+        check("[^1]\n\n[^1]: note", &[]);
+        check("[^1](a.md)\n\n[^1]: note", &[(Markdown, "a.md", "^1")]);
+    }
+
+    #[test]
+    fn wikilinks() {
+        for (text, target, shown) in [
+            ("[[a|b]]", "a", "b"),
+            ("[[ a | b c ]]", "a", "b c"),
+            ("[[a\\|b]]", "a", "b"),
+            ("[[a#h|b]]", "a#h", "b"),
+            ("[[a#h 1#h 2]]", "a#h 1#h 2", "a#h 1#h 2"),
+            ("[[a^block]]", "a^block", "a^block"),
+            ("[[#^block]]", "#^block", "#^block"),
+            ("[[a%20b]]", "a%20b", "a%20b"),
+            ("[[a|]]", "a", "a"),
+            ("[[Sq]uare]]", "Sq]uare", "Sq]uare"),
+            ("[[Ünï/*x*]]", "Ünï/*x*", "Ünï/*x*"),
+            ("[[a|`b`]]", "a", "`b`"),
+            ("[[Topic: part]]", "Topic: part", "Topic: part"),
+        ] {
+            check(text, &[(Wikilink, target, shown)]);
+        }
+        for text in
+            ["[[]]", "[[ ]]", "[[|a]]", "[[a\nb]]", "[[a [b] c]]", "\\[[a]]", "[[a]", "[a]]"]
+        {
+            check(text, &[]);
+        }
+    }
+
+    #[test]
+    fn commonmark_wins_over_wikilinks() {
+        check("[[1]](a.md)", &[(Markdown, "a.md", "[1]")]);
+        check("[[1]]\n\n[1]: a.md", &[(Markdown, "a.md", "1")]);
+        check("[[a]] (b)", &[(Wikilink, "a", "a")]);
+    }
+
+    #[test]
+    fn code_comments_and_html_hold_no_links() {
+        for text in [
+            "`[a](b.md)` ``[[c]]``",
+            "` x [a](b.md) `` y `",
+            "```\n[a](b.md)\n```",
+            "~~~\n[[a]]\n~~~",
+            "x\n\n    [a](b.md)",
+            "<!-- [a](b.md) -->",
+            "x <!-- [a](b.md)\n[[c]] --> y",
+            "<div>\n[a](b.md)\n</div>",
+            "x <b title=\"[a](b.md)\">y</b>",
+            "x <? [a](b.md) ?> <![CDATA[ [[a]] ]]> <!A [a](b.md)>",
+            "<a href=\"b.md\">x</a>",
+            "\\[a](b.md)",
+            "[a] (b.md)",
+            "| `[a](b.md)` | <!-- [[a]] --> |\n| - | - |",
+        ] {
+            check(text, &[]);
+        }
+        check("`` a ` [x](y.md)", &[(Markdown, "y.md", "x")]);
+        check("`` a `[x](y.md)` b", &[]);
+        check("<details>\n\n[a](b.md)\n\n</details>", &[(Markdown, "b.md", "a")]);
+    }
+
+    #[test]
+    fn lines_are_exact_in_containers_and_tables() {
+        let cases = [
+            "> a\n> b [x](y.md)\nlazy [x](y.md)\n> > [x](y.md)",
+            "- a\n  [x](y.md)\n\n\t[x](y.md)\n1. a\n\n   > b\n   >\t[x](y.md)",
+            "a\n\t  [x](y.md)\n    [x](y.md)",
+            "a [x](y.md)\nb [x](y.md)\n===\n\n## c [x](y.md) ##",
+            "| a | b \\| [x](y.md) |\n| --- | - |\n| [x](y.md) | é [x](y.md)\n[x](y.md)",
+            "---\na: 1\n---\n\ntext [x\n](y.md) and [x](y.md)",
+        ];
+        for text in cases {
+            let count = text.matches("](y.md)").count();
+            check(text, &vec![(Markdown, "y.md", "x"); count]);
+        }
+        let file = "\u{FEFF}a\r\n[[b]]\r[[c]]";
+        let lines: Vec<_> = links(file).iter().map(|link| (link.offset, link.line)).collect();
+        assert_eq!(lines, [(6, 2), (12, 3)]);
+        check(
+            "| [[a\\|b]] | ![[c\\|d\\|e]] |\n|-|-|",
+            &[(Wikilink, "a", "b"), (Embed, "c", "d|e")],
+        );
+    }
+
+    #[test]
+    fn external_targets_are_counted() {
+        let text = "[a](http://b) ![c](//d/e) [f](mailto:g@h) <http://i> [[http://j]] [k](C:/l)";
+        let document = crate::markdown::parse(text.as_bytes());
+        assert_eq!(document.links.external, 4);
+        assert_eq!(document.links.list.len(), 1);
+        assert!(is_external("xref:a.b") && !is_external("a/b:c") && !is_external("a b:c"));
+    }
+
+    #[test]
+    fn invalid_bytes_are_shown_as_such() {
+        let document = crate::markdown::parse(b"[a\xFFb](<c\xFE.md>)");
+        let link = &document.links.list[0];
+        assert_eq!((&*link.target, &*link.text), ("c\u{FFFD}.md", "a\u{FFFD}b"));
+    }
+
+    #[test]
+    fn texts_of_links_are_bounded() {
+        let text = links(&format!("[{}](a.md)", "é".repeat(1000))).remove(0).text;
+        assert_eq!(text.chars().count(), limits::MAX_LINK_TEXT_CHARS);
+    }
+
+    #[test]
+    fn too_many_links_are_told() {
+        let text = "[a](b)\n".repeat(limits::MAX_LINKS_PER_DOCUMENT + 10);
+        let document = crate::markdown::parse(text.as_bytes());
+        assert_eq!(document.links.list.len(), limits::MAX_LINKS_PER_DOCUMENT);
+        assert_eq!(document.diagnostics[0].code, "TOO_MANY_LINKS");
+    }
+
+    #[test]
+    fn texts_with_brackets_too_deep_are_told() {
+        let text = format!("a\n\n[x](y) {}\n\n[x](y)", "[a ".repeat(limits::MAX_LINK_NESTING + 1));
+        let document = crate::markdown::parse(text.as_bytes());
+        assert_eq!(document.links.list.len(), 2);
+        let told = &document.diagnostics[0];
+        assert_eq!((told.code, told.line), ("LINKS_UNREAD", Some(3)));
+    }
+
+    #[test]
+    fn hostile_texts_take_linear_time() {
+        let definition = format!("[a]: <{}>\n\n", "x".repeat(4000));
+        for part in [
+            "[",
+            "![",
+            "[[",
+            "![[",
+            "[a](",
+            "[a](<",
+            "[a](b \"",
+            "[a](b (",
+            "[a][",
+            "[a]",
+            "[[a]]",
+            "[[a|",
+            "*a ",
+            "[*a ",
+            "`a``b",
+            "[`]`",
+            "[`]` ",
+            "<a ",
+            "<?",
+            "<?[a]",
+            "<![CDATA[",
+            "<!A ",
+            "<!--",
+            "<!-- ",
+            "<a b='",
+            "&",
+            "\\",
+            "]",
+            "]](",
+            "[ ![ ",
+            "[]()[",
+            "|[a](b)",
+            "[[a]](",
+            "[a\\",
+            "![a](b)[",
+            "`",
+            "[_*",
+            "[](`",
+            "(",
+            "[](\\(",
+        ] {
+            for (before, after) in
+                [("", ""), ("[", "](x)"), ("x ", "]"), (&*definition, "]"), ("[a]: ", "")]
+            {
+                let text = [before, &part.repeat(1_000_000 / part.len()), after].concat();
+                let start = std::time::Instant::now();
+                crate::markdown::parse(text.as_bytes());
+                let seconds = start.elapsed().as_secs_f64();
+                assert!(seconds < 5.0, "{part} behind {:.9} took {seconds}", before);
+            }
+        }
+        let growing: String = (1..1400).map(|length| "`".repeat(length) + "[a]").collect();
+        let start = std::time::Instant::now();
+        crate::markdown::parse([&growing, "[a](b)"].concat().as_bytes());
+        assert!(start.elapsed().as_secs() < 5);
+    }
+
+    proptest! {
+        #[test]
+        fn links_begin_with_brackets_on_their_lines(
+            text in "([\\[\\]()!`<>|\\\\#^*_~& \t\nab.:-]|\\[\\[|\\]\\]|\\]\\(|> |- |é|\r\n){0,60}",
+        ) {
+            let lines = LineIndex::new(text.as_bytes());
+            let mut last = 0;
+            for link in links(&text) {
+                prop_assert!(text[link.offset..].starts_with(['[', '!']));
+                prop_assert_eq!(link.line, lines.line_of(link.offset));
+                prop_assert!(link.offset >= last);
+                last = link.offset;
+            }
+        }
+    }
+}

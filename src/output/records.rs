@@ -1,0 +1,121 @@
+//! Answers as records: what every answer's records have in common.
+//!
+//! Invariant: the header comes first and tells the format's version, the store, the command and whether
+//! anything was left out; faults and warnings follow it.
+
+use std::io::{self, Write};
+
+use crate::address::Fault;
+use crate::error::Warning;
+use crate::query::links::{Edge, Node};
+use crate::records::{self, Writer};
+
+/// An answer being written as records.
+pub struct Records<'a> {
+    writer: Writer<&'a mut dyn Write>,
+    store: &'a str,
+    /// The last edge: places that are linked several times alike are told once.
+    last_edge: String,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, store: &'a str) -> Self {
+        Self { writer: Writer::new(out), store, last_edge: String::new() }
+    }
+
+    /// The header, and what could not be answered.
+    pub(super) fn header(
+        &mut self,
+        mode: &str,
+        fields: &[(&str, String)],
+        is_truncated: bool,
+        faults: &[Fault],
+        warnings: &[Warning],
+    ) -> io::Result<()> {
+        let truncated = is_truncated.to_string();
+        let mut all = vec![("store", self.store), ("mode", mode)];
+        all.extend(fields.iter().map(|(name, value)| (*name, value.as_str())));
+        all.push(("truncated", &truncated));
+        self.writer.header(&all)?;
+        for fault in faults {
+            let (code, message) = (fault.code.code(), &fault.message);
+            self.writer.warning(&format!("{code} {}: {message}", records::id(&fault.selector)))?;
+        }
+        for warning in warnings {
+            self.writer.warning(&format!("{} {}", warning.code, warning.message))?;
+        }
+        Ok(())
+    }
+
+    /// A place and what sums it up.
+    pub(super) fn node(&mut self, node: &Node) -> io::Result<()> {
+        self.writer.node(&records::Node {
+            id: &node.selector,
+            kind: &node.node_type,
+            title: &node.title,
+            tags: &node.tags,
+            path: &node.file,
+        })?;
+        match &node.summary {
+            Some(summary) => self.writer.summary(&node.selector, summary),
+            None => Ok(()),
+        }
+    }
+
+    /// A link that leads somewhere.
+    pub(super) fn edge(&mut self, edge: &Edge) -> io::Result<()> {
+        let Some(to) = edge.target() else {
+            let (from, target) = (edge.from.address(), &edge.link.target);
+            return self.writer.detail(&format!("broken {} {target}", records::id(&from)));
+        };
+        let kind = &edge.link.kind;
+        let (from, to, is_typed) = (edge.from.address(), to.address(), kind.is_typed());
+        let told = format!("{from} {} {to} {is_typed}", kind.relation());
+        if told == self.last_edge {
+            return Ok(());
+        }
+        self.last_edge = told;
+        self.writer.edge(&from, kind.relation(), &to, is_typed)
+    }
+
+    /// Bytes of a place.
+    pub(super) fn body(&mut self, address: &str, bytes: &[u8]) -> io::Result<()> {
+        self.writer.body(address, bytes)
+    }
+
+    /// A place, told without its tags.
+    pub(super) fn place(
+        &mut self,
+        id: &str,
+        kind: &str,
+        title: &str,
+        path: &str,
+    ) -> io::Result<()> {
+        self.writer.node(&records::Node { id, kind, title, tags: &[], path })
+    }
+
+    /// What sums up a place, or what was found in it.
+    pub(super) fn summary(&mut self, id: &str, text: &str) -> io::Result<()> {
+        self.writer.summary(id, text)
+    }
+
+    /// A remark for the reader.
+    pub(super) fn warning(&mut self, text: &str) -> io::Result<()> {
+        self.writer.warning(text)
+    }
+
+    /// A detail.
+    pub(super) fn detail(&mut self, text: &str) -> io::Result<()> {
+        self.writer.detail(text)
+    }
+
+    /// A command, and what it does.
+    pub(super) fn command(&mut self, command: &str, what: &str) -> io::Result<()> {
+        self.writer.command(command, what)
+    }
+
+    /// A place that many links lead to.
+    pub(super) fn map_of_content(&mut self, node: &Node) -> io::Result<()> {
+        self.writer.map_of_content(&node.selector, &node.title, &node.tags)
+    }
+}

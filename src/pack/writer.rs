@@ -1,0 +1,117 @@
+//! Packs, written as their items come.
+//!
+//! Invariant: what it does not refuse, [`Reader`](super::Reader) does not refuse either.
+
+use std::io::{Error, ErrorKind, Result, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::order::{Order, Part};
+use super::{
+    ATTACHED, ATTACHMENT, Attachment, CONTENT, Document, HEADER, Header, LINK, Link, ROW_BYTES,
+    SOURCE, document_id, end_of,
+};
+use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES, MAX_TAGS};
+use crate::records::{Node, Shape};
+
+/// Lines of base64 that are written and hashed at once.
+const ROWS: usize = 1024;
+
+/// Writes a pack. A call whose item must not stand here fails with [`ErrorKind::InvalidInput`];
+/// without [`finish`](Self::finish) nothing reads as a pack.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    output: W,
+    hasher: blake3::Hasher,
+    order: Order,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins the pack that `header` announces.
+    pub fn new(output: W, header: &Header) -> Result<Self> {
+        let Header { version, documents, options } = header;
+        let order = Order::new(*documents);
+        let mut writer = Self { output, hasher: blake3::Hasher::new(), order };
+        writer.line(HEADER.write(&[version, &documents.to_string(), options]))?;
+        Ok(writer)
+    }
+
+    /// Writes a document.
+    pub fn document(&mut self, document: &Document) -> Result<()> {
+        let Document { path, title, kind, tags, sources, bytes } = document;
+        self.order.enter(Part::Documents, Some(path)).map_err(invalid)?;
+        if tags.len() > MAX_TAGS {
+            return Err(invalid("too many tags for one document of a pack"));
+        }
+        let id = document_id(path);
+        self.line(Node { id: &id, kind, title, tags, path }.to_string())?;
+        let lines = sources.iter().map(|url| SOURCE.write(&[&id, url]) + "\n");
+        self.lines(&lines.collect::<String>())?;
+        self.bytes(CONTENT, &id, bytes)
+    }
+
+    /// Writes a link.
+    pub fn link(&mut self, link: &Link) -> Result<()> {
+        let Link { from, to, kind, is_inline } = link;
+        self.order.enter(Part::Links, None).map_err(invalid)?;
+        if from.is_empty() || to.is_empty() {
+            return Err(invalid("an end of a link has no address"));
+        }
+        self.line(LINK.write(&[from, to, kind, &is_inline.to_string()]))
+    }
+
+    /// Writes an attachment.
+    pub fn attachment(&mut self, attachment: &Attachment) -> Result<()> {
+        let Attachment { path, name, content_type, bytes } = attachment;
+        self.order.enter(Part::Attachments, Some(path)).map_err(invalid)?;
+        self.line(ATTACHMENT.write(&[path, name, content_type]))?;
+        self.bytes(ATTACHED, path, bytes)
+    }
+
+    /// Ends the pack, and hands the output back, flushed.
+    pub fn finish(mut self) -> Result<W> {
+        self.order.finish().map_err(invalid)?;
+        self.line(format!("END {}", self.hasher.finalize()))?;
+        self.output.flush()?;
+        Ok(self.output)
+    }
+
+    fn bytes(&mut self, shape: Shape, id: &str, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > MAX_DOCUMENT_BYTES {
+            return Err(invalid("too many bytes for one item of a pack"));
+        }
+        self.line(shape.write(&[id, &bytes.len().to_string()]))?;
+        let mut text = String::new();
+        for rows in bytes.chunks(ROWS * ROW_BYTES) {
+            text.clear();
+            for row in rows.chunks(ROW_BYTES) {
+                STANDARD.encode_string(row, &mut text);
+                text.push('\n');
+            }
+            self.write(&text)?;
+        }
+        self.line(end_of(shape))
+    }
+
+    fn line(&mut self, line: String) -> Result<()> {
+        self.lines(&(line + "\n"))
+    }
+
+    /// Writes lines that are read into memory together.
+    fn lines(&mut self, lines: &str) -> Result<()> {
+        if lines.len() > MAX_RECORD_BYTES {
+            return Err(invalid("too long a line for a pack"));
+        }
+        self.write(lines)
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.hasher.update(text.as_bytes());
+        self.output.write_all(text.as_bytes())
+    }
+}
+
+fn invalid(message: &str) -> Error {
+    Error::new(ErrorKind::InvalidInput, message)
+}

@@ -1,0 +1,367 @@
+//! `context`: a bundle of places, and of text from outside, for the context of a model.
+//!
+//! Invariant: items come in the order in which they were asked for, each place once; a place stands
+//! for itself, whatever else was found with it.
+
+use std::collections::HashSet;
+
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use super::cursor::{ListPart, most};
+use super::links::{Direction, EdgeFilter, Node, walk};
+use super::node::{Extent, NodeAnswer, answer};
+use super::place::{Place, Target};
+use super::resolve::{Window, resolve, resolve_one};
+use super::search::{self, FilterRequest, Form, Query, Surroundings};
+use super::{Cursor, Library, List, Outcome, documents};
+use crate::address::{Fault, Params};
+use crate::error::{Result, Warning};
+use crate::limits;
+use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::slug::fold;
+use crate::store::FullText;
+
+/// What to bundle.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Places by address.
+    pub addresses: Vec<String>,
+    /// Words, of which the best sections are taken.
+    pub query: Option<String>,
+    /// Tags; with a query it must have all of them, else the documents that have are taken.
+    pub tags: Vec<String>,
+    /// Folders, documents or places; likewise.
+    pub under: Vec<String>,
+    /// How many links away from these places further ones are taken.
+    pub hops: usize,
+    /// Whether to give the content, too.
+    pub with_body: bool,
+    /// Text from outside.
+    pub outside: Vec<Outside>,
+    /// Sections that a query gives at most; 0 for all.
+    pub query_limit: usize,
+    /// Items to give at most; 0 for all.
+    pub limit: usize,
+    /// Where a former answer ended.
+    pub after: Option<Cursor>,
+}
+
+/// Text that is in no document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Outside {
+    /// What it is: `code`, `error`, `text`, `repl-history` or `file`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Its first line there, 1-based.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_start: Option<usize>,
+    /// Its last line there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<usize>,
+    /// The text.
+    pub content: String,
+}
+
+/// An item of the bundle.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// A place.
+    Place(Box<PlaceItem>),
+    /// Text from outside.
+    Outside(Outside),
+}
+
+/// A place with what it is about.
+#[derive(Clone, Debug)]
+pub struct PlaceItem {
+    /// The place, with its content where that was asked for.
+    pub answer: NodeAnswer,
+    /// What records tell of it.
+    pub node: Node,
+    /// The word for what it is.
+    pub word: &'static str,
+    /// Whether it is a code block.
+    pub is_code: bool,
+}
+
+impl Serialize for Item {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Flat<'a> {
+            #[serde(flatten)]
+            answer: &'a NodeAnswer,
+            tags: &'a [String],
+            summary: &'a Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            hop: Option<usize>,
+        }
+        match self {
+            Self::Outside(outside) => outside.serialize(serializer),
+            Self::Place(place) => {
+                let PlaceItem { answer, node, .. } = &**place;
+                let (tags, summary, hop) = (&node.tags, &node.summary, node.hop);
+                Flat { answer, tags, summary, hop }.serialize(serializer)
+            }
+        }
+    }
+}
+
+/// The bundle.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The items.
+    pub items: Vec<Item>,
+    /// Addresses that name nothing.
+    pub unresolved_selectors: Vec<Fault>,
+    /// Remarks.
+    pub warnings: Vec<Warning>,
+    /// Whether something was left out.
+    pub truncated: bool,
+    /// The cursor of what was left out.
+    pub next: Option<String>,
+    /// Whether content was asked for.
+    pub with_body: bool,
+    /// What tags the fences of all items, whatever they are.
+    pub language: Option<String>,
+    part: ListPart,
+}
+
+impl Answer {
+    /// How the command ended.
+    pub fn outcome(&self) -> Outcome {
+        match (self.items.is_empty(), self.unresolved_selectors.is_empty()) {
+            (true, _) => Outcome::None,
+            (false, is_whole) => Outcome::of(true, !is_whole),
+        }
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("items", &self.items)?;
+        map.serialize_entry("unresolved_selectors", &self.unresolved_selectors)?;
+        map.serialize_entry("warnings", &self.warnings)?;
+        map.serialize_entry("truncated", &self.truncated)?;
+        if let Some(next) = &self.next {
+            map.serialize_entry("next", next)?;
+        }
+        map.end()
+    }
+}
+
+impl List for Answer {
+    fn count(&self) -> usize {
+        self.items.len()
+    }
+
+    fn least(&self) -> usize {
+        usize::from(!self.items.is_empty())
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        if count < self.items.len() {
+            result.items.truncate(count);
+            result.truncated = true;
+            result.next = Some(self.part.next(count));
+        }
+        result
+    }
+
+    fn words_of_first(&self) -> usize {
+        match self.items.first() {
+            Some(Item::Place(place)) => place.answer.words_shown(),
+            _ => 0,
+        }
+    }
+
+    fn first_page(&self, words: usize) -> Option<Self> {
+        let mut result = self.first(1);
+        let Some(Item::Place(place)) = result.items.first_mut() else { return None };
+        place.answer = place.answer.paged(words)?;
+        result.truncated = true;
+        Some(result)
+    }
+}
+
+/// Bundles.
+pub fn context(
+    library: &Library<'_>,
+    full_text: Option<&mut FullText>,
+    request: &Request,
+) -> Result<Answer> {
+    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+    let mut bundle = Bundle { library, request, places: Vec::new(), warnings, faults: Vec::new() };
+    bundle.add_addresses()?;
+    match (&request.query, full_text) {
+        (Some(query), Some(full_text)) => bundle.add_found(query, full_text)?,
+        _ => bundle.add_documents()?,
+    }
+    bundle.add_linked()?;
+    let Bundle { places, warnings, faults, .. } = bundle;
+    let mut answer = Answer {
+        items: Vec::new(),
+        unresolved_selectors: faults,
+        warnings,
+        truncated: false,
+        next: None,
+        with_body: request.with_body,
+        language: None,
+        part,
+    };
+    let total = places.len() + request.outside.len();
+    let from = part.start().min(total);
+    let to = from.saturating_add(most(request.limit)).min(total);
+    for index in from..to {
+        match places.get(index) {
+            Some((place, hop)) => match item(library, place, *hop, request.with_body)? {
+                Ok(item) => answer.items.push(item),
+                Err(fault) => answer.unresolved_selectors.push(fault),
+            },
+            None => {
+                let outside = request.outside.get(index - places.len());
+                answer.items.extend(outside.cloned().map(Item::Outside));
+            }
+        }
+    }
+    if to < total {
+        answer.truncated = true;
+        answer.next = Some(part.next(to - from));
+    }
+    let has_cut = |item: &Item| matches!(item, Item::Place(place) if place.answer.truncated);
+    answer.truncated |= answer.items.iter().any(has_cut);
+    Ok(answer)
+}
+
+fn item(
+    library: &Library<'_>,
+    place: &Place,
+    hop: Option<usize>,
+    with_body: bool,
+) -> Result<std::result::Result<Item, Fault>> {
+    let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
+    let answer = match answer(library, place, extent)? {
+        Ok(answer) => answer,
+        Err(fault) => return Ok(Err(fault.of(&place.address(), 0))),
+    };
+    let is_code = match place.target {
+        Target::Node(node) => place
+            .document
+            .tree
+            .node(node)
+            .is_some_and(|node| node.kind == NodeKind::Block(BlockType::Code)),
+        _ => false,
+    };
+    let node = Node { hop, ..Node::of(library, place)? };
+    Ok(Ok(Item::Place(Box::new(PlaceItem { answer, node, word: place.word(), is_code }))))
+}
+
+/// A bundle under way.
+struct Bundle<'a> {
+    library: &'a Library<'a>,
+    request: &'a Request,
+    /// The places, and how many links away those are that were not asked for.
+    places: Vec<(Place, Option<usize>)>,
+    warnings: Vec<Warning>,
+    faults: Vec<Fault>,
+}
+
+impl Bundle<'_> {
+    fn add(&mut self, place: Place, hop: Option<usize>) {
+        let is_there = |(other, _): &(Place, Option<usize>)| {
+            other.document.stored.id == place.document.stored.id
+                && other.target == place.target
+                && other.params == place.params
+        };
+        if !self.places.iter().any(is_there) {
+            self.places.push((place, hop));
+        }
+    }
+
+    fn add_addresses(&mut self) -> Result<()> {
+        let window = Window { skip: 0, take: limits::MAX_EXPANSION };
+        for address in &self.request.addresses {
+            let resolution = resolve(self.library, address, window)?;
+            self.warnings.extend(resolution.warnings);
+            self.faults.extend(resolution.fault);
+            for place in resolution.places {
+                self.add(place, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the sections that the words find.
+    fn add_found(&mut self, query: &str, full_text: &mut FullText) -> Result<()> {
+        let request = search::Request {
+            query: Query::Words(query.to_owned()),
+            filter: FilterRequest {
+                tags: self.request.tags.clone(),
+                under: self.request.under.clone(),
+                ..FilterRequest::default()
+            },
+            form: Form::Hits,
+            surroundings: Surroundings::default(),
+            lines_only: false,
+            explain: false,
+            limit: self.request.query_limit,
+            after: None,
+        };
+        let found = search::search(self.library, full_text, &request)?;
+        self.warnings.extend(found.warnings);
+        self.faults.extend(found.unresolved_selectors);
+        let search::Items::Hits(hits) = found.items else { return Ok(()) };
+        for hit in hits {
+            if let Ok((place, _)) = resolve_one(self.library, &hit.section)? {
+                self.add(place, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the documents with the tags, below the folders.
+    fn add_documents(&mut self) -> Result<()> {
+        if self.request.tags.is_empty() && self.request.under.is_empty() {
+            return Ok(());
+        }
+        let found = documents::named(self.library, &self.request.under)?;
+        self.faults.extend(found.faults);
+        let mut wanted: Option<HashSet<i64>> = None;
+        for tag in &self.request.tags {
+            let tag = fold(tag.trim_start_matches('#'));
+            let having = self.library.snapshot.documents_with_tag(&tag)?;
+            let having: HashSet<i64> = having.into_iter().collect();
+            wanted = Some(match wanted {
+                Some(wanted) => wanted.intersection(&having).copied().collect(),
+                None => having,
+            });
+        }
+        for stored in found.documents {
+            if wanted.as_ref().is_none_or(|wanted| wanted.contains(&stored.id)) {
+                let document = self.library.open(&stored)?;
+                self.add(Place::new(document, Target::Document, Params::default()), None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what is some links away from the places.
+    fn add_linked(&mut self) -> Result<()> {
+        if self.request.hops == 0 {
+            return Ok(());
+        }
+        let roots: Vec<Place> = self.places.iter().map(|(place, _)| place.clone()).collect();
+        let filter = EdgeFilter::default();
+        let linked =
+            walk::reachable(self.library, roots, Direction::Both, filter, self.request.hops)?;
+        for (place, hop) in linked {
+            self.add(place, Some(hop));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! `dump`: all documents of the store, their links, and the files that they show, as a pack.
+//!
+//! Invariant: the same documents give the same pack, whenever and wherever they were ingested.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::Library;
+use super::links::graph::{Destination, Graph};
+use super::links::{EdgeFilter, source_word};
+use super::place::{Place, Target};
+use crate::address::Params;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::is_really_below;
+use crate::limits;
+use crate::pack::{Attachment, Document, Header, Link, Writer, is_safe_path};
+use crate::position::ByteSpan;
+use crate::store::StoredDocument;
+
+/// Writes the pack of a store; with the linked files that are no documents where `with_attachments`.
+pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> Result<()> {
+    let snapshot = library.snapshot;
+    let documents = snapshot.documents(None, usize::MAX)?;
+    if let Some(unsafe_one) = documents.iter().find(|document| !is_safe_path(&document.path)) {
+        let message = format!("{:?} cannot stand in a pack", unsafe_one.path);
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("rename the file, whose name holds control characters, and ingest it"));
+    }
+    let header = Header {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        documents: documents.len(),
+        options: serde_json::to_string(snapshot.options()).unwrap_or_default(),
+    };
+    let unwritten = |error| Error::io(Path::new("standard output"), error);
+    let mut writer = Writer::new(out, &header).map_err(unwritten)?;
+    for stored in &documents {
+        writer.document(&document(library, stored)?).map_err(unwritten)?;
+    }
+    let graph = Graph::new(library, EdgeFilter::default());
+    let mut attachments = BTreeSet::new();
+    for stored in &documents {
+        let whole = Place::new(library.open(stored)?, Target::Document, Params::default());
+        for edge in graph.all_out_of(&whole)? {
+            let kind = &edge.link.kind;
+            match &edge.to {
+                Destination::Place(to) => writer
+                    .link(&Link {
+                        from: edge.from.address(),
+                        to: to.address(),
+                        kind: kind.relation().to_owned(),
+                        is_inline: source_word(kind) == "inline",
+                    })
+                    .map_err(unwritten)?,
+                Destination::Attachment(path) => drop(attachments.insert(path.clone())),
+                Destination::Broken(_) => {}
+            }
+        }
+    }
+    if with_attachments {
+        for path in attachments {
+            if let Some(attachment) = attachment(library, path) {
+                writer.attachment(&attachment).map_err(unwritten)?;
+            }
+        }
+    }
+    writer.finish().and_then(|mut out| out.flush()).map_err(unwritten)
+}
+
+fn document(library: &Library<'_>, stored: &StoredDocument) -> Result<Document> {
+    let snapshot = library.snapshot;
+    let front_matter = snapshot.front_matter(stored)?;
+    let field = |name: &str| front_matter.as_ref().and_then(|values| values.get(name));
+    let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
+    Ok(Document {
+        path: stored.path.clone(),
+        title: snapshot.links(stored)?.title.unwrap_or_else(|| stored.path.clone()),
+        kind: field("type").and_then(Value::as_str).unwrap_or("Document").to_owned(),
+        tags: snapshot.tags(stored)?,
+        sources: field("sources").map(sources).unwrap_or_default(),
+        bytes: snapshot.content(stored, ByteSpan::new(0, length))?,
+    })
+}
+
+/// URLs: a list of texts, or of mappings with `url`.
+fn sources(value: &Value) -> Vec<String> {
+    let entries = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    let url =
+        |entry: &Value| entry.as_str().or_else(|| entry.get("url")?.as_str()).map(str::to_owned);
+    entries.iter().filter_map(url).filter(|url| !url.is_empty()).collect()
+}
+
+/// The file at `path`, where it is one below the root that can be read.
+fn attachment(library: &Library<'_>, path: String) -> Option<Attachment> {
+    let root = library.snapshot.root();
+    if !is_safe_path(&path) || !is_really_below(root, &path) {
+        return None;
+    }
+    let file = root.join(&path);
+    let metadata = file.symlink_metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > limits::MAX_DOCUMENT_BYTES as u64 {
+        return None;
+    }
+    let bytes = std::fs::read(&file).ok()?;
+    let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
+    let content_type = content_type(&name).to_owned();
+    Some(Attachment { path, name, content_type, bytes })
+}
+
+/// The media type that a file's name tells (IANA).
+fn content_type(name: &str) -> &'static str {
+    let extension = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    match extension.as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "svg" => "image/svg+xml",
+        "webp" => "image/webp",
+        "pdf" => "application/pdf",
+        "json" => "application/json",
+        "csv" => "text/csv",
+        "txt" => "text/plain",
+        "html" | "htm" => "text/html",
+        "mp4" => "video/mp4",
+        "mp3" => "audio/mpeg",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,272 @@
+//! The edges of a place.
+//!
+//! Invariant: [`Graph::leading_to`] of a place gives exactly those edges of [`Graph::out_of`] all documents
+//! that lead into it.
+
+use std::rc::Rc;
+
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use super::holds;
+use super::targets::Targets;
+use crate::address::Params;
+use crate::error::Result;
+use crate::links::{self, Kind, Link, Reason, Resolution, Source, link_keys};
+use crate::query::library::{Library, OpenDocument};
+use crate::query::place::{Place, Target};
+
+/// Which edges of a place are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Those that lead from it.
+    Out,
+    /// Those that lead to it.
+    In,
+    /// Both.
+    Both,
+}
+
+impl Direction {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Out => "out",
+            Self::In => "in",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// Which edges are left out.
+#[derive(Clone, Debug, Default)]
+pub struct EdgeFilter {
+    /// Types of which an edge has one; none for all.
+    pub types: Vec<String>,
+    /// Only those of front matter.
+    pub typed_only: bool,
+    /// Only those of the text.
+    pub inline_only: bool,
+}
+
+impl EdgeFilter {
+    fn takes(&self, kind: &Kind) -> bool {
+        (self.types.is_empty() || self.types.iter().any(|name| name == kind.relation()))
+            && !(self.typed_only && !kind.is_typed())
+            && !(self.inline_only && kind.is_typed())
+    }
+}
+
+/// Where a link leads.
+#[derive(Clone, Debug)]
+pub enum Destination {
+    /// A place.
+    Place(Place),
+    /// A file that is no document, by its path from the root.
+    Attachment(String),
+    /// Nowhere.
+    Broken(Reason),
+}
+
+/// A link, from the section that holds it to where it leads.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// The innermost section that holds the link; of one in front matter the document.
+    pub from: Place,
+    /// Where it leads.
+    pub to: Destination,
+    /// The link.
+    pub link: Link,
+}
+
+impl Edge {
+    /// The place that it leads to, where there is one.
+    pub fn target(&self) -> Option<&Place> {
+        match &self.to {
+            Destination::Place(place) => Some(place),
+            Destination::Attachment(_) | Destination::Broken(_) => None,
+        }
+    }
+
+    /// What tells edges apart and puts them in order: type, then where they lead, then where from.
+    pub(super) fn key(&self) -> (String, Option<String>, String, usize) {
+        let to = self.target().map(Place::address);
+        (self.link.kind.relation().to_owned(), to, self.from.address(), self.link.line)
+    }
+}
+
+impl Serialize for Edge {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("from", &self.from.address())?;
+        map.serialize_entry("type", self.link.kind.relation())?;
+        map.serialize_entry("to", &self.target().map(Place::address))?;
+        map.serialize_entry("source", source_word(&self.link.kind))?;
+        map.serialize_entry("kind", kind_word(&self.link.kind))?;
+        map.serialize_entry("target", &self.link.target)?;
+        map.serialize_entry("file", &self.from.document.stored.path)?;
+        map.serialize_entry("line", &self.link.line)?;
+        if let Destination::Broken(reason) = self.to {
+            map.serialize_entry("broken", reason_word(reason))?;
+        }
+        map.end()
+    }
+}
+
+/// `typed` for what front matter gives, `inline` for what the text does.
+pub fn source_word(kind: &Kind) -> &'static str {
+    if kind.is_typed() { "typed" } else { "inline" }
+}
+
+fn kind_word(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Markdown => "markdown",
+        Kind::Image => "image",
+        Kind::Wikilink => "wikilink",
+        Kind::Embed => "embed",
+        Kind::Ldmd(_) => "ldmd",
+        Kind::Typed(_) => "front_matter",
+    }
+}
+
+/// Why a link leads nowhere, as a word.
+pub(super) fn reason_word(reason: Reason) -> &'static str {
+    match reason {
+        Reason::File => "file",
+        Reason::Anchor => "anchor",
+        Reason::Outside => "outside",
+        Reason::Ambiguous => "ambiguous",
+    }
+}
+
+/// The links between the documents of a library.
+pub struct Graph<'a> {
+    library: &'a Library<'a>,
+    targets: Targets<'a>,
+    filter: EdgeFilter,
+}
+
+impl<'a> Graph<'a> {
+    /// The graph, without the edges that `filter` leaves out.
+    pub fn new(library: &'a Library<'a>, filter: EdgeFilter) -> Self {
+        Self { library, targets: Targets::new(library), filter }
+    }
+
+    /// The edges of `place` in that direction, in order, each once.
+    pub fn edges(&self, place: &Place, direction: Direction) -> Result<Vec<Edge>> {
+        let mut edges = Vec::new();
+        if direction != Direction::In {
+            edges.extend(self.out_of(place)?);
+        }
+        if direction != Direction::Out {
+            edges.extend(self.leading_to(place)?);
+        }
+        edges.sort_by_cached_key(Edge::key);
+        edges.dedup_by_key(|edge| edge.key());
+        Ok(edges)
+    }
+
+    /// The edges of the links that stand in `place`, in document order, also those that lead nowhere;
+    /// not those to files that are no documents.
+    pub fn out_of(&self, place: &Place) -> Result<Vec<Edge>> {
+        let mut edges = self.all_out_of(place)?;
+        edges.retain(|edge| !matches!(edge.to, Destination::Attachment(_)));
+        Ok(edges)
+    }
+
+    /// Likewise, also those to files.
+    pub(in crate::query) fn all_out_of(&self, place: &Place) -> Result<Vec<Edge>> {
+        let document = &place.document;
+        let mut edges = Vec::new();
+        for link in self.library.snapshot.links(&document.stored)?.links {
+            let from = from(document, &link);
+            if holds(place, &from)
+                && self.filter.takes(&link.kind)
+                && let Some(to) = self.follow(document, &link)?
+            {
+                edges.push(Edge { from, to, link });
+            }
+        }
+        Ok(edges)
+    }
+
+    /// The edges of the links that lead to `place` or into it, by path and in document order.
+    pub fn leading_to(&self, place: &Place) -> Result<Vec<Edge>> {
+        let stored = &place.document.stored;
+        let snapshot = self.library.snapshot;
+        let keys = snapshot.links(stored)?.target_keys(&stored.path);
+        let mut sources = snapshot.documents_linking(&keys)?;
+        if !sources.iter().any(|source| source.id == stored.id) {
+            // Links within a document need not name it.
+            sources.push(stored.clone());
+            sources.sort_by(|one, other| one.path.cmp(&other.path));
+        }
+        let mut edges = Vec::new();
+        for source in sources {
+            let may_lead_here = |link: &Link| {
+                source.id == stored.id
+                    || link_keys(&source.path, link).iter().any(|key| keys.contains(key))
+            };
+            let links = snapshot.links(&source)?.links.into_iter();
+            let links: Vec<Link> =
+                links.filter(|link| self.filter.takes(&link.kind) && may_lead_here(link)).collect();
+            let Some(document) = (!links.is_empty()).then(|| self.library.open(&source)) else {
+                continue;
+            };
+            let document = document?;
+            for link in links {
+                if let Some(Destination::Place(to)) = self.follow(&document, &link)?
+                    && holds(place, &to)
+                {
+                    let from = from(&document, &link);
+                    edges.push(Edge { from, to: Destination::Place(to), link });
+                }
+            }
+        }
+        Ok(edges)
+    }
+
+    /// Where a link of `document` leads; `None` where that is outside of the library.
+    pub(in crate::query) fn follow(
+        &self,
+        document: &Rc<OpenDocument>,
+        link: &Link,
+    ) -> Result<Option<Destination>> {
+        let source = Source { id: document.stored.id, path: &document.stored.path };
+        let resolution = links::resolve(&self.targets, source, &link.kind, &link.target);
+        self.targets.check()?;
+        let (id, section) = match resolution {
+            Resolution::Document { id, section } => (id, section),
+            Resolution::Broken { reason, .. } => return Ok(Some(Destination::Broken(reason))),
+            Resolution::Attachment(path) => return Ok(Some(Destination::Attachment(path))),
+            Resolution::External => return Ok(None),
+        };
+        let Some(target) = self.targets.open(id)? else { return Ok(None) };
+        let place = match (&link.kind, section) {
+            (Kind::Ldmd(Some(section)), _) => match target.markup.named(section) {
+                Ok(section) => Target::Ldmd(section),
+                Err(_) => return Ok(Some(Destination::Broken(Reason::Anchor))),
+            },
+            (_, None) => Target::Document,
+            (_, Some(section)) => {
+                let node = target.tree.outline().sections.get(section).map(|found| found.node);
+                node.map_or(Target::Document, Target::Node)
+            }
+        };
+        Ok(Some(Destination::Place(Place::new(target, place, Params::default()))))
+    }
+}
+
+/// The innermost section that holds a link; of one in front matter the document.
+fn from(document: &Rc<OpenDocument>, link: &Link) -> Place {
+    let outline = document.tree.outline();
+    let line_of = |node: usize| outline.nodes.get(node).map_or(1, |node| node.lines.start);
+    let target = if link.kind.is_typed() {
+        Target::Document
+    } else {
+        let behind = outline.sections.partition_point(|s| line_of(s.node) <= link.line);
+        let section = behind.checked_sub(1).and_then(|index| outline.sections.get(index));
+        Target::Node(section.map_or(0, |section| section.node))
+    };
+    Place::new(Rc::clone(document), target, Params::default())
+}

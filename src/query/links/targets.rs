@@ -1,0 +1,84 @@
+//! What there is to link to, as the rules of [`crate::links`] ask for it, answered by the store.
+//!
+//! Invariant: a fault of the store is kept and told by whoever asked, never taken for "not there".
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::error::{Error, Result};
+use crate::links::{self, DocumentId, NameKind, sections};
+use crate::query::library::{Library, OpenDocument};
+
+/// The documents of a snapshot.
+pub(super) struct Targets<'a> {
+    library: &'a Library<'a>,
+    fault: RefCell<Option<Error>>,
+}
+
+impl<'a> Targets<'a> {
+    pub(super) fn new(library: &'a Library<'a>) -> Self {
+        Self { library, fault: RefCell::default() }
+    }
+
+    /// The first fault of the store since it was last asked for.
+    pub(super) fn check(&self) -> Result<()> {
+        self.fault.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    fn kept<T: Default>(&self, result: Result<T>) -> T {
+        result.unwrap_or_else(|error| {
+            self.fault.borrow_mut().get_or_insert(error);
+            T::default()
+        })
+    }
+
+    /// The document of that number.
+    pub(super) fn open(&self, id: DocumentId) -> Result<Option<Rc<OpenDocument>>> {
+        match self.library.snapshot.document(id)? {
+            Some(stored) => self.library.open(&stored).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn documents_called(&self, kind: NameKind, name: &str) -> Vec<DocumentId> {
+        let key = links::name_key(kind, name);
+        self.kept(self.library.snapshot.documents_with_name(key))
+    }
+}
+
+impl links::Library for Targets<'_> {
+    fn document(&self, path: &str) -> Option<DocumentId> {
+        self.kept(self.library.snapshot.document_at(path)).map(|document| document.id)
+    }
+
+    fn documents_named(&self, name: &str) -> Vec<(DocumentId, String)> {
+        self.kept(self.library.snapshot.documents_with_stem(name))
+    }
+
+    fn documents_titled(&self, title: &str) -> Vec<DocumentId> {
+        self.documents_called(NameKind::Title, title)
+    }
+
+    fn documents_with_id(&self, id: &str) -> Vec<DocumentId> {
+        self.documents_called(NameKind::Id, id)
+    }
+
+    fn documents_with_alias(&self, alias: &str) -> Vec<DocumentId> {
+        self.documents_called(NameKind::Alias, alias)
+    }
+
+    fn section_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
+        let document = self.kept(self.open(document))?;
+        sections::by_anchor(document.tree.outline(), anchor)
+    }
+
+    fn section_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize> {
+        let document = self.kept(self.open(document))?;
+        sections::by_headings(document.tree.outline(), headings)
+    }
+
+    fn file_exists(&self, _: &str) -> Option<bool> {
+        // Files that are no documents are not in the store.
+        None
+    }
+}

@@ -1,0 +1,142 @@
+//! `prime`: what an agent should know of a store before it asks anything.
+
+use serde::Serialize;
+
+use super::links::graph::{Destination, Graph};
+use super::links::{EdgeFilter, Node};
+use super::place::{Place, Target};
+use super::{Library, List};
+use crate::address::Params;
+use crate::error::Result;
+use crate::links::link_keys;
+use crate::store::Totals;
+
+/// Documents and folders that are told.
+const SHOWN: usize = 10;
+
+/// Names of link targets that are looked at to find the documents that most links lead to.
+const NAMES: usize = 40;
+
+/// A folder at the top.
+#[derive(Clone, Debug, Serialize)]
+pub struct Folder {
+    /// Its name; empty for the root itself.
+    pub folder: String,
+    /// Documents below it.
+    pub documents: usize,
+}
+
+/// A document that many link to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Linked {
+    /// The document.
+    #[serde(flatten)]
+    pub node: Node,
+    /// Documents with a link of its name.
+    pub linked_from: usize,
+}
+
+/// A command to go on with.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Advice {
+    /// The command.
+    pub command: &'static str,
+    /// What it does.
+    pub what: &'static str,
+}
+
+/// The primer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// What the store holds in all.
+    pub totals: Totals,
+    /// The largest folders at the top.
+    pub folders: Vec<Folder>,
+    /// The documents that most others link to.
+    pub most_linked: Vec<Linked>,
+    /// The commands.
+    pub commands: Vec<Advice>,
+    /// Whether something was left out.
+    pub truncated: bool,
+}
+
+const COMMANDS: [Advice; 8] = [
+    Advice { command: "mdsel search WORDS", what: "ranked sections for words" },
+    Advice { command: "mdsel find TITLE", what: "sections by title" },
+    Advice { command: "mdsel toc DOC", what: "the section tree of a document" },
+    Advice { command: "mdsel select ADDRESS", what: "content by address, in pages" },
+    Advice { command: "mdsel read DOC SECTION", what: "one section in full" },
+    Advice { command: "mdsel neighbors ADDRESS", what: "what stands around a place" },
+    Advice { command: "mdsel links list ADDRESS", what: "links out of and into a place" },
+    Advice { command: "mdsel context --query WORDS", what: "a bundle of sections for a question" },
+];
+
+/// Commands first, then documents, then folders.
+impl List for Answer {
+    fn count(&self) -> usize {
+        self.commands.len() + self.most_linked.len() + self.folders.len()
+    }
+
+    fn least(&self) -> usize {
+        0
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut result = self.clone();
+        result.truncated = count < self.count();
+        result.commands.truncate(count);
+        let left = count - result.commands.len();
+        result.most_linked.truncate(left);
+        result.folders.truncate(left - result.most_linked.len());
+        result
+    }
+}
+
+/// Tells what is in the store and how to go on.
+pub fn prime(library: &Library<'_>) -> Result<Answer> {
+    let folders = library.snapshot.folders(SHOWN)?;
+    Ok(Answer {
+        totals: library.snapshot.totals()?,
+        folders: folders
+            .into_iter()
+            .map(|(folder, documents)| Folder { folder, documents })
+            .collect(),
+        most_linked: most_linked(library)?,
+        commands: COMMANDS.to_vec(),
+        truncated: false,
+    })
+}
+
+fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
+    let graph = Graph::new(library, EdgeFilter::default());
+    let mut found: Vec<(i64, Linked)> = Vec::new();
+    for (key, linked_from) in library.snapshot.frequent_link_keys(NAMES)? {
+        let Some(place) = target_of(library, &graph, key)? else { continue };
+        let id = place.document.stored.id;
+        if found.iter().any(|(known, _)| *known == id) {
+            continue;
+        }
+        let place = Place::new(place.document, Target::Document, Params::default());
+        found.push((id, Linked { node: Node::of(library, &place)?, linked_from }));
+        if found.len() == SHOWN {
+            break;
+        }
+    }
+    Ok(found.into_iter().map(|(_, linked)| linked).collect())
+}
+
+/// Where the first of the links of that key leads that leads somewhere.
+fn target_of(library: &Library<'_>, graph: &Graph<'_>, key: i64) -> Result<Option<Place>> {
+    for source in library.snapshot.documents_linking(&[key])?.into_iter().take(SHOWN) {
+        let links = library.snapshot.links(&source)?.links;
+        let Some(link) = links.iter().find(|link| link_keys(&source.path, link).contains(&key))
+        else {
+            continue;
+        };
+        let document = library.open(&source)?;
+        if let Some(Destination::Place(place)) = graph.follow(&document, link)? {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}

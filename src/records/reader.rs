@@ -1,0 +1,133 @@
+//! Records, read as they come.
+
+use std::io::BufRead;
+
+use super::value::take_value;
+use super::writer::{
+    BODY, COMMAND, DETAIL, EDGE, HEADER, MAP_OF_CONTENT, NODE, SUMMARY, WARNING, write_header,
+};
+use super::{Fault, Lines, count, read_tags};
+
+/// A record: ids and lines of text as they were written, values as they were before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the arguments of the functions of `Writer`")]
+pub enum Record {
+    /// See [`Writer::header`](super::Writer::header).
+    Header(Vec<(String, String)>),
+    /// See [`Writer::node`](super::Writer::node).
+    Node { id: String, kind: String, title: String, tags: Vec<String>, path: String },
+    /// See [`Writer::summary`](super::Writer::summary).
+    Summary { id: String, text: String },
+    /// See [`Writer::edge`](super::Writer::edge).
+    Edge { from: String, kind: String, to: String, is_typed: bool },
+    /// See [`Writer::body`](super::Writer::body).
+    Body { id: String, bytes: Vec<u8> },
+    /// See [`Writer::detail`](super::Writer::detail).
+    Detail(String),
+    /// See [`Writer::warning`](super::Writer::warning).
+    Warning(String),
+    /// See [`Writer::command`](super::Writer::command).
+    Command { command: String, what: String },
+    /// See [`Writer::map_of_content`](super::Writer::map_of_content).
+    MapOfContent { id: String, title: String, tags: Vec<String> },
+}
+
+impl Record {
+    /// The record on `line`, which is neither a header nor a body.
+    fn parse(line: &str) -> Option<Self> {
+        Some(match line.split(' ').next()? {
+            "N" => {
+                let [id, kind, title, tags, path] = NODE.read(line)?;
+                Self::Node { id, kind, title, tags: read_tags(&tags)?, path }
+            }
+            "S" => SUMMARY.read(line).map(|[id, text]| Self::Summary { id, text })?,
+            "E" => {
+                let [from, kind, to, source] = EDGE.read(line)?;
+                let is_typed = source == "typed";
+                (is_typed || source == "inline").then_some(Self::Edge {
+                    from,
+                    kind,
+                    to,
+                    is_typed,
+                })?
+            }
+            "D" => DETAIL.read(line).map(|[text]| Self::Detail(text))?,
+            "W" => WARNING.read(line).map(|[text]| Self::Warning(text))?,
+            "C" => COMMAND.read(line).map(|[command, what]| Self::Command { command, what })?,
+            "M" => {
+                let [id, title, tags] = MAP_OF_CONTENT.read(line)?;
+                Self::MapOfContent { id, title, tags: read_tags(&tags)? }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The names and values of a header.
+fn header(line: &str) -> Option<Vec<(String, String)>> {
+    let mut rest = line.strip_prefix(HEADER)?;
+    let mut fields = Vec::new();
+    while !rest.is_empty() {
+        let (name, behind) = rest.strip_prefix(' ')?.split_once('=')?;
+        let (text, behind) = take_value(behind, &[' '])?;
+        fields.push((name.to_owned(), text));
+        rest = behind;
+    }
+    (!fields.iter().any(|(name, _)| name.contains(' ')) && write_header(&fields) == line)
+        .then_some(fields)
+}
+
+/// Reads records one by one, the header first; ends after the first fault. A line or a body longer
+/// than [`crate::limits`] allows is one.
+#[derive(Debug)]
+pub struct Reader<R: BufRead> {
+    lines: Lines<R>,
+    is_over: bool,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// A reader at the beginning of `input`.
+    pub fn new(input: R) -> Self {
+        Self { lines: Lines::new(input), is_over: false }
+    }
+
+    fn record(&mut self) -> Result<Option<Record>, Fault> {
+        if !self.lines.advance()? {
+            return Ok(None);
+        }
+        let line = self.lines.text();
+        let record = if self.lines.number() == 1 {
+            header(line).map(Record::Header)
+        } else if let Some([id, bytes]) = BODY.read(line) {
+            let count = count(&bytes).ok_or_else(|| self.lines.fault("not a count of bytes"))?;
+            Some(Record::Body { id, bytes: self.body(count)? })
+        } else {
+            Record::parse(line)
+        };
+        record.map(Some).ok_or_else(|| self.lines.fault("not the record that belongs here"))
+    }
+
+    /// The bytes of a body and its end.
+    fn body(&mut self, count: usize) -> Result<Vec<u8>, Fault> {
+        let bytes = self.lines.bytes(count)?;
+        for end in ["\n", "B-END\n"] {
+            if !self.lines.advance()? || self.lines.line() != end {
+                return Err(self.lines.fault("the body does not end here"));
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = Result<Record, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let record = self.record().transpose();
+        self.is_over = !matches!(record, Some(Ok(_)));
+        record
+    }
+}

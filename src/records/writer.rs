@@ -1,0 +1,112 @@
+//! Records, written as they come.
+
+use std::fmt;
+use std::io::{Result, Write};
+
+use super::Shape;
+use super::value::{tags, value};
+
+pub(super) const HEADER: &str = "H mdsel=1 records=1";
+pub(crate) const NODE: Shape = Shape("N $i $v $q tags=$t path=$v");
+pub(super) const SUMMARY: Shape = Shape("S $i $l");
+pub(super) const EDGE: Shape = Shape("E $i $v $i $v");
+pub(super) const BODY: Shape = Shape("B $i bytes=$v");
+pub(super) const DETAIL: Shape = Shape("D $l");
+pub(super) const WARNING: Shape = Shape("W $l");
+pub(super) const COMMAND: Shape = Shape("C $v $q");
+pub(super) const MAP_OF_CONTENT: Shape = Shape("M $i $q tags=$t");
+
+/// A document, a section or a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node<'a> {
+    /// Its address.
+    pub id: &'a str,
+    /// The type that its front matter tells, else the word for its kind.
+    pub kind: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Its tags.
+    pub tags: &'a [String],
+    /// The path of its document.
+    pub path: &'a str,
+}
+
+/// The record, without a line end.
+impl fmt::Display for Node<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = [self.id, self.kind, self.title, &tags(self.tags), self.path];
+        formatter.write_str(&NODE.write(&fields))
+    }
+}
+
+/// The header record, without a line end.
+pub(super) fn write_header<T: AsRef<str>>(fields: &[(T, T)]) -> String {
+    let field = |(name, text): &(T, T)| format!(" {}={}", name.as_ref(), value(text.as_ref()));
+    std::iter::once(HEADER.to_owned()).chain(fields.iter().map(field)).collect()
+}
+
+/// Writes records one by one. Ids are addresses, see [`id`](super::id), of which none is empty.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    output: W,
+}
+
+impl<W: Write> Writer<W> {
+    /// A writer at the beginning of `output`.
+    pub fn new(output: W) -> Self {
+        Self { output }
+    }
+
+    /// Writes the header, which comes first: `fields`, names and values, behind the version.
+    pub fn header(&mut self, fields: &[(&str, &str)]) -> Result<()> {
+        writeln!(self.output, "{}", write_header(fields))
+    }
+
+    /// Writes a node.
+    pub fn node(&mut self, node: &Node<'_>) -> Result<()> {
+        writeln!(self.output, "{node}")
+    }
+
+    /// Writes the summary of the node `id`, each run of whitespace as one blank. A summary of
+    /// nothing else is none.
+    pub fn summary(&mut self, id: &str, text: &str) -> Result<()> {
+        let words: Vec<_> = text.split_whitespace().collect();
+        if words.is_empty() { Ok(()) } else { self.line(SUMMARY, &[id, &words.join(" ")]) }
+    }
+
+    /// Writes a link of type `kind`: typed in front matter, else inline in text.
+    pub fn edge(&mut self, from: &str, kind: &str, to: &str, is_typed: bool) -> Result<()> {
+        self.line(EDGE, &[from, kind, to, if is_typed { "typed" } else { "inline" }])
+    }
+
+    /// Writes the bytes of the node `id` as they are.
+    pub fn body(&mut self, id: &str, bytes: &[u8]) -> Result<()> {
+        self.line(BODY, &[id, &bytes.len().to_string()])?;
+        self.output.write_all(bytes)?;
+        self.output.write_all(b"\nB-END\n")
+    }
+
+    /// Writes a detail.
+    pub fn detail(&mut self, text: &str) -> Result<()> {
+        self.line(DETAIL, &[text])
+    }
+
+    /// Writes a warning.
+    pub fn warning(&mut self, text: &str) -> Result<()> {
+        self.line(WARNING, &[text])
+    }
+
+    /// Writes a command and what it does.
+    pub fn command(&mut self, command: &str, what: &str) -> Result<()> {
+        self.line(COMMAND, &[command, what])
+    }
+
+    /// Writes a node that many others are reached from.
+    pub fn map_of_content(&mut self, id: &str, title: &str, tagged: &[String]) -> Result<()> {
+        self.line(MAP_OF_CONTENT, &[id, title, &tags(tagged)])
+    }
+
+    fn line(&mut self, shape: Shape, fields: &[&str]) -> Result<()> {
+        writeln!(self.output, "{}", shape.write(fields))
+    }
+}
