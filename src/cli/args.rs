@@ -487,6 +487,9 @@ pub(super) struct LinksCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC")]
     pub(super) documents: Vec<String>,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `context`.
@@ -660,6 +663,9 @@ pub(super) struct LdmdNeighborsArgs {
     /// The id of the section; ID@LINE for one whose id stands twice
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub(super) id: String,
+    /// Go on with the children where an answer ended: its `next_children`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `ldmd check`.
@@ -669,6 +675,9 @@ pub(super) struct LdmdCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC")]
     pub(super) documents: Vec<String>,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `ldmd emit`.

@@ -67,5 +67,5 @@ fn findings(report: &Report) -> Findings {
             hint: Some("mdsel ingest".to_owned()),
         }
     });
-    Findings::new(findings.collect(), Vec::new())
+    Findings::new(findings.collect(), Vec::new(), None, report.generation)
 }

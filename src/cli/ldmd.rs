@@ -39,14 +39,20 @@ pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
         LdmdCommand::Neighbors(arguments) => {
             let snapshot = open(global, &arguments.document)?;
             let library = Library::new(&snapshot);
-            let answer = neighbors::neighbors(&library, &arguments.document, &arguments.id)?;
+            let answer = neighbors::neighbors(
+                &library,
+                &arguments.document,
+                &arguments.id,
+                cursor(arguments.after.as_ref())?,
+            )?;
             global.print_list(&answer)?;
             Ok(answer.outcome().into())
         }
         LdmdCommand::Check(arguments) => {
             let wanted = &arguments.documents;
             let snapshot = open_fresh(global, |library| named_documents(library, wanted))?;
-            let findings = check::check(&Library::new(&snapshot), wanted)?;
+            let findings =
+                check::check(&Library::new(&snapshot), wanted, cursor(arguments.after.as_ref())?)?;
             global.print_list(&findings)?;
             Ok(Status::of_check(&findings))
         }

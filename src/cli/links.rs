@@ -33,7 +33,11 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
         }
         LinksCommand::Check(arguments) => {
             let snapshot = open_fresh(global, |_| Ok(None))?;
-            let findings = check::check(&Library::new(&snapshot), &arguments.documents)?;
+            let findings = check::check(
+                &Library::new(&snapshot),
+                &arguments.documents,
+                cursor(arguments.after.as_ref())?,
+            )?;
             global.print_list(&findings)?;
             Ok(Status::of_check(&findings))
         }

@@ -57,7 +57,7 @@ impl Status {
     fn of_check(findings: &Findings) -> Self {
         if !findings.unresolved_selectors.is_empty() {
             Self::Fault
-        } else if findings.findings.is_empty() {
+        } else if findings.total == 0 {
             Self::Success
         } else {
             Self::Nothing

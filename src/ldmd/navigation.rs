@@ -23,33 +23,36 @@ pub struct Neighbors {
 }
 
 impl Markup {
-    /// The section that `id` names: the first one of that id, or, as `id@LINE`, the one whose
-    /// BEGIN stands in that line (1-based). An id that itself holds an `@` wins.
+    /// The section that `id` names: as `id@LINE` the one of that id whose BEGIN stands in that line
+    /// (1-based), else the first one of that very id.
     ///
     /// The error holds the sections that could be meant: those of the right id where no section
     /// of that id begins in LINE, else none.
     pub fn named(&self, id: &str) -> Result<usize, Vec<usize>> {
-        if let Some(first) = self.sections.iter().position(|section| section.id == id) {
-            return Ok(first);
-        }
-        let addressed =
+        let numbered =
             id.rsplit_once('@').and_then(|(id, line)| Some((id, line.parse::<usize>().ok()?)));
-        let Some((id, line)) = addressed else { return Err(Vec::new()) };
-        let named: Vec<(usize, &Section)> =
-            self.sections.iter().enumerate().filter(|(_, section)| section.id == id).collect();
-        named
-            .iter()
-            .find(|(_, section)| section.lines.start == line)
-            .map(|&(index, _)| index)
-            .ok_or_else(|| named.iter().map(|&(index, _)| index).collect())
+        let numbered: Vec<(usize, bool)> = numbered.map_or_else(Vec::new, |(id, line)| {
+            let sections = self.sections.iter().enumerate();
+            let named = sections.filter(|(_, section)| section.id == id);
+            named.map(|(index, section)| (index, section.lines.start == line)).collect()
+        });
+        let at_line = numbered.iter().find(|(_, is_at_line)| *is_at_line).map(|&(index, _)| index);
+        at_line
+            .or_else(|| self.sections.iter().position(|section| section.id == id))
+            .ok_or_else(|| numbered.into_iter().map(|(index, _)| index).collect())
     }
 
-    /// The name under which [`Markup::named`] finds `section`: its id, or `id@LINE` for a
-    /// duplicate.
+    /// The name under which [`Markup::named`] finds `section`: its id, or `id@LINE` where the id alone
+    /// means another.
     pub fn name(&self, section: usize) -> String {
-        self.sections.get(section).map_or_else(String::new, |section| {
-            let Section { id, lines, .. } = section;
-            if section.is_duplicate { format!("{id}@{}", lines.start) } else { id.clone() }
+        self.sections.get(section).map_or_else(String::new, |found| {
+            let Section { id, lines, .. } = found;
+            let is_other = || id.contains('@') && self.named(id) != Ok(section);
+            if found.is_duplicate || is_other() {
+                format!("{id}@{}", lines.start)
+            } else {
+                id.clone()
+            }
         })
     }
 
@@ -151,7 +154,8 @@ text
             ("findings", Ok(1)),
             ("body", Ok(3)),
             ("body@12", Ok(5)),
-            ("body@7", Ok(6)),
+            ("body@7", Ok(3)),
+            ("body@7@14", Ok(6)),
             ("run_meta@1", Ok(0)),
             ("body@8", Err(vec![3, 5])),
             ("body@", Err(vec![])),
@@ -163,7 +167,7 @@ text
         }
         let names: Vec<String> = (0..8).map(|index| markup.name(index)).collect();
         let expected =
-            ["run_meta", "findings", "findings_tldr", "body", "deep", "body@12", "body@7", ""];
+            ["run_meta", "findings", "findings_tldr", "body", "deep", "body@12", "body@7@14", ""];
         assert_eq!(names, expected);
     }
 

@@ -264,7 +264,7 @@ mod tests {
                 &[(2, "UNCLOSED_SECTION"), (5, "UNCLOSED_SECTION"), (6, "MISMATCHED_END")],
                 &[("a", 0), ("c", 1), ("e", 0)],
             ),
-            ("(x\n(x\n)x", &[(1, "UNCLOSED_SECTION")], &[("x", 0)]),
+            ("(x\n(x\n)x", &[(1, "UNCLOSED_SECTION"), (2, "DUPLICATE_ID")], &[("x", 0)]),
             ("(a\n<!--LDMD:NOTE-->\n)a", &[(2, "MALFORMED_MARKER")], &[("a", 0)]),
             (
                 "<!--LDMD:VERSION 1.0-->\n<!--LDMD:VERSION 2.0-->\n(a\n)a",

@@ -33,7 +33,14 @@ pub(super) fn settle(
     let mut first_dropped = None;
     // For each begun section, itself or the nearest one around it that is kept.
     let mut kept: Vec<Option<usize>> = Vec::with_capacity(begun.len());
+    let mut begun_ids: HashMap<String, usize> = HashMap::with_capacity(begun.len());
     for Begun { mut section, level, enclosing, is_closed } in begun {
+        let line = section.lines.start;
+        let first = *begun_ids.entry(section.id.clone()).or_insert(line);
+        if first != line {
+            let message = format!("section {} begins in line {first} too", quoted(&section.id));
+            faults.add(FaultKind::DuplicateId, line, message);
+        }
         let parent = enclosing.and_then(|index| kept.get(index).copied().flatten());
         if is_closed && markup.sections.len() < MAX_LDMD_SECTIONS {
             kept.push(Some(markup.sections.len()));
@@ -65,10 +72,6 @@ pub(super) fn verify(sections: &mut [Section], levels: &[Option<u32>], faults: &
         let line = section.lines.start;
         let first = *first_lines.entry(section.id.clone()).or_insert(line);
         section.is_duplicate = first != line;
-        if section.is_duplicate {
-            let message = format!("section {} begins in line {first} too", quoted(&section.id));
-            faults.add(FaultKind::DuplicateId, line, message);
-        }
     }
     for (section, level) in sections.iter().zip(levels) {
         let around = section.parent.and_then(|index| sections.get(index));

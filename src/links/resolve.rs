@@ -151,14 +151,16 @@ fn resolve_name(library: &impl Library, source: Source, target: &str) -> Resolut
 /// (`^id`), lines (`L10`) and highlighted text (`:~:text=`) are places in the document at large.
 fn place(library: &impl Library, id: DocumentId, fragment: &str) -> Resolution {
     let fragment = fragment.split(":~:").next().unwrap_or_default().trim();
-    let headings: Vec<String> =
-        fragment.split('#').map(heading_key).filter(|key| !key.is_empty()).collect();
-    let section = library
-        .section_by_anchor(id, &comparable(&decode(fragment)))
+    let is_block = |part: &&str| part.trim_start().starts_with('^');
+    let parts = fragment.split('#').filter(|part| !is_block(part));
+    let headings: Vec<String> = parts.map(heading_key).filter(|key| !key.is_empty()).collect();
+    let section = Some(comparable(&decode(fragment)))
+        .filter(|_| !is_block(&fragment))
+        .and_then(|anchor| library.section_by_anchor(id, &anchor))
         .or_else(|| library.section_by_headings(id, &headings));
     let is_large = fragment.is_empty()
         || fragment.eq_ignore_ascii_case("top")
-        || fragment.split('#').any(|part| part.trim_start().starts_with('^'))
+        || fragment.split('#').any(|part| is_block(&part))
         || is_lines(fragment);
     if section.is_none() && !is_large {
         return Resolution::Broken { reason: Reason::Anchor, document: Some(id) };

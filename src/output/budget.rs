@@ -4,12 +4,14 @@
 //! first ones of the answer without a budget; where not even the first fits, a page of it does, so
 //! that going on always comes further; where that cannot hold a word, nothing is printed.
 
+use std::io;
+
 use super::Rendered;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::List;
 
 /// Unicode scalars of `bytes`, invalid sequences as they are shown.
-pub(super) fn chars(bytes: &[u8]) -> usize {
+fn chars(bytes: &[u8]) -> usize {
     crate::markdown::words::measure(bytes).chars
 }
 
@@ -18,39 +20,81 @@ pub(super) fn too_small(most: usize) -> Error {
         .with_hint("give --max-chars more")
 }
 
-/// Renders as many items of `answer` as fit into `most` characters.
+/// Bytes that hold no more than a number of Unicode scalars; more are refused as they come, so that what
+/// does not fit costs no more than what does.
+#[derive(Debug)]
+pub(super) struct Bounded {
+    bytes: Vec<u8>,
+    most_bytes: usize,
+    is_full: bool,
+}
+
+impl Bounded {
+    fn new(most: usize) -> Self {
+        // No scalar has more than four bytes.
+        Self { bytes: Vec::new(), most_bytes: most.saturating_mul(4), is_full: false }
+    }
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.is_full |= self.bytes.len() + bytes.len() > self.most_bytes;
+        if self.is_full {
+            return Err(io::Error::other("more than the budget"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What `write` writes and tells, where that is no more than `most` characters.
+pub(super) fn within(
+    most: usize,
+    write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>,
+) -> Result<Option<Rendered>> {
+    let mut bounded = Bounded::new(most);
+    match write(&mut bounded) {
+        Err(_) if bounded.is_full => Ok(None),
+        Err(error) => Err(error),
+        Ok(remarks) => {
+            let bytes = bounded.bytes;
+            Ok((chars(&bytes) <= most).then_some(Rendered { bytes, remarks }))
+        }
+    }
+}
+
+/// Renders as many items of `answer` as fit; `render` gives nothing for what does not.
 pub(super) fn fit<Answer: List>(
     answer: &Answer,
     most: usize,
-    render: impl Fn(&Answer) -> Result<Rendered>,
+    render: impl Fn(&Answer) -> Result<Option<Rendered>>,
 ) -> Result<Rendered> {
-    let whole = render(answer)?;
-    if chars(&whole.bytes) <= most {
+    if let Some(whole) = render(answer)? {
         return Ok(whole);
     }
-    let fits = |candidate: &Answer| -> Result<Option<Rendered>> {
-        let rendered = render(candidate)?;
-        Ok((chars(&rendered.bytes) <= most).then_some(rendered))
-    };
     if let Some(rendered) = largest(answer.count().saturating_sub(1), |count| {
-        if count < answer.least() { Ok(None) } else { fits(&answer.first(count)) }
+        if count < answer.least() { Ok(None) } else { render(&answer.first(count)) }
     })? {
         return Ok(rendered);
     }
     if answer.least() == 0
-        && let Some(rendered) = fits(&answer.first(0))?
+        && let Some(rendered) = render(&answer.first(0))?
     {
         return Ok(rendered);
     }
     let page = largest(answer.words_of_first(), |words| match answer.first_page(words) {
-        Some(page) => fits(&page),
+        Some(page) => render(&page),
         None => Ok(None),
     })?;
     page.ok_or_else(|| too_small(most))
 }
 
 /// What `try_size` gives for the largest size from 1 to `most` for which it gives anything, found by
-/// halving: larger sizes need more room. Among the smallest that need not hold, because the hint to go
+/// doubling and halving: larger sizes need more room. Among the smallest that need not hold, because the hint to go
 /// on differs by a few characters; they are all tried where halving found none.
 fn largest(
     most: usize,
@@ -59,7 +103,9 @@ fn largest(
     let (mut fitting, mut too_large) = (0, most + 1);
     let mut best = None;
     while too_large - fitting > 1 {
-        let middle = fitting.midpoint(too_large);
+        // Until something is too large the size is doubled: what fits is mostly far less than all.
+        let is_open = too_large > most && fitting < most / 2;
+        let middle = if is_open { fitting * 2 + 1 } else { fitting.midpoint(too_large) };
         match try_size(middle)? {
             Some(rendered) => {
                 fitting = middle;

@@ -8,9 +8,7 @@
 use std::io::{self, Write};
 
 use super::painter::short_count;
-use super::sanitize;
-use crate::address::Fault;
-use crate::error::Warning;
+use super::{Rest, sanitize};
 use crate::ldmd::{Opening, Writer};
 
 /// How many items stand in the short form of a list.
@@ -19,14 +17,19 @@ const ITEMS_IN_SHORT: usize = 5;
 /// An answer being written.
 pub struct Report<'a> {
     writer: Writer<&'a mut dyn Write>,
+    rest: &'a Rest<'a>,
     sections: usize,
     files: Vec<String>,
 }
 
 impl<'a> Report<'a> {
     /// Begins the answer of `command`.
-    pub(super) fn begin(out: &'a mut dyn Write, command: &str) -> io::Result<Self> {
-        let mut report = Self { writer: Writer::new(out), sections: 0, files: Vec::new() };
+    pub(super) fn begin(
+        out: &'a mut dyn Write,
+        command: &str,
+        rest: &'a Rest<'a>,
+    ) -> io::Result<Self> {
+        let mut report = Self { writer: Writer::new(out), rest, sections: 0, files: Vec::new() };
         report.open("run_meta", "Run", 1, "")?;
         report.line(&format!("## mdsel {command}"))?;
         report.line(&format!("- mdsel: {}", env!("CARGO_PKG_VERSION")))?;
@@ -47,33 +50,23 @@ impl<'a> Report<'a> {
     }
 
     /// What there is to say of the answer as a whole.
-    pub(super) fn summary(
-        &mut self,
-        facts: &[(&str, String)],
-        warnings: &[Warning],
-        faults: &[Fault],
-        next: Option<&String>,
-    ) -> io::Result<()> {
+    pub(super) fn summary(&mut self, facts: &[(&str, String)]) -> io::Result<()> {
         self.open("summary", "Summary", 1, "")?;
         self.line("## Summary")?;
         for (name, value) in facts {
             self.line(&format!("- {name}: {value}"))?;
         }
-        for warning in warnings {
-            self.line(&format!("- warning: {}: {}", warning.code, warning.message))?;
-        }
-        for fault in faults {
-            let (code, message) = (fault.code.code(), &fault.message);
-            self.line(&format!("- unresolved: {}: {code}: {message}", fault.selector))?;
-            for address in fault.suggestions.iter().chain(&fault.candidates) {
-                self.line(&format!("  - {address}"))?;
-            }
-        }
-        self.line(&format!("- truncated: {}", next.is_some()))?;
-        if let Some(next) = next {
-            self.line(&format!("- next: {next}"))?;
+        for item in self.rest.items() {
+            self.line(&format!("- {item}"))?;
         }
         self.close()
+    }
+
+    /// Notes a document that the answer is made of.
+    pub(super) fn source(&mut self, file: &str) {
+        if !self.files.iter().any(|known| known == file) {
+            self.files.push(file.to_owned());
+        }
     }
 
     /// What was found, a line each.
@@ -109,9 +102,7 @@ impl<'a> Report<'a> {
     fn open_section(&mut self, title: &str, file: &str) -> io::Result<String> {
         let id = format!("section_{}", self.sections);
         self.sections += 1;
-        if !self.files.iter().any(|known| known == file) {
-            self.files.push(file.to_owned());
-        }
+        self.source(file);
         self.open(&id, &sanitize::line(title), 1, "")?;
         self.line(&format!("## {title}"))?;
         Ok(id)

@@ -11,12 +11,14 @@ pub mod json;
 mod ldmd;
 mod painter;
 mod records;
+mod rest;
 pub mod sanitize;
 
 pub use graph::Graph;
 pub use ldmd::Report;
 pub use painter::Painter;
 pub use records::Records;
+pub use rest::Rest;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -75,8 +77,10 @@ pub enum Form {
 
 /// Something that can be printed.
 pub trait Answer: Serialize {
-    /// What `jsonl` prints, a line each: the items, then what could not be answered, then how to go
-    /// on.
+    /// What stands beside the items.
+    fn rest(&self) -> Rest<'_>;
+
+    /// What `jsonl` prints of the items, a line each.
     fn rows(&self) -> Vec<serde_json::Value>;
 
     /// What `raw` prints; `None` where there are no bytes of documents in the answer.
@@ -84,13 +88,13 @@ pub trait Answer: Serialize {
         None
     }
 
-    /// What `text` prints.
+    /// What `text` prints of the items.
     fn text(&self, painter: &mut Painter);
 
     /// The command that it answers.
     fn name(&self) -> &'static str;
 
-    /// What `ldmd` prints.
+    /// What `ldmd` prints of the items.
     fn report(&self, report: &mut Report<'_>) -> io::Result<()>;
 
     /// What `records` prints.
@@ -108,12 +112,6 @@ pub trait Answer: Serialize {
     /// The graph that `mermaid` and `dot` draw.
     fn graph(&self) -> Option<Graph<'_>> {
         None
-    }
-
-    /// What a format that holds nothing but bytes of documents cannot say: a line for each address
-    /// without answer, each warning, and how to go on.
-    fn remarks(&self) -> Vec<String> {
-        Vec::new()
     }
 }
 
@@ -134,11 +132,8 @@ pub fn write(
     match options.max_chars {
         None => written(answer, options, out),
         Some(most) => {
-            let rendered = render(answer, options)?;
-            if budget::chars(&rendered.bytes) > most {
-                return Err(budget::too_small(most));
-            }
-            put(rendered, out)
+            let rendered = budget::within(most, |out| written(answer, options, out))?;
+            put(rendered.ok_or_else(|| budget::too_small(most))?, out)
         }
     }
 }
@@ -152,7 +147,11 @@ pub fn write_list<Listed: Answer + List>(
 ) -> Result<Vec<String>> {
     match options.max_chars {
         None => written(answer, options, out),
-        Some(most) => put(budget::fit(answer, most, |answer| render(answer, options))?, out),
+        Some(most) => {
+            let render =
+                |answer: &Listed| budget::within(most, |out| written(answer, options, out));
+            put(budget::fit(answer, most, render)?, out)
+        }
     }
 }
 
@@ -165,12 +164,6 @@ fn unwritten(error: io::Error) -> Error {
     Error::io(Path::new("standard output"), error)
 }
 
-fn render(answer: &impl Answer, options: Options<'_>) -> Result<Rendered> {
-    let mut bytes = Vec::new();
-    let remarks = written(answer, options, &mut bytes)?;
-    Ok(Rendered { bytes, remarks })
-}
-
 fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> Result<Vec<String>> {
     let no_form = |name: &str| {
         Error::new(ErrorKind::Usage, format!("this answer has no {name} form"))
@@ -179,11 +172,12 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
     // What a format cannot hold is said beside it.
     let is_bare =
         matches!(options.format, Format::Raw | Format::Markdown | Format::Mermaid | Format::Dot);
-    let remarks = if is_bare { answer.remarks() } else { Vec::new() };
+    let rest = answer.rest();
+    let remarks = if is_bare { rest.lines() } else { Vec::new() };
     match options.format {
         Format::Json => json::write(out, answer, options.is_pretty).map_err(unwritten)?,
         Format::Jsonl => {
-            for row in answer.rows() {
+            for row in answer.rows().into_iter().chain(rest.rows()) {
                 json::write(&mut *out, &row, false).map_err(unwritten)?;
             }
         }
@@ -194,14 +188,15 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
         Format::Text => {
             let mut painter = Painter::new(options.has_color);
             answer.text(&mut painter);
+            rest.paint(&mut painter);
             out.write_all(painter.finish().as_bytes()).map_err(unwritten)?;
         }
         Format::Ldmd => {
-            let mut report = Report::begin(out, answer.name()).map_err(unwritten)?;
+            let mut report = Report::begin(out, answer.name(), &rest).map_err(unwritten)?;
             answer.report(&mut report).and_then(|()| report.finish()).map_err(unwritten)?;
         }
         Format::Records => {
-            let mut records = Records::new(out, options.store);
+            let mut records = Records::new(out, options.store, &rest);
             if answer.records(&mut records).map_err(unwritten)? == Form::None {
                 return Err(no_form("records"));
             }

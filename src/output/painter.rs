@@ -74,12 +74,7 @@ impl Painter {
     }
 
     /// Warnings and faults, as every answer ends.
-    pub(super) fn remarks(
-        &mut self,
-        warnings: &[Warning],
-        faults: &[Fault],
-        next: Option<&String>,
-    ) {
+    pub(super) fn remarks(&mut self, warnings: &[Warning], faults: &[Fault]) {
         for warning in warnings {
             self.line(Style::Warning, &format!("warning: {}", warning.message));
         }
@@ -97,9 +92,6 @@ impl Painter {
                     self.line(Style::Plain, &format!("- {address}"));
                 }
             }
-        }
-        if let Some(next) = next {
-            self.line(Style::Faint, &format!("more: --after {next}"));
         }
     }
 }

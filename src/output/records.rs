@@ -5,8 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::address::Fault;
-use crate::error::Warning;
+use super::Rest;
 use crate::query::links::{Edge, Node};
 use crate::records::{self, Writer};
 
@@ -14,35 +13,26 @@ use crate::records::{self, Writer};
 pub struct Records<'a> {
     writer: Writer<&'a mut dyn Write>,
     store: &'a str,
+    rest: &'a Rest<'a>,
     /// The last edge: places that are linked several times alike are told once.
     last_edge: String,
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(out: &'a mut dyn Write, store: &'a str) -> Self {
-        Self { writer: Writer::new(out), store, last_edge: String::new() }
+    pub(super) fn new(out: &'a mut dyn Write, store: &'a str, rest: &'a Rest<'a>) -> Self {
+        Self { writer: Writer::new(out), store, rest, last_edge: String::new() }
     }
 
-    /// The header, and what could not be answered.
-    pub(super) fn header(
-        &mut self,
-        mode: &str,
-        fields: &[(&str, String)],
-        is_truncated: bool,
-        faults: &[Fault],
-        warnings: &[Warning],
-    ) -> io::Result<()> {
-        let truncated = is_truncated.to_string();
+    /// The header, what could not be answered, and how to go on.
+    pub(super) fn header(&mut self, mode: &str, fields: &[(&str, String)]) -> io::Result<()> {
+        let truncated = self.rest.is_truncated.to_string();
         let mut all = vec![("store", self.store), ("mode", mode)];
         all.extend(fields.iter().map(|(name, value)| (*name, value.as_str())));
+        all.extend(self.rest.next.map(|next| ("next", next.as_str())));
         all.push(("truncated", &truncated));
         self.writer.header(&all)?;
-        for fault in faults {
-            let (code, message) = (fault.code.code(), &fault.message);
-            self.writer.warning(&format!("{code} {}: {message}", records::id(&fault.selector)))?;
-        }
-        for warning in warnings {
-            self.writer.warning(&format!("{} {}", warning.code, warning.message))?;
+        for remark in self.rest.remarks() {
+            self.writer.warning(&remark)?;
         }
         Ok(())
     }

@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use super::List;
+use super::cursor::{Cursor, ListPart};
 use super::library::is_false;
 use crate::address::Fault;
+use crate::error::Warning;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,15 +34,34 @@ pub struct Findings {
     /// What could not be checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unresolved_selectors: Vec<Fault>,
+    /// Remarks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Whether findings were left out.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
+    /// The cursor of what was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// Findings in all, those that were given before among them.
+    #[serde(skip)]
+    pub total: usize,
+    #[serde(skip)]
+    part: ListPart,
 }
 
 impl Findings {
-    /// What was found, and what could not be checked.
-    pub fn new(findings: Vec<Finding>, unresolved_selectors: Vec<Fault>) -> Self {
-        Self { findings, unresolved_selectors, truncated: false }
+    /// What was found, from `after` on, and what could not be checked.
+    pub fn new(
+        mut findings: Vec<Finding>,
+        unresolved_selectors: Vec<Fault>,
+        after: Option<Cursor>,
+        generation: u64,
+    ) -> Self {
+        let (part, warnings) = ListPart::beginning(after, generation);
+        let total = findings.len();
+        findings.drain(..part.start().min(total));
+        Self { findings, unresolved_selectors, warnings, truncated: false, next: None, total, part }
     }
 }
 
@@ -51,8 +72,11 @@ impl List for Findings {
 
     fn first(&self, count: usize) -> Self {
         let mut result = self.clone();
-        result.truncated |= count < self.findings.len();
-        result.findings.truncate(count);
+        if count < self.findings.len() {
+            result.findings.truncate(count);
+            result.truncated = true;
+            result.next = Some(self.part.next(count));
+        }
         result
     }
 }

@@ -336,7 +336,7 @@ fn with_its_part(reading: Reading) -> Reading {
         let address = place.address();
         let message =
             format!("{address} has sections within: `ldmd get --depth 0` leaves them out");
-        return fault(FaultCode::SelectorNotFound, message);
+        return fault(FaultCode::MalformedQuery, message);
     }
     let lacks_heading = |place: &&Place| {
         let is_section = match place.target {

@@ -4,19 +4,23 @@ use std::io;
 
 use serde_json::Value;
 
-use super::super::Answer;
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style, short_count};
-use super::{closing_lines, closing_rows, value};
-use crate::address::Fault;
-use crate::error::Warning;
+use super::super::{Answer, Rest};
+use super::value;
+use crate::query::library::Freshness;
 use crate::query::node::NodeAnswer;
 use crate::query::{read, select};
 
 /// How to go on with a place of which only a page is given.
 fn more_of(node: &NodeAnswer) -> Option<String> {
-    let next = node.pagination.as_ref()?.next.as_ref()?;
+    let next = node.pagination.as_ref().filter(|_| node.truncated)?.next.as_ref()?;
     Some(format!("{} is cut: more: {next}", node.selector))
+}
+
+/// A place's document, and whether its file is still the same.
+pub(super) fn changed(node: &NodeAnswer) -> (&str, Freshness) {
+    (&node.file, node.freshness)
 }
 
 impl NodeAnswer {
@@ -51,14 +55,8 @@ impl NodeAnswer {
 }
 
 /// Places as a section each: what they are, and their content.
-fn nodes(
-    report: &mut Report<'_>,
-    nodes: &[NodeAnswer],
-    warnings: &[Warning],
-    faults: &[Fault],
-    next: Option<&String>,
-) -> io::Result<()> {
-    report.summary(&[("results", nodes.len().to_string())], warnings, faults, next)?;
+fn nodes(report: &mut Report<'_>, nodes: &[NodeAnswer]) -> io::Result<()> {
+    report.summary(&[("results", nodes.len().to_string())])?;
     report.findings(nodes.len(), nodes.iter().map(NodeAnswer::heading_line))?;
     for node in nodes {
         let more = node.pagination.as_ref().and_then(|pages| pages.next.as_ref());
@@ -76,9 +74,7 @@ fn nodes(
 
 impl Answer for select::Answer {
     fn rows(&self) -> Vec<Value> {
-        let mut rows: Vec<Value> = self.results.iter().map(value).collect();
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
-        rows
+        self.results.iter().map(value).collect()
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
@@ -93,13 +89,13 @@ impl Answer for select::Answer {
             }
             result.paint(painter);
         }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
     }
 
-    fn remarks(&self) -> Vec<String> {
-        let cut = self.results.iter().filter(|node| node.truncated).filter_map(more_of);
-        let closing = closing_lines(&self.unresolved_selectors, &self.warnings, self.next.as_ref());
-        cut.chain(closing).collect()
+    fn rest(&self) -> Rest<'_> {
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        let rest = Rest::new(faults, warnings, self.truncated, self.next.as_ref());
+        Rest { notes: self.results.iter().filter_map(more_of).collect(), ..rest }
+            .with(self.results.iter().map(changed))
     }
 
     fn name(&self) -> &'static str {
@@ -107,15 +103,13 @@ impl Answer for select::Answer {
     }
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        nodes(report, &self.results, &self.warnings, &self.unresolved_selectors, self.next.as_ref())
+        nodes(report, &self.results)
     }
 }
 
 impl Answer for read::Answer {
     fn rows(&self) -> Vec<Value> {
-        let mut rows: Vec<Value> = self.node.iter().map(value).collect();
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, None));
-        rows
+        self.node.iter().map(value).collect()
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
@@ -127,13 +121,13 @@ impl Answer for read::Answer {
         if let Some(node) = &self.node {
             node.paint(painter);
         }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, None);
     }
 
-    fn remarks(&self) -> Vec<String> {
-        let cut = self.node.iter().filter(|node| node.truncated).filter_map(more_of);
-        let closing = closing_lines(&self.unresolved_selectors, &self.warnings, None);
-        cut.chain(closing).collect()
+    fn rest(&self) -> Rest<'_> {
+        let is_cut = self.node.as_ref().is_some_and(|node| node.truncated);
+        let rest = Rest::new(&self.unresolved_selectors, &self.warnings, is_cut, None);
+        Rest { notes: self.node.iter().filter_map(more_of).collect(), ..rest }
+            .with(self.node.iter().map(changed))
     }
 
     fn name(&self) -> &'static str {
@@ -141,6 +135,6 @@ impl Answer for read::Answer {
     }
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        nodes(report, self.node.as_slice(), &self.warnings, &self.unresolved_selectors, None)
+        nodes(report, self.node.as_slice())
     }
 }

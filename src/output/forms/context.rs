@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style, short_count};
-use super::super::{Answer, Form, Records, sanitize};
-use super::{closing_lines, closing_rows, value};
+use super::super::{Answer, Form, Records, Rest, sanitize};
+use super::content::changed;
+use super::value;
 use crate::markdown::fence_of;
 use crate::query::context::{self, Item, Outside, PlaceItem};
 use crate::query::prime;
@@ -18,9 +19,16 @@ const BANNER: &str =
 
 impl Answer for context::Answer {
     fn rows(&self) -> Vec<Value> {
-        let mut rows: Vec<Value> = self.items.iter().map(value).collect();
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
-        rows
+        self.items.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        let places = self.items.iter().filter_map(|item| match item {
+            Item::Place(place) => Some(changed(&place.answer)),
+            Item::Outside(_) => None,
+        });
+        Rest::new(faults, warnings, self.truncated, self.next.as_ref()).with(places)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -41,11 +49,6 @@ impl Answer for context::Answer {
                 }
             }
         }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        closing_lines(&self.unresolved_selectors, &self.warnings, self.next.as_ref())
     }
 
     fn name(&self) -> &'static str {
@@ -54,7 +57,7 @@ impl Answer for context::Answer {
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let facts = [("items", self.items.len().to_string())];
-        report.summary(&facts, &self.warnings, &self.unresolved_selectors, self.next.as_ref())?;
+        report.summary(&facts)?;
         let line = |item: &Item| match item {
             Item::Place(place) => {
                 let summary = place.node.summary.as_ref();
@@ -86,8 +89,7 @@ impl Answer for context::Answer {
 
     fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
         let fields = [("notes", self.items.len().to_string())];
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        records.header("context", &fields, self.truncated, faults, warnings)?;
+        records.header("context", &fields)?;
         let has_body = |item: &Item| match item {
             Item::Place(place) => place.answer.content.is_some(),
             Item::Outside(_) => true,
@@ -114,9 +116,6 @@ impl Answer for context::Answer {
                     records.body(&id, outside.content.as_bytes())?;
                 }
             }
-        }
-        if let Some(next) = &self.next {
-            records.detail(&format!("next {next}"))?;
         }
         Ok(Form::Written)
     }
@@ -216,8 +215,11 @@ impl Answer for prime::Answer {
         let commands = self.commands.iter().map(value);
         let linked = self.most_linked.iter().map(value);
         let folders = self.folders.iter().map(value);
-        let cut = self.truncated.then(|| json!({ "truncated": true }));
-        totals.chain(commands).chain(linked).chain(folders).chain(cut).collect()
+        totals.chain(commands).chain(linked).chain(folders).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        Rest::new(&[], &[], self.truncated, None)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -238,9 +240,6 @@ impl Answer for prime::Answer {
                 .piece(Style::Plain, &format!("  {:<30}", advice.command))
                 .line(Style::Faint, &format!("  {}", advice.what));
         }
-        if self.truncated {
-            painter.line(Style::Faint, "truncated");
-        }
     }
 
     fn name(&self) -> &'static str {
@@ -252,9 +251,8 @@ impl Answer for prime::Answer {
             ("documents", self.totals.documents.to_string()),
             ("sections", self.totals.sections.to_string()),
             ("words", self.totals.words.to_string()),
-            ("cut", self.truncated.to_string()),
         ];
-        report.summary(&facts, &[], &[], None)?;
+        report.summary(&facts)?;
         let linked = self.most_linked.iter();
         let linked =
             linked.map(|linked| format!("{} @ {}", linked.node.title, linked.node.selector));
@@ -270,7 +268,7 @@ impl Answer for prime::Answer {
             ("sections", self.totals.sections.to_string()),
             ("words", self.totals.words.to_string()),
         ];
-        records.header("prime", &fields, self.truncated, &[], &[])?;
+        records.header("prime", &fields)?;
         for folder in &self.folders {
             records.detail(&format!("folder {}/ documents={}", folder.folder, folder.documents))?;
         }

@@ -5,8 +5,8 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::super::painter::{Painter, Style};
-use super::super::{Answer, json as strict, ldmd};
-use super::{closing_rows, value};
+use super::super::{Answer, Rest, json as strict, ldmd};
+use super::value;
 use crate::ingest::{ChangeKind, Report};
 use crate::query::List;
 use crate::query::finding::{Finding, Findings};
@@ -40,12 +40,15 @@ impl Answer for Report {
     fn rows(&self) -> Vec<Value> {
         let changes = self.changes.iter().flatten().map(value);
         let skipped = self.skipped.iter().map(|skipped| json!({ "skipped": skipped }));
-        let warnings = self.warnings.iter().map(|warning| json!({ "warning": warning }));
         let summary = json!({
             "added": self.added, "changed": self.changed, "removed": self.removed,
             "unchanged": self.unchanged, "generation": self.generation
         });
-        changes.chain(skipped).chain(warnings).chain([summary]).collect()
+        changes.chain(skipped).chain([summary]).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        Rest::new(&[], &self.warnings, self.truncated, None)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -55,7 +58,6 @@ impl Answer for Report {
         for skipped in &self.skipped {
             painter.line(Style::Warning, &format!("skipped {}: {}", skipped.file, skipped.reason));
         }
-        painter.remarks(&self.warnings, &[], None);
         let summary = format!(
             "{} added, {} changed, {} removed, {} unchanged, {} skipped; generation {}",
             self.added,
@@ -83,7 +85,7 @@ impl Answer for Report {
         let mut facts: Vec<(&str, String)> =
             facts.into_iter().map(|(name, count)| (name, count.to_string())).collect();
         facts.push(("generation", self.generation.to_string()));
-        report.summary(&facts, &self.warnings, &[], None)?;
+        report.summary(&facts)?;
         let changes = self.changes.iter().flatten();
         let changes = changes.map(|change| format!("{} {}", sign(change.change), change.file));
         let skipped = self.skipped.iter();
@@ -107,6 +109,10 @@ impl Answer for Value {
         vec![self.clone()]
     }
 
+    fn rest(&self) -> Rest<'_> {
+        Rest::default()
+    }
+
     fn text(&self, painter: &mut Painter) {
         let facts = facts(self);
         let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -120,7 +126,7 @@ impl Answer for Value {
     }
 
     fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
-        report.summary(&facts(self), &[], &[], None)
+        report.summary(&facts(self))
     }
 }
 
@@ -136,18 +142,18 @@ fn facts(object: &Value) -> Vec<(&str, String)> {
 
 impl Answer for Findings {
     fn rows(&self) -> Vec<Value> {
-        let rows = self.findings.iter().map(value);
-        rows.chain(closing_rows(&self.unresolved_selectors, &[], None)).collect()
+        self.findings.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
     }
 
     fn text(&self, painter: &mut Painter) {
         for finding in &self.findings {
             painter.line(Style::Plain, &line(finding));
         }
-        if self.truncated {
-            painter.line(Style::Faint, "truncated");
-        }
-        painter.remarks(&[], &self.unresolved_selectors, None);
     }
 
     fn name(&self) -> &'static str {
@@ -157,7 +163,7 @@ impl Answer for Findings {
     fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
         let facts =
             [("findings", self.findings.len().to_string()), ("cut", self.truncated.to_string())];
-        report.summary(&facts, &[], &self.unresolved_selectors, None)?;
+        report.summary(&facts)?;
         report.findings(self.findings.len(), self.findings.iter().map(line))
     }
 }

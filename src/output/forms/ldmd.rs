@@ -4,16 +4,17 @@ use std::io;
 
 use serde_json::Value;
 
-use super::super::Answer;
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style};
-use super::{closing_lines, closing_rows, value};
+use super::super::{Answer, Rest};
+use super::value;
 use crate::query::ldmd::emit::Emission;
 use crate::query::ldmd::get::Section;
 use crate::query::ldmd::index::{Entry, Index};
 use crate::query::ldmd::neighbors::Neighbors;
 use crate::query::ldmd::search::{Match, Matches};
 use crate::query::ldmd::{self};
+use crate::query::library::Freshness;
 
 /// What the forms of an answer about one document differ in.
 trait Body: serde::Serialize + Sized {
@@ -25,8 +26,11 @@ trait Body: serde::Serialize + Sized {
         vec![value(self)]
     }
 
-    /// The cursor of what was left out.
-    fn next(&self) -> Option<&String>;
+    /// The document, and whether its file is still the same.
+    fn document(&self) -> (&str, Freshness);
+
+    /// Whether something was left out, and its cursor.
+    fn end(&self) -> (bool, Option<&String>);
 
     /// Bytes of the document.
     fn raw(&self) -> Option<Vec<u8>> {
@@ -44,10 +48,13 @@ trait Body: serde::Serialize + Sized {
 
 impl<B: Body> Answer for ldmd::Answer<B> {
     fn rows(&self) -> Vec<Value> {
-        let mut rows: Vec<Value> = self.body.iter().flat_map(Body::rows).collect();
-        let next = self.body.as_ref().and_then(Body::next);
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, next));
-        rows
+        self.body.iter().flat_map(Body::rows).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        let (is_cut, next) = self.body.as_ref().map_or((false, None), Body::end);
+        Rest::new(&self.unresolved_selectors, &self.warnings, is_cut, next)
+            .with(self.body.iter().map(Body::document))
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
@@ -58,13 +65,6 @@ impl<B: Body> Answer for ldmd::Answer<B> {
         if let Some(body) = &self.body {
             body.text(painter);
         }
-        let next = self.body.as_ref().and_then(Body::next);
-        painter.remarks(&self.warnings, &self.unresolved_selectors, next);
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        let next = self.body.as_ref().and_then(Body::next);
-        closing_lines(&self.unresolved_selectors, &self.warnings, next)
     }
 
     fn name(&self) -> &'static str {
@@ -74,8 +74,10 @@ impl<B: Body> Answer for ldmd::Answer<B> {
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let findings = self.body.as_ref().map(Body::findings).unwrap_or_default();
         let facts = [("items", findings.len().to_string())];
-        let next = self.body.as_ref().and_then(Body::next);
-        report.summary(&facts, &self.warnings, &self.unresolved_selectors, next)?;
+        report.summary(&facts)?;
+        if let Some(body) = &self.body {
+            report.source(body.document().0);
+        }
         report.findings(findings.len(), findings.into_iter())?;
         self.body.as_ref().map_or(Ok(()), |body| body.report(report))
     }
@@ -88,8 +90,12 @@ impl Body for Index {
         self.sections.iter().map(value).collect()
     }
 
-    fn next(&self) -> Option<&String> {
-        self.next.as_ref()
+    fn document(&self) -> (&str, Freshness) {
+        (&self.file, self.freshness)
+    }
+
+    fn end(&self) -> (bool, Option<&String>) {
+        (self.truncated, self.next.as_ref())
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -127,8 +133,12 @@ fn extent(section: &Entry) -> String {
 impl Body for Section {
     const NAME: &'static str = "ldmd get";
 
-    fn next(&self) -> Option<&String> {
-        self.next.as_ref()
+    fn document(&self) -> (&str, Freshness) {
+        (&self.file, self.freshness)
+    }
+
+    fn end(&self) -> (bool, Option<&String>) {
+        (self.truncated, self.next.as_ref())
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
@@ -156,22 +166,26 @@ impl Body for Matches {
         self.matches.iter().map(value).collect()
     }
 
-    fn next(&self) -> Option<&String> {
-        self.next.as_ref()
+    fn document(&self) -> (&str, Freshness) {
+        (&self.file, self.freshness)
+    }
+
+    fn end(&self) -> (bool, Option<&String>) {
+        (self.truncated, self.next.as_ref())
     }
 
     fn text(&self, painter: &mut Painter) {
         for found in &self.matches {
             painter
                 .piece(Style::Faint, &format!("{}:{}:", self.file, found.doc_line))
-                .piece(Style::Heading, &format!("{}: ", found.section_id))
+                .piece(Style::Heading, &format!("{}: ", found.section_id()))
                 .line(Style::Plain, &found.text);
         }
     }
 
     fn findings(&self) -> Vec<String> {
         let line = |found: &Match| {
-            format!("{} @ {}:{} ({})", found.text, self.file, found.doc_line, found.section_id)
+            format!("{} @ {}:{} ({})", found.text, self.file, found.doc_line, found.section_id())
         };
         self.matches.iter().map(line).collect()
     }
@@ -180,17 +194,18 @@ impl Body for Matches {
 impl Body for Neighbors {
     const NAME: &'static str = "ldmd neighbors";
 
-    fn next(&self) -> Option<&String> {
-        None
+    fn document(&self) -> (&str, Freshness) {
+        (&self.file, self.freshness)
+    }
+
+    fn end(&self) -> (bool, Option<&String>) {
+        (self.truncated, self.next_children.as_ref())
     }
 
     fn text(&self, painter: &mut Painter) {
         painter.line(Style::Heading, &self.section_id);
         for line in self.findings() {
             painter.line(Style::Plain, &line);
-        }
-        if self.truncated {
-            painter.line(Style::Faint, "truncated");
         }
     }
 
@@ -211,8 +226,12 @@ impl Body for Neighbors {
 impl Body for Emission {
     const NAME: &'static str = "ldmd emit";
 
-    fn next(&self) -> Option<&String> {
-        self.next.as_ref()
+    fn document(&self) -> (&str, Freshness) {
+        (&self.file, self.freshness)
+    }
+
+    fn end(&self) -> (bool, Option<&String>) {
+        (self.next.is_some(), self.next.as_ref())
     }
 
     fn raw(&self) -> Option<Vec<u8>> {

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style};
-use super::super::{Answer, Form, Graph, Records};
-use super::{closing_rows, value};
+use super::super::{Answer, Form, Graph, Records, Rest};
+use super::value;
+use crate::query::library::Freshness;
 use crate::query::links::list;
 use crate::query::links::walk::{self, Step};
 use crate::query::links::{Edge, Node, source_word};
@@ -18,6 +19,10 @@ fn line(edge: &Edge) -> String {
     let kind = &edge.link.kind;
     let to = edge.target().map_or_else(|| format!("{} (broken)", edge.link.target), Place::address);
     format!("{} {} {to} {}", edge.from.address(), kind.relation(), source_word(kind))
+}
+
+fn changed(node: &Node) -> (&str, Freshness) {
+    (&node.file, node.freshness)
 }
 
 fn described(node: &Node) -> String {
@@ -51,9 +56,13 @@ fn report_graph<'a>(
 
 impl Answer for list::Answer {
     fn rows(&self) -> Vec<Value> {
-        let mut rows = rows(self.nodes.iter(), self.edges.iter());
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
-        rows
+        rows(self.nodes.iter(), self.edges.iter())
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
+            .with(self.nodes.iter().map(changed))
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -61,7 +70,6 @@ impl Answer for list::Answer {
             painter
                 .line(Style::Plain, &format!("{}:{}: {}", file(edge), edge.link.line, line(edge)));
         }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
     }
 
     fn name(&self) -> &'static str {
@@ -70,7 +78,7 @@ impl Answer for list::Answer {
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let facts = [("edges", self.edges.len().to_string())];
-        report.summary(&facts, &self.warnings, &self.unresolved_selectors, self.next.as_ref())?;
+        report.summary(&facts)?;
         report_graph(report, self.nodes.iter(), &self.edges.iter().collect::<Vec<_>>())
     }
 
@@ -80,8 +88,7 @@ impl Answer for list::Answer {
             ("nodes", self.nodes.len().to_string()),
             ("edges", self.edges.len().to_string()),
         ];
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        records.header("link.list", &fields, self.truncated, faults, warnings)?;
+        records.header("link.list", &fields)?;
         for node in &self.nodes {
             records.node(node)?;
         }
@@ -102,12 +109,12 @@ fn file(edge: &Edge) -> &str {
 
 impl Answer for walk::Answer {
     fn rows(&self) -> Vec<Value> {
-        let mut rows = rows(self.steps.iter().map(|step| &step.node), self.edges());
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, None));
-        if self.truncated {
-            rows.push(json!({ "truncated": true }));
-        }
-        rows
+        rows(self.steps.iter().map(|step| &step.node), self.edges())
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        Rest::new(&self.unresolved_selectors, &self.warnings, self.truncated, None)
+            .with(self.steps.iter().map(|step| changed(&step.node)))
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -120,10 +127,6 @@ impl Answer for walk::Answer {
                 painter.line(Style::Plain, &format!("{indent}  - {}", line(&walked.edge)));
             }
         }
-        if self.truncated {
-            painter.line(Style::Faint, "truncated");
-        }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, None);
     }
 
     fn name(&self) -> &'static str {
@@ -132,7 +135,7 @@ impl Answer for walk::Answer {
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let facts = [("nodes", self.steps.len().to_string()), ("cut", self.truncated.to_string())];
-        report.summary(&facts, &self.warnings, &self.unresolved_selectors, None)?;
+        report.summary(&facts)?;
         let nodes = self.steps.iter().map(|step| &step.node);
         report_graph(report, nodes, &self.edges().collect::<Vec<_>>())
     }
@@ -145,8 +148,7 @@ impl Answer for walk::Answer {
             ("max_hops", self.max_hops.to_string()),
             ("nodes", self.steps.len().to_string()),
         ];
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        records.header(mode, &fields, self.truncated, faults, warnings)?;
+        records.header(mode, &fields)?;
         for Step { node, edges } in &self.steps {
             records.node(node)?;
             for walked in edges {

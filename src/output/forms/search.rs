@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style};
-use super::super::{Answer, Form, Records};
-use super::{closing_rows, value};
+use super::super::{Answer, Form, Records, Rest};
+use super::value;
 use crate::query::List as _;
 use crate::query::search::{self, Hit, Items};
 
@@ -22,11 +22,17 @@ impl Answer for search::Answer {
             self.explanation.iter().map(|explanation| json!({ "explanation": explanation })),
         );
         rows.extend(self.total.iter().map(|total| json!({ "total": total })));
-        if self.truncated && self.next.is_none() {
-            rows.push(json!({ "truncated": true }));
-        }
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
         rows
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        let hits = match &self.items {
+            Items::Hits(hits) => hits.as_slice(),
+            Items::Counts(_) | Items::Files(_) => &[],
+        };
+        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
+            .with(hits.iter().map(|hit| (&*hit.file, hit.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -58,10 +64,6 @@ impl Answer for search::Answer {
             );
             painter.line(Style::Faint, &text);
         }
-        if self.truncated && self.next.is_none() {
-            painter.line(Style::Faint, "truncated");
-        }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
     }
 
     fn name(&self) -> &'static str {
@@ -74,10 +76,7 @@ impl Answer for search::Answer {
         if let Some(explanation) = &self.explanation {
             facts.push(("candidates", explanation.candidates.to_string()));
         }
-        if self.truncated && self.next.is_none() {
-            facts.push(("cut", "true".to_owned()));
-        }
-        report.summary(&facts, &self.warnings, &self.unresolved_selectors, self.next.as_ref())?;
+        report.summary(&facts)?;
         let hits = match &self.items {
             Items::Hits(hits) => hits,
             Items::Counts(counts) => {
@@ -115,8 +114,7 @@ impl Answer for search::Answer {
 
     fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
         let fields = [("items", self.count().to_string())];
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        records.header("search", &fields, self.truncated, faults, warnings)?;
+        records.header("search", &fields)?;
         match &self.items {
             Items::Hits(hits) => {
                 for hit in hits {
@@ -136,9 +134,6 @@ impl Answer for search::Answer {
                     records.place(&id, "Document", file, file)?;
                 }
             }
-        }
-        if let Some(next) = &self.next {
-            records.detail(&format!("next {next}"))?;
         }
         Ok(Form::Written)
     }

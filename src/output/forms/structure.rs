@@ -6,15 +6,19 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style, short_count};
-use super::super::{Answer, Form, Records};
-use super::{closing_rows, locator, value};
+use super::super::{Answer, Form, Records, Rest};
+use super::{locator, value};
 use crate::query::{find, index, neighbors, toc};
 
 impl Answer for index::Answer {
     fn rows(&self) -> Vec<Value> {
-        let mut rows: Vec<Value> = self.documents.iter().map(value).collect();
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref()));
-        rows
+        self.documents.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
+            .with(self.documents.iter().map(|document| (&*document.namespace, document.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -41,7 +45,6 @@ impl Answer for index::Answer {
                     .line(Style::Plain, &block.preview);
             }
         }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
     }
 
     fn name(&self) -> &'static str {
@@ -50,7 +53,7 @@ impl Answer for index::Answer {
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let facts = [("documents", self.documents.len().to_string())];
-        report.summary(&facts, &self.warnings, &self.unresolved_selectors, self.next.as_ref())?;
+        report.summary(&facts)?;
         let documents = self.documents.iter().map(|document| {
             let words = short_count(document.words);
             format!("{}::* ({} lines, {words} words)", document.namespace, document.lines)
@@ -73,7 +76,12 @@ impl Answer for index::Answer {
 impl Answer for toc::Answer {
     fn rows(&self) -> Vec<Value> {
         let sections = self.files.iter().flat_map(|file| {
-            let whole = json!({ "file": file.file, "frontmatter": file.front_matter });
+            let mut whole = json!({ "file": file.file, "frontmatter": file.front_matter });
+            if let (Some(row), Value::Object(freshness)) =
+                (whole.as_object_mut(), value(&file.freshness))
+            {
+                row.extend(freshness);
+            }
             let entries = file.entries.iter().map(|entry| {
                 let mut row = json!({ "file": file.file });
                 if let (Some(row), Value::Object(section)) =
@@ -85,8 +93,13 @@ impl Answer for toc::Answer {
             });
             std::iter::once(whole).chain(entries)
         });
-        let closing = closing_rows(&self.unresolved_selectors, &self.warnings, self.next.as_ref());
-        sections.chain(closing).collect()
+        sections.collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
+        Rest::new(faults, warnings, self.next.is_some(), self.next.as_ref())
+            .with(self.files.iter().map(|file| (&*file.file, file.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -110,7 +123,6 @@ impl Answer for toc::Answer {
                     .line(Style::Faint, &format!(" ({lines}, {})", size(section.char_count)));
             }
         }
-        painter.remarks(&self.warnings, &self.unresolved_selectors, self.next.as_ref());
     }
 
     fn name(&self) -> &'static str {
@@ -120,7 +132,7 @@ impl Answer for toc::Answer {
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let sections = self.files.iter().map(|file| file.entries.len()).sum::<usize>();
         let facts = [("files", self.files.len().to_string()), ("sections", sections.to_string())];
-        report.summary(&facts, &self.warnings, &self.unresolved_selectors, self.next.as_ref())?;
+        report.summary(&facts)?;
         let line = |entry: &toc::Entry| {
             let section = &entry.section;
             let lines = format!("{}-{}", section.line_start, section.line_end);
@@ -145,16 +157,12 @@ impl Answer for toc::Answer {
 
     fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
         let fields = [("files", self.files.len().to_string())];
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        records.header("toc", &fields, self.next.is_some(), faults, warnings)?;
+        records.header("toc", &fields)?;
         for file in &self.files {
             for entry in &file.entries {
                 let section = &entry.section;
                 records.place(&section.selector, "Section", &section.title, &file.file)?;
             }
-        }
-        if let Some(next) = &self.next {
-            records.detail(&format!("next {next}"))?;
         }
         Ok(Form::Written)
     }
@@ -171,8 +179,12 @@ fn size(chars: usize) -> String {
 
 impl Answer for find::Answer {
     fn rows(&self) -> Vec<Value> {
-        let rows = self.matches.iter().map(value);
-        rows.chain(closing_rows(&[], &self.warnings, self.next.as_ref())).collect()
+        self.matches.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        Rest::new(&[], &self.warnings, self.truncated, self.next.as_ref())
+            .with(self.matches.iter().map(|found| (&*found.file, found.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -186,7 +198,6 @@ impl Answer for find::Answer {
                 .piece(Style::Heading, &format!("{marks} {}", found.title))
                 .line(Style::Faint, &format!("  {}", locator(&found.selector)));
         }
-        painter.remarks(&self.warnings, &[], self.next.as_ref());
     }
 
     fn name(&self) -> &'static str {
@@ -195,7 +206,7 @@ impl Answer for find::Answer {
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let facts = [("matches", self.matches.len().to_string())];
-        report.summary(&facts, &self.warnings, &[], self.next.as_ref())?;
+        report.summary(&facts)?;
         let line = |found: &find::Match| {
             let lines = format!("{}:{}-{}", found.file, found.line_start, found.line_end);
             format!("{} @ {lines}", found.title)
@@ -212,9 +223,15 @@ impl Answer for find::Answer {
 
 impl Answer for neighbors::Answer {
     fn rows(&self) -> Vec<Value> {
-        let mut rows: Vec<Value> = self.around.iter().map(value).collect();
-        rows.extend(closing_rows(&self.unresolved_selectors, &self.warnings, None));
-        rows
+        self.around.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        let around = self.around.as_ref();
+        let is_cut = around.is_some_and(|around| around.truncated);
+        let next = around.and_then(|around| around.next_children.as_ref());
+        Rest::new(&self.unresolved_selectors, &self.warnings, is_cut, next)
+            .with(around.into_iter().map(|around| (&*around.selector, around.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -230,8 +247,6 @@ impl Answer for neighbors::Answer {
                     );
             }
         }
-        let next = self.around.as_ref().and_then(|around| around.next_children.as_ref());
-        painter.remarks(&self.warnings, &self.unresolved_selectors, next);
     }
 
     fn name(&self) -> &'static str {
@@ -239,8 +254,7 @@ impl Answer for neighbors::Answer {
     }
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        let next = self.around.as_ref().and_then(|around| around.next_children.as_ref());
-        report.summary(&[], &self.warnings, &self.unresolved_selectors, next)?;
+        report.summary(&[])?;
         let Some(around) = &self.around else { return Ok(()) };
         let line = |(name, neighbor): (&str, &neighbors::Neighbor)| {
             let title = neighbor.title.as_ref().map(|title| format!("{title} @ "));

@@ -2,11 +2,11 @@
 
 use crate::error::Result;
 use crate::query::finding::{Finding, Findings};
-use crate::query::{Library, documents};
+use crate::query::{Cursor, Library, documents};
 
 /// Lists the faults of the markers in the documents of those names; in all of them where there are no
 /// names.
-pub fn check(library: &Library<'_>, names: &[String]) -> Result<Findings> {
+pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> Result<Findings> {
     let found = documents::named(library, names)?;
     let mut findings = Vec::new();
     for stored in found.documents.iter().filter(|stored| stored.has_ldmd) {
@@ -19,5 +19,5 @@ pub fn check(library: &Library<'_>, names: &[String]) -> Result<Findings> {
             hint: None,
         }));
     }
-    Ok(Findings::new(findings, found.faults))
+    Ok(Findings::new(findings, found.faults, after, library.snapshot.generation()))
 }

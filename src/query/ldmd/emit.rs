@@ -5,6 +5,7 @@
 //! matter stays where it is read. So the document that comes out has the same headings and blocks.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use serde::ser::SerializeStruct as _;
@@ -16,6 +17,7 @@ use crate::error::Result;
 use crate::ldmd::{Opening, closing, opening};
 use crate::markdown::fence_of;
 use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::words::{measure, page};
 use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
@@ -61,23 +63,31 @@ pub struct Emission {
     /// The cursor of the sections that were left out.
     pub next: Option<String>,
     plan: Rc<Plan>,
-    from: usize,
-    to: usize,
+    /// The bytes of the document that are given; the sections that they touch are units of the plan.
+    given: ByteSpan,
     part: ListPart,
 }
 
+/// Its items are sections; the cursor counts bytes, so that it can go on within one.
 impl List for Emission {
     fn count(&self) -> usize {
-        self.to - self.from
+        self.units().len()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.count() {
-            result.to = self.from + count;
-            result.next = Some(self.part.next(count));
+        match self.plan.units.get(self.units().start + count) {
+            Some(unit) if count < self.count() => self.up_to(unit.span.start),
+            _ => self.clone(),
         }
-        result
+    }
+
+    fn words_of_first(&self) -> usize {
+        measure(self.first_own()).words
+    }
+
+    fn first_page(&self, words: usize) -> Option<Self> {
+        let (shown, has_more) = page(self.first_own(), words, 0)?;
+        has_more.then(|| self.up_to(self.given.start + shown.end))
     }
 }
 
@@ -102,23 +112,47 @@ impl Serialize for Emission {
 }
 
 impl Emission {
+    /// The units whose own text lies, in whole or in part, within what is given.
+    fn units(&self) -> Range<usize> {
+        let units = &self.plan.units;
+        let from = units.partition_point(|unit| unit.own_end <= self.given.start);
+        let to = units.partition_point(|unit| unit.span.start < self.given.end);
+        from..to.max(from)
+    }
+
+    /// The own text of the first unit, as far as it is given.
+    fn first_own(&self) -> &[u8] {
+        let end = self.plan.units.get(self.units().start).map_or(0, |unit| unit.own_end);
+        let span = self.given.start..end.min(self.given.end);
+        self.plan.bytes.get(span).unwrap_or_default()
+    }
+
+    /// The same up to the byte at `end`, saying how to go on.
+    fn up_to(&self, end: usize) -> Self {
+        let mut result = self.clone();
+        result.given.end = end;
+        result.next = Some(self.part.next(end - self.given.start));
+        result
+    }
+
     /// The document with its markers; where sections were left out, its last section says so.
     pub fn content(&self) -> Vec<u8> {
         let plan = &*self.plan;
-        let mut writer = Markers { plan, result: Vec::new(), open: Vec::new(), from: self.from };
-        let units = plan.units.get(self.from..self.to).unwrap_or_default();
-        let first = plan.units.get(self.from).map_or(plan.bytes.len(), |unit| unit.span.start);
-        if self.from == 0 {
+        let units = self.units();
+        let (result, open, from) = (Vec::new(), Vec::new(), units.start);
+        let mut writer = Markers { plan, result, open, from, given: self.given };
+        let first = plan.units.get(units.start).map_or(plan.bytes.len(), |unit| unit.span.start);
+        if self.given.start == 0 {
             writer.copy(ByteSpan::new(0, first));
         }
-        for (index, unit) in (self.from..).zip(units) {
+        for (index, unit) in plan.units.iter().enumerate().take(units.end).skip(units.start) {
             writer.unit(index, unit);
         }
         writer.close(usize::MAX);
         if let Some(next) = &self.next {
             let truncated = Opening { id: "truncated", title: "Truncated", ..Opening::default() };
-            let left = plan.units.len() - self.to;
-            let text = format!("{left} sections are left out: go on with --after {next}");
+            let left = plan.bytes.len() - self.given.end;
+            let text = format!("{left} bytes are left out: go on with --after {next}");
             for line in [opening(&truncated), text, closing("truncated")] {
                 writer.line(&line);
             }
@@ -134,6 +168,7 @@ struct Markers<'a> {
     open: Vec<usize>,
     /// The first unit that is given.
     from: usize,
+    given: ByteSpan,
 }
 
 impl Markers<'_> {
@@ -160,8 +195,11 @@ impl Markers<'_> {
             ..Opening::default()
         }));
         self.open.push(index);
-        let mut position = unit.span.start;
-        for (&start, (end, sections)) in self.plan.summaries.range(position..unit.own_end) {
+        let mut position = unit.span.start.max(self.given.start);
+        let own_end = unit.own_end.min(self.given.end);
+        let is_whole = |end: &usize| *end <= own_end;
+        let summaries = self.plan.summaries.range(position..own_end.max(position));
+        for (&start, (end, sections)) in summaries.filter(|(_, (end, _))| is_whole(end)) {
             self.copy(ByteSpan::new(position, start));
             let given = sections.iter().filter(|&&section| section >= self.from);
             let ids: Vec<(String, &str)> = given
@@ -177,8 +215,8 @@ impl Markers<'_> {
             }
             position = *end;
         }
-        self.copy(ByteSpan::new(position, unit.own_end));
-        if unit.own_end == self.plan.bytes.len()
+        self.copy(ByteSpan::new(position, own_end.max(position)));
+        if own_end == self.plan.bytes.len()
             && let Some(fence) = &self.plan.fence
         {
             self.line(fence);
@@ -209,7 +247,7 @@ impl Markers<'_> {
     }
 }
 
-/// Gives a document markers, from the section at `after` on.
+/// Gives a document markers, from the byte at `after` on.
 pub fn emit(
     library: &Library<'_>,
     document: &str,
@@ -218,13 +256,12 @@ pub fn emit(
     let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
     in_document(library, document, warnings, |document| {
         let plan = plan(document, library.content(document, document.span())?);
-        let to = plan.units.len();
+        let end = plan.bytes.len();
         Ok(Ok(Emission {
             file: document.stored.path.clone(),
             freshness: library.freshness(&document.stored),
             next: None,
-            from: part.start().min(to),
-            to,
+            given: ByteSpan::new(part.start().min(end), end),
             plan: Rc::new(plan),
             part,
         }))

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::{Answer, in_document, section};
 use crate::error::Result;
+use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, is_false};
-use crate::query::{Library, List};
+use crate::query::{Cursor, Library, List};
 
 /// The sections around one.
 #[derive(Clone, Debug, Serialize)]
@@ -31,9 +32,14 @@ pub struct Neighbors {
     /// Whether the file is still the same.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether children were left out; `ldmd index` tells them.
+    /// Whether children were left out.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
+    /// The cursor of the children that were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_children: Option<String>,
+    #[serde(skip)]
+    part: ListPart,
 }
 
 /// The section itself, then its children.
@@ -45,15 +51,24 @@ impl List for Neighbors {
     fn first(&self, count: usize) -> Self {
         let mut result = self.clone();
         let children = count.saturating_sub(1);
-        result.truncated = children < self.children.len();
-        result.children.truncate(children);
+        if children < self.children.len() {
+            result.children.truncate(children);
+            result.truncated = true;
+            result.next_children = Some(self.part.next(children));
+        }
         result
     }
 }
 
-/// Tells what stands around the section with that id.
-pub fn neighbors(library: &Library<'_>, document: &str, id: &str) -> Result<Answer<Neighbors>> {
-    in_document(library, document, Vec::new(), |document| {
+/// Tells what stands around the section with that id; its children from `after` on.
+pub fn neighbors(
+    library: &Library<'_>,
+    document: &str,
+    id: &str,
+    after: Option<Cursor>,
+) -> Result<Answer<Neighbors>> {
+    let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
+    in_document(library, document, warnings, |document| {
         let markup = &document.markup;
         Ok(section(document, id).map(|index| {
             let around = markup.neighbors(index);
@@ -63,13 +78,15 @@ pub fn neighbors(library: &Library<'_>, document: &str, id: &str) -> Result<Answ
                 prev: around.previous.map(name),
                 next: around.next.map(name),
                 parent: around.parent.map(name),
-                children: around.children.into_iter().map(name).collect(),
+                children: around.children.into_iter().skip(part.start()).map(name).collect(),
                 prev_in_order: around.previous_in_order.map(name),
                 next_in_order: around.next_in_order.map(name),
                 file: document.stored.path.clone(),
                 selector: document.address_of_ldmd(index),
                 freshness: library.freshness(&document.stored),
                 truncated: false,
+                next_children: None,
+                part,
             }
         }))
     })

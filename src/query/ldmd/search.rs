@@ -1,12 +1,15 @@
 //! `ldmd search`: the lines of the sections of a document that hold a text.
 
-use serde::Serialize;
+use std::rc::Rc;
+
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
 
 use super::{Answer, in_document};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd;
 use crate::query::cursor::{ListPart, most};
-use crate::query::library::{Freshness, is_false};
+use crate::query::library::{Freshness, OpenDocument, is_false};
 use crate::query::{Cursor, Library, List, Outcome};
 
 /// What to search.
@@ -23,18 +26,42 @@ pub struct Request {
 }
 
 /// A line that holds the text.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Match {
-    /// The innermost section that holds it.
-    pub section_id: String,
     /// The line, 0-based from the first content line of the section.
     pub line: usize,
     /// The line of the document, 1-based.
     pub doc_line: usize,
     /// The line without blanks around it.
     pub text: String,
-    /// The ids of the sections that hold the section, outermost first.
-    pub ancestors: Vec<String>,
+    document: Rc<OpenDocument>,
+    section: usize,
+}
+
+impl Match {
+    /// The id of the innermost section that holds it.
+    pub fn section_id(&self) -> String {
+        self.document.markup.name(self.section)
+    }
+
+    /// The ids of the sections that hold that section, outermost first. They are as many as it lies
+    /// deep, and so made when they are told.
+    pub fn ancestors(&self) -> impl Iterator<Item = String> {
+        let markup = &self.document.markup;
+        markup.ancestors(self.section).into_iter().map(|section| markup.name(section))
+    }
+}
+
+impl Serialize for Match {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Match", 5)?;
+        fields.serialize_field("section_id", &self.section_id())?;
+        fields.serialize_field("line", &self.line)?;
+        fields.serialize_field("doc_line", &self.doc_line)?;
+        fields.serialize_field("text", &self.text)?;
+        fields.serialize_field("ancestors", &self.ancestors().collect::<Vec<_>>())?;
+        fields.end()
+    }
 }
 
 /// The lines.
@@ -98,15 +125,11 @@ pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer<Matches
                 .into_iter()
                 .skip(part.start())
                 .map(|found| Match {
-                    section_id: markup.name(found.section),
                     line: found.line,
                     doc_line: found.document_line,
                     text: found.text,
-                    ancestors: markup
-                        .ancestors(found.section)
-                        .into_iter()
-                        .map(|section| markup.name(section))
-                        .collect(),
+                    document: Rc::clone(document),
+                    section: found.section,
                 })
                 .collect(),
             freshness: library.freshness(&document.stored),

@@ -8,13 +8,13 @@ use crate::address::suggest::most_similar;
 use crate::error::Result;
 use crate::limits;
 use crate::links::{Link, Reason};
-use crate::query::documents;
 use crate::query::finding::{Finding, Findings};
 use crate::query::library::OpenDocument;
+use crate::query::{Cursor, documents};
 use crate::store::StoredDocument;
 
 /// Lists the broken links of the documents of those names; of all of them where there are no names.
-pub fn check(library: &Library<'_>, names: &[String]) -> Result<Findings> {
+pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> Result<Findings> {
     let found = documents::named(library, names)?;
     let graph = Graph::new(library, EdgeFilter::default());
     let mut hints = Hints { library, files: HashMap::new() };
@@ -36,7 +36,7 @@ pub fn check(library: &Library<'_>, names: &[String]) -> Result<Findings> {
             }
         }
     }
-    Ok(Findings::new(findings, found.faults))
+    Ok(Findings::new(findings, found.faults, after, library.snapshot.generation()))
 }
 
 fn finding(stored: &StoredDocument, link: &Link, reason: Reason, hint: Option<String>) -> Finding {
