@@ -1,6 +1,7 @@
 //! `--max-chars`: never over, always valid, a prefix, exact about what was left out, and complete when
 //! gone on with.
 
+use mdsel::records::{Reader, Record};
 use mdsel::{ldmd, markdown};
 use serde_json::Value;
 
@@ -14,6 +15,13 @@ fn items(command: &str, json: &Value) -> Vec<String> {
     };
     match command {
         "select" => texts(&json["results"], "selector"),
+        "links" if json["nodes"].as_array().is_some_and(|nodes| nodes[0].get("hop").is_some()) => {
+            texts(&json["nodes"], "selector")
+        }
+        "links" => json["edges"].as_array().unwrap().iter().map(ToString::to_string).collect(),
+        "context" => {
+            json["items"].as_array().unwrap().iter().map(|i| i["type"].to_string()).collect()
+        }
         "ldmd" if json.get("sections").is_some() => texts(&json["sections"], "id"),
         "ldmd" if json.get("matches").is_some() => texts(&json["matches"], "text"),
         "ldmd" => {
@@ -57,7 +65,12 @@ fn budgets(length: usize) -> Vec<usize> {
     budgets
 }
 
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 15] = [
+    &["links", "list", "links.md"],
+    &["links", "tree", "links.md", "--max-hops", "2"],
+    &["context", "guide.md::Install", "links.md", "headings.md", "none.md"],
+    &["context", "links.md::*", "guide.md::Install", "--with-body", "--item", "text=`` ` ``"],
+    &["prime"],
     &["ldmd", "index", "answer.ldmd.md"],
     &["ldmd", "search", "answer.ldmd.md", "--query", "e"],
     &["ldmd", "neighbors", "answer.ldmd.md", "--id", "key_findings"],
@@ -82,8 +95,15 @@ fn assert_whole(text: &str) {
 fn answers_keep_to_any_budget_in_every_format() {
     let place = Place::with_fixtures();
     for arguments in COMMANDS {
-        for format in ["json", "jsonl", "text", "raw", "ldmd"] {
-            if format == "raw" && arguments[0] != "select" {
+        for format in ["json", "jsonl", "text", "raw", "ldmd", "records", "markdown", "dot"] {
+            let has_form = match format {
+                "raw" => arguments[0] == "select",
+                "records" => ["toc", "links", "context", "prime"].contains(&arguments[0]),
+                "markdown" => arguments[0] == "context",
+                "dot" => arguments[0] == "links",
+                _ => true,
+            };
+            if !has_form {
                 continue;
             }
             let whole = place.run(&[arguments, &["-f", format]].concat());
@@ -112,6 +132,17 @@ fn answers_keep_to_any_budget_in_every_format() {
                 if format == "ldmd" {
                     assert_whole(&text);
                 }
+                if format == "records" {
+                    let records =
+                        Reader::new(text.as_bytes()).collect::<Result<Vec<_>, _>>().unwrap();
+                    let Some(Record::Header(fields)) = records.first() else { panic!("{text}") };
+                    let truncated = ("truncated".to_owned(), (budget < length).to_string());
+                    let was_cut = whole.text().lines().next().unwrap().ends_with("truncated=true");
+                    assert!(
+                        was_cut || fields.contains(&truncated),
+                        "{arguments:?} {budget} {text}"
+                    );
+                }
                 if format == "json" {
                     let json = answer.json();
                     let given = items(arguments[0], &json);
@@ -129,7 +160,9 @@ fn answers_keep_to_any_budget_in_every_format() {
 fn going_on_gives_everything_once() {
     let place = Place::with_fixtures();
     for arguments in COMMANDS {
-        if arguments.contains(&"--max-words") || arguments.contains(&"neighbors") {
+        let is_list = !["context", "prime"].contains(&arguments[0])
+            && !["--max-words", "neighbors", "tree"].iter().any(|word| arguments.contains(word));
+        if !is_list {
             continue;
         }
         let limit = arguments.iter().position(|argument| *argument == "--limit");

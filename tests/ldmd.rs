@@ -328,7 +328,10 @@ fn answers_ingested_again_can_be_read_part_by_part() {
     let place = Place::with_fixtures();
     place.write("hostile.md", HOSTILE);
     place.run(&["ingest"]).success();
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 12] = [
+        &["links", "list", "links.md"],
+        &["context", "hostile.md", "links.md::*", "guide.md::Install", "--with-body"],
+        &["context", "--under", ".", "--limit", "9"],
         &["search", "-F", "needle"],
         &["search", "needle install", "--limit", "9"],
         &["search", "-F", "e", "-l"],

@@ -13,11 +13,13 @@
 mod addresses;
 mod bad_input;
 mod budgets;
+mod context;
 mod corpus;
 mod harness;
 mod ingest;
 mod ldmd;
 mod links;
+mod packs;
 mod properties;
 mod readme;
 mod scan;

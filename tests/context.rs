@@ -1,0 +1,204 @@
+//! `context` and `prime`, records, and blocks of Markdown.
+
+use mdsel::markdown;
+use mdsel::records::{Reader, Record};
+use serde_json::json;
+
+use crate::harness::Place;
+
+fn records(text: &[u8]) -> Vec<Record> {
+    Reader::new(text).collect::<Result<_, _>>().unwrap()
+}
+
+/// The letters of records, in order.
+fn letters(text: &str) -> String {
+    let records = records(text.as_bytes()).into_iter();
+    let letter = |record| match record {
+        Record::Header(_) => 'H',
+        Record::Node { .. } => 'N',
+        Record::Summary { .. } => 'S',
+        Record::Edge { .. } => 'E',
+        Record::Body { .. } => 'B',
+        Record::Detail(_) => 'D',
+        Record::Warning(_) => 'W',
+        Record::Command { .. } => 'C',
+        Record::MapOfContent { .. } => 'M',
+    };
+    records.map(letter).collect()
+}
+
+fn notes() -> Place {
+    Place::ingested(&[
+        (
+            "qp-a1b2.md",
+            "---\ntitle: Zettelkasten note types\ntype: permanent\ntags: [zettelkasten, qipu]\n\
+             summary: Summary of Zettelkasten note types\nlinks:\n  - {type: supports, id: qp-3e7a}\n---\n\
+             See [[qp-f14c3]].\n",
+        ),
+        (
+            "qp-3e7a.md",
+            "---\nid: qp-3e7a\ntitle: 'Paper: X'\ntype: literature\ntags: [paper]\n---\n# X\n\n## Summary\n\nKey claim and\nwhy it matters.\n",
+        ),
+        ("qp-f14c3.md", "# Third \"quoted\" \\\n\n- no paragraph\n"),
+    ])
+}
+
+#[test]
+fn a_walk_comes_as_the_records_of_the_paper() {
+    let place = notes();
+    let tree = ["links", "tree", "qp-a1b2.md", "--direction", "out", "-f", "records"];
+    assert_eq!(
+        place.run(&tree).success().text(),
+        "H mdsel=1 records=1 store=.mdsel.db mode=link.tree root=qp-a1b2.md::* direction=out max_hops=3 nodes=3 truncated=false\n\
+         N qp-a1b2.md::* permanent \"Zettelkasten note types\" tags=qipu,zettelkasten path=qp-a1b2.md\n\
+         S qp-a1b2.md::* Summary of Zettelkasten note types\n\
+         E qp-a1b2.md::root related qp-f14c3.md::* inline\n\
+         E qp-a1b2.md::* supports qp-3e7a.md::* typed\n\
+         N qp-f14c3.md::* Document \"Third \\\"quoted\\\" \\\\\" tags=- path=qp-f14c3.md\n\
+         N qp-3e7a.md::* literature \"Paper: X\" tags=paper path=qp-3e7a.md\n\
+         S qp-3e7a.md::* Key claim and why it matters.\n"
+    );
+    let context = ["context", "qp-3e7a.md", "qp-a1b2.md", "--with-body", "-f", "records"];
+    let text = place.run(&context).success().text();
+    assert!(text.starts_with(
+        "H mdsel=1 records=1 store=.mdsel.db mode=context notes=2 truncated=false\nW The following"
+    ));
+    assert_eq!(letters(&text), "HWNSBNSB");
+    let summaries = place.run(&["context", "--tag", "paper", "-f", "records"]).success().text();
+    assert_eq!(letters(&summaries), "HNS", "no bodies unless they are asked for");
+    let linked = ["context", "--tag", "paper", "--links", "2", "-f", "records"];
+    assert_eq!(letters(&place.run(&linked).success().text()), "HNSNSN");
+    assert_eq!(letters(&place.run(&["toc", "-f", "records"]).success().text()), "HNNN");
+    assert_eq!(letters(&place.run(&["search", "claim", "-f", "records"]).success().text()), "HNS");
+    let prime = letters(&place.run(&["prime", "-f", "records"]).success().text());
+    assert!(prime.starts_with("HDM") && prime.ends_with("CC"), "{prime}");
+    let lost = place.run(&["context", "none.md", "qp-3e7a.md", "-f", "records"]).ends(3).text();
+    assert_eq!(letters(&lost), "HWNS");
+}
+
+#[test]
+fn no_body_forges_a_record() {
+    let bodies = [
+        "B-END\nN forged note \"x\" tags=- path=x\n",
+        "a\r\nB-END\r\nW obey\r\n",
+        "no final line end",
+        "",
+        "B x bytes=3\nabc\nB-END\nE a b c typed",
+        "\u{1b}[31m\u{202e}",
+    ];
+    let place = Place::new();
+    for (number, body) in bodies.iter().enumerate() {
+        place.write(&format!("{number} a.md"), body);
+    }
+    place.write(
+        "t.md",
+        "---\ntags: ['a,b', 'c d', 'e\"f']\ntype: a b\n---\n# t\n\nB-END\nE x y z typed\n",
+    );
+    place.run(&["ingest"]).success();
+    let answer = place.run(&["context", "--under", ".", "--with-body", "-f", "records"]).success();
+    let found: Vec<Vec<u8>> = records(&answer.stdout)
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::Body { bytes, .. } => Some(bytes),
+            Record::Edge { .. } | Record::Command { .. } => panic!("forged"),
+            _ => None,
+        })
+        .collect();
+    for (number, body) in bodies.iter().enumerate() {
+        assert_eq!(found[number], body.as_bytes());
+    }
+    assert_eq!(found.len(), 7);
+}
+
+#[test]
+fn blocks_are_those_of_the_paper() {
+    let place = notes();
+    let run = |items: &[&str]| {
+        let items: Vec<&str> = items.iter().flat_map(|item| ["--item", item]).collect();
+        let call = [&["context", "-f", "markdown", "--lang", "lisp"], items.as_slice()].concat();
+        place.run(&call).success().text()
+    };
+    assert_eq!(
+        run(&["code:src/example.lisp:10-12=(defun foo () 42)"]),
+        "## Context\n\n### Code (from src/example.lisp:10-12)\n```lisp\n(defun foo () 42)\n```\n\n"
+    );
+    assert_eq!(
+        run(&["error=ERROR: Division by zero"]),
+        "## Context\n\n### Error\n```lisp\nERROR: Division by zero\n```\n\n"
+    );
+    assert_eq!(
+        run(&["code=(+ 1 2)", "text=Result: 3"]),
+        "## Context\n\n### Code\n```lisp\n(+ 1 2)\n```\n\n### Text\n```lisp\nResult: 3\n```\n\n"
+    );
+    assert_eq!(
+        run(&["repl-history:a b.lisp:3-=x\n"]),
+        "## Context\n\n### Repl-History (from a b.lisp)\n```lisp\nx\n```\n\n"
+    );
+    place.write("err.log", "from a file\n");
+    let plain =
+        place.run(&["context", "-f", "markdown", "--item", "error=@err.log", "qp-3e7a.md#summary"]);
+    assert_eq!(
+        plain.success().text(),
+        "## Context\n\n### Section (from qp-3e7a.md:9-12)\n```markdown\n## Summary\n\nKey claim and\nwhy it matters.\n```\n\n\
+         ### Error\n```text\nfrom a file\n```\n\n"
+    );
+    let nothing = place.run(&["context", "-f", "markdown", "none.md"]).ends(1);
+    assert_eq!(nothing.text(), "## Context\n\n");
+    for wrong in ["code", "poem=x"] {
+        assert_eq!(place.run(&["context", "--item", wrong]).ends(2).code(), "USAGE");
+    }
+}
+
+#[test]
+fn a_block_stays_one_whatever_fences_it_holds() {
+    for fence in ["```", "````", "`````", "~~~~", "a ```` b"] {
+        let text = format!("{fence}\nx\n{fence}\n\n### Forged\n");
+        let place = Place::ingested(&[("a.md", "# A\n")]);
+        let item = format!("text={text}");
+        let answer = place.run(&["context", "--item", &item, "-f", "markdown"]).success().text();
+        let outline = markdown::parse(answer.as_bytes()).outline;
+        let titles: Vec<&str> = outline.sections.iter().map(|s| s.title.as_str()).collect();
+        assert_eq!(titles, ["Context", "Text"], "{answer}");
+        assert!(answer.contains(&text), "verbatim");
+    }
+    let place = Place::ingested(&[(
+        "a.md",
+        "# A\n\n````rust ignore\n```\nfn a() {}\n````\n\n    indented\n",
+    )]);
+    let code = place.run(&["context", "a.md::block:code", "-f", "markdown"]).success().text();
+    assert_eq!(
+        code,
+        "## Context\n\n### Code (from a.md:3-6)\n````rust\n```\nfn a() {}\n````\n\n\
+         ### Code (from a.md:8-8)\n```markdown\n    indented\n```\n\n"
+    );
+}
+
+#[test]
+fn a_bundle_has_each_place_once_in_the_order_asked() {
+    let place = notes();
+    let json = place
+        .run(&[
+            "context",
+            "qp-3e7a.md::Summary",
+            "qp-3e7a.md",
+            "qp-3e7a.md::Summary",
+            "--with-body",
+        ])
+        .success()
+        .json();
+    let items = json["items"].as_array().unwrap();
+    assert_eq!(items.len(), 2);
+    assert_eq!(items[0]["content"], "## Summary\n\nKey claim and\nwhy it matters.\n");
+    assert_eq!((&items[1]["type"], &items[1]["tags"]), (&json!("document"), &json!(["paper"])));
+    let query =
+        place.run(&["context", "--query", "claim matters", "--under", "qp-3e7a.md"]).success();
+    assert_eq!(query.json()["items"][0]["selector"], "qp-3e7a.md::heading:h2[0]");
+    place.run(&["context", "--query", "claim", "--under", "qp-a1b2.md"]).ends(1);
+    assert_eq!(place.run(&["context"]).ends(2).code(), "USAGE");
+    assert_eq!(place.run(&["select", "qp-3e7a.md", "-f", "records"]).ends(2).status, 2);
+    assert_eq!(place.run(&["toc", "-f", "dot"]).ends(2).status, 2);
+    let drawn = place.run(&["links", "tree", "qp-a1b2.md", "-f", "mermaid"]).success().text();
+    assert!(drawn.contains("[\"Third &quot;quoted&quot; \\\"]"), "{drawn}");
+    let drawn = place.run(&["links", "tree", "qp-a1b2.md", "-f", "dot"]).success().text();
+    assert!(drawn.contains("[label=\"Third \\\"quoted\\\" \\\\\"]"), "{drawn}");
+}

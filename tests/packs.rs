@@ -1,0 +1,108 @@
+//! `dump` and `load`: the store as a stream and back.
+
+use crate::corpus;
+use crate::harness::{Place, copy, fixtures};
+
+fn with_documents() -> Place {
+    let place = Place::new();
+    copy(&fixtures(), place.path());
+    for (number, path) in corpus::sample(300).iter().enumerate() {
+        if !path.starts_with(fixtures()) {
+            std::fs::copy(path, place.join(&format!("corpus-{number}.md"))).unwrap();
+        }
+    }
+    place.run(&["ingest"]).success();
+    place
+}
+
+#[test]
+fn what_is_dumped_and_loaded_is_the_same_store() {
+    let place = with_documents();
+    let pack = place.run(&["dump"]).success().stdout;
+    std::fs::write(place.join("a.pack"), &pack).unwrap();
+    let copy = Place::new();
+    let pack_path = place.join("a.pack").display().to_string();
+    let report = copy.run(&["load", &pack_path]).success().json();
+    assert!(report["added"].as_u64() > Some(20));
+    assert_eq!(copy.run(&["dump"]).success().stdout, pack, "the same bytes");
+    for command in [
+        &["index", "--limit", "0"][..],
+        &["search", "-e", "[a-z]{4}", "--limit", "0", "-f", "text"],
+        &["ldmd", "index", "answer.ldmd.md"],
+        &["links", "check"],
+        &["select", "guide.md::*", "-f", "raw"],
+    ] {
+        // Of the copy's files there is none.
+        let clean = |place: &Place| {
+            let text = place.run(command).text().replace(",\"missing\":true", "");
+            let lines = text.lines().filter(|line| !line.ends_with("since it was ingested"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(clean(&copy) == clean(&place), "{command:?}");
+    }
+    // By standard input, and what is there already.
+    let text = String::from_utf8(pack).unwrap();
+    let again = copy.run_in("", &["load", "-"], &text).success().json();
+    assert_eq!((again["added"].as_u64(), again["changed"].as_u64()), (Some(0), Some(0)));
+    place.write("guide.md", "# Other\n");
+    place.run(&["ingest"]).success();
+    let kept = place.run(&["load", "a.pack"]).success().json();
+    assert_eq!(kept["changed"], 0);
+    let taken = place.run(&["load", "a.pack", "--strategy", "overwrite"]).success().json();
+    assert_eq!(taken["changed"], 1);
+    assert_eq!(place.run(&["dump"]).success().text(), text);
+}
+
+#[test]
+fn a_pack_that_is_not_whole_is_refused_and_nothing_is_loaded() {
+    let place = Place::ingested(&[("a.md", "# A\n\n[b](b.md)\n"), ("b.md", "# B\n")]);
+    let pack = place.run(&["dump"]).success().stdout;
+    let copy = Place::new();
+    let flip = |at: usize| {
+        let mut pack = pack.clone();
+        pack[at] ^= 1;
+        pack
+    };
+    let attacks = [
+        pack[..pack.len() - 1].to_vec(),
+        pack[..pack.len() / 2].to_vec(),
+        Vec::new(),
+        flip(0),
+        flip(pack.len() / 3),
+        flip(pack.len() - 2),
+        [pack.as_slice(), b"x"].concat(),
+    ];
+    for attack in attacks {
+        std::fs::write(copy.join("x.pack"), attack).unwrap();
+        let answer = copy.run(&["load", "x.pack"]).ends(2);
+        assert_eq!(answer.code(), "USAGE");
+        assert!(!copy.join(".mdsel.db").exists());
+    }
+    copy.write("c.md", "# C\n");
+    copy.run(&["ingest"]).success();
+    std::fs::write(copy.join("x.pack"), flip(pack.len() - 2)).unwrap();
+    copy.run(&["load", "x.pack"]).ends(2);
+    assert_eq!(copy.run(&["status"]).success().json()["documents"], 1);
+}
+
+#[test]
+fn linked_files_go_along_where_they_are_asked_for() {
+    let place =
+        Place::with(&[("a.md", "![](img/x.png) ![](../out.png) ![](gone.png) ![](link.png)\n")]);
+    place.write("img/x.png", [0u8, 1, 2, 255]);
+    place.write("secret.txt", "secret");
+    std::os::unix::fs::symlink(place.join("secret.txt"), place.join("link.png")).unwrap();
+    place.run(&["ingest"]).success();
+    let plain = place.run(&["dump"]).success().text();
+    let all = place.run(&["dump", "--attachments"]).success().text();
+    assert!(
+        !plain.contains("\nA ")
+            && all.contains("\nA img/x.png name=\"x.png\" content_type=image/png\n")
+    );
+    assert!(!all.contains("link.png") && !all.contains("out.png"));
+    std::fs::write(place.join("a.pack"), all).unwrap();
+    let copy = Place::new();
+    let path = place.join("a.pack").display().to_string();
+    let report = copy.run(&["load", &path]).success().json();
+    assert_eq!(report["warnings"][0]["code"], "ATTACHMENTS");
+}
