@@ -50,8 +50,12 @@ limits! {
     MAX_LINKS_PER_DOCUMENT = 200_000, "links", "links of one document; those behind are not kept";
     MAX_LINK_BYTES = 64 << 20, "link-bytes",
         "bytes of the targets of the links of one document; those behind are not kept";
+    MAX_LINK_BRACKETS = 1_000_000, "link-brackets",
+        "opening brackets of one document that are tried as links; those behind are text";
     MAX_LINK_NESTING = 64, "link-nesting",
         "brackets left open inside each other in one text; beyond it the links of that text are not read";
+    MAX_HTML_ANCHORS = 200_000, "html-anchors",
+        "anchors in HTML of one document; those behind are not kept";
     MAX_LINK_TEXT_CHARS = 200, "link-text-chars",
         "characters that are kept of the label, alias or alternative text of a link";
     MAX_TITLE_BYTES = 4096, "title-bytes",

@@ -303,8 +303,13 @@ fn links_of_real_documents_lead_where_their_sites_lead() {
         let namespace = library.open(&stored).unwrap().namespace.clone();
         let (document, _) = resolve_one(&library, &format!("{namespace}::*")).unwrap().unwrap();
         let edges = graph.out_of(&document).unwrap();
+        let mut edges = edges.iter();
+        if expected == "ATTACHMENT" {
+            // Whether there is such a file is not for the store to say.
+            assert!(!edges.any(|edge| edge.link.target == target), "{row}");
+            continue;
+        }
         let edge = edges
-            .iter()
             .find(|edge| edge.link.line.to_string() == line && edge.link.target == target)
             .unwrap_or_else(|| panic!("no such link: {row}"));
         let told = match edge.target() {

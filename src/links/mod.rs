@@ -8,8 +8,11 @@
 mod note;
 mod outgoing;
 mod path;
+mod reference;
 mod resolve;
 pub mod sections;
+#[cfg(test)]
+mod shelf;
 
 pub use outgoing::{Kind, Link, NameKind, Outgoing, link_keys, name_key};
 pub use resolve::resolve;
@@ -45,11 +48,11 @@ pub trait Library {
     /// The documents that have an alias that folds to `alias`.
     fn documents_with_alias(&self, alias: &str) -> Vec<DocumentId>;
 
-    /// What [`sections::by_anchor`] finds in the outline of `document`.
-    fn section_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize>;
+    /// What [`sections::by_anchor`] finds in `document`.
+    fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize>;
 
-    /// What [`sections::by_headings`] finds in the outline of `document`.
-    fn section_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize>;
+    /// What [`sections::by_headings`] finds in `document`.
+    fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize>;
 
     /// Whether there is a file at `path` that is no document; `None` where nobody has looked.
     fn file_exists(&self, path: &str) -> Option<bool>;
@@ -62,8 +65,9 @@ pub enum Resolution {
     Document {
         /// The document.
         id: DocumentId,
-        /// Index in its outline's sections; `None` for the document as a whole.
-        section: Option<usize>,
+        /// Index in its outline's nodes of the section, or of the root where an anchor before the first
+        /// heading was meant; `None` for the document as a whole.
+        node: Option<usize>,
     },
     /// A file that is no document, by its path from the root; that of an embed as it is written.
     Attachment(String),

@@ -1,10 +1,10 @@
 //! Names of notes: what `[[...]]` and front matter call a document.
 //!
-//! Invariant: of several notes with a name, the one that Obsidian opens is found: the one at exactly
-//! that path from the root; else one below the source's folder; of those, and else of all, the one
-//! with the shortest path. (Observed on Obsidian 1.13 by the authors of markdown-vault-mcp, pull
-//! request 1380.) Where paths are equally long, which Obsidian leaves to chance, it is the one that
-//! shares most folders with the source, and at last the first by path.
+//! Invariant: of several notes with a name, the one at exactly that path from the root is found; else
+//! one below the source's folder; else one that shares most folders with the source; of these the one
+//! with the shortest path, and at last the first by path. That is Obsidian's order (observed on version
+//! 1.13 in pvliesdonk/markdown-vault-mcp, pull request 1380) but for the shared folders, of which it knows
+//! nothing: they keep the vaults apart that a store may hold beside each other.
 
 use std::cmp::Reverse;
 
@@ -65,7 +65,7 @@ fn by_path(
     let best = hits.iter().min_by_key(|(_, hit)| {
         let shared = shared_folders(hit, source.path);
         let is_below = shared == folder.split_terminator('/').count();
-        (!is_whole(hit), !is_below, hit.chars().count(), Reverse(shared), hit)
+        (!is_whole(hit), !is_below, Reverse(shared), hit.chars().count(), hit)
     });
     Ok(best.map(|(id, _)| *id))
 }

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::path::{folder_of, join, split_extension};
-use super::resolve::INDEX_NAMES;
+use super::reference::INDEX_NAMES;
 use crate::address::namespace::decode;
 use crate::ldmd::Markup;
 use crate::markdown::Document;
+use crate::markdown::html_anchors::HtmlAnchor;
 use crate::markdown::links::LinkKind;
 use crate::markdown::slug::fold;
 
@@ -73,6 +74,8 @@ pub struct Outgoing {
     pub id: Option<String>,
     /// Its other names, from front matter.
     pub aliases: Vec<String>,
+    /// The anchors that its HTML sets.
+    pub html_anchors: Vec<HtmlAnchor>,
 }
 
 /// What a document is called by besides its path.
@@ -120,6 +123,7 @@ impl Outgoing {
                 .or_else(|| first.map(|section| section.title.clone())),
             id: front_matter.and_then(|values| text(values.get("id")?)),
             aliases: front_matter.map(aliases).unwrap_or_default(),
+            html_anchors: document.html_anchors.clone(),
         }
     }
 
@@ -174,7 +178,9 @@ pub fn link_keys(path: &str, link: &Link) -> Vec<i64> {
     }
     let decoded = decode(address);
     let joined = join(folder_of(path), &decoded).unwrap_or_default();
-    let texts = [last(target.trim()), last(address.trim()), last(decoded.trim()), last(&joined)];
+    // Separators of Windows count as such in Markdown links.
+    let windows = decode(address.rsplit('\\').next().unwrap_or(address));
+    let texts = [target.trim(), address.trim(), decoded.trim(), &joined, &windows].map(last);
     let both = texts.into_iter().flat_map(|text| [text, split_extension(text).0]);
     unique(both.map(|text| hash("link", &fold(text))).collect())
 }
@@ -247,6 +253,7 @@ mod tests {
         for (target, document) in [
             ("b.md", "a/b.md"),
             ("../x/b#c", "x/B.md"),
+            ("..\\x\\b.md#c", "x/B.md"),
             ("b.html?x=1", "a/b.md"),
             ("./", "a/index.md"),
             ("..", "README.md"),

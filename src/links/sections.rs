@@ -4,46 +4,44 @@
 
 use std::iter::successors;
 
-use crate::markdown::outline::{NodeKind, Outline};
+use crate::markdown::html_anchors::HtmlAnchor;
+use crate::markdown::outline::{NodeKind, Outline, Section};
 use crate::markdown::slug::{comparable, fold};
 
-/// The section whose anchor compares as `anchor`, which is in the form of [`comparable`]; for a
-/// heading in a list or block quote the section that holds it.
-pub fn by_anchor(outline: &Outline, anchor: &str) -> Option<usize> {
+/// The node that `anchor` stands for, which is in the form of [`comparable`]: the section with that
+/// anchor; for a heading in a list or block quote what holds it; what an anchor in HTML stands for.
+pub fn by_anchor(outline: &Outline, html: &[HtmlAnchor], anchor: &str) -> Option<usize> {
     let is_it = |other: &str| comparable(other) == anchor;
-    outline
-        .sections
-        .iter()
-        .position(|section| section.anchor().is_some_and(|other| is_it(&other)))
-        .or_else(|| {
-            let contained = outline.contained_anchors.iter().find(|c| is_it(&c.anchor))?;
-            enclosing(outline, contained.node).next()
-        })
+    let has_it = |section: &&Section| section.anchor().is_some_and(|other| is_it(&other));
+    let contained = || outline.contained_anchors.iter().find(|contained| is_it(&contained.anchor));
+    let section = outline.sections.iter().find(has_it).map(|section| section.node);
+    section
+        .or_else(|| contained().map(|c| sections_around(outline, c.node).next().unwrap_or(0)))
+        .or_else(|| html.iter().find(|html| is_it(&html.name)).map(|html| html.node))
 }
 
-/// The section whose heading is the last of `headings` and that lies below sections with the other
-/// headings, in order, as in `[[Note#Heading#Subheading]]`; all in the form of [`heading_key`].
+/// The node of the section whose heading is the last of `headings` and that lies below sections with
+/// the other headings, in order, as in `[[Note#Heading#Subheading]]`; all in the form of
+/// [`heading_key`].
 pub fn by_headings(outline: &Outline, headings: &[String]) -> Option<usize> {
     let (last, above) = headings.split_last()?;
-    let has_title = |index: usize, heading: &String| {
-        outline.sections.get(index).is_some_and(|section| heading_key(&section.title) == *heading)
+    let keys: Vec<String> = outline.sections.iter().map(|s| heading_key(&s.title)).collect();
+    let has_title = |node: usize, heading: &String| match outline.nodes.get(node)?.kind {
+        NodeKind::Section(index) => keys.get(index).filter(|key| *key == heading),
+        _ => None,
     };
-    (0..outline.sections.len()).find(|&index| {
-        let Some(section) = outline.sections.get(index) else { return false };
-        let mut ancestors = enclosing(outline, section.node).skip(1);
-        has_title(index, last)
-            && above.iter().rev().all(|heading| ancestors.any(|index| has_title(index, heading)))
+    outline.sections.iter().map(|section| section.node).find(|&node| {
+        let mut around = sections_around(outline, node);
+        around.next().is_some_and(|node| has_title(node, last).is_some())
+            && above.iter().rev().all(|h| around.any(|node| has_title(node, h).is_some()))
     })
 }
 
-/// The sections that hold `node`, innermost first, itself included.
-fn enclosing(outline: &Outline, node: usize) -> impl Iterator<Item = usize> {
-    successors(outline.nodes.get(node), |node| outline.nodes.get(node.parent?)).filter_map(|node| {
-        match node.kind {
-            NodeKind::Section(index) => Some(index),
-            _ => None,
-        }
-    })
+/// The nodes of the sections that hold `node`, innermost first, itself included.
+fn sections_around(outline: &Outline, node: usize) -> impl Iterator<Item = usize> {
+    let node_at = |index: &usize| outline.nodes.get(*index);
+    successors(Some(node), move |node| node_at(node)?.parent)
+        .filter(move |node| node_at(node).is_some_and(|n| matches!(n.kind, NodeKind::Section(_))))
 }
 
 /// The form in which Obsidian compares headings: the punctuation that a link cannot hold, and more of
@@ -60,29 +58,36 @@ pub fn heading_key(heading: &str) -> String {
 mod tests {
     use super::*;
 
-    const TEXT: &str =
-        "# A\n\n## Set up: x\n\n> ## Quoted\n\n# B\n\n### Set up (x)\n\n## Ünï ⚙\u{FE0F}\n";
+    const TEXT: &str = "- # First\n\n<a id=\"Top\">x</a>\n\n# A\n\n\
+        ## Set up: x\n\n> ## Quoted\n\n# B\n\n### Set up (x)\n\n## Ünï ⚙\u{FE0F}\n";
 
-    fn outline() -> Outline {
-        crate::markdown::parse(TEXT.as_bytes()).outline
+    /// The section that a node is.
+    fn section(outline: &Outline, node: usize) -> Option<usize> {
+        outline.sections.iter().position(|section| section.node == node)
     }
 
     #[test]
     fn anchors_are_found_in_whatever_case_and_form() {
+        let document = crate::markdown::parse(TEXT.as_bytes());
         for (anchor, expected) in [
-            ("set-up-x", Some(1)),
-            ("Set-Up-x-1", Some(3)),
-            ("quoted", Some(1)),
-            ("u\u{308}nï-", Some(4)),
+            ("set-up-x", Some(Some(1))),
+            ("Set-Up-x-1", Some(Some(3))),
+            ("quoted", Some(Some(1))),
+            ("first", Some(None)),
+            ("top", Some(None)),
+            ("u\u{308}nï-", Some(Some(4))),
             ("set", None),
             ("", None),
         ] {
-            assert_eq!(by_anchor(&outline(), &comparable(anchor)), expected, "{anchor}");
+            let node = by_anchor(&document.outline, &document.html_anchors, &comparable(anchor));
+            let found = node.map(|node| section(&document.outline, node));
+            assert_eq!(found, expected, "{anchor}");
         }
     }
 
     #[test]
     fn headings_are_found_below_others() {
+        let document = crate::markdown::parse(TEXT.as_bytes());
         for (headings, expected) in [
             (&["Set up x"][..], Some(1)),
             (&["set up: X"], Some(1)),
@@ -93,7 +98,9 @@ mod tests {
             (&[], None),
         ] {
             let keys: Vec<_> = headings.iter().map(|heading| heading_key(heading)).collect();
-            assert_eq!(by_headings(&outline(), &keys), expected, "{headings:?}");
+            let node = by_headings(&document.outline, &keys);
+            let found = node.and_then(|node| section(&document.outline, node));
+            assert_eq!(found, expected, "{headings:?}");
         }
     }
 }

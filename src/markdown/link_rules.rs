@@ -1,4 +1,4 @@
-//! The inline parser that reads links: the stock rules, bounded, and wikilinks.
+//! The inline parser that reads links: the stock rules, bounded, and that of wikilinks.
 //!
 //! Invariant: the work for a text is linear in it times [`limits::MAX_LINK_NESTING`], and what stands
 //! in code spans, comments and HTML tags is never a link. Where the rules of `CommonMark` and those of
@@ -14,14 +14,16 @@ use markdown_it::parser::extset::{InlineRootExt, RootExt};
 use markdown_it::parser::inline::builtin::TextScanner;
 use markdown_it::parser::inline::{InlineRule, InlineState};
 use markdown_it::parser::linkfmt::LinkFormatter;
-use markdown_it::plugins::cmark::block::reference::ReferenceMap;
+use markdown_it::plugins::cmark::inline::autolink::AutolinkScanner;
+use markdown_it::plugins::cmark::inline::escape::EscapeScanner;
 use markdown_it::plugins::cmark::inline::image::{self, Image};
 use markdown_it::plugins::cmark::inline::link::{self, Link};
-use markdown_it::plugins::cmark::inline::{autolink, backticks, emphasis, entity, escape, newline};
+use markdown_it::plugins::cmark::inline::{backticks, emphasis, entity, newline};
 use markdown_it::plugins::extra::strikethrough;
 use markdown_it::plugins::html::html_inline::HtmlInlineScanner;
-use markdown_it::{MarkdownIt, Node, NodeValue};
+use markdown_it::{MarkdownIt, Node};
 
+use super::wikilink::WikilinkRule;
 use crate::limits;
 
 /// A parser of inline text whose tree holds every link; text outside of links is left out.
@@ -39,15 +41,15 @@ pub(super) fn link_parser() -> MarkdownIt {
     parser.inline.add_rule::<WikilinkRule<false>>();
     parser.inline.add_rule::<WikilinkRule<true>>();
     newline::add(&mut parser);
-    escape::add(&mut parser);
+    parser.inline.add_rule::<LabelOnly<EscapeScanner>>();
     backticks::add(&mut parser);
     parser.inline.remove_rule::<CodePairScanner<'`'>>();
-    parser.inline.add_rule::<CodeSpan>();
+    parser.inline.add_rule::<LabelOnly<CodeSpan>>();
     emphasis::add(&mut parser);
-    autolink::add(&mut parser);
+    parser.inline.add_rule::<LabelOnly<AutolinkScanner>>();
     entity::add(&mut parser);
     strikethrough::add(&mut parser);
-    parser.inline.add_rule::<Html>();
+    parser.inline.add_rule::<LabelOnly<Html>>();
     parser
 }
 
@@ -73,19 +75,10 @@ impl LinkFormatter for AsWritten {
     }
 }
 
-/// A wikilink or an embed.
-#[derive(Debug)]
-pub(super) struct Wikilink {
-    pub(super) is_embed: bool,
-    pub(super) target: String,
-    /// What a reader sees: the alias, or the target.
-    pub(super) text: String,
-}
-impl NodeValue for Wikilink {}
-
 /// How far the reading of a document has come.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
+    brackets: usize,
     links: usize,
     bytes: usize,
     /// Whether the brackets of the text are nested too deeply for it to be read.
@@ -94,24 +87,29 @@ pub(super) struct Reading {
 impl RootExt for Reading {}
 
 impl Reading {
-    fn add(&mut self, target: &str) {
+    /// Counts a link.
+    pub(super) fn add(&mut self, target: &str) {
         self.links += 1;
         self.bytes += target.len();
     }
 
     /// Whether no further link is read.
     pub(super) fn is_spent(&self) -> bool {
-        self.links >= limits::MAX_LINKS_PER_DOCUMENT || self.bytes >= limits::MAX_LINK_BYTES
+        self.links >= limits::MAX_LINKS_PER_DOCUMENT
+            || self.bytes >= limits::MAX_LINK_BYTES
+            || self.brackets >= limits::MAX_LINK_BRACKETS
     }
 }
 
-fn rest<'a>(state: &'a InlineState) -> &'a str {
+/// The text from the current position on.
+pub(super) fn rest<'a>(state: &'a InlineState) -> &'a str {
     state.src.get(state.pos..state.pos_max).unwrap_or_default()
 }
 
 /// The length of all that is left, where nothing more of this text is to be read.
 fn given_up(state: &mut InlineState) -> Option<usize> {
     let reading = state.root_ext.get_or_insert_default::<Reading>();
+    reading.brackets += 1;
     // The stock rule recurses once for every bracket that is open.
     reading.is_too_deep |= state.level as usize >= limits::MAX_LINK_NESTING;
     (reading.is_too_deep || reading.is_spent()).then(|| state.pos_max - state.pos)
@@ -167,61 +165,26 @@ impl<Rule: InlineRule> InlineRule for Bounded<Rule> {
     }
 }
 
-/// `[[target|alias]]`, or `![[target|alias]]`.
-struct WikilinkRule<const EMBED: bool>;
-
-impl<const EMBED: bool> WikilinkRule<EMBED> {
-    const OPENING: &'static str = if EMBED { "![[" } else { "[[" };
-
-    /// What stands between the brackets: on one line, without a further opening bracket.
-    fn inside<'a>(state: &'a InlineState) -> Option<&'a str> {
-        let text = rest(state).strip_prefix(Self::OPENING)?;
-        let mut end = 0;
-        loop {
-            let tail = text.get(end..)?;
-            let at = tail.find(['[', ']', '\n'])?;
-            end += at;
-            match tail.get(at..)? {
-                tail if tail.starts_with("]]") => break,
-                tail if tail.starts_with(']') => end += 1,
-                _ => return None,
-            }
-        }
-        let inside = text.get(..end)?;
-        let is_defined = |map: &ReferenceMap| map.get(inside).is_some();
-        (!state.root_ext.get::<ReferenceMap>().is_some_and(is_defined)).then_some(inside)
-    }
-
-    fn length_of(inside: &str) -> usize {
-        Self::OPENING.len() + inside.len() + "]]".len()
-    }
-
-    /// Target and text; `\|` is how a table says `|`.
-    fn parts(inside: &str) -> Option<(&str, &str)> {
-        let (target, alias) = inside.split_once('|').map_or((inside, ""), |(target, alias)| {
-            (target.strip_suffix('\\').unwrap_or(target), alias)
-        });
-        let (target, alias) = (target.trim(), alias.trim());
-        (!target.is_empty()).then_some((target, if alias.is_empty() { target } else { alias }))
-    }
+/// Whether markup is read for the text that it shows: in labels, and of long ones, of which little is
+/// kept, at the end alone, for emphasis nests as deeply as its text is long.
+fn is_rendered(state: &InlineState) -> bool {
+    state.link_level > 0 && state.pos_max - state.pos <= limits::MAX_TITLE_BYTES
 }
 
-impl<const EMBED: bool> InlineRule for WikilinkRule<EMBED> {
-    const MARKER: char = if EMBED { '!' } else { '[' };
+/// A rule whose node is left out where nobody reads it; what it takes is taken all the same.
+struct LabelOnly<Rule>(PhantomData<Rule>);
+
+impl<Rule: InlineRule> InlineRule for LabelOnly<Rule> {
+    const MARKER: char = Rule::MARKER;
 
     fn check(state: &mut InlineState) -> Option<usize> {
-        let inside = Self::inside(state)?;
-        Self::parts(inside)?;
-        Some(Self::length_of(inside))
+        Rule::check(state)
     }
 
     fn run(state: &mut InlineState) -> Option<(Node, usize)> {
-        let inside = Self::inside(state)?;
-        let length = Self::length_of(inside);
-        let (target, text) = Self::parts(inside)?;
-        let (target, text) = (target.to_owned(), text.to_owned());
-        state.root_ext.get_or_insert_default::<Reading>().add(&target);
-        Some((Node::new(Wikilink { is_embed: EMBED, target, text }), length))
+        let is_kept = is_rendered(state);
+        Rule::run(state)
+            .map(|(node, length)| (if is_kept { node } else { Node::default() }, length))
     }
 }
 
@@ -229,14 +192,15 @@ impl<const EMBED: bool> InlineRule for WikilinkRule<EMBED> {
 struct PlainText;
 
 impl PlainText {
-    fn length(state: &InlineState, markers: &[u8]) -> usize {
+    fn length(state: &InlineState, with_markup: bool) -> usize {
         let rest = rest(state).as_bytes();
         let begins = |(at, byte): (usize, &u8)| match byte {
             b'[' | b']' | b'`' | b'<' | b'\\' => true,
             b'!' => rest.get(at + 1) == Some(&b'['),
-            _ => markers.contains(byte),
+            b'*' | b'_' | b'~' | b'&' | b'\n' => with_markup,
+            _ => false,
         };
-        rest.iter().enumerate().position(|place| begins(place)).unwrap_or(rest.len())
+        rest.iter().enumerate().position(begins).unwrap_or(rest.len())
     }
 }
 
@@ -244,16 +208,12 @@ impl InlineRule for PlainText {
     const MARKER: char = '\0';
 
     fn check(state: &mut InlineState) -> Option<usize> {
-        Some(Self::length(state, b"")).filter(|&length| length > 0)
+        Some(Self::length(state, false)).filter(|&length| length > 0)
     }
 
     fn run(state: &mut InlineState) -> Option<(Node, usize)> {
-        let is_label = state.link_level > 0;
-        // Emphasis nests as deeply as its text is long, and of a long label little is kept.
-        let is_short = state.pos_max - state.pos <= limits::MAX_TITLE_BYTES;
-        let markers: &[u8] = if is_label && is_short { b"*_~&\n" } else { b"" };
-        let length = Self::length(state, markers);
-        if is_label {
+        let length = Self::length(state, is_rendered(state));
+        if state.link_level > 0 {
             state.trailing_text_push(state.pos, state.pos + length);
         }
         if length < state.pos_max - state.pos {
@@ -324,5 +284,68 @@ impl InlineRule for Html {
             }
         };
         if last < state.pos { None } else { HtmlInlineScanner::run(state) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn hostile_texts_take_linear_time() {
+        let definition = format!("[a]: <{}>\n\n", "x".repeat(4000));
+        for part in [
+            "[",
+            "![",
+            "[[",
+            "![[",
+            "[a](",
+            "[a](<",
+            "[a](b \"",
+            "[a](b (",
+            "[a][",
+            "[a]",
+            "[[a]]",
+            "[[a|",
+            "*a ",
+            "[*a ",
+            "`a``b",
+            "[`]`",
+            "[`]` ",
+            "<a ",
+            "<?",
+            "<?[a]",
+            "<![CDATA[",
+            "<!A ",
+            "<!--",
+            "<!-- ",
+            "<a b='",
+            "&",
+            "\\",
+            "]",
+            "]](",
+            "[ ![ ",
+            "[]()[",
+            "|[a](b)",
+            "[[a]](",
+            "[a\\",
+            "![a](b)[",
+            "`",
+            "[_*",
+            "[](`",
+            "(",
+            "[](\\(",
+        ] {
+            for (before, after) in
+                [("", ""), ("[", "](x)"), ("x ", "]"), (&*definition, "]"), ("[a]: ", "")]
+            {
+                let text = [before, &part.repeat(1_000_000 / part.len()), after].concat();
+                let start = std::time::Instant::now();
+                crate::markdown::parse(text.as_bytes());
+                assert!(start.elapsed().as_secs() < 5, "{before:.9} {part}");
+            }
+        }
+        let growing: String = (1..1400).map(|length| "`".repeat(length) + "[a]").collect();
+        let start = std::time::Instant::now();
+        crate::markdown::parse([&growing, "[a](b)"].concat().as_bytes());
+        assert!(start.elapsed().as_secs() < 5);
     }
 }

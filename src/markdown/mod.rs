@@ -2,7 +2,8 @@
 //!
 //! [`parse()`] is the way in; [`outline`] says what comes out, [`words`] counts and pages,
 //! [`mod@slug`] makes anchors. [`links`] and [`typed_links`] say what it links to. The parser
-//! (markdown-it) is known to `parse`, `rules`, `cells`, `link_rules`, `links` and `title` alone.
+//! (markdown-it) is known to `parse`, `rules`, `cells`, `title`, `links`, `link_rules` and
+//! `wikilink` alone.
 //! Invariant: any bytes give an outline whose spans tile the file; what had to be bounded or could
 //! not be read is told in diagnostics, and time and memory are linear in the file.
 
@@ -10,6 +11,7 @@ mod block;
 mod cells;
 mod fence;
 pub mod front_matter;
+pub mod html_anchors;
 mod link_rules;
 pub mod links;
 pub mod outline;
@@ -18,6 +20,7 @@ mod rules;
 pub mod slug;
 mod title;
 pub mod typed_links;
+mod wikilink;
 pub mod words;
 
 pub use fence::{Fence, fence_of};
@@ -26,6 +29,7 @@ use serde_json::{Map, Value};
 
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex};
+use html_anchors::HtmlAnchor;
 use links::Links;
 use outline::Outline;
 use typed_links::TypedLink;
@@ -50,6 +54,8 @@ pub struct Document {
     pub front_matter: Option<Map<String, Value>>,
     /// The links in its text.
     pub links: Links,
+    /// The anchors that its HTML sets.
+    pub html_anchors: Vec<HtmlAnchor>,
     /// The typed links of its front matter.
     pub typed_links: Vec<TypedLink>,
     /// Where no marker of LDMD is one, in order: front matter and the fenced code blocks, in containers
@@ -90,68 +96,72 @@ pub fn parse(file: &[u8]) -> Document {
     let bytes = file.get(body..).unwrap_or_default();
     let valid = std::str::from_utf8(bytes);
     let is_lossy = valid.is_err() || std::str::from_utf8(file).is_err();
-    let parsed = match valid {
+    let mut parsed = match valid {
         Ok(text) => parse::parse(text, body, file, &lines),
         Err(_) => parse::parse(&with_placeholders(bytes), body, file, &lines),
     };
-    let mut bounded = |happened: bool, code, message: String| {
+    let mut bounded = |happened: bool, code, message: &dyn Fn() -> String| {
         if happened {
-            diagnostics.push(Diagnostic { code, line: None, message });
+            diagnostics.push(Diagnostic { code, line: None, message: message() });
         }
     };
-    bounded(
-        parsed.too_many_nodes,
-        "TOO_MANY_NODES",
-        format!("more than {} nodes: the rest is one paragraph", limits::MAX_NODES),
-    );
-    bounded(
-        parsed.too_deep,
-        "NESTED_TOO_DEEPLY",
+    bounded(parsed.too_many_nodes, "TOO_MANY_NODES", &|| {
+        format!("more than {} nodes: the rest is one paragraph", limits::MAX_NODES)
+    });
+    bounded(parsed.too_deep, "NESTED_TOO_DEEPLY", &|| {
         format!(
             "more than {} containers inside each other: deeper ones are text",
             limits::MAX_NESTING
-        ),
-    );
-    bounded(
-        parsed.title_was_cut,
-        "TITLE_CUT",
-        format!("a heading longer than {} bytes: its title is cut", limits::MAX_TITLE_BYTES),
-    );
+        )
+    });
+    bounded(parsed.title_was_cut, "TITLE_CUT", &|| {
+        format!("a heading longer than {} bytes: its title is cut", limits::MAX_TITLE_BYTES)
+    });
     let opaque = front_matter_span.into_iter().chain(parsed.fences).collect();
-    bounded(
-        parsed.links.too_many,
-        "TOO_MANY_LINKS",
+    bounded(parsed.links.too_many, "TOO_MANY_LINKS", &|| {
         format!(
-            "more than {} links, or {} bytes of targets: those behind are not kept",
+            "more links than {}, brackets than {} or bytes of targets than {}: the rest is not read",
             limits::MAX_LINKS_PER_DOCUMENT,
+            limits::MAX_LINK_BRACKETS,
             limits::MAX_LINK_BYTES
-        ),
-    );
-    diagnostics.extend(parsed.links.unread.iter().map(|&line| Diagnostic {
-        code: "LINKS_UNREAD",
-        line: Some(line),
-        message: format!(
-            "more than {} brackets are left open: the links of this text are not read",
-            limits::MAX_LINK_NESTING
-        ),
-    }));
+        )
+    });
+    if let Some(&line) = parsed.links.unread.first() {
+        diagnostics.push(Diagnostic {
+            code: "LINKS_UNREAD",
+            line: Some(line),
+            message: format!(
+                "more than {} brackets are left open in {} texts: their links are not read",
+                limits::MAX_LINK_NESTING,
+                parsed.links.unread.len()
+            ),
+        });
+    }
     let (typed_links, faults) = typed_links::read(front_matter.as_ref(), file, &lines);
     diagnostics.extend(faults);
-    let mut links = parsed.links;
     let mut outline = Outline::build(file, front_matter_span, body, parsed.list, &lines);
     if is_lossy {
         for section in &mut outline.sections {
             section.title = section.title.replace(PLACEHOLDER, "\u{FFFD}");
         }
-        for link in &mut links.list {
+        for link in &mut parsed.links.list {
             link.target = link.target.replace(PLACEHOLDER, "\u{FFFD}");
             link.text = link.text.replace(PLACEHOLDER, "\u{FFFD}");
         }
     }
+    let html_anchors = html_anchors::find(file, &outline);
+    if html_anchors.len() == limits::MAX_HTML_ANCHORS {
+        diagnostics.push(Diagnostic {
+            code: "TOO_MANY_ANCHORS",
+            line: None,
+            message: format!("more than {} anchors in HTML", limits::MAX_HTML_ANCHORS),
+        });
+    }
     Document {
         outline,
         front_matter: front_matter.and_then(|found| found.value),
-        links,
+        html_anchors,
+        links: parsed.links,
         typed_links,
         opaque,
         diagnostics,

@@ -22,7 +22,7 @@ use markdown_it::plugins::html::html_block::HtmlBlock;
 use markdown_it::{MarkdownIt, Node};
 
 use super::block::{Block, BlockKind, BlockType};
-use super::links::{self, Links};
+use super::links::{self, LinkText, Links};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
 use super::title::TitleParser;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
@@ -61,11 +61,17 @@ pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> 
         fences: Vec::new(),
         texts: Vec::new(),
     };
-    adapter.add_children(&root, None, ByteSpan::new(base, file.len()));
+    adapter.add_children(&mut root, None, ByteSpan::new(base, file.len()));
     let title_was_cut = adapter.titles.was_cut();
     let Adapter { titles, blocks: list, fences, texts, .. } = adapter;
-    let links = links::read(&texts, titles.into_extensions(), base, lines);
-    Blocks { list, fences, links, too_many_nodes, too_deep, title_was_cut }
+    Blocks {
+        list,
+        links: links::read(texts, titles.into_extensions(), base, lines),
+        fences,
+        too_many_nodes,
+        too_deep,
+        title_was_cut,
+    }
 }
 
 struct Adapter<'a> {
@@ -76,15 +82,15 @@ struct Adapter<'a> {
     blocks: Vec<Block>,
     fences: Vec<ByteSpan>,
     /// The texts that may hold links.
-    texts: Vec<&'a InlineRoot>,
+    texts: Vec<LinkText>,
 }
 
-impl<'a> Adapter<'a> {
+impl Adapter<'_> {
     /// Adds the children of `node`, which own the bytes of `within`, and answers where the last one
     /// ends. The depth is bounded by the block rules.
-    fn add_children(&mut self, node: &'a Node, parent: Option<usize>, within: ByteSpan) -> usize {
+    fn add_children(&mut self, node: &mut Node, parent: Option<usize>, within: ByteSpan) -> usize {
         let mut position = within.start;
-        for child in &node.children {
+        for child in &mut node.children {
             let Some(kind) = self.kind_of(child) else { continue };
             let Some(mut span) = self.whole_lines(child, position, within) else { continue };
             if parent.is_none() {
@@ -107,7 +113,7 @@ impl<'a> Adapter<'a> {
                     block.span = span;
                 }
             } else {
-                self.texts.extend(child.children.iter().filter_map(Node::cast::<InlineRoot>));
+                self.texts.extend(child.children.iter_mut().filter_map(LinkText::take));
             }
             position = span.end;
         }

@@ -30,12 +30,12 @@ pub(super) fn read(
     file: &[u8],
     lines: &LineIndex,
 ) -> (Vec<TypedLink>, Vec<Diagnostic>) {
-    let (mut links, mut faults) = (Vec::new(), Vec::new());
+    let (mut found, mut faults) = (Vec::new(), Vec::new());
     let Some((span, value)) = front_matter.and_then(|f| Some((f.span, f.value.as_ref()?))) else {
-        return (links, faults);
+        return (found, faults);
     };
     let entries = match value.get("links") {
-        None | Some(Value::Null) => return (links, faults),
+        None | Some(Value::Null) => return (found, faults),
         Some(Value::Array(entries)) => entries.as_slice(),
         Some(entry) => std::slice::from_ref(entry),
     };
@@ -53,13 +53,13 @@ pub(super) fn read(
         };
         // One that is written with escapes is not found; those behind it are not looked for.
         match is_in_step.then(|| find(text, position, &target)).flatten() {
-            Some(found) => position = found,
+            Some(at) => position = at,
             None => is_in_step = false,
         }
-        links.push(TypedLink { kind_name, target, line: lines.line_of(position) });
+        found.push(TypedLink { kind_name, target, line: lines.line_of(position) });
         position += usize::from(is_in_step);
     }
-    (links, faults)
+    (found, faults)
 }
 
 /// Where `word` stands by itself in `text`, from `start` on.
@@ -98,8 +98,6 @@ fn target(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     /// Kind, target and line of each link, and the lines of the faults.
     fn read(text: &str) -> (Vec<(String, String, usize)>, Vec<usize>) {
         let document = crate::markdown::parse(text.as_bytes());

@@ -226,6 +226,18 @@ impl<'a> Graph<'a> {
         Ok(edges)
     }
 
+    /// Whether a line of a document ends with the mark of that block.
+    fn has_block(&self, document: &OpenDocument, id: &str) -> Result<bool> {
+        let bytes = self.library.content(document, document.span())?;
+        let mark = format!("^{id}");
+        let mut marks = memchr::memmem::find_iter(&bytes, mark.as_bytes());
+        Ok(marks.any(|at| {
+            let behind = bytes.get(at + mark.len()..).unwrap_or_default();
+            let line = behind.split(|byte| matches!(byte, b'\n' | b'\r')).next();
+            line.is_none_or(|line| line.trim_ascii().is_empty())
+        }))
+    }
+
     /// Where a link of `document` leads; `None` where that is outside of the library.
     pub(in crate::query) fn follow(
         &self,
@@ -235,26 +247,33 @@ impl<'a> Graph<'a> {
         let source = Source { id: document.stored.id, path: &document.stored.path };
         let resolution = links::resolve(&self.targets, source, &link.kind, &link.target);
         self.targets.check()?;
-        let (id, section) = match resolution {
-            Resolution::Document { id, section } => (id, section),
+        let (id, node) = match resolution {
+            Resolution::Document { id, node } => (id, node),
             Resolution::Broken { reason, .. } => return Ok(Some(Destination::Broken(reason))),
             Resolution::Attachment(path) => return Ok(Some(Destination::Attachment(path))),
             Resolution::External => return Ok(None),
         };
         let Some(target) = self.targets.open(id)? else { return Ok(None) };
-        let place = match (&link.kind, section) {
+        if let Some(block) = block_id(&link.target)
+            && !self.has_block(&target, block)?
+        {
+            return Ok(Some(Destination::Broken(Reason::Anchor)));
+        }
+        let place = match (&link.kind, node) {
             (Kind::Ldmd(Some(section)), _) => match target.markup.named(section) {
                 Ok(section) => Target::Ldmd(section),
                 Err(_) => return Ok(Some(Destination::Broken(Reason::Anchor))),
             },
             (_, None) => Target::Document,
-            (_, Some(section)) => {
-                let node = target.tree.outline().sections.get(section).map(|found| found.node);
-                node.map_or(Target::Document, Target::Node)
-            }
+            (_, Some(node)) => Target::Node(node),
         };
         Ok(Some(Destination::Place(Place::new(target, place, Params::default()))))
     }
+}
+
+/// The id of the block that a target of Obsidian's names: what stands behind `#^`.
+fn block_id(target: &str) -> Option<&str> {
+    target.rsplit_once("#^").map(|(_, id)| id.trim()).filter(|id| !id.is_empty())
 }
 
 /// The innermost section that holds a link; of one in front matter the document.

@@ -67,12 +67,16 @@ impl links::Library for Targets<'_> {
         self.documents_called(NameKind::Alias, alias)
     }
 
-    fn section_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
+    fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
         let document = self.kept(self.open(document))?;
-        sections::by_anchor(document.tree.outline(), anchor)
+        let outline = document.tree.outline();
+        sections::by_anchor(outline, &[], anchor).or_else(|| {
+            let html = self.kept(self.library.snapshot.links(&document.stored)).html_anchors;
+            sections::by_anchor(outline, &html, anchor)
+        })
     }
 
-    fn section_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize> {
+    fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize> {
         let document = self.kept(self.open(document))?;
         sections::by_headings(document.tree.outline(), headings)
     }

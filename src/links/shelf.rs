@@ -1,0 +1,95 @@
+//! A library of a few documents, for tests.
+
+use super::path::split_extension;
+use super::{DocumentId, Kind, Library, Reason, Resolution, Source, resolve, sections};
+use crate::markdown::slug::fold;
+use crate::markdown::{self, Document};
+
+/// Documents by path; the number of one is its index.
+pub(super) struct Shelf(Vec<(String, Document)>);
+
+impl Shelf {
+    pub(super) fn new(documents: &[(&str, &str)]) -> Self {
+        let parse = |text: &str| markdown::parse(text.as_bytes());
+        Self(documents.iter().map(|(path, text)| ((*path).to_owned(), parse(text))).collect())
+    }
+
+    fn which(&self, is_it: impl Fn(&str, &Document) -> bool) -> Vec<DocumentId> {
+        let numbered = (0..).zip(&self.0);
+        numbered.filter(|(_, (path, document))| is_it(path, document)).map(|(id, _)| id).collect()
+    }
+
+    fn with(&self, key: &str, value: &str) -> Vec<DocumentId> {
+        self.which(|_, document| {
+            let found = document.front_matter.as_ref().and_then(|front| front.get(key));
+            found.and_then(|found| found.as_str()).is_some_and(|found| fold(found) == value)
+        })
+    }
+
+    fn at(&self, id: DocumentId) -> &(String, Document) {
+        &self.0[usize::try_from(id).unwrap()]
+    }
+
+    /// What a link leads to: a path and `#` with the title of the section, or why nothing.
+    pub(super) fn find(&self, source: &str, kind: &Kind, target: &str) -> String {
+        let id = self.document(source).unwrap();
+        match resolve(self, Source { id, path: source }, kind, target) {
+            Resolution::Document { id, node } => {
+                let (path, document) = self.at(id);
+                let sections = &document.outline.sections;
+                let section = sections.iter().find(|section| Some(section.node) == node);
+                section.map_or_else(|| path.clone(), |found| format!("{path}#{}", found.title))
+            }
+            Resolution::Attachment(path) => format!("file {path}"),
+            Resolution::External => "external".to_owned(),
+            Resolution::Broken { reason, document } => {
+                assert_eq!(document.is_some(), reason == Reason::Anchor);
+                format!("{reason:?}")
+            }
+        }
+    }
+}
+
+impl Library for Shelf {
+    fn document(&self, path: &str) -> Option<DocumentId> {
+        self.which(|other, _| other == path).first().copied()
+    }
+
+    fn documents_named(&self, name: &str) -> Vec<(DocumentId, String)> {
+        let has_name = |path: &str| {
+            let folded = fold(split_extension(path).0);
+            folded == name || folded.ends_with(&format!("/{name}"))
+        };
+        let ids = self.which(|path, _| has_name(path));
+        ids.into_iter().map(|id| (id, self.at(id).0.clone())).collect()
+    }
+
+    fn documents_titled(&self, title: &str) -> Vec<DocumentId> {
+        self.with("title", title)
+    }
+
+    fn documents_with_id(&self, id: &str) -> Vec<DocumentId> {
+        self.with("id", id)
+    }
+
+    fn documents_with_alias(&self, alias: &str) -> Vec<DocumentId> {
+        self.with("alias", alias)
+    }
+
+    fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
+        let (_, document) = self.at(document);
+        sections::by_anchor(&document.outline, &document.html_anchors, anchor)
+    }
+
+    fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize> {
+        sections::by_headings(&self.at(document).1.outline, headings)
+    }
+
+    fn file_exists(&self, path: &str) -> Option<bool> {
+        path.starts_with("known/").then(|| path.ends_with("LICENSE"))
+    }
+}
+
+/// A document with headings of every sort.
+pub(super) const GUIDE: &str =
+    "# Guide\n\n## Set up\n\n### Über ⚙\u{FE0F} uns\n\n## Set up\n\n<a name=old></a>x\n";
