@@ -28,6 +28,9 @@ fn words(command: &str) -> Vec<String> {
 fn every_command_succeeds_in_a_folder_with_the_fixtures() {
     let place = Place::new();
     copy(&fixtures(), &place.join("fixtures/documents"));
+    place.run(&["--db", "other.db", "ingest", "fixtures/documents"]).success();
+    let pack = place.run(&["--db", "other.db", "dump"]).success().stdout;
+    std::fs::write(place.join("docs.pack"), pack).unwrap();
     let mut count = 0;
     for command in commands() {
         let words = words(&command);

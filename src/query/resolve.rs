@@ -287,6 +287,17 @@ impl Resolver<'_> {
         let is_cut = part.len() >= most;
         let hits = self.sections_of(&part, &path, Tier::Substring)?;
         if hits.is_empty() {
+            // What names no section at all may name a document.
+            match documents::by_name(self.library, text)? {
+                NameMatch::One(stored) => {
+                    let place = Place::new(self.library.open(&stored)?, Target::Document, params);
+                    return Ok(Reading { places: vec![place], ..Reading::default() });
+                }
+                NameMatch::Many(paths, total) => {
+                    return Ok(Reading::fault(self.ambiguous_document(text, "*", &paths, total)?));
+                }
+                NameMatch::None => {}
+            }
             let name = text.rsplit_once(['#', ':']).map_or(text, |(name, _)| name);
             for name in [text, name] {
                 if let Some(fault) = documents::not_ingested(self.library, name)? {

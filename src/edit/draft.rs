@@ -1,0 +1,310 @@
+//! What a target, a position and an option mean in bytes and levels.
+//!
+//! Invariant: a draft says what goes and what comes; whether that is safe is the planner's to find
+//! out.
+
+use super::fragment::{Fragment, converted};
+use super::text::{is_line_start, last_line, slice, trimmed, with_line_ends};
+use super::version::Version;
+use super::{Position, Refusal, Scope, Target};
+use crate::ldmd;
+use crate::markdown::outline::{Node, NodeKind, Section};
+use crate::position::{ByteSpan, next_line_start, trim_line_end};
+
+/// The deepest level of a heading.
+const DEEPEST: u8 = 6;
+
+/// An edit that is not yet known to be safe.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    /// The lines that go, without blank lines at both ends and without the final line end.
+    pub(super) core: ByteSpan,
+    /// What takes their place; without headings where they make no sections.
+    pub(super) fragment: Fragment,
+    /// What `read` gives of what goes.
+    pub(super) removed: ByteSpan,
+    /// Headings of this level and above leave the place; 0 where none can.
+    pub(super) limit: u8,
+    /// The level that a heading at the very beginning must have.
+    pub(super) sibling_level: Option<u8>,
+    /// How many lists, items and block quotes hold the place.
+    pub(super) depth: usize,
+    /// Whether no blank line is added.
+    pub(super) is_close: bool,
+    pub(super) stripped_heading: bool,
+    pub(super) drops_front_matter: bool,
+}
+
+/// What a target is in bytes.
+struct Place<'a> {
+    /// What `read` gives of it.
+    span: ByteSpan,
+    node: Option<&'a Node>,
+    section: Option<&'a Section>,
+    /// How many lists, items and block quotes hold it.
+    depth: usize,
+}
+
+/// Makes drafts of edits of one file.
+pub(super) struct Drafter<'a> {
+    pub(super) old: Version<'a>,
+    pub(super) line_end: &'static [u8],
+}
+
+impl<'a> Drafter<'a> {
+    /// The draft of a deletion.
+    pub(super) fn delete(&self, target: Target, scope: Scope) -> Result<Draft, Refusal> {
+        if target == Target::Document {
+            return Err(Refusal::NoSuchPosition);
+        }
+        let place = self.place(target, scope)?;
+        Ok(Draft {
+            drops_front_matter: target == Target::FrontMatter,
+            ..self.draft(place.span, Fragment::default())
+        })
+    }
+
+    /// The draft of a replacement of anything but the whole document.
+    pub(super) fn replace(
+        &self,
+        target: Target,
+        content: &[u8],
+        scope: Scope,
+        keep_heading: bool,
+    ) -> Result<Draft, Refusal> {
+        let place = self.place(target, scope)?;
+        if target == Target::FrontMatter {
+            return Ok(self.replace_front_matter(place.span, content));
+        }
+        if let Target::Ldmd(index) = target {
+            return Ok(self.replace_ldmd(index, place.span, content));
+        }
+        if place.depth > 0 {
+            return Ok(self.contained(place.span, place.depth, content));
+        }
+        if let Some(section) = place.section {
+            return Ok(self.replace_section(section, place.span, content, scope, keep_heading));
+        }
+        let limit = match place.node {
+            Some(node) if node.kind == NodeKind::Root => DEEPEST,
+            Some(node) => self.level_above(node),
+            None => 0,
+        };
+        Ok(Draft { limit, ..self.draft(place.span, self.fragment(content)) })
+    }
+
+    /// The draft of an insertion.
+    pub(super) fn insert(
+        &self,
+        target: Target,
+        content: &[u8],
+        position: Position,
+        relevel: bool,
+    ) -> Result<Draft, Refusal> {
+        let place = self.place(target, Scope::Subtree)?;
+        let is_child = matches!(position, Position::FirstChild | Position::LastChild);
+        let is_start = matches!(position, Position::Before | Position::FirstChild);
+        let mut at = if is_start { place.span.start } else { place.span.end };
+        let mut sibling_level = None;
+        // The levels that lead out of the place, and the level that is right for it.
+        let (limit, level) = match (target, place.node, place.section) {
+            (_, Some(node), Some(section)) if is_child => {
+                at = if is_start { section.own_end } else { at };
+                (section.level, self.level_of_child(section, node, is_start))
+            }
+            (_, Some(node), Some(section)) => {
+                sibling_level = Some(section.level);
+                (self.level_above(node), section.level)
+            }
+            (_, Some(node), None) if node.kind == NodeKind::Root => {
+                if is_child {
+                    (DEEPEST, DEEPEST + 1)
+                } else {
+                    (0, 1)
+                }
+            }
+            (_, Some(node), None) if !is_child => {
+                let above = self.level_above(node);
+                (above, above + 1)
+            }
+            (Target::Document, ..) if is_child => {
+                let root = self.old.outline.nodes.first().filter(|_| is_start);
+                at = root.map_or(at, |root| root.bytes.start);
+                (0, 1)
+            }
+            (Target::FrontMatter, ..) if position == Position::After => (0, 1),
+            (Target::Ldmd(index), ..) => {
+                let content = self.old.markup.sections.get(index).map(|section| section.content);
+                at = match content.filter(|_| is_child) {
+                    Some(content) if is_start => content.start,
+                    Some(content) => content.end,
+                    None => at,
+                };
+                (0, self.level_at(at) + 1)
+            }
+            _ => return Err(Refusal::NoSuchPosition),
+        };
+        let mut fragment = self.fragment(content);
+        if fragment.bytes.is_empty() {
+            return Err(Refusal::EmptyContent);
+        }
+        let at = ByteSpan::new(at, at);
+        if place.depth > 0 {
+            return Ok(self.contained(at, place.depth, content));
+        }
+        if relevel {
+            fragment = fragment.with_level(level)?;
+        }
+        Ok(Draft { limit, sibling_level, ..self.draft(at, fragment) })
+    }
+
+    fn fragment(&self, content: &[u8]) -> Fragment {
+        Fragment::new(content, self.line_end)
+    }
+
+    /// The draft in which `fragment` takes the place of `span`, and any heading may stand there.
+    fn draft(&self, span: ByteSpan, fragment: Fragment) -> Draft {
+        Draft { core: trimmed(self.old.file, span), removed: span, fragment, ..Draft::default() }
+    }
+
+    /// Content in a list or block quote is taken as it stands: blank lines have a meaning there.
+    fn contained(&self, span: ByteSpan, depth: usize, content: &[u8]) -> Draft {
+        let text = trim_line_end(slice(self.old.file, span));
+        let core = ByteSpan::new(span.start, span.start + text.len());
+        let bytes = trim_line_end(&converted(content, self.line_end)).to_vec();
+        let fragment = Fragment { bytes, ..Fragment::default() };
+        Draft { core, removed: span, fragment, depth, is_close: true, ..Draft::default() }
+    }
+
+    /// Content with delimiters replaces those of the file; without, it goes between them.
+    fn replace_front_matter(&self, span: ByteSpan, content: &[u8]) -> Draft {
+        let bytes = self.fragment(content).bytes;
+        let mut core = trimmed(self.old.file, span);
+        if !bytes.starts_with(b"---") && !bytes.starts_with(b"+++") {
+            let end = core.end - last_line(slice(self.old.file, core)).len();
+            let inside = trimmed(
+                self.old.file,
+                ByteSpan::new(next_line_start(self.old.file, span.start), end),
+            );
+            core = if inside.is_empty() { ByteSpan::new(end, end) } else { inside };
+        }
+        let fragment = Fragment { bytes, ..Fragment::default() };
+        Draft { core, removed: span, fragment, is_close: true, ..Draft::default() }
+    }
+
+    /// Content with the markers of the section replaces those of the file; without, it goes between
+    /// them.
+    fn replace_ldmd(&self, index: usize, span: ByteSpan, content: &[u8]) -> Draft {
+        let fragment = self.fragment(content);
+        let section = self.old.markup.sections.get(index);
+        let given = ldmd::parse(&fragment.bytes, &[]);
+        let has_markers = given.sections.first().is_some_and(|given| {
+            given.span.len() == fragment.bytes.len() && section.is_some_and(|s| s.id == given.id)
+        });
+        let inside = section.filter(|_| !has_markers).map(|section| section.content);
+        self.draft(inside.unwrap_or(span), fragment)
+    }
+
+    fn replace_section(
+        &self,
+        section: &Section,
+        span: ByteSpan,
+        content: &[u8],
+        scope: Scope,
+        keep_heading: bool,
+    ) -> Draft {
+        let fragment = self.fragment(content);
+        let heading = ByteSpan::new(span.start, section.heading_end);
+        let heading = with_line_ends(slice(self.old.file, heading), self.line_end);
+        let begins_with_heading = fragment.leading_heading().is_some_and(|leading| {
+            let text = fragment.bytes.get(..leading.span.end).unwrap_or(&fragment.bytes);
+            // The title is another one where it needs a link definition that the content has not.
+            (leading.level == section.level && leading.title == section.title)
+                || trim_line_end(text) == trim_line_end(&heading)
+        });
+        let stripped_heading = keep_heading && begins_with_heading;
+        let keeps_lines = keep_heading && !stripped_heading;
+        let start = if keeps_lines { section.heading_end } else { span.start };
+        Draft {
+            stripped_heading,
+            sibling_level: (!keeps_lines).then_some(section.level),
+            // Own text holds no sections: those that follow would be theirs.
+            limit: if scope == Scope::Own { DEEPEST } else { section.level },
+            ..self.draft(ByteSpan::new(start, span.end), fragment)
+        }
+    }
+
+    fn place(&self, target: Target, scope: Scope) -> Result<Place<'a>, Refusal> {
+        let whole = |span| Place { span, node: None, section: None, depth: 0 };
+        let index = match target {
+            Target::Document => {
+                return Ok(whole(ByteSpan::new(self.old.floor, self.old.file.len())));
+            }
+            Target::FrontMatter => {
+                return self.old.outline.front_matter.map(whole).ok_or(Refusal::NoSuchPlace);
+            }
+            Target::Ldmd(index) => {
+                let section = self.old.markup.sections.get(index).ok_or(Refusal::NoSuchPlace)?;
+                let start = section.span.start.max(self.old.floor);
+                return Ok(whole(ByteSpan::new(start, section.span.end)));
+            }
+            Target::Node(index) => index,
+        };
+        let node = self.old.outline.nodes.get(index).ok_or(Refusal::NoSuchPlace)?;
+        if !is_line_start(self.old.file, self.old.floor, node.bytes.start) {
+            return Err(Refusal::NotWholeLines { line: node.lines.start });
+        }
+        let section = match node.kind {
+            NodeKind::Section(section) => self.old.outline.sections.get(section),
+            _ => None,
+        };
+        let mut span = node.bytes;
+        if let Some(section) = section.filter(|_| scope == Scope::Own) {
+            span.end = section.own_end;
+        }
+        let is_container =
+            |above: &&Node| matches!(above.kind, NodeKind::Block(_) | NodeKind::Item);
+        let depth = self.above(node).filter(is_container).count();
+        Ok(Place { span, node: Some(node), section, depth })
+    }
+
+    /// The nodes that hold `node`, innermost first.
+    fn above(&self, node: &Node) -> impl Iterator<Item = &'a Node> + use<'a> {
+        let nodes = &self.old.outline.nodes;
+        let parent = |node: &Node| node.parent.and_then(|parent| nodes.get(parent));
+        std::iter::successors(parent(node), move |node| parent(node))
+    }
+
+    /// The level of the innermost section above `node`; 0 where there is none.
+    fn level_above(&self, node: &Node) -> u8 {
+        let level = |node: &Node| match node.kind {
+            NodeKind::Section(section) => self.old.outline.sections.get(section).map(|s| s.level),
+            _ => None,
+        };
+        self.above(node).find_map(level).unwrap_or(0)
+    }
+
+    /// The level of the first or the last child of a section; one below its own where it has none.
+    fn level_of_child(&self, section: &Section, node: &Node, is_first: bool) -> u8 {
+        let from = self.old.outline.sections.partition_point(|other| other.node <= section.node);
+        let below = self.old.outline.sections.get(from..).unwrap_or_default().iter();
+        let nodes =
+            below.filter_map(|other| Some((other, self.old.outline.nodes.get(other.node)?)));
+        let mut children = nodes
+            .take_while(|(_, other)| other.bytes.start < node.bytes.end)
+            .filter(|(_, other)| other.parent == Some(section.node))
+            .map(|(child, _)| child.level);
+        let level = if is_first { children.next() } else { children.last() };
+        level.unwrap_or(section.level + 1)
+    }
+
+    /// The level of the section that holds the byte before `at`; 0 where none does.
+    fn level_at(&self, at: usize) -> u8 {
+        let begins_before = |section: &Section| {
+            self.old.outline.nodes.get(section.node).is_some_and(|node| node.bytes.start < at)
+        };
+        let behind = self.old.outline.sections.partition_point(begins_before);
+        let section = behind.checked_sub(1).and_then(|index| self.old.outline.sections.get(index));
+        section.map_or(0, |section| section.level)
+    }
+}

@@ -1,0 +1,173 @@
+//! Content that is to be put into a file, read as Markdown by itself.
+//!
+//! Invariant: moving the levels of headings changes neither a title nor any line but the headings'.
+
+use super::Refusal;
+use super::text::{lines, slice, trimmed, with_line_ends};
+use crate::markdown;
+use crate::position::{ByteSpan, trim_line_end};
+
+/// A heading of the content that would make a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Heading {
+    /// Its lines, the last line end included, in the content.
+    pub(super) span: ByteSpan,
+    pub(super) level: u8,
+    pub(super) title: String,
+}
+
+/// Content without blank lines at both ends, without final line end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fragment {
+    pub(super) bytes: Vec<u8>,
+    pub(super) headings: Vec<Heading>,
+    /// Whether a block is left open that would take what follows.
+    pub(super) is_open: bool,
+}
+
+/// Content without a byte order mark, with `line_end` at the end of its lines.
+pub(super) fn converted(content: &[u8], line_end: &[u8]) -> Vec<u8> {
+    let content = content.strip_prefix(markdown::BYTE_ORDER_MARK).unwrap_or(content);
+    with_line_ends(content, line_end)
+}
+
+impl Fragment {
+    /// Reads `content`.
+    pub(super) fn new(content: &[u8], line_end: &[u8]) -> Self {
+        let content = converted(content, line_end);
+        let span = trimmed(&content, ByteSpan::new(0, content.len()));
+        Self::read(slice(&content, span).to_vec())
+    }
+
+    fn read(bytes: Vec<u8>) -> Self {
+        // A line before it, so that nothing is read as front matter; a heading behind it, which
+        // nothing but an open block can take.
+        let probe = 1 + bytes.len() + 2;
+        let outline = markdown::parse(&[b"\n", &bytes[..], b"\n\n#\n"].concat()).outline;
+        let mut headings: Vec<Heading> = outline
+            .sections
+            .into_iter()
+            .filter_map(|section| {
+                let start = outline.nodes.get(section.node)?.bytes.start;
+                let span = ByteSpan::new(start.checked_sub(1)?, section.heading_end - 1);
+                Some(Heading { span, level: section.level, title: section.title })
+            })
+            .collect();
+        let is_open = headings.pop_if(|last| last.span.start + 1 == probe).is_none();
+        Self { bytes, headings, is_open }
+    }
+
+    /// Its first heading, where it begins with one.
+    pub(super) fn leading_heading(&self) -> Option<&Heading> {
+        self.headings.first().filter(|heading| heading.span.start == 0)
+    }
+
+    /// The same with all headings moved by as many levels as make the first one `level`.
+    pub(super) fn with_level(self, level: u8) -> Result<Self, Refusal> {
+        let Some(first) = self.headings.first().map(|heading| heading.level) else {
+            return Ok(self);
+        };
+        if first == level {
+            return Ok(self);
+        }
+        let mut bytes = Vec::with_capacity(self.bytes.len() + 6 * self.headings.len());
+        let mut position = 0;
+        for heading in &self.headings {
+            let moved = i16::from(heading.level) + i16::from(level) - i16::from(first);
+            let refusal = || Refusal::NoSuchLevel { title: heading.title.clone(), level: moved };
+            let hashes = usize::try_from(moved)
+                .ok()
+                .and_then(|level| b"######".get(..level))
+                .filter(|hashes| !hashes.is_empty())
+                .ok_or_else(refusal)?;
+            bytes
+                .extend_from_slice(slice(&self.bytes, ByteSpan::new(position, heading.span.start)));
+            let end = heading.span.end.min(self.bytes.len());
+            bytes.extend(at_level(
+                slice(&self.bytes, ByteSpan::new(heading.span.start, end)),
+                hashes,
+            ));
+            position = end;
+        }
+        bytes.extend_from_slice(self.bytes.get(position..).unwrap_or_default());
+        let moved = Self::read(bytes);
+        // A title of several lines, or one that ends in `#`, may not survive the change of form.
+        let changed = self.headings.iter().zip(&moved.headings).find(|(a, b)| a.title != b.title);
+        match changed.map(|(heading, _)| heading).or(self.headings.get(moved.headings.len())) {
+            Some(heading) => {
+                let level = i16::from(heading.level) + i16::from(level) - i16::from(first);
+                Err(Refusal::NoSuchLevel { title: heading.title.clone(), level })
+            }
+            None => Ok(moved),
+        }
+    }
+}
+
+/// The lines of a heading with other `hashes`; a setext heading becomes an ATX heading of one line.
+fn at_level(heading: &[u8], hashes: &[u8]) -> Vec<u8> {
+    let text: Vec<&[u8]> = lines(heading).collect();
+    let Some((last, above)) = text.split_last() else { return Vec::new() };
+    let line_end = last.get(trim_line_end(last).len()..).unwrap_or_default();
+    if above.is_empty() {
+        let indentation = last.iter().take_while(|&&byte| byte == b' ').count();
+        let (before, rest) = last.split_at(indentation);
+        let run = rest.iter().take_while(|&&byte| byte == b'#').count();
+        return [before, hashes, rest.get(run..).unwrap_or_default()].concat();
+    }
+    let words: Vec<&[u8]> = above.iter().map(|line| line.trim_ascii()).collect();
+    [hashes, b" ", &words.join(&b' '), line_end].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_take_the_following_lines_is_open() {
+        for (content, is_open) in [
+            ("text\n- list", false),
+            ("```\ncode", true),
+            ("~~~~\n~~~\n", true),
+            ("````\n```\n````\n", false),
+            ("<!-- a", true),
+            ("<!-- a -->", false),
+            ("<pre>\n\nx", true),
+            ("<script>\n</script>", false),
+            ("<div>", false),
+            ("<?php", true),
+            ("- ```\n  code", false),
+            ("> <!-- a", false),
+            ("    code", false),
+        ] {
+            assert_eq!(Fragment::new(content.as_bytes(), b"\n").is_open, is_open, "{content:?}");
+        }
+    }
+
+    #[test]
+    fn content_is_never_front_matter() {
+        let fragment = Fragment::new(b"\xEF\xBB\xBF---\r\ntitle: x\r\n---\r\n", b"\n");
+        assert_eq!(fragment.bytes, b"---\ntitle: x\n---");
+        assert_eq!(fragment.headings.len(), 1, "a break and a setext heading");
+    }
+
+    #[test]
+    fn levels_are_moved_together() {
+        let moved = |content: &str, level| {
+            let fragment = Fragment::new(content.as_bytes(), b"\n").with_level(level);
+            fragment.map(|fragment| String::from_utf8(fragment.bytes).unwrap())
+        };
+        let text = "  # A #\n\n# not\n```\n# code\n```\n### B\nC\nd\n---\ne\n";
+        assert_eq!(
+            moved(text, 3).unwrap(),
+            "  ### A #\n\n### not\n```\n# code\n```\n##### B\n#### C d\ne"
+        );
+        assert_eq!(moved("A\n===\n\nB\n-", 3).unwrap(), "### A\n\n#### B");
+        assert_eq!(moved("text\n\n#\n\n##\tB", 2).unwrap(), "text\n\n##\n\n###\tB");
+        assert_eq!(moved("no heading", 7).unwrap(), "no heading");
+        let fault = |title: &str, level| Err(Refusal::NoSuchLevel { title: title.into(), level });
+        assert_eq!(moved("# A\n\n###### B", 2), fault("B", 7));
+        assert_eq!(moved("### A\n\n# B", 2), fault("B", 0));
+        assert_eq!(moved("C #\n===", 2), fault("C #", 2), "the # would close the heading");
+        assert_eq!(moved("a\\\nb\n===", 2), fault("a b", 2), "the \\ would stay");
+    }
+}

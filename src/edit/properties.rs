@@ -1,0 +1,275 @@
+//! Edits as properties of generated and of real documents.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+
+use super::tests::{DELETE, OWN, SUBTREE, markup, relevel, replace};
+use super::*;
+use crate::markdown::outline::{NodeKind, Outline};
+use crate::markdown::parse;
+
+/// Levels and titles of all sections.
+fn sections(file: &[u8]) -> Vec<(u8, String)> {
+    parse(file).outline.sections.into_iter().map(|s| (s.level, s.title)).collect()
+}
+
+/// The lines of `file` that are not blank.
+fn lines(file: &[u8]) -> Vec<&[u8]> {
+    let file = file.strip_prefix(crate::markdown::BYTE_ORDER_MARK).unwrap_or(file);
+    text::lines(file).map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty()).collect()
+}
+
+/// Whether a line end of the file would make one with another one put behind it.
+fn has_joining_line_ends(file: &[u8]) -> bool {
+    text::lines(file).any(|line| line.ends_with(b"\r"))
+        && text::lines(file).any(|line| line.ends_with(b"\n"))
+}
+
+/// Gives every part of a node back that `read` gives, which changes nothing.
+fn assert_given_back(file: &[u8], outline: &Outline, node: usize) {
+    let section = outline.sections.iter().find(|section| section.node == node);
+    let span = outline.nodes[node].bytes;
+    let mut given = vec![(span, SUBTREE, true)];
+    if let Some(section) = section {
+        let body = section.heading_end;
+        given.push((span, SUBTREE, false));
+        given.push((ByteSpan::new(span.start, section.own_end), OWN, true));
+        given.push((ByteSpan::new(span.start, section.own_end), OWN, false));
+        given.push((ByteSpan::new(body, span.end), SUBTREE, true));
+        given.push((ByteSpan::new(body, section.own_end), OWN, true));
+    }
+    for (span, scope, keep_heading) in given {
+        let content = text::slice(file, span);
+        let request = Request::Replace { content, scope, keep_heading };
+        match plan(file, outline, &markup(file), Target::Node(node), request, Allow::default()) {
+            Ok(splice) => assert!(splice.is_noop && apply(file, &splice) == file, "{request:?}"),
+            Err(refusal) => assert_eq!(refusal.code(), "NOT_WHOLE_LINES", "{request:?}"),
+        }
+    }
+}
+
+/// Inserts a section and deletes it again.
+fn assert_undone(file: &[u8], outline: &Outline, node: usize, position: Position) -> &'static str {
+    let request = relevel(position, "## Inserted 7\n\ntext\n");
+    let splice =
+        match plan(file, outline, &markup(file), Target::Node(node), request, Allow::default()) {
+            Ok(splice) => splice,
+            Err(refusal) => return refusal.code(),
+        };
+    let new = apply(file, &splice);
+    let added = parse(&new).outline;
+    let section = added.sections.iter().position(|section| section.title == "Inserted 7").unwrap();
+    let mut expected = sections(file);
+    expected.insert(section, (added.sections[section].level, "Inserted 7".into()));
+    assert_eq!(sections(&new), expected);
+    let target = Target::Node(added.sections[section].node);
+    let undo = match plan(&new, &added, &markup(&new), target, DELETE, Allow::default()) {
+        Ok(splice) => splice,
+        Err(refusal) => return refusal.code(),
+    };
+    let old = apply(&new, &undo);
+    let left = splice.inserted.start > splice.at.start;
+    let is_last = splice.at.start >= file.trim_ascii_end().len();
+    if has_joining_line_ends(file) || left && !is_last {
+        assert_eq!(lines(&old), lines(file));
+        "undone but for blank lines"
+    } else {
+        assert_eq!(String::from_utf8_lossy(&old), String::from_utf8_lossy(file));
+        "undone"
+    }
+}
+
+/// Replaces the text of a section twice, which is once, and deletes it.
+fn assert_settled(file: &[u8], outline: &Outline, node: usize) -> &'static str {
+    let everything = Allow { drop: true, escape: true, duplicate: true };
+    let target = Target::Node(node);
+    let request = replace("other\n\ntext");
+    let is_section = matches!(outline.nodes[node].kind, NodeKind::Root | NodeKind::Section(_));
+    let code = match plan(file, outline, &markup(file), target, request, everything) {
+        Err(refusal) => refusal.code(),
+        Ok(splice) => {
+            let new = apply(file, &splice);
+            let again =
+                plan(&new, &parse(&new).outline, &markup(&new), target, request, everything);
+            assert!(!is_section || again.is_ok_and(|splice| splice.is_noop));
+            "settled"
+        }
+    };
+    for scope in [SUBTREE, OWN] {
+        let deleted =
+            plan(file, outline, &markup(file), target, Request::Delete { scope }, everything);
+        let Ok(splice) = deleted else { continue };
+        let new = apply(file, &splice);
+        let rest = [&file[..splice.at.start], b"\n", &file[splice.at.end..]].concat();
+        assert_eq!(lines(&new), lines(&rest));
+        let deleted = |index: &usize| {
+            let start = outline.nodes[outline.sections[*index].node].bytes.start;
+            splice.at.start <= start && start < splice.at.end
+        };
+        let kept = (0..outline.sections.len()).filter(|index| !deleted(index)).count();
+        assert_eq!(sections(&new).len(), kept);
+    }
+    code
+}
+
+fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            markdown_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            files.push(path);
+        }
+    }
+}
+
+/// The fixtures, and of the folder that `MDSEL_CORPORA` names as many documents as
+/// `MDSEL_CORPORA_DOCUMENTS` says (2,000 unless it is set).
+#[test]
+fn real_documents_survive_edits() {
+    let mut files = Vec::new();
+    if let Some(folder) = std::env::var_os("MDSEL_CORPORA") {
+        markdown_files(Path::new(&folder), &mut files);
+        files.sort();
+        let most = std::env::var("MDSEL_CORPORA_DOCUMENTS").ok().and_then(|n| n.parse().ok());
+        let step = files.len().div_ceil(most.unwrap_or(2000)).max(1);
+        files = files.into_iter().step_by(step).collect();
+    }
+    markdown_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents"), &mut files);
+    let mut outcomes: BTreeMap<&str, usize> = BTreeMap::new();
+    let positions = [Position::Before, Position::After, Position::FirstChild, Position::LastChild];
+    let mut random = 1_usize;
+    for path in files {
+        let file = std::fs::read(&path).unwrap();
+        if crate::markdown::refusal(&file).is_some() {
+            continue;
+        }
+        let outline = parse(&file).outline;
+        for (turn, position) in positions.into_iter().enumerate() {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let random = random >> 33;
+            let mut node = random % outline.nodes.len();
+            if turn > 0 && !outline.sections.is_empty() {
+                node = outline.sections[random % outline.sections.len()].node;
+            }
+            let caught = std::panic::catch_unwind(|| {
+                assert_given_back(&file, &outline, node);
+                let undone = assert_undone(&file, &outline, node, position);
+                [undone, assert_settled(&file, &outline, node)]
+            });
+            let caught = caught.unwrap_or_else(|_| panic!("{} node {node}", path.display()));
+            for outcome in caught {
+                *outcomes.entry(outcome).or_default() += 1;
+            }
+        }
+    }
+    println!("{outcomes:#?}");
+    assert!(outcomes["undone"] > outcomes.values().sum::<usize>() / 4);
+}
+
+fn markdown_line() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "# a",
+        "## b",
+        "### c",
+        "  ## d ##",
+        "text",
+        "more",
+        "===",
+        "---",
+        "- x",
+        "  y",
+        "1. z",
+        "    code",
+        "```",
+        "~~~",
+        "<!-- c",
+        "-->",
+        "<div>",
+        "> q",
+        "| t |",
+        "| - |",
+        "[l]: /u",
+        " ",
+        "\t",
+        "<!--LDMD:BEGIN id=\"a\"-->",
+        "<!--LDMD:END id=\"a\"-->",
+        "+++",
+        "k: v",
+    ])
+}
+
+fn markdown_text() -> impl Strategy<Value = String> {
+    let line = (markdown_line(), prop::sample::select(vec!["\n", "\n", "\n\n", "\r\n", "\r", ""]));
+    prop::collection::vec(line, 0..14)
+        .prop_map(|lines| lines.into_iter().map(|(a, b)| format!("{a}{b}")).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_text_survives_edits(file in markdown_text(), seed in any::<prop::sample::Index>(), at in 0..4_usize) {
+        let file = file.as_bytes();
+        let outline = parse(file).outline;
+        let node = seed.index(outline.nodes.len());
+        let position =
+            [Position::Before, Position::After, Position::FirstChild, Position::LastChild][at];
+        assert_given_back(file, &outline, node);
+        assert_undone(file, &outline, node, position);
+        assert_settled(file, &outline, node);
+    }
+
+    #[test]
+    fn any_content_is_taken_or_refused(
+        file in markdown_text(),
+        content in markdown_text(),
+        seed in any::<prop::sample::Index>(),
+        position in prop::sample::select(vec![Position::Before, Position::After, Position::FirstChild, Position::LastChild]),
+        keep_heading in any::<bool>(),
+        relevel in any::<bool>(),
+        everything in any::<bool>(),
+    ) {
+        let (file, content) = (file.as_bytes(), content.as_bytes());
+        let allow = Allow { drop: everything, escape: everything, duplicate: everything };
+        let outline = parse(file).outline;
+        let node = Target::Node(seed.index(outline.nodes.len()));
+        for target in [node, Target::FrontMatter, Target::Ldmd(0), Target::Document] {
+            for request in [
+                Request::Replace { content, scope: SUBTREE, keep_heading },
+                Request::Replace { content, scope: OWN, keep_heading },
+                Request::Insert { content, position, relevel },
+                DELETE,
+            ] {
+                let Ok(splice) = plan(file, &outline, &markup(file), target, request, allow) else { continue };
+                let new = apply(file, &splice);
+                if let Request::Replace { .. } = request {
+                    let inserted = lines(text::slice(&new, splice.inserted)).len();
+                    prop_assert_eq!(inserted, lines(content).len());
+                }
+                if target != Target::Document {
+                    // Headings outside are those that were there, and below the ones they were below.
+                    let after = splice.at.start + splice.bytes.len();
+                    let new_outline = parse(&new).outline;
+                    let outside = |outline: &Outline, span: ByteSpan, shift: usize| -> Vec<_> {
+                        outline.sections.iter().filter_map(|s| {
+                            let start = outline.nodes[s.node].bytes.start;
+                            let is_outside = start < span.start || start >= span.end;
+                            is_outside.then(|| (s.level, if start < span.start { start } else { start + shift }))
+                        }).collect()
+                    };
+                    let old_headings = outside(&outline, splice.at, after);
+                    let new_headings = outside(&new_outline, ByteSpan::new(splice.at.start, after), splice.at.end);
+                    prop_assert_eq!(old_headings, new_headings);
+                    let goes = target == Target::FrontMatter && matches!(request, Request::Delete { .. });
+                    let has_front_matter = outline.front_matter.is_some() && !goes;
+                    prop_assert_eq!(new_outline.front_matter.is_some(), has_front_matter);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,506 @@
+//! Edits as a table of files before and after.
+
+use super::*;
+use crate::ldmd::{self, Markup};
+use crate::markdown::outline::{BlockType, NodeKind, Outline};
+use crate::markdown::parse;
+
+pub(super) const SUBTREE: Scope = Scope::Subtree;
+pub(super) const OWN: Scope = Scope::Own;
+
+pub(super) fn replace(content: &str) -> Request<'_> {
+    Request::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: true }
+}
+
+fn replace_own(content: &str) -> Request<'_> {
+    Request::Replace { content: content.as_bytes(), scope: OWN, keep_heading: true }
+}
+
+fn replace_all(content: &str) -> Request<'_> {
+    Request::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: false }
+}
+
+fn insert(position: Position, content: &str) -> Request<'_> {
+    Request::Insert { content: content.as_bytes(), position, relevel: false }
+}
+
+pub(super) fn relevel(position: Position, content: &str) -> Request<'_> {
+    Request::Insert { content: content.as_bytes(), position, relevel: true }
+}
+
+fn before(content: &str) -> Request<'_> {
+    insert(Position::Before, content)
+}
+
+fn after(content: &str) -> Request<'_> {
+    insert(Position::After, content)
+}
+
+fn first(content: &str) -> Request<'_> {
+    insert(Position::FirstChild, content)
+}
+
+fn last(content: &str) -> Request<'_> {
+    insert(Position::LastChild, content)
+}
+
+pub(super) const DELETE: Request<'_> = Request::Delete { scope: SUBTREE };
+const DELETE_OWN: Request<'_> = Request::Delete { scope: OWN };
+
+/// The node that a word names: a title, `root`, or the type of a block with its index in the file.
+fn target(outline: &Outline, name: &str) -> Target {
+    let (kind, index) = name.split_once(' ').unwrap_or((name, "0"));
+    let index: usize = index.parse().unwrap_or(0);
+    let block_type = BlockType::named(kind);
+    let nth = |is_match: &dyn Fn(NodeKind) -> bool| {
+        let mut nodes = (0..outline.nodes.len()).filter(|&node| is_match(outline.nodes[node].kind));
+        Target::Node(nodes.nth(index).expect(name))
+    };
+    match (name, kind, block_type) {
+        ("root", ..) => Target::Node(0),
+        ("document", ..) => Target::Document,
+        ("front matter", ..) => Target::FrontMatter,
+        (_, "ldmd", _) => Target::Ldmd(index),
+        (_, "item", _) => nth(&|kind| kind == NodeKind::Item),
+        (_, _, Some(block_type)) => nth(&|kind| kind == NodeKind::Block(block_type)),
+        _ => {
+            let section = outline.sections.iter().find(|section| section.title == name);
+            Target::Node(section.expect(name).node)
+        }
+    }
+}
+
+pub(super) fn markup(file: &[u8]) -> Markup {
+    ldmd::parse(file, &parse(file).opaque)
+}
+
+fn edit(file: &[u8], name: &str, request: Request<'_>) -> Result<(Splice, Vec<u8>), Refusal> {
+    edit_allowing(Allow::default(), file, name, request)
+}
+
+fn edit_allowing(
+    allow: Allow,
+    file: &[u8],
+    name: &str,
+    request: Request<'_>,
+) -> Result<(Splice, Vec<u8>), Refusal> {
+    let outline = parse(file).outline;
+    let splice = plan(file, &outline, &markup(file), target(&outline, name), request, allow)?;
+    let new = apply(file, &splice);
+    Ok((splice, new))
+}
+
+type Form = fn(&str) -> Vec<u8>;
+
+/// Forms of the same text: each given to the file and to what is expected of it.
+fn variants() -> [(&'static str, Form); 5] {
+    [
+        ("LF", |text| text.as_bytes().to_vec()),
+        ("CRLF", |text| text.replace('\n', "\r\n").into_bytes()),
+        ("CR", |text| text.replace('\n', "\r").into_bytes()),
+        ("byte order mark", |text| format!("\u{FEFF}{text}").into_bytes()),
+        ("no final line end", |text| text.strip_suffix('\n').unwrap_or(text).as_bytes().to_vec()),
+    ]
+}
+
+fn check_table(table: &[(&str, &str, Request<'_>, &str)]) {
+    for &(file, name, request, expected) in table {
+        for (variant, form) in variants() {
+            // A file without line ends takes those of the content, which is always in LF here.
+            if !file.contains('\n') && variant.starts_with("CR") {
+                continue;
+            }
+            let old = form(file);
+            let (splice, new) = edit(&old, name, request).unwrap_or_else(|refusal| {
+                panic!("{variant}: {file:?} {name} {request:?}: {refusal}")
+            });
+            assert_eq!(
+                String::from_utf8_lossy(&new),
+                String::from_utf8_lossy(&form(expected)),
+                "{variant}: {name} {request:?}"
+            );
+            assert_eq!(splice.is_noop, old == new);
+            if let Request::Insert { content, relevel: false, .. } = request {
+                let inserted = text::with_line_ends(text::slice(&new, splice.inserted), b"\n");
+                assert_eq!(inserted.trim_ascii(), content.trim_ascii(), "{variant}: {request:?}");
+            }
+        }
+    }
+}
+
+const ATX: &str = "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nd\n";
+const SETEXT: &str = "A\n=\n\na\n\nB one\nB two\n---\n\nb\n\n### C\n\nc\n\nD\n-\n\nd\n";
+
+#[test]
+fn replace_keeps_the_heading() {
+    check_table(&[
+        (ATX, "B", replace("x\n\n### Y\n"), "# A\n\na\n\n## B\n\nx\n\n### Y\n\n## D\n\nd\n"),
+        (ATX, "B", replace_own("x"), "# A\n\na\n\n## B\n\nx\n\n### C\n\nc\n\n## D\n\nd\n"),
+        (ATX, "B", replace_own("## B\nx"), "# A\n\na\n\n## B\nx\n\n### C\n\nc\n\n## D\n\nd\n"),
+        (
+            ATX,
+            "C",
+            replace("\n\n \nx\n\ny\n\n\n\n"),
+            "# A\n\na\n\n## B\n\nb\n\n### C\n\nx\n\ny\n\n## D\n\nd\n",
+        ),
+        (ATX, "D", replace("x\n\n"), "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nx\n"),
+        (ATX, "D", replace("## D\n\nx\n"), "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nx\n"),
+        (ATX, "D", replace(""), "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n"),
+        (ATX, "C", replace("\n"), "# A\n\na\n\n## B\n\nb\n\n### C\n\n## D\n\nd\n"),
+        (
+            SETEXT,
+            "B one B two",
+            replace("x\n\n### C\n\nc"),
+            "A\n=\n\na\n\nB one\nB two\n---\n\nx\n\n### C\n\nc\n\nD\n-\n\nd\n",
+        ),
+        (
+            SETEXT,
+            "B one B two",
+            replace_own("B one\nB two\n---\nx\n"),
+            "A\n=\n\na\n\nB one\nB two\n---\nx\n\n### C\n\nc\n\nD\n-\n\nd\n",
+        ),
+        (
+            SETEXT,
+            "B one B two",
+            replace_own("## B one B two\n\nx\n"),
+            "A\n=\n\na\n\n## B one B two\n\nx\n\n### C\n\nc\n\nD\n-\n\nd\n",
+        ),
+        (
+            SETEXT,
+            "C",
+            replace_all("### X\n\nx"),
+            "A\n=\n\na\n\nB one\nB two\n---\n\nb\n\n### X\n\nx\n\nD\n-\n\nd\n",
+        ),
+        ("# A\n## B\n# C\n", "B", replace("b"), "# A\n## B\n\nb\n\n# C\n"),
+        ("# A\n\n\n\n# C\n", "A", replace("a"), "# A\n\n\n\na\n\n# C\n"),
+        ("# A\n", "A", replace("a"), "# A\n\na\n"),
+        ("# A\n\n\n", "A", replace("a"), "# A\n\na\n\n\n"),
+        // Lines that stood beside each other may still do so; other ones are set apart.
+        ("# A\nx\ny\n# C\n", "A", replace("x\nz\ny"), "# A\nx\nz\ny\n# C\n"),
+        ("# A\nx\ny\n# C\n", "A", replace("x\nz"), "# A\nx\nz\n\n# C\n"),
+        ("# A\nx\ny\n# C\n", "A", replace("z"), "# A\n\nz\n\n# C\n"),
+        ("---\na: 1\n---\n# A\n\na\n", "A", replace("x"), "---\na: 1\n---\n# A\n\nx\n"),
+    ]);
+}
+
+#[test]
+fn replace_takes_root_blocks_and_items() {
+    check_table(&[
+        ("r\n\n# A\n", "root", replace("x\n"), "x\n\n# A\n"),
+        ("# A\n", "root", replace("x\n"), "x\n\n# A\n"),
+        ("---\na: 1\n---\n# A\n", "root", replace("x\n"), "---\na: 1\n---\n\nx\n\n# A\n"),
+        ("---\na: 1\n---\n\nr\n\ns\n", "root", replace("x\n"), "---\na: 1\n---\n\nx\n"),
+        (
+            "# A\n\np\n\n```\nc\n```\nq\n",
+            "code",
+            replace("```\nd\n```"),
+            "# A\n\np\n\n```\nd\n```\nq\n",
+        ),
+        ("# A\n\np\n\n```\nc\n```\nq\n", "code", replace("x"), "# A\n\np\n\nx\n\nq\n"),
+        ("- a\n- b\n- c\n", "item 1", replace("- x\n  y\n"), "- a\n- x\n  y\n- c\n"),
+        ("- a\n\n  p\n\n- b\n", "paragraph 1", replace("  x\n"), "- a\n\n  x\n\n- b\n"),
+    ]);
+}
+
+#[test]
+fn insert_goes_to_four_places() {
+    let new = "## N\n\nn\n";
+    check_table(&[
+        (ATX, "B", before(new), "# A\n\na\n\n## N\n\nn\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nd\n"),
+        (ATX, "B", after(new), "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## N\n\nn\n\n## D\n\nd\n"),
+        (ATX, "B", first("### N"), "# A\n\na\n\n## B\n\nb\n\n### N\n\n### C\n\nc\n\n## D\n\nd\n"),
+        (ATX, "B", last("### N"), "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n### N\n\n## D\n\nd\n"),
+        (ATX, "D", after(new), "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nd\n\n## N\n\nn\n"),
+        (ATX, "A", last(new), "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nd\n\n## N\n\nn\n"),
+        (ATX, "B", last("text"), "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\ntext\n\n## D\n\nd\n"),
+        (
+            SETEXT,
+            "D",
+            before(new),
+            "A\n=\n\na\n\nB one\nB two\n---\n\nb\n\n### C\n\nc\n\n## N\n\nn\n\nD\n-\n\nd\n",
+        ),
+        (
+            SETEXT,
+            "B one B two",
+            first("text\n"),
+            "A\n=\n\na\n\nB one\nB two\n---\n\nb\n\ntext\n\n### C\n\nc\n\nD\n-\n\nd\n",
+        ),
+        (
+            ATX,
+            "B",
+            relevel(Position::FirstChild, "X\n=\n\n## Y\n"),
+            "# A\n\na\n\n## B\n\nb\n\n### X\n\n#### Y\n\n### C\n\nc\n\n## D\n\nd\n",
+        ),
+        (
+            ATX,
+            "D",
+            relevel(Position::After, "#### X\n"),
+            "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nd\n\n## X\n",
+        ),
+        ("# A\n### C\n", "A", relevel(Position::LastChild, "# X\n"), "# A\n### C\n\n### X\n"),
+        ("# A\n# B\n", "A", last("a"), "# A\n\na\n\n# B\n"),
+        ("# A\n\n\n# B\n", "A", last("a"), "# A\n\n\na\n\n# B\n"),
+        ("# A\n\n\n", "A", after("# B\n"), "# A\n\n# B\n\n\n"),
+        ("# A\n", "A", before("# B\n"), "# B\n\n# A\n"),
+        ("---\na: 1\n---\n# A\n", "A", before("# B\n"), "---\na: 1\n---\n\n# B\n\n# A\n"),
+        ("---\na: 1\n---\n", "front matter", after("# B"), "---\na: 1\n---\n\n# B\n"),
+        ("---\na: 1\n---\nr\n", "root", first("x"), "---\na: 1\n---\n\nx\n\nr\n"),
+        ("r\n\n# A\n", "root", last("x"), "r\n\nx\n\n# A\n"),
+        ("r\n\n# A\n", "document", last("# B"), "r\n\n# A\n\n# B\n"),
+        ("p\n- a\n", "paragraph", after("x\n"), "p\n\nx\n\n- a\n"),
+        ("- a\n- b\n\np\n", "item 1", after("- c\n"), "- a\n- b\n- c\n\np\n"),
+        ("- a\n- b\n", "item 1", after("- c\n"), "- a\n- b\n- c\n"),
+        ("- a\n- b\n", "item 0", before("- c\n"), "- c\n- a\n- b\n"),
+        ("- a\n\n  b\n", "paragraph 1", after("\n  c\n"), "- a\n\n  b\n\n  c\n"),
+    ]);
+}
+
+#[test]
+fn delete_leaves_one_seam() {
+    check_table(&[
+        (ATX, "B", DELETE, "# A\n\na\n\n## D\n\nd\n"),
+        (ATX, "B", DELETE_OWN, "# A\n\na\n\n### C\n\nc\n\n## D\n\nd\n"),
+        (ATX, "D", DELETE, "# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n"),
+        (ATX, "A", DELETE_OWN, "## B\n\nb\n\n### C\n\nc\n\n## D\n\nd\n"),
+        (ATX, "A", DELETE, ""),
+        (SETEXT, "B one B two", DELETE, "A\n=\n\na\n\nD\n-\n\nd\n"),
+        (SETEXT, "D", DELETE, "A\n=\n\na\n\nB one\nB two\n---\n\nb\n\n### C\n\nc\n"),
+        ("# A\n\n\n\n# B\n\n# C\n", "B", DELETE, "# A\n\n\n\n# C\n"),
+        ("# A\na\n# B\n\n\n# C\n", "B", DELETE, "# A\na\n\n\n# C\n"),
+        ("# A\na\n# B\nb\n# C\n", "B", DELETE, "# A\na\n# C\n"),
+        ("# A\na\n# B\nC\n=\n", "B", DELETE, "# A\na\n\nC\n=\n"),
+        ("---\na: 1\n---\n\n# A\n\n# B\n", "A", DELETE, "---\na: 1\n---\n\n# B\n"),
+        ("---\na: 1\n---\n\n# A\n", "A", DELETE, "---\na: 1\n---\n"),
+        ("---\na: 1\n---\n\n# A\n", "front matter", DELETE, "# A\n"),
+        ("r\n\ns\n\n# A\n", "root", DELETE, "# A\n"),
+        ("p\n```\nc\n```\nq\n", "code", DELETE, "p\n\nq\n"),
+        ("- a\n- b\n\np\n", "item 1", DELETE, "- a\n\np\n"),
+        ("- a\n\n- b\n\n- c\n", "item 1", DELETE, "- a\n\n- c\n"),
+        ("- a\n", "item", DELETE, ""),
+    ]);
+}
+
+#[test]
+fn front_matter_keeps_its_delimiters() {
+    check_table(&[
+        ("---\na: 1\n---\n# A\n", "front matter", replace("b: 2\n"), "---\nb: 2\n---\n# A\n"),
+        ("---\na: 1\n---\n", "front matter", replace("---\nb: 2\n---\n"), "---\nb: 2\n---\n"),
+        ("---\na: 1\n---\nx\n", "front matter", replace("+++\nb = 2\n+++"), "+++\nb = 2\n+++\nx\n"),
+        ("---\n---\n\nx\n", "front matter", replace("b: 2"), "---\nb: 2\n---\n\nx\n"),
+        ("---\n\na: 1\n\n...\nx\n", "front matter", replace(""), "---\n\n...\nx\n"),
+    ]);
+    let file = b"---\na: 1\n---\n\n# A\n";
+    for content in ["- a list", "---\na: 1", "a: 1\n---\n# B", "---\nprose\n---"] {
+        let refusal = edit(file, "front matter", replace(content)).unwrap_err();
+        assert_eq!(refusal, Refusal::FrontMatter, "{content:?}");
+    }
+    let (_, new) = edit(b"\xEF\xBB\xBF---\na: 1\n---\nx", "document", replace("y\n\n")).unwrap();
+    assert_eq!(new, b"\xEF\xBB\xBFy\n\n", "a whole document is taken as it stands");
+    let refusal = edit(b"x\n", "root", replace("---\na: 1\n...")).unwrap_err();
+    assert_eq!(refusal, Refusal::FrontMatter, "no front matter comes out of content");
+    let file = b"---\na: 1\n---\n\n---\nb: 1\n---\n";
+    assert_eq!(edit(file, "front matter", DELETE).unwrap_err(), Refusal::FrontMatter);
+}
+
+#[test]
+fn what_would_do_harm_is_refused_and_done_when_it_is_asked_for() {
+    let drop = Allow { drop: true, ..Allow::default() };
+    let escape = Allow { escape: true, ..Allow::default() };
+    let duplicate = Allow { duplicate: true, ..Allow::default() };
+    for (name, request, code, allow) in [
+        ("B", replace("x"), "WOULD_DROP_SECTIONS", drop),
+        ("B", replace("## B\n\nx"), "WOULD_DROP_SECTIONS", drop),
+        ("B", replace(""), "WOULD_DROP_SECTIONS", drop),
+        ("D", replace_all("x"), "WOULD_DROP_SECTIONS", drop),
+        ("document", replace("# A\n"), "WOULD_DROP_SECTIONS", drop),
+        ("D", replace("x\n\n## Y"), "WOULD_ESCAPE", escape),
+        ("D", replace("## d\n\nx"), "WOULD_ESCAPE", escape),
+        ("D", replace("# D\n\nx"), "WOULD_ESCAPE", escape),
+        ("D", replace_all("# D\n\nx"), "WOULD_ESCAPE", escape),
+        ("D", replace_all("### D\n\nx"), "WRONG_LEVEL", escape),
+        ("B", replace_own("## B\n\nb\n\n### C\n\nc"), "WOULD_ESCAPE", escape),
+        ("root", replace("# X"), "WOULD_ESCAPE", escape),
+        ("D", before("### N"), "WRONG_LEVEL", escape),
+        ("D", after("### N"), "WRONG_LEVEL", escape),
+        ("D", after("# N"), "WOULD_ESCAPE", escape),
+        ("D", last("## N"), "WOULD_ESCAPE", escape),
+        ("D", last("text\n\n# N"), "WOULD_ESCAPE", escape),
+        ("A", first("# N"), "WOULD_ESCAPE", escape),
+        ("paragraph 1", before("### N"), "WOULD_REPARENT", escape),
+        ("B", after("## D\n\nd\n"), "DUPLICATE", duplicate),
+        ("D", after("\n## D\n\nd\n\n\n"), "DUPLICATE", duplicate),
+        ("D", before("## D\n\nd\n"), "DUPLICATE", duplicate),
+        ("B", last("### C\n\nc"), "DUPLICATE", duplicate),
+        ("B", first("### C\n\nc"), "DUPLICATE", duplicate),
+    ] {
+        let refusal = edit(ATX.as_bytes(), name, request).expect_err(code);
+        assert_eq!(refusal.code(), code, "{name} {request:?}: {refusal}");
+        let done = edit_allowing(allow, ATX.as_bytes(), name, request);
+        assert!(done.is_ok(), "{name} {request:?}: {done:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_safely_is_refused_whatever_is_allowed() {
+    let everything = Allow { drop: true, escape: true, duplicate: true };
+    let cr = "\r";
+    for (file, name, request, code) in [
+        (ATX, "B", first("```\nx"), "OPEN_BLOCK"),
+        (ATX, "C", replace("text\n\n<!-- x"), "OPEN_BLOCK"),
+        (ATX, "D", after(" \n\t\n"), "EMPTY_CONTENT"),
+        (ATX, "D", after(cr), "EMPTY_CONTENT"),
+        (ATX, "D", after("a\0b"), "NOT_MARKDOWN"),
+        (ATX, "document", replace("a\0b"), "NOT_MARKDOWN"),
+        (ATX, "document", after("x"), "NO_SUCH_POSITION"),
+        (ATX, "document", DELETE, "NO_SUCH_POSITION"),
+        (ATX, "paragraph", first("x"), "NO_SUCH_POSITION"),
+        (ATX, "front matter", replace("a: 1"), "NO_SUCH_PLACE"),
+        (ATX, "C", relevel(Position::LastChild, "# X\n\n#### Y"), "NO_SUCH_LEVEL"),
+        (ATX, "root", relevel(Position::LastChild, "# X"), "NO_SUCH_LEVEL"),
+        ("- a\n", "paragraph", replace("x"), "NOT_WHOLE_LINES"),
+        ("> a\n", "paragraph", DELETE, "NOT_WHOLE_LINES"),
+        // What stands there takes the content, or the content what stands there.
+        ("# A\n\n```\ncode\n", "A", after("# B\n"), "CHANGES_OUTSIDE"),
+        ("# A\n\n<!-- x\n\n", "A", last("text\n"), "CHANGES_OUTSIDE"),
+        ("# A\n\n  ## B\n", "A", insert(Position::FirstChild, "- a\n"), "CHANGES_OUTSIDE"),
+        ("p\n\n    code\n", "paragraph", replace("- a\n"), "CHANGES_OUTSIDE"),
+        ("- a\n\n# A\n\n  ## B\n", "A", DELETE_OWN, "CHANGES_OUTSIDE"),
+        ("- a\n- b\n", "item", replace("text\n"), "CHANGES_OUTSIDE"),
+        ("- a\n- b\n", "item", after("## B\n"), "CHANGES_OUTSIDE"),
+        ("- a\n\n  p\n- b\n", "paragraph 1", replace("p\n"), "CHANGES_OUTSIDE"),
+    ] {
+        let refusal = edit_allowing(everything, file.as_bytes(), name, request).expect_err(code);
+        assert_eq!(refusal.code(), code, "{file:?} {name} {request:?}: {refusal}");
+        assert!(!refusal.hint().is_empty() && !refusal.to_string().ends_with('.'));
+    }
+    let bad = parse(ATX.as_bytes()).outline;
+    for target in [Target::Node(999), Target::Ldmd(0)] {
+        let refusal =
+            plan(ATX.as_bytes(), &bad, &Markup::default(), target, DELETE, everything).unwrap_err();
+        assert_eq!(refusal, Refusal::NoSuchPlace);
+    }
+}
+
+/// Appending an underline or a break makes no heading of what stands there (basic-memory#1585).
+#[test]
+fn underlines_find_nothing_to_underline() {
+    check_table(&[
+        ("# A\n\ntext\n", "A", last("---\n"), "# A\n\ntext\n\n---\n"),
+        ("# A\ntext\n", "A", after("===\n"), "# A\ntext\n\n===\n"),
+        ("# A\n\n***\nB\n---\n", "A", replace_own("text"), "# A\n\ntext\n\nB\n---\n"),
+        ("# A\n\n***\nB\n===\n", "rule", replace("text"), "# A\n\ntext\n\nB\n===\n"),
+        ("x\n\n- a\n", "paragraph", replace("- b\n"), "- b\n\n- a\n"),
+    ]);
+}
+
+#[test]
+fn answers_name_what_went_and_what_moved() {
+    let drop = Allow { drop: true, ..Allow::default() };
+    let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("x")).unwrap();
+    assert_eq!(splice.removed_sections, ["a/b/c"]);
+    assert_eq!(text::slice(ATX.as_bytes(), splice.removed), b"\nb\n\n### C\n\nc\n\n");
+    let (splice, _) = edit(ATX.as_bytes(), "B", replace("## B\n\n### E\n")).unwrap();
+    assert!(splice.stripped_heading);
+    assert_eq!(splice.removed_sections, ["a/b/c"], "another one took its place");
+    let (splice, new) = edit(ATX.as_bytes(), "B", DELETE_OWN).unwrap();
+    let moved = Reparented { from: "a/b/c".into(), to: "a/c".into() };
+    assert_eq!((splice.removed_sections, splice.reparented), (vec!["a/b".into()], vec![moved]));
+    assert_eq!(text::slice(ATX.as_bytes(), splice.removed), b"## B\n\nb\n\n");
+    assert!(new.len() < ATX.len());
+    let (splice, _) = edit(b"# \n\n# B\n", "", DELETE).unwrap();
+    assert_eq!(splice.removed_sections, ["@1"]);
+}
+
+const LDMD: &str = "\
+    <!--LDMD:BEGIN id=\"a\"-->\n# A\nx\n<!--LDMD:END id=\"a\"-->\n\n\
+    <!--LDMD:BEGIN id=\"b\"-->\n<!--LDMD:END id=\"b\"-->\n";
+
+#[test]
+fn ldmd_sections_keep_their_markers() {
+    let a = "<!--LDMD:BEGIN id=\"a\"-->\n# A\nx\n<!--LDMD:END id=\"a\"-->\n";
+    let b = "<!--LDMD:BEGIN id=\"b\"-->\n<!--LDMD:END id=\"b\"-->\n";
+    let a_with = |content: &str| format!("{}\n{b}", a.replace("# A\nx\n", content));
+    for (name, request, expected) in [
+        ("ldmd 0", replace("# N\n\ny\n"), a_with("# N\n\ny\n")),
+        ("ldmd 0", replace(&a.replace('x', "y")), a_with("# A\ny\n")),
+        ("ldmd 0", last("# N"), a_with("# A\nx\n\n# N\n")),
+        ("ldmd 0", last("y"), a_with("# A\nx\n\ny\n")),
+        ("ldmd 0", first("- y\n"), a_with("- y\n\n# A\nx\n")),
+        ("ldmd 1", replace("y\n"), format!("{a}\n{}", b.replace("-->\n<", "-->\ny\n<"))),
+        ("ldmd 0", DELETE, b.to_owned()),
+        ("ldmd 1", DELETE, a.to_owned()),
+        ("ldmd 0", before("y"), format!("y\n{LDMD}")),
+        ("ldmd 0", after("y"), format!("{a}\ny\n{b}")),
+        (
+            "A",
+            replace(
+                "y\n\n<!--LDMD:END id=\"a\"-->\n\n<!--LDMD:BEGIN id=\"b\"-->\n<!--LDMD:END id=\"b\"-->\n",
+            ),
+            a_with("# A\n\ny\n\n"),
+        ),
+    ] {
+        check_table(&[(LDMD, name, request, &expected)]);
+    }
+    for (name, request) in [
+        ("A", replace("y")),
+        ("A", DELETE),
+        ("A", after("<!--LDMD:BEGIN id=\"c\"-->")),
+        ("ldmd 0", replace("<!--LDMD:END id=\"a\"-->")),
+        ("ldmd 1", replace("<!--LDMD:BEGIN id=\"a\"-->\n<!--LDMD:END id=\"a\"-->")),
+    ] {
+        let refusal = edit(LDMD.as_bytes(), name, request).unwrap_err();
+        assert_eq!(refusal.code(), "BREAKS_MARKUP", "{name} {request:?}");
+    }
+}
+
+#[test]
+fn mixed_line_ends_and_bytes_that_are_no_text_stay() {
+    let file = b"# A\r\n\r\nx\ny\r\n\n# B\n\xff\n";
+    let read = b"# A\n\nx\ny\n\n";
+    let outline = parse(file).outline;
+    let request = Request::Replace { content: read, scope: SUBTREE, keep_heading: true };
+    let splice =
+        plan(file, &outline, &markup(file), target(&outline, "A"), request, Allow::default())
+            .unwrap();
+    assert!(splice.is_noop && apply(file, &splice) == file);
+    let (_, new) = edit(file, "A", replace("z")).unwrap();
+    assert_eq!(new, b"# A\r\n\r\nz\r\n\n# B\n\xff\n");
+}
+
+#[test]
+fn a_heading_that_needs_a_definition_elsewhere_is_given_back() {
+    let file = "# See [it]\n\ntext\n\n# B\n\n[it]: http://x\n";
+    let (splice, new) = edit(file.as_bytes(), "See it", replace("# See [it]\n\nother\n")).unwrap();
+    assert!(splice.stripped_heading);
+    assert_eq!(new, file.replace("text", "other").as_bytes());
+}
+
+#[test]
+fn time_is_linear() {
+    let nested: String =
+        (0..20_000).map(|i| format!("{} t{i}\n\n- a\n\n", "#".repeat(i % 6 + 1))).collect();
+    let blank = format!("# A\n{}# B\n{}", "\n".repeat(200_000), " \n".repeat(200_000));
+    let items = format!("# A\n\n{}", "- a\n\n\n".repeat(20_000));
+    for (file, name) in [
+        (&nested, "t19998"),
+        (&blank, "A"),
+        (&items, "A"),
+        (&nested, "root"),
+        (&items, "item 9999"),
+    ] {
+        for request in [
+            replace("x\n"),
+            last("###### y"),
+            last(&items),
+            after("- z\n"),
+            replace(&nested),
+            DELETE,
+            DELETE_OWN,
+        ] {
+            let start = std::time::Instant::now();
+            let everything = Allow { drop: true, escape: true, duplicate: false };
+            drop(edit_allowing(everything, file.as_bytes(), name, request));
+            assert!(start.elapsed().as_secs() < 5, "{name} {:?}", start.elapsed());
+        }
+    }
+}

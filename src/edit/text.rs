@@ -1,0 +1,126 @@
+//! Lines of content and file: blank ones at the ends, and what ends them.
+//!
+//! Invariant: text is cut and joined at line ends alone.
+
+use crate::position::{ByteSpan, next_line_start, trim_line_end};
+
+/// The bytes of `span`; none where it leaves `bytes`.
+pub(super) fn slice(bytes: &[u8], span: ByteSpan) -> &[u8] {
+    bytes.get(span.start..span.end).unwrap_or_default()
+}
+
+/// Where the bytes of `span` lie without blank lines at both ends and without the final line end;
+/// its beginning where there are no others.
+pub(super) fn trimmed(bytes: &[u8], span: ByteSpan) -> ByteSpan {
+    let text = slice(bytes, span);
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    let Some(first) = text.iter().position(|byte| !is_blank(byte)) else {
+        return ByteSpan::new(span.start, span.start);
+    };
+    let last = text.iter().rposition(|byte| !is_blank(byte)).unwrap_or(first);
+    let before = text.get(..first).unwrap_or_default();
+    let start = before.iter().rposition(|&byte| is_line_end(byte)).map_or(0, |at| at + 1);
+    let end = last + first_line_length(text.get(last..).unwrap_or_default());
+    ByteSpan::new(span.start + start, span.start + end)
+}
+
+/// The length of the first line of `text` without its line end.
+fn first_line_length(text: &[u8]) -> usize {
+    text.iter().position(|&byte| is_line_end(byte)).unwrap_or(text.len())
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// Whether a line begins at `offset`, the byte behind `floor` being the first of the text.
+pub(super) fn is_line_start(bytes: &[u8], floor: usize, offset: usize) -> bool {
+    offset <= floor
+        || offset.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|&byte| is_line_end(byte))
+}
+
+/// The first line of `text`, without its line end.
+pub(super) fn first_line(text: &[u8]) -> &[u8] {
+    text.get(..first_line_length(text)).unwrap_or_default()
+}
+
+/// What stands behind the last line end of `text`.
+pub(super) fn last_line(text: &[u8]) -> &[u8] {
+    let start = text.iter().rposition(|&byte| is_line_end(byte)).map_or(0, |at| at + 1);
+    text.get(start..).unwrap_or_default()
+}
+
+/// The lines of `text` with their line ends.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut position = 0;
+    std::iter::from_fn(move || {
+        let end = next_line_start(text, position);
+        let line = text.get(position..end).filter(|line| !line.is_empty());
+        position = end;
+        line
+    })
+}
+
+/// The line end that most lines of `text` have, the first of LF, CRLF and CR where equally many do;
+/// `None` where no line has one.
+pub(super) fn dominant_line_end(text: &[u8]) -> Option<&'static [u8]> {
+    let mut counts = [(0, &b"\n"[..]), (0, b"\r\n"), (0, b"\r")];
+    for line in lines(text) {
+        let ending = line.get(trim_line_end(line).len()..).unwrap_or_default();
+        for (count, _) in counts.iter_mut().filter(|(_, line_end)| *line_end == ending) {
+            *count += 1;
+        }
+    }
+    // The last of several greatest ones is what `max_by_key` gives.
+    let most = counts.into_iter().rev().max_by_key(|(count, _)| *count);
+    most.filter(|(count, _)| *count > 0).map(|(_, line_end)| line_end)
+}
+
+/// `text` with `line_end` for each of its line ends.
+pub(super) fn with_line_ends(text: &[u8], line_end: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(text.len() + text.len() / 16);
+    for line in lines(text) {
+        let without = trim_line_end(line);
+        result.extend_from_slice(without);
+        if without.len() < line.len() {
+            result.extend_from_slice(line_end);
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_lines_and_the_final_line_end_are_trimmed_and_indentation_is_not() {
+        for (text, expected) in [
+            ("", ""),
+            (" \t\n\r\n", ""),
+            ("a", "a"),
+            ("\n \n    code \n \n", "    code "),
+            ("\r\ra\r\nb\r", "a\r\nb"),
+            ("a\n\n b\t\n", "a\n\n b\t"),
+        ] {
+            let bytes = text.as_bytes();
+            let span = trimmed(bytes, ByteSpan::new(0, bytes.len()));
+            assert_eq!(slice(bytes, span), expected.as_bytes(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_line_end_of_most_lines_wins() {
+        for (text, expected) in [
+            ("", None),
+            ("a", None),
+            ("a\nb\r\n", Some("\n")),
+            ("a\r\nb\r\nc\n", Some("\r\n")),
+            ("a\rb\rc\n", Some("\r")),
+        ] {
+            let expected = expected.map(str::as_bytes);
+            assert_eq!(dominant_line_end(text.as_bytes()), expected, "{text:?}");
+        }
+        assert_eq!(with_line_ends(b"a\nb\r\n\rc", b"\r\n"), b"a\r\nb\r\n\r\nc");
+    }
+}
