@@ -113,6 +113,15 @@ CREATE TABLE name_key (
     PRIMARY KEY (key, document_id)
 ) WITHOUT ROWID;
 
+-- Edits under way: a file that is being replaced, by what, and the temporary file that will take its
+-- place. Whoever meets one whose writer is gone finds the file as it was or as it should be.
+CREATE TABLE edit_intent (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,
+    temporary TEXT NOT NULL,
+    new_hash BLOB NOT NULL
+);
+
 CREATE TABLE diagnostic (
     document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,

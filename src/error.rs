@@ -19,6 +19,10 @@ pub enum ErrorKind {
     Limit,
     /// A pattern is not one of the syntax.
     InvalidPattern,
+    /// What is to be changed is not what the change was made for.
+    Conflict,
+    /// An edit would do more than it says.
+    EditRefused,
     /// A path lies outside the root of the store.
     OutsideRoot,
     /// Another process is writing.
@@ -47,6 +51,8 @@ impl ErrorKind {
             Self::BudgetTooSmall => "BUDGET_TOO_SMALL",
             Self::Limit => "LIMIT",
             Self::InvalidPattern => "INVALID_PATTERN",
+            Self::Conflict => "CONFLICT",
+            Self::EditRefused => "EDIT_REFUSED",
             Self::OutsideRoot => "OUTSIDE_ROOT",
             Self::Locked => "LOCKED",
             Self::ReadOnly => "READ_ONLY",

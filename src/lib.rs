@@ -5,9 +5,10 @@
 //!
 //! - [`cli`]: the front door. Arguments to requests, answers to bytes and exit statuses.
 //! - [`output`]: answers as JSON, text or bytes, within a budget, safe to show. Never asks the store.
-//! - [`query`] and [`mod@ingest`]: the verbs. Questions of one snapshot; files brought into the store.
-//!   The one look sideways: a question compares a file with what is stored by the rules that ingest
-//!   has for the state of a file and for where it lies.
+//! - [`query`], [`mod@ingest`] and [`edit`]: the verbs. Questions of one snapshot; files brought into the
+//!   store; files changed and the store with them. They look sideways where one rule must hold for both:
+//!   a question compares a file with what is stored as an ingest does; an edit names its place as a
+//!   question does, and brings the file into the store as an ingest does.
 //! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index that follows it.
 //!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
 //! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
@@ -34,6 +35,7 @@
 
 pub mod address;
 pub mod cli;
+pub mod edit;
 pub mod error;
 pub mod ingest;
 pub mod ldmd;

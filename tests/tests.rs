@@ -15,6 +15,7 @@ mod bad_input;
 mod budgets;
 mod context;
 mod corpus;
+mod edits;
 mod harness;
 mod ingest;
 mod ldmd;

@@ -103,6 +103,14 @@ pub(super) enum Command {
     Context(ContextArgs),
     /// Tell what an agent should know of the store first
     Prime,
+    /// Replace a section of a file, and nothing else
+    Replace(ReplaceArgs),
+    /// Insert content beside or below a section
+    Insert(InsertArgs),
+    /// Delete a section
+    Delete(DeleteArgs),
+    /// Make several edits of one file, all or none
+    Edit(EditArgs),
     /// Print the whole store as a pack
     Dump(DumpArgs),
     /// Bring the documents of a pack into the store
@@ -118,12 +126,14 @@ impl Command {
         );
         match format {
             FormatName::Json | FormatName::Jsonl | FormatName::Text | FormatName::Ldmd => true,
-            FormatName::Raw => matches!(
-                self,
-                Self::Select(_)
-                    | Self::Read(_)
-                    | Self::Ldmd(LdmdCommand::Get(_) | LdmdCommand::Emit(_))
-            ),
+            FormatName::Raw => {
+                matches!(
+                    self,
+                    Self::Select(_)
+                        | Self::Read(_)
+                        | Self::Ldmd(LdmdCommand::Get(_) | LdmdCommand::Emit(_))
+                ) || self.is_trial()
+            }
             FormatName::Records => {
                 is_walk
                     || matches!(
@@ -133,6 +143,17 @@ impl Command {
             }
             FormatName::Markdown => matches!(self, Self::Context(_)),
             FormatName::Mermaid | FormatName::Dot => is_walk,
+        }
+    }
+
+    /// Whether it is an edit that is only tried, whose answer is a diff.
+    fn is_trial(&self) -> bool {
+        match self {
+            Self::Replace(arguments) => arguments.options.dry_run,
+            Self::Insert(arguments) => arguments.options.dry_run,
+            Self::Delete(arguments) => arguments.options.dry_run,
+            Self::Edit(arguments) => arguments.options.dry_run,
+            _ => false,
         }
     }
 }
@@ -529,6 +550,139 @@ pub(super) struct ContextArgs {
     pub(super) query_limit: usize,
     #[command(flatten)]
     pub(super) list: ListArgs,
+}
+
+/// How an edit is made.
+#[derive(Debug, Args)]
+pub(super) struct EditOptions {
+    /// Only tell what would change, as a unified diff
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Edit only where the section, or the file, has this hash, as `read` tells it
+    #[arg(long, value_name = "HASH")]
+    pub(super) expect: Option<String>,
+    /// Let a unique part of a title name the section
+    #[arg(long)]
+    pub(super) fuzzy: bool,
+    /// Seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
+        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
+    pub(super) wait: u64,
+}
+
+/// New content; standard input where neither is given.
+#[derive(Debug, Args)]
+pub(super) struct ContentArgs {
+    /// The new content
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "content_file")]
+    pub(super) content: Option<String>,
+    /// The file that holds the new content; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) content_file: Option<PathBuf>,
+}
+
+/// `replace`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel replace guide Install --content 'Run the installer.'")]
+pub(super) struct ReplaceArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// The place in it: a slug path, an exact title, @LINE, a selector, @frontmatter, ldmd:ID
+    #[arg(value_name = "SECTION")]
+    pub(super) section: String,
+    #[command(flatten)]
+    pub(super) content: ContentArgs,
+    /// Leave child sections as they are
+    #[arg(long)]
+    pub(super) no_children: bool,
+    /// Replace the heading, too
+    #[arg(long)]
+    pub(super) no_keep_heading: bool,
+    /// Let sections go that the new content does not have
+    #[arg(long)]
+    pub(super) allow_drop: bool,
+    /// Let headings of the content leave the section
+    #[arg(long)]
+    pub(super) allow_escape: bool,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+/// `insert`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: mdsel insert guide Install --position last_child --content-file new.md"
+)]
+pub(super) struct InsertArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// The place beside or below which the content goes
+    #[arg(value_name = "ANCHOR")]
+    pub(super) anchor: String,
+    #[command(flatten)]
+    pub(super) content: ContentArgs,
+    /// Where it goes
+    #[arg(long, value_enum, default_value_t = PositionName::After)]
+    pub(super) position: PositionName,
+    /// Give its headings the levels that the place asks for
+    #[arg(long)]
+    pub(super) relevel: bool,
+    /// Let it take over what follows
+    #[arg(long)]
+    pub(super) allow_escape: bool,
+    /// Insert it beside an equal section
+    #[arg(long)]
+    pub(super) allow_duplicate: bool,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+/// A place beside or below another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[value(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PositionName {
+    /// Right before it
+    Before,
+    /// Behind it and all below it
+    After,
+    /// Behind its own text, before its first child section
+    FirstChild,
+    /// Behind its last child section
+    LastChild,
+}
+
+/// `delete`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel delete guide 'Install/From source' --dry-run")]
+pub(super) struct DeleteArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// The place that goes, with all below it
+    #[arg(value_name = "SECTION")]
+    pub(super) section: String,
+    /// Keep child sections, which then stand below another section
+    #[arg(long)]
+    pub(super) no_children: bool,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+/// `edit`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel edit guide --batch edits.jsonl")]
+pub(super) struct EditArgs {
+    /// The document
+    #[arg(value_name = "DOC")]
+    pub(super) document: String,
+    /// A JSON object a line: operation, section, content, position, and the flags of its command
+    #[arg(long, value_name = "FILE")]
+    pub(super) batch: PathBuf,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
 }
 
 /// `dump`.

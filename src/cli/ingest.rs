@@ -38,6 +38,9 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if !is_preview {
         remark(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
     }
+    if !is_new && !is_preview {
+        store::settle(&path)?;
+    }
     let bar = Bar::new();
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
     bar.clear();

@@ -6,6 +6,7 @@
 
 mod args;
 mod context;
+mod edit;
 mod ingest;
 mod ldmd;
 mod links;
@@ -117,6 +118,10 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Links(command) => links::run(&cli.global, command),
         Command::Context(arguments) => context::run(&cli.global, arguments),
         Command::Prime => context::prime(&cli.global),
+        Command::Replace(arguments) => edit::replace(&cli.global, arguments),
+        Command::Insert(arguments) => edit::insert(&cli.global, arguments),
+        Command::Delete(arguments) => edit::delete(&cli.global, arguments),
+        Command::Edit(arguments) => edit::batch(&cli.global, arguments),
         Command::Dump(arguments) => pack::dump(&cli.global, arguments),
         Command::Load(arguments) => pack::load(&cli.global, arguments),
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::args::Global;
 use super::progress::Silent;
 use super::remark;
+use crate::edit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{self, OptionChanges, Paths};
 use crate::limits;
@@ -54,7 +55,7 @@ pub(super) fn new_path() -> Result<PathBuf> {
 }
 
 /// The store that is there to be asked.
-fn existing(global: &Global) -> Result<PathBuf> {
+pub(super) fn existing(global: &Global) -> Result<PathBuf> {
     find(global)?.ok_or_else(|| {
         Error::new(
             ErrorKind::StoreNotFound,
@@ -64,9 +65,24 @@ fn existing(global: &Global) -> Result<PathBuf> {
     })
 }
 
-/// Opens the store for reading.
+/// Opens the store for reading, behind the end of an edit that was interrupted.
 pub(super) fn open(global: &Global) -> Result<Snapshot> {
-    Snapshot::open(&existing(global)?)
+    let path = existing(global)?;
+    let snapshot = Snapshot::open(&path)?;
+    if !snapshot.has_edit_intents()? {
+        return Ok(snapshot);
+    }
+    drop(snapshot);
+    settle(&path)?;
+    Snapshot::open(&path)
+}
+
+/// Ends edits that were interrupted.
+pub(super) fn settle(path: &Path) -> Result<()> {
+    for warning in edit::settle(path)? {
+        remark(&format!("warning: {}", warning.message));
+    }
+    Ok(())
 }
 
 /// Opens the store and its full-text index; where `--refresh` asks for it, brings all of it up to
@@ -76,6 +92,12 @@ pub(super) fn open_full_text(global: &Global) -> Result<(Snapshot, FullText)> {
     if global.refresh {
         refresh(&path, Paths::All)?;
     }
+    let (snapshot, full_text) = FullText::open(&path)?;
+    if !snapshot.has_edit_intents()? {
+        return Ok((snapshot, full_text));
+    }
+    drop((snapshot, full_text));
+    settle(&path)?;
     FullText::open(&path)
 }
 

@@ -1,171 +1,174 @@
-//! Edits: which bytes of a file go and what takes their place, or why not. Pure: no store, no file.
+//! Edits: sections of files replaced, inserted and deleted, and nothing else changed.
 //!
-//! [`plan()`] computes a [`Splice`] from the bytes of a file, their outline and a [`Request`];
-//! [`apply()`] carries it out. `text` knows lines and line ends, `fragment` reads the content that is to
-//! be put in, `slot` owns the blank lines at its seams, `check` compares the outlines before and
-//! after. Invariant (contract, section 11): bytes outside the splice stay as they are and, read again,
-//! mean what they meant; an edit of which that is not true is refused.
-//!
-//! How content is taken. A byte order mark at its beginning is dropped and its line ends become those
-//! that most lines of the file have; nothing else is converted. Blank lines (spaces and tabs alone)
-//! at its beginning and end, and its final line end, do not count: what separates it from its
-//! neighbours is decided by the file. Only content for a whole document, and content inside a list or
-//! block quote, keeps them.
-//!
-//! How blank lines are kept, so that equal edits never add up:
-//!
-//! - Blank lines that stand between the place and its neighbours stay. Content that is put into a run
-//!   of them goes to the end of the run, one blank line behind it; at the end of the file, to the
-//!   beginning of the run, one blank line before it.
-//! - Where no blank line stands, one is added; but not between two lines that stood beside each
-//!   other before, nor beside a line that is an LDMD marker, unless the text would read differently
-//!   without it.
-//! - What is deleted takes one of the runs beside it along: the one behind it, or the one before it
-//!   where it stands last in the file or none stands behind it. So deleting what was inserted gives the
-//!   old file, provided that a blank line (or the end of the file) stood at that place.
-//! - A file without a final line end stays without one.
-//!
-//! ```
-//! use mdsel::edit::{Allow, Request, Scope, Target, apply, plan};
-//! use mdsel::{ldmd, markdown};
-//!
-//! let file = b"# A\n\nold\n\n# B\n";
-//! let document = markdown::parse(file);
-//! let markup = ldmd::parse(file, &document.opaque);
-//! let target = Target::Node(document.outline.sections[0].node);
-//! let request = Request::Replace { content: b"new", scope: Scope::Subtree, keep_heading: true };
-//! let splice = plan(file, &document.outline, &markup, target, request, Allow::default()).unwrap();
-//! assert_eq!(apply(file, &splice), b"# A\n\nnew\n\n# B\n");
-//! ```
+//! [`plan`] computes which bytes of a file take the place of which, or why not, and is pure; `change`
+//! turns requests by address into such plans; `file` replaces a file within the root; [`edit()`] does all
+//! of it and brings the store along. Invariant (contract, section 11): a file is the old one or the new
+//! one, never anything else, and the store is of one of them; an edit that was acknowledged is in both.
 
-mod check;
-mod draft;
-mod fragment;
-mod plan;
-mod refusal;
-mod slot;
-mod text;
-mod version;
+mod answer;
+mod change;
+mod file;
+pub mod plan;
 
-pub use plan::plan;
-pub use refusal::Refusal;
+pub use answer::Answer;
+pub use change::{Done, Edit, Operation};
 
-use crate::position::ByteSpan;
+use std::path::Path;
+use std::time::Duration;
 
-/// The place that is edited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// The whole document.
-    Document,
-    /// Its front matter, delimiters included.
-    FrontMatter,
-    /// A node of the outline, as its index: the root, a section, a block or an item.
-    Node(usize),
-    /// An LDMD section, as its index: what stands between its markers where that is replaced or added
-    /// to, and the markers too where it goes or something goes beside it.
-    Ldmd(usize),
+use crate::address::Fault;
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::ingest::{packed, resolved};
+use crate::query::{Library, documents};
+use crate::store::{EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer};
+use change::Version;
+use file::Place;
+
+/// What to edit.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The store file, absolute.
+    pub store: &'a Path,
+    /// The document by name.
+    pub document: String,
+    /// The edits, each made behind those before it; all of them, or none.
+    pub edits: Vec<Edit>,
+    /// Whether only to tell what would be done.
+    pub is_dry_run: bool,
+    /// How long to wait for another writer.
+    pub wait: Duration,
 }
 
-/// Where content is inserted, seen from the anchor (the seed paper on document tools).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Position {
-    /// Right before it.
-    Before,
-    /// Behind it and all below it.
-    After,
-    /// Behind its own text, before its first child section.
-    FirstChild,
-    /// Behind its last child section.
-    LastChild,
+/// What was done, or would be done.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The document.
+    pub file: String,
+    /// Each edit.
+    pub done: Vec<Done>,
+    /// The bytes before all edits.
+    pub before: Vec<u8>,
+    /// The bytes behind them.
+    pub after: Vec<u8>,
+    /// Remarks.
+    pub warnings: Vec<Warning>,
 }
 
-/// How much of a section is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// The section with all below it.
-    #[default]
-    Subtree,
-    /// Its heading and the text up to its first child section.
-    Own,
+/// Makes edits of one document; the inner fault says that a place is not there.
+pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>> {
+    let store = resolved(request.store)?;
+    // Held from before the file is read until the store is written: two edits at once come one
+    // behind the other.
+    let mut writer = Writer::open(&store, request.wait)?;
+    let mut warnings = recover(&mut writer)?;
+    let snapshot = Snapshot::open(&store)?;
+    let library = Library::new(&snapshot);
+    let stored = match documents::one(&library, &request.document)? {
+        Ok(stored) => stored,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let place = Place::open(snapshot.root(), &stored.path)?;
+    let before = place.read(snapshot.options().max_file_bytes)?;
+    if *blake3::hash(&before).as_bytes() != stored.hash {
+        let message = format!("{}: the file is not the one that is stored", stored.path);
+        return Err(Error::new(ErrorKind::Conflict, message)
+            .with_hint("bring it up to date with `mdsel ingest`, and look at it again"));
+    }
+    let mut version = Version::new(stored.clone(), before.clone());
+    let mut done = Vec::new();
+    for edit in &request.edits {
+        match version.make(edit)? {
+            Ok(one) => done.push(one),
+            Err(fault) => return Ok(Err(fault)),
+        }
+    }
+    let after = version.into_bytes();
+    drop(library);
+    drop(snapshot);
+    if after.len() as u64 > writer.options()?.unwrap_or_default().max_file_bytes {
+        return Err(crate::limits::exceeded("max-file-size"));
+    }
+    if !request.is_dry_run && after != before {
+        // Whatever may be refused is refused before the file is touched.
+        let document = pack(&stored.path, after.clone())?;
+        let (path, temporary) = (stored.path.clone(), file::temporary_name());
+        let intent = EditIntent { path, temporary, new_hash: document.hash };
+        let note = writer.note_intent(&intent)?;
+        if let Err(error) = place.replace(&intent.temporary, &after) {
+            forget(&mut writer, note)?;
+            return Err(error);
+        }
+        take(&mut writer, document, note)?;
+    }
+    warnings.extend(writer.close()?);
+    Ok(Ok(Report { file: stored.path, done, before, after, warnings }))
 }
 
-/// What is to be done with the target.
-#[derive(Clone, Copy, Debug)]
-pub enum Request<'a> {
-    /// Other content takes its place.
-    Replace {
-        /// The new content; empty content leaves the heading alone, or nothing.
-        content: &'a [u8],
-        /// How much of a section is replaced.
-        scope: Scope,
-        /// Whether a section keeps its heading, unless the content begins with that very heading.
-        keep_heading: bool,
-    },
-    /// Content is added beside or below it.
-    Insert {
-        /// The new content.
-        content: &'a [u8],
-        /// Where it goes.
-        position: Position,
-        /// Whether its headings are moved by as many levels as make the first one right.
-        relevel: bool,
-    },
-    /// It goes.
-    Delete {
-        /// How much of a section goes.
-        scope: Scope,
-    },
+/// Makes of the new bytes of a file what the store wants.
+fn pack(path: &str, bytes: Vec<u8>) -> Result<PackedDocument> {
+    let hash = *blake3::hash(&bytes).as_bytes();
+    // A file written just now may change once more within the same tick: it is looked at again.
+    let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
+    packed(path.to_owned(), bytes, hash, state, &mut Packer::new()?)?
+        .map_err(|reason| Error::new(ErrorKind::EditRefused, format!("{path}: {reason}")))
 }
 
-/// What is done although it may be a mistake.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Allow {
-    /// Replacing sections by fewer ones.
-    pub drop: bool,
-    /// Headings that leave the section, and take along what follows.
-    pub escape: bool,
-    /// Inserting a section beside an equal one.
-    pub duplicate: bool,
+/// Brings what an edit made of a file into the store, and forgets the note of it.
+fn take(writer: &mut Writer, document: PackedDocument, note: i64) -> Result<()> {
+    writer.begin()?;
+    writer.put(document)?;
+    writer.forget_intent(note)?;
+    writer.commit()
 }
 
-/// A section that stands below another one than before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reparented {
-    /// Its slug path before; `@LINE` where it has none.
-    pub from: String,
-    /// Its slug path afterwards; `@LINE` where it has none.
-    pub to: String,
+/// Forgets the note of an edit that was not made.
+fn forget(writer: &mut Writer, note: i64) -> Result<()> {
+    writer.begin()?;
+    writer.forget_intent(note)?;
+    writer.commit()
 }
 
-/// An edit in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Splice {
-    /// The bytes of the old file that go.
-    pub at: ByteSpan,
-    /// What takes their place.
-    pub bytes: Vec<u8>,
-    /// What `read` gives of the old content, blank lines at its end included, in the old file.
-    pub removed: ByteSpan,
-    /// Where the new content, without blank lines that were added, lies in the new file.
-    pub inserted: ByteSpan,
-    /// Whether the new file is the old one.
-    pub is_noop: bool,
-    /// Whether the content began with the section's heading, which was not doubled.
-    pub stripped_heading: bool,
-    /// The sections that are gone: slug paths in the old file, `@LINE` where there is none.
-    pub removed_sections: Vec<String>,
-    /// The sections that stand below another one than before.
-    pub reparented: Vec<Reparented>,
+/// Ends the edits whose process was killed: a file that has the new bytes is brought into the store, and
+/// temporary files go.
+fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
+    let mut warnings = Vec::new();
+    let intents = writer.intents()?;
+    let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(warnings) };
+    let most = writer.options()?.unwrap_or_default().max_file_bytes;
+    for (note, intent) in intents {
+        let Ok(place) = Place::open(&root, &intent.path) else {
+            forget(writer, note)?;
+            continue;
+        };
+        place.remove_temporary(&intent.temporary);
+        let new = place.read(most).ok();
+        let new = new.filter(|bytes| *blake3::hash(bytes).as_bytes() == intent.new_hash);
+        let what = match new.map(|bytes| pack(&intent.path, bytes)) {
+            Some(Ok(document)) => {
+                take(writer, document, note)?;
+                "was made, and is now in the store"
+            }
+            _ => {
+                forget(writer, note)?;
+                "was not made"
+            }
+        };
+        let message = format!("{}: an edit that was interrupted {what}", intent.path);
+        warnings.push(Warning::new("EDIT_RECOVERED", message));
+    }
+    Ok(warnings)
 }
 
-/// The file that `splice` makes of `file`.
-pub fn apply(file: &[u8], splice: &Splice) -> Vec<u8> {
-    let head = file.get(..splice.at.start).unwrap_or_default();
-    let tail = file.get(splice.at.end..).unwrap_or_default();
-    [head, &splice.bytes, tail].concat()
+/// Ends edits that were interrupted, where nobody else is writing.
+pub fn settle(store: &Path) -> Result<Vec<Warning>> {
+    let mut writer = match Writer::open(store, Duration::ZERO) {
+        Ok(writer) => writer,
+        Err(error) if matches!(error.kind(), ErrorKind::Locked | ErrorKind::ReadOnly) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(error),
+    };
+    let mut warnings = recover(&mut writer)?;
+    warnings.extend(writer.close()?);
+    Ok(warnings)
 }
-
-#[cfg(test)]
-mod properties;
-#[cfg(test)]
-mod tests;

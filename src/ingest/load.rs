@@ -9,7 +9,7 @@ use std::io::{BufReader, Seek as _};
 use std::path::Path;
 use std::time::Duration;
 
-use super::pipeline::{Outcome, packed};
+use super::pipeline::packed;
 use super::report::{ChangeKind, Report, Skipped};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::pack::{self, Item};
@@ -108,16 +108,15 @@ impl Load {
         let change = if known.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
         let path = document.path;
         match packed(path.clone(), document.bytes, hash, state, &mut self.packer)? {
-            Outcome::Put(document) => {
+            Ok(document) => {
                 self.report.warn(&path, &document.diagnostics);
-                writer.put(*document)?;
+                writer.put(document)?;
                 self.report.count(&path, change);
             }
-            Outcome::Refused(reason) => {
+            Err(reason) => {
                 let skipped = Skipped { file: path, reason: reason.to_owned() };
                 self.report.skipped.push(skipped);
             }
-            Outcome::Same(_) | Outcome::Unreadable(_) | Outcome::Gone => {}
         }
         Ok(())
     }

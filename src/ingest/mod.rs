@@ -14,6 +14,7 @@ mod state;
 mod walk;
 
 pub use load::{LoadRequest, Strategy, load};
+pub(crate) use pipeline::packed;
 pub use report::{Change, ChangeKind, Report, Skipped};
 pub(crate) use scope::is_really_below;
 pub use state::file_state;
@@ -372,7 +373,7 @@ fn open_if_there(store: &Path) -> Result<Option<Snapshot>> {
 }
 
 /// The store itself where `path` is a symbolic link to it, so that there is one lock and one root.
-fn resolved(path: &Path) -> Result<PathBuf> {
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     if let Ok(target) = std::fs::read_link(path) {
         let folder = path.parent().unwrap_or_else(|| Path::new(""));
         // A link to a link, or to a file that is not made yet.

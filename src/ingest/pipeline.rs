@@ -154,19 +154,23 @@ fn take(
     if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
         return Ok(Outcome::Same(state));
     }
-    packed(candidate.path.clone(), bytes, hash, state, packer)
+    Ok(match packed(candidate.path.clone(), bytes, hash, state, packer)? {
+        Ok(document) => Outcome::Put(Box::new(document)),
+        Err(reason) => Outcome::Refused(reason),
+    })
 }
 
-/// Parses the bytes of a document and makes of them what the store wants.
-pub(super) fn packed(
+/// Parses the bytes of a document and makes of them what the store wants; the inner error says why they
+/// are no document.
+pub(crate) fn packed(
     path: String,
     bytes: Vec<u8>,
     hash: [u8; 32],
     state: FileState,
     packer: &mut Packer,
-) -> Result<Outcome> {
+) -> Result<std::result::Result<PackedDocument, &'static str>> {
     if let Some(reason) = markdown::refusal(&bytes) {
-        return Ok(Outcome::Refused(reason));
+        return Ok(Err(reason));
     }
     let mut document = markdown::parse(&bytes);
     let markup = ldmd::parse(&bytes, &document.opaque);
@@ -178,9 +182,9 @@ pub(super) fn packed(
     }));
     let links = Outgoing::of(&document, &markup);
     match packer.pack(NewDocument { path, bytes, hash, state, document, markup, links }) {
-        Ok(document) => Ok(Outcome::Put(Box::new(document))),
+        Ok(document) => Ok(Ok(document)),
         Err(error) if error.kind() == ErrorKind::Limit => {
-            Ok(Outcome::Refused("its outline is larger than the limit outline-bytes"))
+            Ok(Err("its outline is larger than the limit outline-bytes"))
         }
         Err(error) => Err(error),
     }

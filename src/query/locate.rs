@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::library::OpenDocument;
 use super::place::{Place, Target};
-use super::section_path::SectionPath;
+use super::section_path::{SectionPath, Tier};
 use super::suggestion;
 use crate::address::{
     Fault, FaultCode, Locator, Ordinal, Params, ParsedPlace, Part, Scope, Selector, Step, StepKind,
@@ -82,6 +82,45 @@ pub(super) fn locate(document: &Rc<OpenDocument>, text: &str) -> Reading {
     with_its_part(reading)
 }
 
+/// The one place that `text` names in `document` for an edit: exactly, but for `is_fuzzy` by a unique part
+/// of a title, too.
+pub(crate) fn locate_exactly(
+    document: &Rc<OpenDocument>,
+    text: &str,
+    is_fuzzy: bool,
+) -> Result<Place, Fault> {
+    let reading = match parse_place(text) {
+        Ok(ParsedPlace { locator: Locator::SectionPath(path), params }) if !is_fuzzy => {
+            let tiers: Vec<Tier> = SectionPath::new(&path).tiers().into();
+            let exact = tiers.into_iter().filter(|tier| *tier != Tier::Substring);
+            with_its_part(in_tiers(document, &path, exact, params))
+        }
+        _ => locate(document, text),
+    };
+    let reading = reading.in_address(text, 0);
+    if let Some(fault) = reading.fault {
+        return Err(fault);
+    }
+    let fault = |code, message: &str| Err(Fault::new(code, message).of(text, 0));
+    match reading.places.as_slice() {
+        [place] if place.params != Params::default() => {
+            fault(FaultCode::MalformedQuery, "a place to be edited has no parameters")
+        }
+        [place] if place.resolved.is_some() => fault(
+            FaultCode::SelectorNotFound,
+            "no heading stands there; edits name a place exactly",
+        ),
+        [place] => Ok(place.clone()),
+        places => {
+            let message = format!("{} places are named so", places.len());
+            let mut fault = Fault::new(FaultCode::Ambiguous, message).of(text, 0);
+            let shown = places.iter().take(limits::MAX_CANDIDATES_SHOWN);
+            fault.candidates = shown.map(Place::address).collect();
+            Err(fault)
+        }
+    }
+}
+
 /// The only hit, or the ambiguity.
 pub(super) fn only(
     hits: Vec<(Rc<OpenDocument>, usize)>,
@@ -108,8 +147,18 @@ pub(super) fn only(
 }
 
 fn at_section_path(document: &Rc<OpenDocument>, text: &str, params: Params) -> Reading {
+    in_tiers(document, text, SectionPath::new(text).tiers().into_iter(), params)
+}
+
+/// What a section path names in the first of `tiers` in which it names anything.
+fn in_tiers(
+    document: &Rc<OpenDocument>,
+    text: &str,
+    tiers: impl Iterator<Item = Tier>,
+    params: Params,
+) -> Reading {
     let path = SectionPath::new(text);
-    for tier in path.tiers() {
+    for tier in tiers {
         let hits = path.hits(&document.tree, tier);
         if !hits.is_empty() {
             let hits = hits.into_iter().map(|node| (Rc::clone(document), node)).collect();

@@ -33,6 +33,7 @@ pub mod toc;
 
 pub use cursor::Cursor;
 pub use library::Library;
+pub(crate) use locate::locate_exactly;
 
 /// How a command ended, as scripts see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

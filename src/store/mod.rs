@@ -68,6 +68,17 @@ pub struct StoredDocument {
     pub has_ldmd: bool,
 }
 
+/// A file that is being replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditIntent {
+    /// Its path relative to the root, with `/`.
+    pub path: String,
+    /// The name of the temporary file beside it.
+    pub temporary: String,
+    /// blake3 of the bytes that it will have.
+    pub new_hash: [u8; 32],
+}
+
 /// A document to be put into the store.
 #[derive(Debug)]
 pub struct NewDocument {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::db::{PackedRows, RowPacker, RowWriter};
 use super::fulltext::{self, DocumentText, IndexWriter, Stamp, TextExtractor, Unusable, Usable};
-use super::{FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
+use super::{EditIntent, FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::markdown::{Diagnostic, front_matter};
@@ -147,6 +147,21 @@ impl Writer {
             Ok(())
         });
         Ok(())
+    }
+
+    /// Notes that a file is about to be replaced, in a transaction of its own; tells the note's id.
+    pub fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
+        self.rows.note_intent(intent)
+    }
+
+    /// Forgets such a note.
+    pub fn forget_intent(&self, id: i64) -> Result<()> {
+        self.rows.forget_intent(id)
+    }
+
+    /// The edits that were begun and not ended.
+    pub fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
+        self.rows.intents()
     }
 
     /// Notes the state of a file whose bytes are the stored ones.

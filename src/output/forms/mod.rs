@@ -5,6 +5,7 @@
 
 mod content;
 mod context;
+mod edit;
 mod ingest;
 mod ldmd;
 mod links;

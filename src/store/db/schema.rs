@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6d64_7365;
 const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/0001_documents.sql")];
 
 /// blake3 of what `sqlite_schema` holds behind the last migration.
-const FINGERPRINT: &str = "5ce9787dd7239af26a044701f927901117f9abe999f52b2f47dc55eadb30402e";
+const FINGERPRINT: &str = "62209dee9606c2a5fda29e37fb5acfa3ae4b5f3119219abcf380063abf41ec14";
 
 /// The version of the schema that this program writes.
 pub(super) fn version() -> i64 {

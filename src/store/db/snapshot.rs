@@ -591,6 +591,15 @@ impl Snapshot {
         }))
     }
 
+    /// Whether an edit was begun and not ended, as far as is known.
+    pub fn has_edit_intents(&self) -> Result<bool> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM edit_intent)")
+                .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
+        )
+    }
+
     /// What the store holds in all.
     pub fn totals(&self) -> Result<Totals> {
         self.wrap(self.statement().query_row(

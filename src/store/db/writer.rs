@@ -21,7 +21,7 @@ use crate::limits;
 use crate::links::Outgoing;
 use crate::markdown::Diagnostic;
 use crate::markdown::outline::{Node, NodeKind};
-use crate::store::{FileState, IngestOptions, NewDocument, StoredDocument};
+use crate::store::{EditIntent, FileState, IngestOptions, NewDocument, StoredDocument};
 
 /// A document with everything made that is written of it.
 #[derive(Debug)]
@@ -458,6 +458,46 @@ impl RowWriter {
                 .execute([key, id])?;
         }
         Ok(())
+    }
+
+    /// Notes that a file is about to be replaced, in a transaction of its own; tells the note's id.
+    pub(in crate::store) fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
+        self.begin()?;
+        self.wrap(
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO edit_intent (path, temporary, new_hash) VALUES (?1, ?2, ?3)",
+                )
+                .and_then(|mut statement| {
+                    statement.execute(params![intent.path, intent.temporary, intent.new_hash])
+                }),
+        )?;
+        let id = self.connection.last_insert_rowid();
+        self.commit()?;
+        Ok(id)
+    }
+
+    /// Forgets such a note.
+    pub(in crate::store) fn forget_intent(&self, id: i64) -> Result<()> {
+        self.wrap(
+            self.connection
+                .prepare_cached("DELETE FROM edit_intent WHERE id = ?1")
+                .and_then(|mut statement| statement.execute([id])),
+        )?;
+        Ok(())
+    }
+
+    /// The edits that were begun and not ended.
+    pub(in crate::store) fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
+        let row = |row: &rusqlite::Row<'_>| {
+            let (path, temporary, new_hash) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            Ok((row.get(0)?, EditIntent { path, temporary, new_hash }))
+        };
+        self.wrap(
+            self.connection
+                .prepare_cached("SELECT id, path, temporary, new_hash FROM edit_intent ORDER BY id")
+                .and_then(|mut statement| statement.query_map([], row)?.collect()),
+        )
     }
 
     /// Notes the state of a file whose bytes are the stored ones.

@@ -1,0 +1,207 @@
+//! `replace`, `insert`, `delete` and `edit`: their arguments as requests.
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::args::{
+    ContentArgs, DeleteArgs, EditArgs, EditOptions, FormatName, Global, InsertArgs, PositionName,
+    ReplaceArgs,
+};
+use super::{Status, store};
+use crate::edit::plan::{Allow, Position, Scope};
+use crate::edit::{self, Answer, Edit, Operation, Request};
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::Outcome;
+
+pub(super) fn replace(global: &Global, arguments: &ReplaceArgs) -> Result<Status> {
+    let edit = Edit {
+        operation: Operation::Replace {
+            content: content(&arguments.content)?,
+            scope: scope(arguments.no_children),
+            keep_heading: !arguments.no_keep_heading,
+        },
+        allow: Allow {
+            drop: arguments.allow_drop,
+            escape: arguments.allow_escape,
+            duplicate: false,
+        },
+        ..of(&arguments.section, &arguments.options)
+    };
+    run(global, &arguments.document, vec![edit], &arguments.options, false)
+}
+
+pub(super) fn insert(global: &Global, arguments: &InsertArgs) -> Result<Status> {
+    let edit = Edit {
+        operation: Operation::Insert {
+            content: content(&arguments.content)?,
+            position: position(arguments.position),
+            relevel: arguments.relevel,
+        },
+        allow: Allow {
+            drop: false,
+            escape: arguments.allow_escape,
+            duplicate: arguments.allow_duplicate,
+        },
+        ..of(&arguments.anchor, &arguments.options)
+    };
+    run(global, &arguments.document, vec![edit], &arguments.options, false)
+}
+
+pub(super) fn delete(global: &Global, arguments: &DeleteArgs) -> Result<Status> {
+    let operation = Operation::Delete { scope: scope(arguments.no_children) };
+    let edit = Edit { operation, ..of(&arguments.section, &arguments.options) };
+    run(global, &arguments.document, vec![edit], &arguments.options, false)
+}
+
+/// A line of a batch.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of a command")]
+struct Line {
+    operation: OperationName,
+    section: String,
+    content: Option<String>,
+    position: Option<PositionName>,
+    expect: Option<String>,
+    #[serde(default)]
+    no_children: bool,
+    #[serde(default)]
+    no_keep_heading: bool,
+    #[serde(default)]
+    relevel: bool,
+    #[serde(default)]
+    allow_drop: bool,
+    #[serde(default)]
+    allow_escape: bool,
+    #[serde(default)]
+    allow_duplicate: bool,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OperationName {
+    Replace,
+    Insert,
+    Delete,
+}
+
+pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
+    let text = String::from_utf8(read(&arguments.batch)?)
+        .map_err(|_| Error::new(ErrorKind::Usage, "the batch is not UTF-8"))?;
+    let mut edits = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let line: Line = serde_json::from_str(line).map_err(|error| {
+            Error::new(ErrorKind::Usage, format!("line {number} of the batch: {error}"))
+                .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}")
+        })?;
+        let needed = |content: Option<String>| {
+            content.map(String::into_bytes).ok_or_else(|| {
+                Error::new(ErrorKind::Usage, format!("line {number} of the batch: no content"))
+            })
+        };
+        let operation = match line.operation {
+            OperationName::Replace => Operation::Replace {
+                content: needed(line.content)?,
+                scope: scope(line.no_children),
+                keep_heading: !line.no_keep_heading,
+            },
+            OperationName::Insert => Operation::Insert {
+                content: needed(line.content)?,
+                position: position(line.position.unwrap_or(PositionName::After)),
+                relevel: line.relevel,
+            },
+            OperationName::Delete => Operation::Delete { scope: scope(line.no_children) },
+        };
+        edits.push(Edit {
+            section: line.section,
+            operation,
+            allow: Allow {
+                drop: line.allow_drop,
+                escape: line.allow_escape,
+                duplicate: line.allow_duplicate,
+            },
+            expect: line.expect,
+            is_fuzzy: arguments.options.fuzzy,
+        });
+    }
+    run(global, &arguments.document, edits, &arguments.options, true)
+}
+
+fn of(section: &str, options: &EditOptions) -> Edit {
+    Edit {
+        section: section.to_owned(),
+        operation: Operation::Delete { scope: Scope::Subtree },
+        allow: Allow::default(),
+        expect: options.expect.clone(),
+        is_fuzzy: options.fuzzy,
+    }
+}
+
+fn scope(no_children: bool) -> Scope {
+    if no_children { Scope::Own } else { Scope::Subtree }
+}
+
+fn position(name: PositionName) -> Position {
+    match name {
+        PositionName::Before => Position::Before,
+        PositionName::After => Position::After,
+        PositionName::FirstChild => Position::FirstChild,
+        PositionName::LastChild => Position::LastChild,
+    }
+}
+
+/// The content that is given, or what standard input holds.
+fn content(arguments: &ContentArgs) -> Result<Vec<u8>> {
+    match (&arguments.content, &arguments.content_file) {
+        (Some(text), _) => Ok(text.clone().into_bytes()),
+        (None, Some(path)) => read(path),
+        (None, None) if io::stdin().is_terminal() => {
+            Err(Error::new(ErrorKind::Usage, "no content was given")
+                .with_hint("give it with --content, --content-file, or by standard input"))
+        }
+        (None, None) => read(Path::new("-")),
+    }
+}
+
+/// The bytes of a file, or of standard input.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return std::fs::read(path).map_err(|error| Error::io(path, error));
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::io(Path::new("standard input"), error))?;
+    Ok(bytes)
+}
+
+fn run(
+    global: &Global,
+    document: &str,
+    edits: Vec<Edit>,
+    options: &EditOptions,
+    is_batch: bool,
+) -> Result<Status> {
+    let request = Request {
+        store: &store::existing(global)?,
+        document: document.to_owned(),
+        edits,
+        is_dry_run: options.dry_run,
+        wait: Duration::from_secs(options.wait),
+    };
+    let (report, faults) = match edit::edit(&request)? {
+        Ok(report) => (Some(report), Vec::new()),
+        Err(fault) => (None, vec![fault]),
+    };
+    let is_dry_run = options.dry_run;
+    let answer = Answer { report, faults, is_batch, is_dry_run, with_content: true };
+    // A trial is a diff, unless it is asked for otherwise.
+    let is_diff = is_dry_run && global.format.is_none() && answer.outcome() == Outcome::All;
+    let format = if is_diff { Some(FormatName::Raw) } else { global.format };
+    Global { format, ..global.clone() }.print_list(&answer)?;
+    Ok(answer.outcome().into())
+}

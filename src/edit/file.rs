@@ -1,0 +1,194 @@
+//! A file below the root, and its replacement.
+//!
+//! Invariant: folders are gone down one by one from the root without following a symbolic link, and
+//! whatever is read, written and renamed is named by its name in the folder that was so found; so
+//! nothing outside of the root is touched, whatever is swapped meanwhile.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// A name in a folder below the root.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    folder: OwnedFd,
+    path: &'a Path,
+    name: String,
+}
+
+impl<'a> Place<'a> {
+    /// The place of the document at `path`, relative to `root`.
+    pub(super) fn open(root: &Path, path: &'a str) -> Result<Self> {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut folder = rustix::fs::open(root, flags, Mode::empty())
+            .map_err(|error| Error::io(root, error.into()))?;
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(outside(path));
+        }
+        for part in folders.split_terminator('/') {
+            folder = rustix::fs::openat(&folder, part, flags | OFlags::NOFOLLOW, Mode::empty())
+                .map_err(|error| match error {
+                    rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => outside(path),
+                    error => Error::io(Path::new(path), error.into()),
+                })?;
+        }
+        Ok(Self { folder, path: Path::new(path), name: name.to_owned() })
+    }
+
+    fn io(&self, error: impl Into<std::io::Error>) -> Error {
+        Error::io(self.path, error.into())
+    }
+
+    fn refused(&self, what: &str, hint: &str) -> Error {
+        let message = format!("{}: {what}", self.path.display());
+        Error::new(ErrorKind::EditRefused, message).with_hint(hint)
+    }
+
+    /// Opens the file itself; a symbolic link, a FIFO or a device is refused, and so is a file with
+    /// another name, which would keep the old bytes.
+    fn file(&self) -> Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&self.folder, self.name.as_str(), flags, Mode::empty());
+        let file = match opened {
+            Ok(file) => File::from(file),
+            Err(rustix::io::Errno::LOOP) => {
+                return Err(self.refused("it is a symbolic link", "edit the file that it leads to"));
+            }
+            Err(error) => return Err(self.io(error)),
+        };
+        let metadata = file.metadata().map_err(|error| self.io(error))?;
+        if !metadata.is_file() {
+            return Err(self.refused("it is not a regular file", "name another document"));
+        }
+        if metadata.nlink() > 1 {
+            let hint = "make it a file of its own, as with `cp` and `mv`";
+            return Err(self.refused("the file has another name (hard link)", hint));
+        }
+        if metadata.mode() & 0o222 == 0 {
+            let message = format!("{}: the file is read-only", self.path.display());
+            return Err(Error::new(ErrorKind::ReadOnly, message)
+                .with_hint("give it write permission first"));
+        }
+        Ok(file)
+    }
+
+    /// The bytes of the file, at most `most`.
+    pub(super) fn read(&self, most: u64) -> Result<Vec<u8>> {
+        let file = self.file()?;
+        let mut bytes = Vec::new();
+        file.take(most.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.io(error))?;
+        if bytes.len() as u64 > most {
+            return Err(crate::limits::exceeded("max-file-size"));
+        }
+        Ok(bytes)
+    }
+
+    /// Puts `bytes` in the place of the file, by way of the file `temporary` beside it; behind a fault
+    /// the file is as it was.
+    pub(super) fn replace(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
+        let result = self.try_replace(temporary, bytes);
+        if result.is_err() {
+            self.remove_temporary(temporary);
+        }
+        result
+    }
+
+    fn try_replace(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
+        let old = self.file()?.metadata().map_err(|error| self.io(error))?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let new = rustix::fs::openat(&self.folder, temporary, flags, Mode::RUSR | Mode::WUSR)
+            .map_err(|error| self.io(error))?;
+        let mut new = File::from(new);
+        new.write_all(bytes).map_err(|error| self.io(error))?;
+        // Who may not give a file away keeps it.
+        let owner = (Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
+        rustix::fs::fchown(&new, owner.0, owner.1).ok();
+        rustix::fs::fchmod(&new, Mode::from_raw_mode(old.mode() & 0o7777))
+            .map_err(|error| self.io(error))?;
+        new.sync_all().map_err(|error| self.io(error))?;
+        // The last look before the rename: whoever wrote meanwhile wins.
+        let now = self.file()?.metadata().map_err(|error| self.io(error))?;
+        let told = |metadata: &std::fs::Metadata| {
+            (metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
+        };
+        if told(&now) != told(&old) {
+            let message = format!("{}: the file was changed meanwhile", self.path.display());
+            return Err(Error::new(ErrorKind::Conflict, message)
+                .with_hint("bring it up to date with `mdsel ingest`, and look at it again"));
+        }
+        rustix::fs::renameat(&self.folder, temporary, &self.folder, self.name.as_str())
+            .map_err(|error| self.io(error))?;
+        rustix::fs::fsync(&self.folder).map_err(|error| self.io(error))
+    }
+
+    /// Removes a temporary file of that name, where there is one.
+    pub(super) fn remove_temporary(&self, temporary: &str) {
+        if is_temporary(temporary) {
+            rustix::fs::unlinkat(&self.folder, temporary, AtFlags::empty()).ok();
+        }
+    }
+}
+
+fn outside(path: &str) -> Error {
+    Error::new(ErrorKind::OutsideRoot, format!("{path}: its folder is not one below the root"))
+        .with_hint("edit the file where it really lies")
+}
+
+/// The beginning of the name of every temporary file.
+const PREFIX: &str = ".mdsel-edit-";
+
+/// A name that no other file has.
+pub(super) fn temporary_name() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    format!("{PREFIX}{:016x}", hasher.finish())
+}
+
+/// Whether a name, which a hostile store may have given, can be that of a temporary file.
+fn is_temporary(name: &str) -> bool {
+    name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_temporary_names_are_removed() {
+        assert!(is_temporary(&temporary_name()));
+        assert!(!is_temporary("README.md"));
+        assert!(!is_temporary(".mdsel-edit-../x"));
+        assert_ne!(temporary_name(), temporary_name());
+    }
+
+    #[test]
+    fn no_way_leads_out_of_the_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        std::fs::create_dir_all(root.join("in")).unwrap();
+        std::fs::create_dir(folder.path().join("out")).unwrap();
+        std::fs::write(folder.path().join("out/x.md"), "x").unwrap();
+        std::os::unix::fs::symlink("../out", root.join("link")).unwrap();
+        std::os::unix::fs::symlink("../../out/x.md", root.join("in/x.md")).unwrap();
+        for path in ["link/x.md", "../out/x.md", "in/../../out/x.md", "/out/x.md", "in//x.md", "."]
+        {
+            let kind = Place::open(&root, path).unwrap_err().kind();
+            assert_eq!(kind, ErrorKind::OutsideRoot, "{path}");
+        }
+        let link = Place::open(&root, "in/x.md").unwrap();
+        assert_eq!(link.read(10).unwrap_err().kind(), ErrorKind::EditRefused);
+        assert!(link.replace(".mdsel-edit-1", b"y").is_err());
+        assert_eq!(std::fs::read(folder.path().join("out/x.md")).unwrap(), b"x");
+    }
+}

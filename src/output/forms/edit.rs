@@ -1,0 +1,60 @@
+//! The forms of what an edit answers.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::super::ldmd::Report;
+use super::super::painter::{Painter, Style};
+use super::super::{Answer, Rest};
+use super::value;
+use crate::edit::{self, Done};
+
+/// An edit on one line.
+fn line(file: &str, done: &Done) -> String {
+    let what = match done.operation {
+        _ if done.is_noop => "is as it was".to_owned(),
+        "insert" => format!("inserted at line {}", done.new_lines.start),
+        "delete" => format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end),
+        _ => format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end),
+    };
+    format!("{file}: {}: {what}", done.selector)
+}
+
+fn lines(answer: &edit::Answer) -> impl Iterator<Item = String> {
+    let edits =
+        answer.report.iter().flat_map(|report| report.done.iter().map(|d| (&report.file, d)));
+    edits.map(|(file, done)| line(file, done))
+}
+
+impl Answer for edit::Answer {
+    fn rows(&self) -> Vec<Value> {
+        self.report.iter().map(|_| value(self)).collect()
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        Rest::new(&self.faults, self.warnings(), false, None)
+    }
+
+    fn raw(&self) -> Option<Vec<u8>> {
+        self.is_dry_run.then(|| self.diff().into_bytes())
+    }
+
+    fn text(&self, painter: &mut Painter) {
+        if self.is_dry_run {
+            painter.content(self.diff().as_bytes());
+        } else {
+            lines(self).for_each(|line| painter.line(Style::Plain, &line));
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "edit"
+    }
+
+    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+        let count = self.report.as_ref().map_or(0, |report| report.done.len());
+        report.summary(&[("edits", count.to_string())])?;
+        report.findings(count, lines(self))
+    }
+}

@@ -1,0 +1,373 @@
+//! `replace`, `insert`, `delete`, `edit`: files, answers, attacks, kills, and the store behind them.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::corpus;
+use crate::harness::{PROGRAM, Place, age, copy, fixtures};
+
+const DOC: &str = "---\ntitle: x\n---\nintro\n\n# One\n\nfirst\n\n## Alpha\n\nalpha\n\n## Beta\n\nbeta\n\n# Two\n\ntwo\n";
+
+fn doc() -> Place {
+    Place::ingested(&[("doc.md", DOC)])
+}
+
+fn text(place: &Place) -> String {
+    String::from_utf8(std::fs::read(place.join("doc.md")).unwrap()).unwrap()
+}
+
+/// Asserts that the store is what a fresh ingest of the same files makes.
+fn assert_in_step(place: &Place) {
+    let fresh = Place::new();
+    copy(place.path(), fresh.path());
+    for entry in std::fs::read_dir(fresh.path()).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_name().to_str().unwrap().starts_with(".mdsel.db") {
+            let path = entry.path();
+            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
+                .unwrap();
+        }
+    }
+    fresh.run(&["ingest"]).success();
+    assert!(place.run(&["dump"]).stdout == fresh.run(&["dump"]).stdout);
+    assert_eq!(place.run(&["ingest", "--check"]).success().json()["findings"], json!([]));
+}
+
+#[test]
+fn the_answers_are_those_of_the_paper() {
+    let place = doc();
+    let read = place.run(&["read", "doc.md", "One/Alpha"]).success().json();
+    let hash = read["hash"].as_str().unwrap();
+    let answer = place
+        .run(&["replace", "doc.md", "One/Alpha", "--content", "new\n\ntext", "--expect", hash])
+        .success()
+        .json();
+    assert_eq!((&answer["success"], &answer["old_content"]), (&json!(true), &json!("\nalpha\n\n")));
+    assert_eq!((&answer["new_line_start"], &answer["new_line_end"]), (&json!(12), &json!(14)));
+    assert_eq!(text(&place), DOC.replace("\nalpha\n", "\nnew\n\ntext\n"));
+    let answer = place
+        .run(&["insert", "doc.md", "One/Alpha", "--content", "## Gamma\n\ngamma\n"])
+        .success()
+        .json();
+    assert_eq!(
+        (&answer["inserted_at"], &answer["new_section_path"]),
+        (&json!(16), &json!("one/gamma"))
+    );
+    let answer = place.run(&["delete", "doc.md", "One/Gamma"]).success().json();
+    assert_eq!(
+        (&answer["deleted_content"], &answer["deleted_lines"]),
+        (&json!("## Gamma\n\ngamma\n\n"), &json!([16, 19]))
+    );
+    assert_ne!(answer["hash_before"], answer["hash_after"]);
+    assert_eq!(text(&place), DOC.replace("\nalpha\n", "\nnew\n\ntext\n"));
+    assert_in_step(&place);
+    let answer = place.run(&["delete", "doc.md", "One", "--no-children"]).success().json();
+    assert_eq!(answer["reparented"].as_array().unwrap().len(), 2);
+    assert_in_step(&place);
+}
+
+#[test]
+fn every_kind_of_place_can_be_edited() {
+    let place = doc();
+    place.write("l.md", "<!--LDMD:BEGIN id=\"a\"-->\nold\n<!--LDMD:END id=\"a\"-->\n");
+    place.run(&["ingest"]).success();
+    let replace = |document: &str, section: &str, content: &str| {
+        place.run(&["replace", document, section, "--content", content]).success()
+    };
+    drop(replace("doc.md", "@frontmatter", "title: y\n"));
+    drop(replace("doc.md", "root", "other intro"));
+    drop(replace("doc.md", "heading:h1[1]/block:paragraph[0]", "2"));
+    drop(replace("doc.md", "@10", "by line"));
+    drop(replace("doc.md", "#0/#1", "by index"));
+    drop(replace("l.md", "ldmd:a", "new"));
+    assert_eq!(
+        text(&place),
+        "---\ntitle: y\n---\nother intro\n\n# One\n\nfirst\n\n## Alpha\n\nby line\n\n## Beta\n\nby index\n\n# Two\n\n2\n"
+    );
+    assert_eq!(
+        std::fs::read_to_string(place.join("l.md")).unwrap(),
+        "<!--LDMD:BEGIN id=\"a\"-->\nnew\n<!--LDMD:END id=\"a\"-->\n"
+    );
+    assert_in_step(&place);
+    let by_input =
+        place.run_in("", &["insert", "doc.md", "Two", "--position", "before"], "# Mid\n");
+    assert_eq!(by_input.success().json()["new_section_path"], "mid");
+    place.write("new.md.txt", "from a file\n");
+    let file = ["replace", "doc.md", "Mid", "--content-file", "new.md.txt"];
+    place.run(&file).success();
+    assert!(text(&place).contains("# Mid\n\nfrom a file\n\n# Two\n"));
+}
+
+#[test]
+fn what_would_do_more_than_it_says_is_refused_and_nothing_is_written() {
+    let place = doc();
+    let cases: [(&[&str], &str, &str); 11] = [
+        (&["replace", "doc.md", "One", "--content", "x"], "EDIT_REFUSED", "--allow-drop"),
+        (&["replace", "doc.md", "Alpha", "--content", "# Out\n"], "EDIT_REFUSED", "--allow-escape"),
+        (&["replace", "doc.md", "Alpha", "--content", "```\nopen"], "EDIT_REFUSED", "close every"),
+        (&["insert", "doc.md", "Two", "--content", "#### Deep\n"], "EDIT_REFUSED", "--relevel"),
+        (&["insert", "doc.md", "Alpha", "--content", " \n"], "EDIT_REFUSED", "not blank"),
+        (
+            &["insert", "doc.md", "Alpha", "--content", "## Beta\n\nbeta\n"],
+            "EDIT_REFUSED",
+            "--allow-duplicate",
+        ),
+        (
+            &["delete", "doc.md", "Alpha", "--expect", "0123456789abcdef"],
+            "CONFLICT",
+            "read it again",
+        ),
+        (&["delete", "doc.md", "Alp"], "SELECTOR_NOT_FOUND", ""),
+        (&["delete", "doc.md", "@12"], "SELECTOR_NOT_FOUND", ""),
+        (&["delete", "doc.md", "Alpha?part=own"], "MALFORMED_QUERY", ""),
+        (&["delete", "none.md", "Alpha"], "NAMESPACE_NOT_FOUND", ""),
+    ];
+    for (arguments, code, hint) in cases {
+        let answer = place.run(arguments);
+        assert_ne!(answer.status, 0, "{arguments:?}");
+        assert_eq!(answer.code(), code, "{arguments:?}");
+        assert!(answer.text().contains(hint), "{}", answer.text());
+        assert_eq!(text(&place), DOC);
+    }
+    place.run(&["delete", "doc.md", "Alp", "--fuzzy"]).success();
+    // A file that is not the stored one.
+    place.write("doc.md", "# Changed\n");
+    age(&place.join("doc.md"), 10);
+    assert_eq!(place.run(&["delete", "doc.md", "Beta"]).ends(2).code(), "CONFLICT");
+    assert_eq!(text(&place), "# Changed\n");
+    place.remove("doc.md");
+    assert_eq!(place.run(&["delete", "doc.md", "Beta"]).ends(2).status, 2);
+}
+
+#[test]
+fn a_trial_tells_the_diff_and_changes_nothing() {
+    let place = doc();
+    let trial = ["replace", "doc.md", "Two", "--content", "2\n", "--dry-run"];
+    let diff = place.run(&trial).success().text();
+    assert_eq!(diff, "--- a/doc.md\n+++ b/doc.md\n@@ -17,4 +17,4 @@\n \n # Two\n \n-two\n+2\n");
+    let json = place.run(&[&trial[..], &["-f", "json"]].concat()).success().json();
+    assert_eq!((&json["diff"], &json["dry_run"]), (&json!(diff), &json!(true)));
+    assert_eq!(text(&place), DOC);
+    let same = place.run(&["replace", "doc.md", "Two", "--content", "two"]).success().json();
+    assert_eq!((&same["unchanged"], &same["hash_before"]), (&json!(true), &same["hash_after"]));
+}
+
+#[test]
+fn several_edits_are_made_all_or_none() {
+    let place = doc();
+    let lines = [
+        json!({"operation": "replace", "section": "Alpha", "content": "a"}),
+        json!({"operation": "insert", "section": "Beta", "position": "before", "content": "## New\n"}),
+        json!({"operation": "replace", "section": "New", "content": "of the new one"}),
+        json!({"operation": "delete", "section": "Two"}),
+    ];
+    let batch: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let failing = format!("{batch}{}\n", json!({"operation": "delete", "section": "Two"}));
+    let answer = place.run_in("", &["edit", "doc.md", "--batch", "-"], &failing).ends(1);
+    assert_eq!(answer.code(), "SELECTOR_NOT_FOUND");
+    assert_eq!(text(&place), DOC, "none");
+    let answer = place.run_in("", &["edit", "doc.md", "--batch", "-"], &batch).success().json();
+    assert_eq!(answer["edits"].as_array().unwrap().len(), 4);
+    assert_eq!(
+        text(&place),
+        "---\ntitle: x\n---\nintro\n\n# One\n\nfirst\n\n## Alpha\n\na\n\n## New\n\nof the new one\n\n## Beta\n\nbeta\n"
+    );
+    assert_in_step(&place);
+    let wrong = place.run_in("", &["edit", "doc.md", "--batch", "-"], "{\"operation\":\"x\"}\n");
+    assert_eq!(wrong.ends(2).code(), "USAGE");
+}
+
+#[test]
+fn mode_mark_and_line_ends_are_kept() {
+    let place = Place::new();
+    place.write("doc.md", "\u{feff}# A\r\n\r\nold\r\n\r\n# B\r\n\r\nlast");
+    let path = place.join("doc.md");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    place.run(&["ingest"]).success();
+    place.run(&["replace", "doc.md", "A", "--content", "one\ntwo\n"]).success();
+    place.run(&["replace", "doc.md", "B", "--content", "end\n"]).success();
+    assert_eq!(text(&place), "\u{feff}# A\r\n\r\none\r\ntwo\r\n\r\n# B\r\n\r\nend");
+    assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
+    let left: Vec<_> = std::fs::read_dir(place.path())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().contains("edit"))
+        .collect();
+    assert!(left.is_empty());
+}
+
+#[test]
+fn no_attack_leaves_the_root_or_half_a_file() {
+    let place = doc();
+    let outside = Place::with(&[("doc.md", DOC)]);
+    let path = place.join("doc.md");
+    let edit = ["replace", "doc.md", "Two", "--content", "2"];
+    for address in ["../doc.md", "/etc/passwd", "doc.md/../../doc.md"] {
+        place.run(&["replace", address, "Two", "--content", "2"]).ends(1);
+    }
+    // A link in place of the file, and of its folder.
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(outside.join("doc.md"), &path).unwrap();
+    assert_eq!(place.run(&edit).ends(2).code(), "EDIT_REFUSED");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::hard_link(outside.join("doc.md"), &path).unwrap();
+    assert_eq!(place.run(&edit).ends(2).code(), "EDIT_REFUSED");
+    assert_eq!(text(&outside), DOC);
+    std::fs::remove_file(&path).unwrap();
+    place.write("doc.md", DOC);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    assert_eq!(place.run(&edit).ends(2).code(), "READ_ONLY");
+    std::fs::remove_file(&path).unwrap();
+    rustix_fifo(&path);
+    assert_eq!(place.run(&edit).ends(2).code(), "EDIT_REFUSED");
+    let nested = Place::ingested(&[("in/doc.md", DOC)]);
+    std::fs::remove_dir_all(nested.join("in")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), nested.join("in")).unwrap();
+    let edit = ["replace", "in/doc.md", "Two", "--content", "2"];
+    assert_eq!(nested.run(&edit).ends(2).code(), "OUTSIDE_ROOT");
+    assert_eq!(text(&outside), DOC);
+}
+
+fn rustix_fifo(path: &std::path::Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// Repeats of what is random: few here, more where `MDSEL_SOAK` asks for them.
+fn repeats(few: u64) -> u64 {
+    std::env::var("MDSEL_SOAK").ok().and_then(|soak| soak.parse::<u64>().ok()).unwrap_or(1) * few
+}
+
+fn start(place: &Place, arguments: &[&str]) -> std::process::Child {
+    Command::new(PROGRAM)
+        .args(arguments)
+        .current_dir(place.path())
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn an_edit_that_is_killed_was_made_or_not() {
+    let place = doc();
+    let mut made = 0;
+    for round in 0..repeats(60) {
+        let before = text(&place);
+        let content = format!("round {round}");
+        let mut child = start(&place, &["replace", "doc.md", "Alpha", "--content", &content]);
+        // The whole of it takes some milliseconds; the deaths are spread over them.
+        std::thread::sleep(Duration::from_micros(round * 977 % 24_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let after = text(&place);
+        let wanted = DOC.replace("\nalpha\n", &format!("\n{content}\n"));
+        assert!(after == before || after == wanted, "{after}");
+        made += u64::from(after == wanted);
+        // The next command, a question, finds the store in step with the file.
+        let read = place.run(&["read", "doc.md", "Alpha"]).success().json();
+        assert!(after.contains(read["content"].as_str().unwrap()), "{after} {read}");
+        assert_eq!(read.get("stale"), None);
+    }
+    assert!(made > 0);
+    assert_in_step(&place);
+    let names = std::fs::read_dir(place.path()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| name.contains("mdsel-edit")).count(), 0);
+}
+
+#[test]
+fn edits_at_once_lose_nothing() {
+    let place = doc();
+    let rounds = repeats(20);
+    std::thread::scope(|scope| {
+        for (section, word) in [("Alpha", "a"), ("Beta", "b")] {
+            let place = &place;
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let content = format!("{word} {round}");
+                    place
+                        .run(&[
+                            "insert",
+                            "doc.md",
+                            section,
+                            "--position",
+                            "first_child",
+                            "--content",
+                            &content,
+                        ])
+                        .success();
+                }
+            });
+        }
+    });
+    let text = text(&place);
+    for round in 0..rounds {
+        assert!(
+            text.contains(&format!("\na {round}\n")) && text.contains(&format!("\nb {round}\n"))
+        );
+    }
+    assert_in_step(&place);
+    // The same place, as both have read it: one of them is told.
+    let read = place.run(&["read", "doc.md", "Alpha"]).success().json();
+    let hash = read["hash"].as_str().unwrap().to_owned();
+    let status: Vec<i32> = std::thread::scope(|scope| {
+        let runs: Vec<_> = ["x", "y"]
+            .into_iter()
+            .map(|content| {
+                let (place, hash) = (&place, &hash);
+                scope.spawn(move || {
+                    place
+                        .run(&[
+                            "replace",
+                            "doc.md",
+                            "Alpha",
+                            "--content",
+                            content,
+                            "--expect",
+                            hash,
+                        ])
+                        .status
+                })
+            })
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    assert_eq!(status.iter().sum::<i32>(), 2, "one made, one CONFLICT: {status:?}");
+}
+
+#[test]
+fn sections_of_documents_survive_being_given_back() {
+    let place = Place::new();
+    copy(&fixtures(), place.path());
+    for (number, path) in corpus::sample(60).iter().enumerate() {
+        if !path.starts_with(fixtures()) {
+            std::fs::copy(path, place.join(&format!("corpus-{number}.md"))).unwrap();
+        }
+    }
+    place.run(&["ingest"]).success();
+    let toc = place.run(&["toc", "--limit", "0", "-f", "jsonl"]).success().text();
+    let mut count = 0;
+    for (number, row) in toc.lines().enumerate() {
+        let row: serde_json::Value = serde_json::from_str(row).unwrap();
+        let Some(selector) = row.get("selector").and_then(|s| s.as_str()) else { continue };
+        if number % 7 != 0 {
+            continue;
+        }
+        let file = row["file"].as_str().unwrap();
+        let locator = selector.split_once("::").unwrap().1;
+        let before = std::fs::read(place.join(file)).unwrap();
+        let read = place.run(&["read", file, locator, "-f", "raw"]).success().stdout;
+        std::fs::write(place.join("content"), read).unwrap();
+        let same = ["replace", file, locator, "--content-file", "content"];
+        let answer = place.run(&same).success().json();
+        assert_eq!(answer["unchanged"], true, "{selector}");
+        assert_eq!(std::fs::read(place.join(file)).unwrap(), before, "{selector}");
+        count += 1;
+    }
+    assert!(count > 5);
+    assert_in_step(&place);
+}
