@@ -80,12 +80,12 @@ fn every_kind_of_place_can_be_edited() {
     drop(replace("doc.md", "@frontmatter", "title: y\n"));
     drop(replace("doc.md", "root", "other intro"));
     drop(replace("doc.md", "heading:h1[1]/block:paragraph[0]", "2"));
-    drop(replace("doc.md", "@10", "by line"));
+    drop(replace("doc.md", "@11", "by line"));
     drop(replace("doc.md", "#0/#1", "by index"));
     drop(replace("l.md", "ldmd:a", "new"));
     assert_eq!(
         text(&place),
-        "---\ntitle: y\n---\nother intro\n\n# One\n\nfirst\n\n## Alpha\n\nby line\n\n## Beta\n\nby index\n\n# Two\n\n2\n"
+        "---\ntitle: y\n---\n\nother intro\n\n# One\n\nfirst\n\n## Alpha\n\nby line\n\n## Beta\n\nby index\n\n# Two\n\n2\n"
     );
     assert_eq!(
         std::fs::read_to_string(place.join("l.md")).unwrap(),

@@ -584,6 +584,7 @@ pub(super) struct ContentArgs {
 /// `replace`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel replace guide Install --content 'Run the installer.'")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct ReplaceArgs {
     /// The document
     #[arg(value_name = "DOC")]

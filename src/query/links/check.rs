@@ -8,6 +8,7 @@ use crate::address::suggest::most_similar;
 use crate::error::Result;
 use crate::limits;
 use crate::links::{Link, Reason};
+use crate::markdown::outline::Section;
 use crate::query::finding::{Finding, Findings};
 use crate::query::library::OpenDocument;
 use crate::query::{Cursor, documents};
@@ -100,7 +101,7 @@ fn anchor(document: &OpenDocument, target: &str) -> Option<String> {
         return None;
     }
     let sections = &document.tree.outline().sections;
-    let anchors = sections.iter().take(limits::MAX_SECTIONS_COMPARED).filter_map(|s| s.anchor());
+    let anchors = sections.iter().take(limits::MAX_SECTIONS_COMPARED).filter_map(Section::anchor);
     let similar = most_similar(anchor, anchors.collect::<Vec<_>>());
     similar.first().map(|anchor| format!("did you mean #{anchor}?"))
 }

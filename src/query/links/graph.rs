@@ -51,9 +51,9 @@ pub struct EdgeFilter {
 
 impl EdgeFilter {
     fn takes(&self, kind: &Kind) -> bool {
-        (self.types.is_empty() || self.types.iter().any(|name| name == kind.relation()))
-            && !(self.typed_only && !kind.is_typed())
-            && !(self.inline_only && kind.is_typed())
+        let is_left_out = if kind.is_typed() { self.inline_only } else { self.typed_only };
+        !is_left_out
+            && (self.types.is_empty() || self.types.iter().any(|name| name == kind.relation()))
     }
 }
 
