@@ -1,6 +1,6 @@
 //! Links: from a target as it is written to the place that it names.
 //!
-//! [`resolve`] follows the rules for the kind of the link, asking a [`Library`] what there is; how
+//! [`resolve()`] follows the rules for the kind of the link, asking a [`Library`] what there is; how
 //! anchors and headings are found in an outline is said by [`sections`]. Pure. Invariant: the answer
 //! depends on the library's documents alone, not on their order, and where several documents have
 //! the same claim nothing is chosen but by a rule that is written down here.

@@ -5,6 +5,7 @@
 //! Invariant: nothing is read from, and nothing written to, a file that has not passed these checks.
 
 mod content;
+mod graph;
 mod markup_codec;
 mod outline_codec;
 mod schema;

@@ -12,14 +12,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Map, Value as Json};
 
 use super::{
-    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, fold, markup_codec,
-    name_key, not_found, outline_codec, peek, schema, sql, store_error, title_keys,
-    without_extension,
+    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, fold, name_key,
+    not_found, outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::ldmd::Markup;
 use crate::limits;
-use crate::links::Outgoing;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{FileState, IngestOptions, StoredDocument};
@@ -175,7 +172,7 @@ impl Snapshot {
         connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)
     }
 
-    fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|error| store_error(&self.path, error))
     }
 
@@ -200,7 +197,7 @@ impl Snapshot {
     }
 
     /// The connection, for one more statement.
-    fn statement(&self) -> MutexGuard<'_, Connection> {
+    pub(super) fn statement(&self) -> MutexGuard<'_, Connection> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         connection
@@ -404,70 +401,6 @@ impl Snapshot {
         })
     }
 
-    /// The LDMD sections and faults of a document.
-    pub fn markup(&self, document: &StoredDocument) -> Result<Markup> {
-        if !document.has_ldmd {
-            return Ok(Markup::default());
-        }
-        let packed = self.wrap(
-            self.statement()
-                .prepare_cached("SELECT packed FROM ldmd WHERE document_id = ?1")
-                .and_then(|mut statement| {
-                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
-                }),
-        )?;
-        let length = self.length(document)?;
-        packed.and_then(|packed| markup_codec::decode(&packed, length)).ok_or_else(|| {
-            corrupt(&self.path, &format!("the LDMD sections of {} cannot be read", document.path))
-                .with_hint("or let `mdsel ingest --force` make them anew")
-        })
-    }
-
-    /// The links of a document, and what it is called.
-    pub fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
-        let packed = self.wrap(
-            self.statement()
-                .prepare_cached("SELECT packed FROM link WHERE document_id = ?1")
-                .and_then(|mut statement| {
-                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
-                }),
-        )?;
-        let Some(packed) = packed else { return Ok(Outgoing::default()) };
-        postcard::from_bytes(&packed).map_err(|_| {
-            corrupt(&self.path, &format!("the links of {} cannot be read", document.path))
-                .with_hint("or let `mdsel ingest --force` make them anew")
-        })
-    }
-
-    /// The documents, in path order, with a link that has one of `keys`.
-    pub fn documents_linking(&self, keys: &[i64]) -> Result<Vec<StoredDocument>> {
-        let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS} FROM link_key JOIN document ON id = document_id \
-             WHERE key = ?1"
-        );
-        let mut documents: Vec<StoredDocument> = Vec::new();
-        for key in keys {
-            let found: Vec<StoredDocument> =
-                self.wrap(self.statement().prepare_cached(&statement).and_then(
-                    |mut statement| statement.query_map([key], stored_document)?.collect(),
-                ))?;
-            documents.extend(found);
-        }
-        documents.sort_by(|one, other| one.path.cmp(&other.path));
-        documents.dedup();
-        Ok(documents)
-    }
-
-    /// The keys that most documents have a link with, and how many, at most `count`.
-    pub fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {
-        let statement = "SELECT key, count(*) AS documents FROM link_key GROUP BY key \
-             ORDER BY documents DESC, key LIMIT ?1";
-        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
-            let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
-            statement.query_map([sql(count)], row)?.collect()
-        }))
-    }
-
     /// The folders at the top, largest first, and how many documents lie below each, at most `most`;
     /// the empty name stands for the root itself.
     pub fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
@@ -478,46 +411,6 @@ impl Snapshot {
             let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
             statement.query_map([sql(most)], row)?.collect()
         }))
-    }
-
-    /// The ids of the documents with a name of that key.
-    pub fn documents_with_name(&self, key: i64) -> Result<Vec<i64>> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT document_id FROM name_key WHERE key = ?1")
-                .and_then(|mut names| names.query_map([key], |row| row.get(0))?.collect()),
-        )
-    }
-
-    /// The ids and paths of the documents whose folded path without extension is `name`, or ends with a
-    /// slash and it.
-    pub fn documents_with_stem(&self, name: &str) -> Result<Vec<(i64, String)>> {
-        let key = name_key(name);
-        let behind = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
-        self.wrap(
-            self.statement()
-                .prepare_cached(
-                    "SELECT id, path FROM document WHERE name_key >= ?1 AND name_key < ?2",
-                )
-                .and_then(|mut statement| {
-                    statement
-                        .query_map([&key, &behind], |row| Ok((row.get(0)?, row.get(1)?)))?
-                        .collect()
-                }),
-        )
-    }
-
-    /// The documents, in path order, that have an LDMD section with that id.
-    pub fn documents_with_ldmd_section(&self, id: &str) -> Result<Vec<StoredDocument>> {
-        let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN \
-             (SELECT document_id FROM ldmd_section WHERE ldmd_section.id = ?1) ORDER BY path"
-        );
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_map([id], stored_document)?.collect()),
-        )
     }
 
     /// The documents, in path order, that may hold a section whose title or path part contains
@@ -566,7 +459,7 @@ impl Snapshot {
     }
 
     /// The length of a document, which decides how much is read.
-    fn length(&self, document: &StoredDocument) -> Result<usize> {
+    pub(super) fn length(&self, document: &StoredDocument) -> Result<usize> {
         let is_possible = document.state.size <= limits::LARGEST_MAX_FILE_BYTES as u64;
         let length = usize::try_from(document.state.size).ok().filter(|_| is_possible);
         length.ok_or_else(|| corrupt(&self.path, &format!("{} has no such size", document.path)))

@@ -1,0 +1,119 @@
+//! Reading what ties documents together: links and the keys that find them, names, LDMD sections.
+//!
+//! Invariant: a key finds every document that may be meant, and a few more at most; who asks looks
+//! closer.
+
+use rusqlite::{OptionalExtension as _, Row};
+
+use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, stored_document};
+use super::{corrupt, markup_codec, name_key, sql};
+use crate::error::Result;
+use crate::ldmd::Markup;
+use crate::links::Outgoing;
+use crate::store::StoredDocument;
+
+impl Snapshot {
+    /// The links of a document, and what it is called.
+    pub fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
+        let packed = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT packed FROM link WHERE document_id = ?1")
+                .and_then(|mut statement| {
+                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
+                }),
+        )?;
+        let Some(packed) = packed else { return Ok(Outgoing::default()) };
+        postcard::from_bytes(&packed).map_err(|_| {
+            corrupt(self.path(), &format!("the links of {} cannot be read", document.path))
+                .with_hint("or let `mdsel ingest --force` make them anew")
+        })
+    }
+
+    /// The documents, in path order, with a link that has one of `keys`.
+    pub fn documents_linking(&self, keys: &[i64]) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM link_key JOIN document ON id = document_id \
+             WHERE key = ?1"
+        );
+        let mut documents: Vec<StoredDocument> = Vec::new();
+        for key in keys {
+            let found: Vec<StoredDocument> =
+                self.wrap(self.statement().prepare_cached(&statement).and_then(
+                    |mut statement| statement.query_map([key], stored_document)?.collect(),
+                ))?;
+            documents.extend(found);
+        }
+        documents.sort_by(|one, other| one.path.cmp(&other.path));
+        documents.dedup();
+        Ok(documents)
+    }
+
+    /// The keys that most documents have a link with, and how many, at most `count`.
+    pub fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {
+        let statement = "SELECT key, count(*) AS documents FROM link_key GROUP BY key \
+             ORDER BY documents DESC, key LIMIT ?1";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+            let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
+            statement.query_map([sql(count)], row)?.collect()
+        }))
+    }
+
+    /// The ids of the documents with a name of that key.
+    pub fn documents_with_name(&self, key: i64) -> Result<Vec<i64>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT document_id FROM name_key WHERE key = ?1")
+                .and_then(|mut names| names.query_map([key], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// The ids and paths of the documents whose folded path without extension is `name`, or ends with a
+    /// slash and it.
+    pub fn documents_with_stem(&self, name: &str) -> Result<Vec<(i64, String)>> {
+        let key = name_key(name);
+        let behind = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
+        self.wrap(
+            self.statement()
+                .prepare_cached(
+                    "SELECT id, path FROM document WHERE name_key >= ?1 AND name_key < ?2",
+                )
+                .and_then(|mut statement| {
+                    statement
+                        .query_map([&key, &behind], |row| Ok((row.get(0)?, row.get(1)?)))?
+                        .collect()
+                }),
+        )
+    }
+
+    /// The LDMD sections and faults of a document.
+    pub fn markup(&self, document: &StoredDocument) -> Result<Markup> {
+        if !document.has_ldmd {
+            return Ok(Markup::default());
+        }
+        let packed = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT packed FROM ldmd WHERE document_id = ?1")
+                .and_then(|mut statement| {
+                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
+                }),
+        )?;
+        let length = self.length(document)?;
+        packed.and_then(|packed| markup_codec::decode(&packed, length)).ok_or_else(|| {
+            corrupt(self.path(), &format!("the LDMD sections of {} cannot be read", document.path))
+                .with_hint("or let `mdsel ingest --force` make them anew")
+        })
+    }
+
+    /// The documents, in path order, that have an LDMD section with that id.
+    pub fn documents_with_ldmd_section(&self, id: &str) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN \
+             (SELECT document_id FROM ldmd_section WHERE ldmd_section.id = ?1) ORDER BY path"
+        );
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map([id], stored_document)?.collect()),
+        )
+    }
+}
