@@ -15,7 +15,7 @@ pub use selector::{Ordinal, Selector, Step, StepKind};
 pub use tree::{DeadEnd, Scope, Tree};
 
 /// Which part of a section is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// Its heading lines.
     Heading,
@@ -26,7 +26,7 @@ pub enum Part {
 }
 
 /// How much of a node is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Params {
     /// The whole node, however long.
     pub full: bool,

@@ -39,7 +39,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         remark(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
     }
     if !is_new && !is_preview {
-        store::settle(&path)?;
+        store::settle_where_needed(&path)?;
     }
     let bar = Bar::new();
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };

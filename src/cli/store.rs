@@ -77,8 +77,15 @@ pub(super) fn open(global: &Global) -> Result<Snapshot> {
     Snapshot::open(&path)
 }
 
+/// Ends edits that were interrupted, where there are any; what the store lacks is told by who needs it.
+pub(super) fn settle_where_needed(path: &Path) -> Result<()> {
+    let has_intents =
+        Snapshot::open(path).and_then(|snapshot| snapshot.has_edit_intents()).unwrap_or(false);
+    if has_intents { settle(path) } else { Ok(()) }
+}
+
 /// Ends edits that were interrupted.
-pub(super) fn settle(path: &Path) -> Result<()> {
+fn settle(path: &Path) -> Result<()> {
     for warning in edit::settle(path)? {
         remark(&format!("warning: {}", warning.message));
     }

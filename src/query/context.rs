@@ -196,7 +196,20 @@ pub fn context(
     request: &Request,
 ) -> Result<Answer> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    let mut bundle = Bundle { library, request, places: Vec::new(), warnings, faults: Vec::new() };
+    // Places behind those that are asked for are only counted on to be there.
+    let enough = match request.hops {
+        0 => part.start().saturating_add(most(request.limit)).saturating_add(1),
+        _ => usize::MAX,
+    };
+    let mut bundle = Bundle {
+        library,
+        request,
+        enough,
+        places: Vec::new(),
+        seen: HashSet::new(),
+        warnings,
+        faults: Vec::new(),
+    };
     bundle.add_addresses()?;
     match (&request.query, full_text) {
         (Some(query), Some(full_text)) => bundle.add_found(query, full_text)?,
@@ -265,20 +278,18 @@ fn item(
 struct Bundle<'a> {
     library: &'a Library<'a>,
     request: &'a Request,
+    /// How many places are looked for.
+    enough: usize,
     /// The places, and how many links away those are that were not asked for.
     places: Vec<(Place, Option<usize>)>,
+    seen: HashSet<(i64, Target, Params)>,
     warnings: Vec<Warning>,
     faults: Vec<Fault>,
 }
 
 impl Bundle<'_> {
     fn add(&mut self, place: Place, hop: Option<usize>) {
-        let is_there = |(other, _): &(Place, Option<usize>)| {
-            other.document.stored.id == place.document.stored.id
-                && other.target == place.target
-                && other.params == place.params
-        };
-        if !self.places.iter().any(is_there) {
+        if self.seen.insert((place.document.stored.id, place.target, place.params)) {
             self.places.push((place, hop));
         }
     }
@@ -342,6 +353,9 @@ impl Bundle<'_> {
             });
         }
         for stored in found.documents {
+            if self.places.len() >= self.enough {
+                break;
+            }
             if wanted.as_ref().is_none_or(|wanted| wanted.contains(&stored.id)) {
                 let document = self.library.open(&stored)?;
                 self.add(Place::new(document, Target::Document, Params::default()), None);

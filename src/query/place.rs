@@ -11,7 +11,7 @@ use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 
 /// What a place is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// The whole document.
     Document,

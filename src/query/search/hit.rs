@@ -85,6 +85,8 @@ pub(super) struct HitMaker<'a> {
     file: Arc<str>,
     /// The section of the last hit.
     section: Option<Section>,
+    /// Where the last hit stands: the beginning of its line, its own, and its column.
+    last_column: (usize, usize, usize),
     /// The pages of places that have more than one, by the address without page.
     pages: HashMap<String, Vec<ByteSpan>>,
 }
@@ -104,6 +106,7 @@ impl<'a> HitMaker<'a> {
             surroundings,
             file: Arc::from(file),
             section: None,
+            last_column: (usize::MAX, 0, 0),
             pages: HashMap::new(),
         }
     }
@@ -111,8 +114,7 @@ impl<'a> HitMaker<'a> {
     /// The hit at `span`.
     pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
         let lines = self.lines_of(span);
-        let start = self.lines.start_of(lines.start);
-        let before = self.bytes.get(start..span.start).unwrap_or_default();
+        let column = self.column(self.lines.start_of(lines.start), span.start);
         let (selector, Section { address: section, titles: heading_path, .. }) = match self.document
         {
             Some(document) => (self.selector(document, span), self.section(document, span)),
@@ -128,7 +130,7 @@ impl<'a> HitMaker<'a> {
             heading_path,
             file: Arc::clone(&self.file),
             line: lines.start,
-            column: String::from_utf8_lossy(before).chars().count() + 1,
+            column,
             line_end: (lines.end > lines.start).then_some(lines.end),
             byte_start: span.start,
             byte_end: span.end,
@@ -139,6 +141,23 @@ impl<'a> HitMaker<'a> {
             score: None,
             freshness: Freshness::default(),
         }
+    }
+
+    /// The column of the byte at `at` on the line that begins at `start`; behind a hit on the same line it
+    /// is counted from that one on.
+    fn column(&mut self, start: usize, at: usize) -> usize {
+        let (line, last, last_column) = self.last_column;
+        let between = (line == start && last <= at).then(|| self.bytes.get(last..at)).flatten();
+        let counted = between.and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let column = match counted {
+            Some(text) => last_column + text.chars().count(),
+            None => {
+                let before = self.bytes.get(start..at).unwrap_or_default();
+                String::from_utf8_lossy(before).chars().count() + 1
+            }
+        };
+        self.last_column = (start, at, column);
+        column
     }
 
     /// The lines that `span` touches, or the one on which it stands where it is empty.
@@ -289,23 +308,30 @@ pub(super) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static 
     types
 }
 
-/// `bytes` as text, of which only the surroundings of `from..to` where it is long.
+/// `bytes` as text, of which only the surroundings of `from..to` where it is long: what is far from them is
+/// not looked at, so that many hits on one long line cost no more than as many lines.
 fn shown(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
-    let text = String::from_utf8_lossy(bytes);
-    if bytes.len() <= limits::HIT_CHARS || text.chars().count() <= limits::HIT_CHARS {
-        return (text.into_owned(), false);
+    // No scalar has more than four bytes.
+    let is_short = bytes.len() <= limits::HIT_CHARS * 4;
+    if is_short {
+        let text = String::from_utf8_lossy(bytes);
+        if text.chars().count() <= limits::HIT_CHARS {
+            return (text.into_owned(), false);
+        }
     }
     // A fourth of what is shown stands before the hit.
-    let before = bytes.get(..from).unwrap_or_default();
-    let skip =
-        String::from_utf8_lossy(before).chars().count().saturating_sub(limits::HIT_CHARS / 4);
+    let most_before = limits::HIT_CHARS / 4;
+    let mut start = from.saturating_sub(most_before * 4);
+    while start > 0 && start < from && bytes.get(start).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        start += 1;
+    }
+    let before = String::from_utf8_lossy(bytes.get(start..from).unwrap_or_default()).into_owned();
+    let skip = before.chars().count().saturating_sub(most_before);
     let hit = bytes.get(from..to).unwrap_or_default();
-    let hit_end = skip + limits::HIT_CHARS / 4 + String::from_utf8_lossy(hit).chars().count();
-    let take = if skip == 0 { hit_end } else { hit_end - skip };
-    let text: String = text
-        .chars()
-        .skip(skip)
-        .take(take.clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4))
-        .collect();
+    let hit_chars = String::from_utf8_lossy(hit).chars().count();
+    let take = (most_before + hit_chars).clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4);
+    let end = bytes.len().min(from + take * 4);
+    let behind = String::from_utf8_lossy(bytes.get(from..end).unwrap_or_default()).into_owned();
+    let text = before.chars().skip(skip).chain(behind.chars()).take(take).collect();
     (text, true)
 }
