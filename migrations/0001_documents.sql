@@ -23,6 +23,7 @@ CREATE TABLE document (
     words INTEGER NOT NULL,
     sections INTEGER NOT NULL,
     blocks INTEGER NOT NULL,
+    links INTEGER NOT NULL,
     lossy INTEGER NOT NULL,
     ldmd INTEGER NOT NULL,
     generation INTEGER NOT NULL

@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6d64_7365;
 const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/0001_documents.sql")];
 
 /// blake3 of what `sqlite_schema` holds behind the last migration.
-const FINGERPRINT: &str = "62209dee9606c2a5fda29e37fb5acfa3ae4b5f3119219abcf380063abf41ec14";
+const FINGERPRINT: &str = "5fb624807f994c82f6a235baccf5e869de821966d3be7aeeabf2824ed7f064f0";
 
 /// The version of the schema that this program writes.
 pub(super) fn version() -> i64 {

@@ -63,6 +63,8 @@ pub struct Totals {
     pub sections: usize,
     /// Blocks of all types, in containers too.
     pub blocks: usize,
+    /// Links that do not lead out of the library, in the text and in front matter.
+    pub links: usize,
     /// Bytes of the documents.
     pub bytes: usize,
     /// Words of the documents.
@@ -498,7 +500,7 @@ impl Snapshot {
         self.wrap(self.statement().query_row(
             "SELECT count(*), coalesce(sum(sections), 0), coalesce(sum(blocks), 0), \
                 coalesce(sum(size), 0), coalesce(sum(words), 0), coalesce(sum(lines), 0), \
-                (SELECT count(*) FROM diagnostic) FROM document",
+                (SELECT count(*) FROM diagnostic), coalesce(sum(links), 0) FROM document",
             [],
             |row| {
                 let number = |column| row.get::<_, i64>(column).map(count);
@@ -506,6 +508,7 @@ impl Snapshot {
                     documents: number(0)?,
                     sections: number(1)?,
                     blocks: number(2)?,
+                    links: number(7)?,
                     bytes: number(3)?,
                     words: number(4)?,
                     lines: number(5)?,

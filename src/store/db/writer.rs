@@ -36,6 +36,7 @@ pub(in crate::store) struct PackedRows {
     words: usize,
     sections: usize,
     blocks: usize,
+    link_count: usize,
     is_lossy: bool,
     /// Packed, where there is any, and the ids of its sections.
     markup: Option<(Vec<u8>, Vec<String>)>,
@@ -104,6 +105,7 @@ impl RowPacker {
             words: outline.document.words,
             sections: outline.sections.len(),
             blocks: outline.nodes.iter().filter(is_block).count(),
+            link_count: new.links.links.len(),
             is_lossy: new.document.is_lossy,
             markup,
             links: (!new.links.is_empty()).then(|| PackedLinks::new(&new.links, &new.path)),
@@ -354,8 +356,8 @@ impl RowWriter {
             .query_row([], |row| row.get(0))?;
         prepare(
             "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
-             sections, blocks, lossy, ldmd, generation) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+             sections, blocks, links, lossy, ldmd, generation) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
         .execute(params![
             document.path,
@@ -368,6 +370,7 @@ impl RowWriter {
             sql(document.words),
             sql(document.sections),
             sql(document.blocks),
+            sql(document.link_count),
             document.is_lossy,
             document.markup.is_some(),
             generation + 1,
