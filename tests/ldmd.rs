@@ -185,6 +185,7 @@ fn an_id_is_an_address_in_every_command() {
     let found =
         place.run(&["search", "-F", "Deeper", "--under", "ldmd:key_findings"]).success().json();
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);
+    assert_eq!(found["hits"][0]["ldmd"], "answer.ldmd.md::ldmd:deep", "beside its section");
     place.run(&["search", "-F", "Deeper", "--under", "ldmd:summary"]).ends(1);
     let lost = place.run(&["select", "answer.ldmd::ldmd:key_finding"]).ends(1).json();
     assert_eq!(

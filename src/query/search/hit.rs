@@ -21,6 +21,9 @@ pub struct Hit {
     pub selector: String,
     /// The address of the innermost section.
     pub section: Arc<str>,
+    /// The address of the innermost LDMD section, where it stands in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ldmd: Option<String>,
     /// The titles from the top down to that section.
     pub heading_path: Arc<[String]>,
     /// The path of its document.
@@ -127,6 +130,10 @@ impl<'a> HitMaker<'a> {
         Hit {
             selector,
             section,
+            ldmd: self.document.and_then(|document| {
+                let section = document.markup.innermost_at(span.start)?;
+                Some(document.address_of_ldmd(section))
+            }),
             heading_path,
             file: Arc::clone(&self.file),
             line: lines.start,
