@@ -5,6 +5,7 @@
 //! fence, so that no document can forge a section; nothing but the names of the documents is kept in
 //! memory while it is written.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use super::painter::short_count;
@@ -20,6 +21,7 @@ pub struct Report<'a> {
     rest: &'a Rest<'a>,
     sections: usize,
     files: Vec<String>,
+    known: HashSet<String>,
 }
 
 impl<'a> Report<'a> {
@@ -29,7 +31,13 @@ impl<'a> Report<'a> {
         command: &str,
         rest: &'a Rest<'a>,
     ) -> io::Result<Self> {
-        let mut report = Self { writer: Writer::new(out), rest, sections: 0, files: Vec::new() };
+        let mut report = Self {
+            writer: Writer::new(out),
+            rest,
+            sections: 0,
+            files: Vec::new(),
+            known: HashSet::new(),
+        };
         report.open("run_meta", "Run", 1, "")?;
         report.line(&format!("## mdsel {command}"))?;
         report.line(&format!("- mdsel: {}", env!("CARGO_PKG_VERSION")))?;
@@ -64,7 +72,8 @@ impl<'a> Report<'a> {
 
     /// Notes a document that the answer is made of.
     pub(super) fn source(&mut self, file: &str) {
-        if !self.files.iter().any(|known| known == file) {
+        // Items of one document mostly stand beside each other.
+        if self.files.last().is_none_or(|last| last != file) && self.known.insert(file.to_owned()) {
             self.files.push(file.to_owned());
         }
     }

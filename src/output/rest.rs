@@ -3,6 +3,8 @@
 //! Invariant (contract, rule 5): whatever an answer's JSON says of faults, warnings, documents that have
 //! changed and what was left out, every other form of it says, too.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::painter::{Painter, Style};
@@ -40,11 +42,9 @@ impl<'a> Rest<'a> {
 
     /// Adds the documents that have changed.
     pub(super) fn with(mut self, documents: impl Iterator<Item = (&'a str, Freshness)>) -> Self {
-        for (file, freshness) in documents.filter(|(_, f)| *f != Freshness::default()) {
-            if !self.changed.iter().any(|(known, _)| *known == file) {
-                self.changed.push((file, freshness));
-            }
-        }
+        let mut known = HashSet::new();
+        let changed = documents.filter(|(_, freshness)| *freshness != Freshness::default());
+        self.changed.extend(changed.filter(|(file, _)| known.insert(*file)));
         self
     }
 

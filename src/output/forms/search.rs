@@ -1,5 +1,6 @@
 //! The forms of what `search` found.
 
+use std::collections::HashMap;
 use std::io;
 
 use serde_json::{Value, json};
@@ -92,22 +93,23 @@ impl Answer for search::Answer {
             format!("{text} @ {}:{}:{}", hit.file, hit.line, hit.column)
         };
         report.findings(hits.len(), hits.iter().map(line))?;
-        let mut files: Vec<&str> = Vec::new();
+        // By document, in the order of their first hits.
+        let mut groups: Vec<Vec<&Hit>> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
         for hit in hits {
-            if !files.contains(&&*hit.file) {
-                files.push(&hit.file);
+            let number = *numbers.entry(&hit.file).or_insert(groups.len());
+            match groups.get_mut(number) {
+                Some(group) => group.push(hit),
+                None => groups.push(vec![hit]),
             }
         }
-        for file in files {
-            let of_file = hits.iter().filter(|hit| &*hit.file == file);
-            report.items(
-                file,
-                file,
-                of_file.map(|hit| {
-                    let titles = hit.heading_path.join(" > ");
-                    format!("{} ({titles}) @ {}", hit.text.trim_ascii(), hit.selector)
-                }),
-            )?;
+        for group in groups {
+            let file = group.first().map_or("", |hit| &*hit.file);
+            let line = |hit: &&Hit| {
+                let titles = hit.heading_path.join(" > ");
+                format!("{} ({titles}) @ {}", hit.text.trim_ascii(), hit.selector)
+            };
+            report.items(file, file, group.iter().map(line))?;
         }
         Ok(())
     }
