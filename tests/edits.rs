@@ -132,6 +132,12 @@ fn what_would_do_more_than_it_says_is_refused_and_nothing_is_written() {
         assert!(answer.text().contains(hint), "{}", answer.text());
         assert_eq!(text(&place), DOC);
     }
+    // What cannot be told is not done; what can be told in part is.
+    let small = place.run(&["delete", "doc.md", "Alpha", "--max-chars", "50"]).ends(2);
+    assert!(small.stderr.contains("BUDGET_TOO_SMALL") && text(&place) == DOC);
+    let long = Place::ingested(&[("l.md", &format!("# L\n\n{}\n", "word ".repeat(99)))]);
+    let cut = long.run(&["replace", "l.md", "L", "--content", "b", "--max-chars", "300"]);
+    assert_eq!(cut.success().json()["content_omitted"], true);
     place.run(&["delete", "doc.md", "Alp", "--fuzzy"]).success();
     // A file that is not the stored one.
     place.write("doc.md", "# Changed\n");

@@ -12,7 +12,7 @@ use super::args::{
 };
 use super::{Status, store};
 use crate::edit::plan::{Allow, Position, Scope};
-use crate::edit::{self, Answer, Edit, Operation, Request};
+use crate::edit::{self, Answer, Edit, Operation, Report, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Outcome;
 
@@ -186,19 +186,26 @@ fn run(
     options: &EditOptions,
     is_batch: bool,
 ) -> Result<Status> {
+    let is_dry_run = options.dry_run;
+    let answer = |report: Option<Report>, faults| Answer {
+        report,
+        faults,
+        is_batch,
+        is_dry_run,
+        with_content: true,
+    };
     let request = Request {
         store: &store::existing(global)?,
         document: document.to_owned(),
         edits,
-        is_dry_run: options.dry_run,
+        is_dry_run,
         wait: Duration::from_secs(options.wait),
+        confirm: &|report| global.can_tell(&answer(Some(report.clone()), Vec::new())),
     };
-    let (report, faults) = match edit::edit(&request)? {
-        Ok(report) => (Some(report), Vec::new()),
-        Err(fault) => (None, vec![fault]),
+    let answer = match edit::edit(&request)? {
+        Ok(report) => answer(Some(report), Vec::new()),
+        Err(fault) => answer(None, vec![fault]),
     };
-    let is_dry_run = options.dry_run;
-    let answer = Answer { report, faults, is_batch, is_dry_run, with_content: true };
     // A trial is a diff, unless it is asked for otherwise.
     let is_diff = is_dry_run && global.format.is_none() && answer.outcome() == Outcome::All;
     let format = if is_diff { Some(FormatName::Raw) } else { global.format };

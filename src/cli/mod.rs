@@ -216,6 +216,17 @@ impl Global {
         finish(|out| write(answer, self.options(&store), out))
     }
 
+    /// Whether an answer fits into the budget; nothing is printed.
+    fn can_tell(&self, answer: &(impl Answer + List)) -> Result<()> {
+        match self.max_chars {
+            None => Ok(()),
+            Some(_) => {
+                let store = store::shown(self);
+                write_list(answer, self.options(&store), &mut io::sink()).map(|_| ())
+            }
+        }
+    }
+
     /// Prints an answer whose items may be left out.
     fn print_list(&self, answer: &(impl Answer + List)) -> Result<()> {
         let store = store::shown(self);

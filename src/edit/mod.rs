@@ -25,7 +25,6 @@ use change::Version;
 use file::Place;
 
 /// What to edit.
-#[derive(Debug)]
 pub struct Request<'a> {
     /// The store file, absolute.
     pub store: &'a Path,
@@ -37,6 +36,8 @@ pub struct Request<'a> {
     pub is_dry_run: bool,
     /// How long to wait for another writer.
     pub wait: Duration,
+    /// Asked last before anything is written: whether what is about to be done can be told.
+    pub confirm: &'a dyn Fn(&Report) -> Result<()>,
 }
 
 /// What was done, or would be done.
@@ -60,14 +61,15 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     // Held from before the file is read until the store is written: two edits at once come one
     // behind the other.
     let mut writer = Writer::open(&store, request.wait)?;
-    let mut warnings = recover(&mut writer)?;
+    let warnings = recover(&mut writer)?;
     let snapshot = Snapshot::open(&store)?;
     let library = Library::new(&snapshot);
     let stored = match documents::one(&library, &request.document)? {
         Ok(stored) => stored,
         Err(fault) => return Ok(Err(fault)),
     };
-    let place = Place::open(snapshot.root(), &stored.path)?;
+    let path = stored.path.clone();
+    let place = Place::open(snapshot.root(), &path)?;
     let before = place.read(snapshot.options().max_file_bytes)?;
     if *blake3::hash(&before).as_bytes() != stored.hash {
         let message = format!("{}: the file is not the one that is stored", stored.path);
@@ -88,20 +90,22 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     if after.len() as u64 > writer.options()?.unwrap_or_default().max_file_bytes {
         return Err(crate::limits::exceeded("max-file-size"));
     }
-    if !request.is_dry_run && after != before {
+    let mut report = Report { file: stored.path, done, before, after, warnings };
+    (request.confirm)(&report)?;
+    if !request.is_dry_run && report.after != report.before {
         // Whatever may be refused is refused before the file is touched.
-        let document = pack(&stored.path, after.clone())?;
-        let (path, temporary) = (stored.path.clone(), file::temporary_name());
+        let document = pack(&report.file, report.after.clone())?;
+        let (path, temporary) = (report.file.clone(), file::temporary_name());
         let intent = EditIntent { path, temporary, new_hash: document.hash };
         let note = writer.note_intent(&intent)?;
-        if let Err(error) = place.replace(&intent.temporary, &after) {
+        if let Err(error) = place.replace(&intent.temporary, &report.after) {
             forget(&mut writer, note)?;
             return Err(error);
         }
         take(&mut writer, document, note)?;
     }
-    warnings.extend(writer.close()?);
-    Ok(Ok(Report { file: stored.path, done, before, after, warnings }))
+    report.warnings.extend(writer.close()?);
+    Ok(Ok(report))
 }
 
 /// Makes of the new bytes of a file what the store wants.
