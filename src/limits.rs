@@ -123,6 +123,8 @@ limits! {
         "bytes of one document, attachment or body in a pack or in records; more are refused";
     MAX_RECORD_BYTES = 16 << 20, "record-bytes",
         "bytes of one line of a pack or of records; a longer line is refused";
+    REPORT_CHARS = 300, "report-chars",
+        "characters that --max-chars must allow a command that changes the store";
     PREVIEW_CHARS = 80, "preview-chars", "characters of the preview of a block";
     CLOSE_WAIT_MILLISECONDS = 250, "close-wait",
         "milliseconds that a writer waits for readers of an older state before it leaves its log";

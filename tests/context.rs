@@ -194,6 +194,14 @@ fn a_bundle_has_each_place_once_in_the_order_asked() {
         place.run(&["context", "--query", "claim matters", "--under", "qp-3e7a.md"]).success();
     assert_eq!(query.json()["items"][0]["selector"], "qp-3e7a.md::heading:h2[0]");
     place.run(&["context", "--query", "claim", "--under", "qp-a1b2.md"]).ends(1);
+    let many: Vec<(String, String)> =
+        (0..30).map(|n| (format!("{n}.md"), format!("# Word {n}\n"))).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let many = Place::ingested(&many);
+    let all = many.run(&["context", "--query", "word", "--limit", "0"]).success().json();
+    assert_eq!(all["items"].as_array().unwrap().len(), 30);
+    let some = many.run(&["context", "--query", "word", "--limit", "7"]).success().json();
+    assert_eq!((some["items"].as_array().unwrap().len(), &some["truncated"]), (7, &json!(true)));
     assert_eq!(place.run(&["context"]).ends(2).code(), "USAGE");
     assert_eq!(place.run(&["select", "qp-3e7a.md", "-f", "records"]).ends(2).status, 2);
     assert_eq!(place.run(&["toc", "-f", "dot"]).ends(2).status, 2);

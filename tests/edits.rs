@@ -157,6 +157,11 @@ fn a_trial_tells_the_diff_and_changes_nothing() {
     let json = place.run(&[&trial[..], &["-f", "json"]].concat()).success().json();
     assert_eq!((&json["diff"], &json["dry_run"]), (&json!(diff), &json!(true)));
     assert_eq!(text(&place), DOC);
+    place.write("bytes.md", b"# A\n\n\xff\n\nold\n");
+    place.run(&["ingest"]).success();
+    let bytes = ["insert", "bytes.md", "A", "--content", "new", "--dry-run"];
+    let diff = place.run(&bytes).success().stdout;
+    assert!(diff.windows(3).any(|bytes| bytes == b" \xff\n"), "in the bytes of the file");
     let same = place.run(&["replace", "doc.md", "Two", "--content", "two"]).success().json();
     assert_eq!((&same["unchanged"], &same["hash_before"]), (&json!(true), &same["hash_after"]));
 }

@@ -97,6 +97,17 @@ fn links_run_from_section_to_section_and_never_from_code() {
 }
 
 #[test]
+fn broken_links_on_one_line_are_all_told() {
+    let place = Place::ingested(&[("a.md", "[a](x.md) [b](y.md) [c](../z.md) [a](x.md)\n")]);
+    let out = place.run(&["links", "list", "a.md"]).success().json();
+    let targets: Vec<&str> =
+        out["edges"].as_array().unwrap().iter().map(|e| e["target"].as_str().unwrap()).collect();
+    assert_eq!(targets, ["../z.md", "x.md", "y.md"]);
+    let check = place.run(&["links", "check"]).ends(1).json();
+    assert_eq!(check["findings"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn check_tells_each_broken_link_once_and_what_was_meant() {
     let place = place();
     let check = place.run(&["links", "check"]).ends(1).json();

@@ -6,6 +6,7 @@ use crate::harness::{Place, copy, fixtures};
 fn with_documents() -> Place {
     let place = Place::new();
     copy(&fixtures(), place.path());
+    place.write("odd\nname.md", "# odd\n");
     for (number, path) in corpus::sample(300).iter().enumerate() {
         if !path.starts_with(fixtures()) {
             std::fs::copy(path, place.join(&format!("corpus-{number}.md"))).unwrap();

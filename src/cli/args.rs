@@ -508,6 +508,9 @@ pub(super) struct LinksCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC")]
     pub(super) documents: Vec<String>,
+    /// Findings to list at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
     /// Go on where an answer ended: its `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
@@ -545,9 +548,6 @@ pub(super) struct ContextArgs {
     /// Tag the fences of all blocks with this language; with -f markdown
     #[arg(long, value_name = "LANGUAGE")]
     pub(super) lang: Option<String>,
-    /// Sections that a query gives at most; 0 for all
-    #[arg(long, value_name = "N", default_value_t = limits::SEARCH_LIMIT)]
-    pub(super) query_limit: usize,
     #[command(flatten)]
     pub(super) list: ListArgs,
 }
@@ -830,6 +830,9 @@ pub(super) struct LdmdCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC")]
     pub(super) documents: Vec<String>,
+    /// Findings to list at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
     /// Go on where an answer ended: its `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,

@@ -25,7 +25,6 @@ pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         // A block is its content.
         with_body: arguments.with_body || is_blocks,
         outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
-        query_limit: arguments.query_limit,
         limit: arguments.list.limit,
         after: cursor(arguments.list.after.as_ref())?,
     };
@@ -67,6 +66,11 @@ fn outside(item: &str) -> Result<Outside> {
         (is_number(start) && is_number(end)).then(|| (file, start.parse().ok(), end.parse().ok()))
     });
     let (file, line_start, line_end) = lines.unwrap_or((origin, None, None));
+    if let (Some(start), Some(end)) = (line_start, line_end)
+        && start > end
+    {
+        return Err(usage(format!("{start}-{end} is no range of lines")));
+    }
     Ok(Outside {
         kind: kind.to_owned(),
         file: (!file.is_empty()).then(|| file.to_owned()),

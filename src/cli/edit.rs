@@ -113,6 +113,10 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
                 position: position(line.position.unwrap_or(PositionName::After)),
                 relevel: line.relevel,
             },
+            OperationName::Delete if line.content.is_some() => {
+                let message = format!("line {number} of the batch: delete takes no content");
+                return Err(Error::new(ErrorKind::Usage, message));
+            }
             OperationName::Delete => Operation::Delete { scope: scope(line.no_children) },
         };
         edits.push(Edit {

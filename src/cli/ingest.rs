@@ -11,6 +11,9 @@ use crate::ingest::{ChangeKind, OptionChanges, Paths, Report, Request, preview, 
 use crate::query::finding::{Finding, Findings};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
+    if !arguments.check && !arguments.dry_run {
+        global.has_room_for_report()?;
+    }
     let folder = store::current_folder()?;
     let path = match store::find(global)? {
         Some(path) => path,
@@ -39,7 +42,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         remark(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
     }
     if !is_new && !is_preview {
-        store::settle_where_needed(&path)?;
+        store::settle_where_needed(&path);
     }
     let bar = Bar::new();
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };

@@ -53,6 +53,7 @@ pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
             let snapshot = open_fresh(global, |library| named_documents(library, wanted))?;
             let findings =
                 check::check(&Library::new(&snapshot), wanted, cursor(arguments.after.as_ref())?)?;
+            let findings = findings.at_most(arguments.limit);
             global.print_list(&findings)?;
             Ok(Status::of_check(&findings))
         }

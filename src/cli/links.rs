@@ -38,6 +38,7 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
                 &arguments.documents,
                 cursor(arguments.after.as_ref())?,
             )?;
+            let findings = findings.at_most(arguments.limit);
             global.print_list(&findings)?;
             Ok(Status::of_check(&findings))
         }

@@ -25,6 +25,7 @@ use clap::error::ErrorKind as ClapErrorKind;
 use clap::{Parser as _, ValueEnum as _};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::output::{Answer, Format, Options, json, sanitize, write, write_list};
 use crate::query::finding::Findings;
 use crate::query::{List, Outcome};
@@ -214,6 +215,18 @@ impl Global {
     fn print(&self, answer: &impl Answer) -> Result<()> {
         let store = store::shown(self);
         finish(|out| write(answer, self.options(&store), out))
+    }
+
+    /// Refuses a budget that may not hold what a command tells of its changes, before it makes any.
+    fn has_room_for_report(&self) -> Result<()> {
+        match self.max_chars {
+            Some(most) if most < limits::REPORT_CHARS => Err(Error::new(
+                ErrorKind::BudgetTooSmall,
+                format!("{most} characters hold no report"),
+            )
+            .with_hint(format!("give --max-chars {} or more", limits::REPORT_CHARS))),
+            _ => Ok(()),
+        }
     }
 
     /// Whether an answer fits into the budget; nothing is printed.

@@ -21,6 +21,7 @@ pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
 }
 
 pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
+    global.has_room_for_report()?;
     let path = match store::find(global)? {
         Some(path) => path,
         None => store::new_path()?,

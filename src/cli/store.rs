@@ -73,23 +73,31 @@ pub(super) fn open(global: &Global) -> Result<Snapshot> {
         return Ok(snapshot);
     }
     drop(snapshot);
-    settle(&path)?;
+    settle(&path);
     Snapshot::open(&path)
 }
 
 /// Ends edits that were interrupted, where there are any; what the store lacks is told by who needs it.
-pub(super) fn settle_where_needed(path: &Path) -> Result<()> {
+pub(super) fn settle_where_needed(path: &Path) {
     let has_intents =
         Snapshot::open(path).and_then(|snapshot| snapshot.has_edit_intents()).unwrap_or(false);
-    if has_intents { settle(path) } else { Ok(()) }
+    if has_intents {
+        settle(path);
+    }
 }
 
-/// Ends edits that were interrupted.
-fn settle(path: &Path) -> Result<()> {
-    for warning in edit::settle(path)? {
-        remark(&format!("warning: {}", warning.message));
+/// Ends edits that were interrupted; where that cannot be done now, the store as it is still answers.
+fn settle(path: &Path) {
+    match edit::settle(path) {
+        Ok(warnings) => {
+            for warning in warnings {
+                remark(&format!("warning: {}", warning.message));
+            }
+        }
+        Err(error) => {
+            remark(&format!("warning: an edit that was interrupted is not ended yet: {error}"));
+        }
     }
-    Ok(())
 }
 
 /// Opens the store and its full-text index; where `--refresh` asks for it, brings all of it up to
@@ -104,7 +112,7 @@ pub(super) fn open_full_text(global: &Global) -> Result<(Snapshot, FullText)> {
         return Ok((snapshot, full_text));
     }
     drop((snapshot, full_text));
-    settle(&path)?;
+    settle(&path);
     FullText::open(&path)
 }
 

@@ -35,16 +35,21 @@ impl Answer {
         self.report.as_ref().map_or(&[], |report| &report.warnings)
     }
 
-    /// What changes, as a unified diff; empty where nothing does.
-    pub fn diff(&self) -> String {
-        let Some(report) = &self.report else { return String::new() };
-        let before = String::from_utf8_lossy(&report.before);
-        let after = String::from_utf8_lossy(&report.after);
+    /// What changes, as a unified diff, in the bytes of the file; empty where nothing does.
+    pub fn diff(&self) -> Vec<u8> {
+        let Some(report) = &self.report else { return Vec::new() };
         let diff = similar::TextDiff::configure()
             .timeout(std::time::Duration::from_secs(1))
-            .diff_lines(&*before, &*after);
-        let (from, to) = (format!("a/{}", report.file), format!("b/{}", report.file));
-        diff.unified_diff().header(&from, &to).to_string()
+            .diff_lines(report.before.as_slice(), report.after.as_slice());
+        let mut bytes = Vec::new();
+        for hunk in diff.unified_diff().iter_hunks() {
+            if bytes.is_empty() {
+                bytes = format!("--- a/{0}\n+++ b/{0}\n", report.file).into_bytes();
+            }
+            // Writing into memory cannot fail. The whole diff would be written lossily, a hunk is not.
+            drop(hunk.to_writer(&mut bytes));
+        }
+        bytes
     }
 }
 
@@ -136,7 +141,7 @@ impl Serialize for Answer {
             }
             if self.is_dry_run {
                 map.serialize_entry("dry_run", &true)?;
-                map.serialize_entry("diff", &self.diff())?;
+                map.serialize_entry("diff", &String::from_utf8_lossy(&self.diff()))?;
             }
         }
         if !self.faults.is_empty() {

@@ -14,6 +14,26 @@ use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
 
 use crate::error::{Error, ErrorKind, Result};
 
+/// What tells a file from what it is after anybody has written it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    inode: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Seen {
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        Self {
+            inode: (metadata.dev(), metadata.ino()),
+            size: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
 /// A name in a folder below the root.
 #[derive(Debug)]
 pub(super) struct Place<'a> {
@@ -79,9 +99,11 @@ impl<'a> Place<'a> {
         Ok(file)
     }
 
-    /// The bytes of the file, at most `most`.
-    pub(super) fn read(&self, most: u64) -> Result<Vec<u8>> {
+    /// The bytes of the file, at most `most`, and which file they were read from.
+    pub(super) fn read(&self, most: u64) -> Result<(Vec<u8>, Seen)> {
         let file = self.file()?;
+        // Told before the bytes are read: whoever writes while they are makes it another file.
+        let seen = Seen::of(&file.metadata().map_err(|error| self.io(error))?);
         let mut bytes = Vec::new();
         file.take(most.saturating_add(1))
             .read_to_end(&mut bytes)
@@ -89,20 +111,20 @@ impl<'a> Place<'a> {
         if bytes.len() as u64 > most {
             return Err(crate::limits::exceeded("max-file-size"));
         }
-        Ok(bytes)
+        Ok((bytes, seen))
     }
 
-    /// Puts `bytes` in the place of the file, by way of the file `temporary` beside it; behind a fault
-    /// the file is as it was.
-    pub(super) fn replace(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
-        let result = self.try_replace(temporary, bytes);
+    /// Puts `bytes` in the place of the file that was `seen`, by way of the file `temporary` beside it;
+    /// behind a fault the file is as it was.
+    pub(super) fn replace(&self, temporary: &str, bytes: &[u8], seen: &Seen) -> Result<()> {
+        let result = self.try_replace(temporary, bytes, seen);
         if result.is_err() {
             self.remove_temporary(temporary);
         }
         result
     }
 
-    fn try_replace(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
+    fn try_replace(&self, temporary: &str, bytes: &[u8], seen: &Seen) -> Result<()> {
         let old = self.file()?.metadata().map_err(|error| self.io(error))?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -118,10 +140,7 @@ impl<'a> Place<'a> {
         new.sync_all().map_err(|error| self.io(error))?;
         // The last look before the rename: whoever wrote meanwhile wins.
         let now = self.file()?.metadata().map_err(|error| self.io(error))?;
-        let told = |metadata: &std::fs::Metadata| {
-            (metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
-        };
-        if told(&now) != told(&old) {
+        if Seen::of(&now) != *seen {
             let message = format!("{}: the file was changed meanwhile", self.path.display());
             return Err(Error::new(ErrorKind::Conflict, message)
                 .with_hint("bring it up to date with `mdsel ingest`, and look at it again"));
@@ -173,6 +192,28 @@ mod tests {
     }
 
     #[test]
+    fn whoever_writes_meanwhile_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.md");
+        std::fs::write(&path, "old").unwrap();
+        let place = Place::open(folder.path(), "x.md").unwrap();
+        let (_, seen) = place.read(10).unwrap();
+        // An editor that saves by renaming, and one that writes in place.
+        std::fs::write(folder.path().join("new"), "new").unwrap();
+        std::fs::rename(folder.path().join("new"), &path).unwrap();
+        let error = place.replace(".mdsel-edit-1", b"mine", &seen).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict);
+        let (_, seen) = place.read(10).unwrap();
+        std::fs::write(&path, "longer").unwrap();
+        assert!(place.replace(".mdsel-edit-1", b"mine", &seen).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"longer");
+        let (_, seen) = place.read(10).unwrap();
+        place.replace(".mdsel-edit-1", b"mine", &seen).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
     fn no_way_leads_out_of_the_root() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("root");
@@ -188,7 +229,10 @@ mod tests {
         }
         let link = Place::open(&root, "in/x.md").unwrap();
         assert_eq!(link.read(10).unwrap_err().kind(), ErrorKind::EditRefused);
-        assert!(link.replace(".mdsel-edit-1", b"y").is_err());
+        std::fs::write(root.join("in/y.md"), "y").unwrap();
+        let other = Place::open(&root, "in/y.md").unwrap();
+        let (_, seen) = other.read(10).unwrap();
+        assert!(link.replace(".mdsel-edit-1", b"z", &seen).is_err());
         assert_eq!(std::fs::read(folder.path().join("out/x.md")).unwrap(), b"x");
     }
 }

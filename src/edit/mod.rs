@@ -70,7 +70,7 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     };
     let path = stored.path.clone();
     let place = Place::open(snapshot.root(), &path)?;
-    let before = place.read(snapshot.options().max_file_bytes)?;
+    let (before, seen) = place.read(snapshot.options().max_file_bytes)?;
     if *blake3::hash(&before).as_bytes() != stored.hash {
         let message = format!("{}: the file is not the one that is stored", stored.path);
         return Err(Error::new(ErrorKind::Conflict, message)
@@ -98,11 +98,15 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
         let (path, temporary) = (report.file.clone(), file::temporary_name());
         let intent = EditIntent { path, temporary, new_hash: document.hash };
         let note = writer.note_intent(&intent)?;
-        if let Err(error) = place.replace(&intent.temporary, &report.after) {
+        if let Err(error) = place.replace(&intent.temporary, &report.after, &seen) {
             forget(&mut writer, note)?;
             return Err(error);
         }
-        take(&mut writer, document, note)?;
+        take(&mut writer, document, note).map_err(|error| {
+            let what = "the file is changed, but the store could not follow";
+            Error::new(error.kind(), format!("{}: {what}: {error}", report.file))
+                .with_hint("mend that; the next command brings the store up to date")
+        })?;
     }
     report.warnings.extend(writer.close()?);
     Ok(Ok(report))
@@ -145,7 +149,7 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
             continue;
         };
         place.remove_temporary(&intent.temporary);
-        let new = place.read(most).ok();
+        let new = place.read(most).ok().map(|(bytes, _)| bytes);
         let new = new.filter(|bytes| *blake3::hash(bytes).as_bytes() == intent.new_hash);
         let what = match new.map(|bytes| pack(&intent.path, bytes)) {
             Some(Ok(document)) => {

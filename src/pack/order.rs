@@ -63,6 +63,6 @@ impl Order {
 /// `/` of which none is empty, `.` or `..`, and without controls.
 pub fn is_safe_path(path: &str) -> bool {
     path.len() <= MAX_PATH_BYTES
-        && !path.contains(char::is_control)
+        && !path.contains('\0')
         && path.split('/').all(|component| !matches!(component, "" | "." | ".."))
 }

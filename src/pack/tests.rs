@@ -135,15 +135,15 @@ fn a_pack_that_lies_is_refused_though_its_hash_is_right() {
         .unwrap();
 
     let long = "a".repeat(5000);
-    for path in [
-        "/a", "../a", "a/../b", "a/..", "./a", "a/.", "a//b", "a/", "..", ".", "", "a\u{1}",
-        "a\u{85}b", "a\n", &long,
-    ] {
+    for path in
+        ["/a", "../a", "a/../b", "a/..", "./a", "a/.", "a//b", "a/", "..", ".", "", "a\0b", &long]
+    {
         assert!(!is_safe_path(path), "{path}");
         let fault = verify(&sealed(&[head(1), empty(path)].concat())[..]).unwrap_err();
         assert_eq!(fault.message, "the path is not relative and plain", "{path}");
     }
-    for path in ["a\\b", "C#.md", "..a", "a..", "...", "a b/é/日本.md", "-"] {
+    for path in ["a\u{1}", "a\n.md", "a\\b", "C#.md", "..a", "a..", "...", "a b/é/日本.md", "-"]
+    {
         assert!(is_safe_path(path), "{path}");
         verify(&sealed(&[head(1), empty(path)].concat())[..]).unwrap();
     }

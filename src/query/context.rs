@@ -39,8 +39,6 @@ pub struct Request {
     pub with_body: bool,
     /// Text from outside.
     pub outside: Vec<Outside>,
-    /// Sections that a query gives at most; 0 for all.
-    pub query_limit: usize,
     /// Items to give at most; 0 for all.
     pub limit: usize,
     /// Where a former answer ended.
@@ -197,10 +195,7 @@ pub fn context(
 ) -> Result<Answer> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     // Places behind those that are asked for are only counted on to be there.
-    let enough = match request.hops {
-        0 => part.start().saturating_add(most(request.limit)).saturating_add(1),
-        _ => usize::MAX,
-    };
+    let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
         library,
         request,
@@ -320,7 +315,8 @@ impl Bundle<'_> {
             surroundings: Surroundings::default(),
             lines_only: false,
             explain: false,
-            limit: self.request.query_limit,
+            // One more than is given tells that there are more.
+            limit: if self.enough == usize::MAX { 0 } else { self.enough },
             after: None,
         };
         let found = search::search(self.library, full_text, &request)?;
@@ -353,7 +349,7 @@ impl Bundle<'_> {
             });
         }
         for stored in found.documents {
-            if self.places.len() >= self.enough {
+            if self.request.hops == 0 && self.places.len() >= self.enough {
                 break;
             }
             if wanted.as_ref().is_none_or(|wanted| wanted.contains(&stored.id)) {

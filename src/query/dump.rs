@@ -26,8 +26,7 @@ pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> R
     let documents = snapshot.documents(None, usize::MAX)?;
     if let Some(unsafe_one) = documents.iter().find(|document| !is_safe_path(&document.path)) {
         let message = format!("{:?} cannot stand in a pack", unsafe_one.path);
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_hint("rename the file, whose name holds control characters, and ingest it"));
+        return Err(Error::new(ErrorKind::Usage, message).with_hint("ingest the corpus again"));
     }
     let header = Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),

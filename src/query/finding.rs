@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::List;
-use super::cursor::{Cursor, ListPart};
+use super::cursor::{Cursor, ListPart, most};
 use super::library::is_false;
 use crate::address::Fault;
 use crate::error::Warning;
@@ -62,6 +62,15 @@ impl Findings {
         let total = findings.len();
         findings.drain(..part.start().min(total));
         Self { findings, unresolved_selectors, warnings, truncated: false, next: None, total, part }
+    }
+}
+
+impl Findings {
+    /// At most `limit` of them, 0 for all.
+    #[must_use]
+    pub fn at_most(self, limit: usize) -> Self {
+        let count = self.findings.len().min(most(limit));
+        if count < self.findings.len() { self.first(count) } else { self }
     }
 }
 

@@ -37,12 +37,12 @@ impl Answer for edit::Answer {
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
-        self.is_dry_run.then(|| self.diff().into_bytes())
+        self.is_dry_run.then(|| self.diff())
     }
 
     fn text(&self, painter: &mut Painter) {
         if self.is_dry_run {
-            painter.content(self.diff().as_bytes());
+            painter.content(&self.diff());
         } else {
             lines(self).for_each(|line| painter.line(Style::Plain, &line));
         }

@@ -21,6 +21,15 @@ fn line(edge: &Edge) -> String {
     format!("{} {} {to} {}", edge.from.address(), kind.relation(), source_word(kind))
 }
 
+/// How many edges records tell: those that lead somewhere, each once wherever it stands.
+fn told_apart(edges: &[Edge]) -> usize {
+    let told = edges.iter().filter_map(|edge| {
+        let kind = &edge.link.kind;
+        Some((edge.from.address(), kind.relation(), edge.target()?.address(), kind.is_typed()))
+    });
+    told.collect::<std::collections::HashSet<_>>().len()
+}
+
 fn changed(node: &Node) -> (&str, Freshness) {
     (&node.file, node.freshness)
 }
@@ -86,7 +95,7 @@ impl Answer for list::Answer {
         let fields = [
             ("root", self.nodes.first().map(|node| node.selector.clone()).unwrap_or_default()),
             ("nodes", self.nodes.len().to_string()),
-            ("edges", self.edges.len().to_string()),
+            ("edges", told_apart(&self.edges).to_string()),
         ];
         records.header("link.list", &fields)?;
         for node in &self.nodes {

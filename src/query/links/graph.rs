@@ -79,6 +79,9 @@ pub struct Edge {
     pub link: Link,
 }
 
+/// See [`Edge::key`].
+pub(super) type EdgeKey = (String, Option<String>, String, usize, String);
+
 impl Edge {
     /// The place that it leads to, where there is one.
     pub fn target(&self) -> Option<&Place> {
@@ -89,9 +92,10 @@ impl Edge {
     }
 
     /// What tells edges apart and puts them in order: type, then where they lead, then where from.
-    pub(super) fn key(&self) -> (String, Option<String>, String, usize) {
+    pub(super) fn key(&self) -> EdgeKey {
         let to = self.target().map(Place::address);
-        (self.link.kind.relation().to_owned(), to, self.from.address(), self.link.line)
+        let (relation, target) = (self.link.kind.relation().to_owned(), self.link.target.clone());
+        (relation, to, self.from.address(), self.link.line, target)
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use super::graph::Graph;
+use super::graph::{EdgeKey, Graph};
 use super::{Direction, Edge, EdgeFilter, Node, holds};
 use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
@@ -207,7 +207,7 @@ struct Walk<'a> {
     seen: HashMap<String, usize>,
     places: Vec<Visited>,
     /// What tells the edges apart that were walked.
-    edges: HashSet<(String, Option<String>, String, usize)>,
+    edges: HashSet<EdgeKey>,
 }
 
 impl Walk<'_> {
