@@ -114,17 +114,8 @@ impl<'a> Place<'a> {
         Ok((bytes, seen))
     }
 
-    /// Puts `bytes` in the place of the file that was `seen`, by way of the file `temporary` beside it;
-    /// behind a fault the file is as it was.
-    pub(super) fn replace(&self, temporary: &str, bytes: &[u8], seen: &Seen) -> Result<()> {
-        let result = self.try_replace(temporary, bytes, seen);
-        if result.is_err() {
-            self.remove_temporary(temporary);
-        }
-        result
-    }
-
-    fn try_replace(&self, temporary: &str, bytes: &[u8], seen: &Seen) -> Result<()> {
+    /// Writes `bytes` to the file `temporary` beside the file, with its owner and mode, and syncs it.
+    pub(super) fn stage(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
         let old = self.file()?.metadata().map_err(|error| self.io(error))?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -137,8 +128,12 @@ impl<'a> Place<'a> {
         rustix::fs::fchown(&new, owner.0, owner.1).ok();
         rustix::fs::fchmod(&new, Mode::from_raw_mode(old.mode() & 0o7777))
             .map_err(|error| self.io(error))?;
-        new.sync_all().map_err(|error| self.io(error))?;
-        // The last look before the rename: whoever wrote meanwhile wins.
+        new.sync_all().map_err(|error| self.io(error))
+    }
+
+    /// Puts the file `temporary` in the place of the file, which must still be the one that was `seen`:
+    /// whoever wrote meanwhile wins.
+    pub(super) fn put_in_place(&self, temporary: &str, seen: &Seen) -> Result<()> {
         let now = self.file()?.metadata().map_err(|error| self.io(error))?;
         if Seen::of(&now) != *seen {
             let message = format!("{}: the file was changed meanwhile", self.path.display());
@@ -201,14 +196,15 @@ mod tests {
         // An editor that saves by renaming, and one that writes in place.
         std::fs::write(folder.path().join("new"), "new").unwrap();
         std::fs::rename(folder.path().join("new"), &path).unwrap();
-        let error = place.replace(".mdsel-edit-1", b"mine", &seen).unwrap_err();
+        place.stage(".mdsel-edit-1", b"mine").unwrap();
+        let error = place.put_in_place(".mdsel-edit-1", &seen).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
         let (_, seen) = place.read(10).unwrap();
         std::fs::write(&path, "longer").unwrap();
-        assert!(place.replace(".mdsel-edit-1", b"mine", &seen).is_err());
+        assert!(place.put_in_place(".mdsel-edit-1", &seen).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"longer");
         let (_, seen) = place.read(10).unwrap();
-        place.replace(".mdsel-edit-1", b"mine", &seen).unwrap();
+        place.put_in_place(".mdsel-edit-1", &seen).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -232,7 +228,8 @@ mod tests {
         std::fs::write(root.join("in/y.md"), "y").unwrap();
         let other = Place::open(&root, "in/y.md").unwrap();
         let (_, seen) = other.read(10).unwrap();
-        assert!(link.replace(".mdsel-edit-1", b"z", &seen).is_err());
+        assert!(link.stage(".mdsel-edit-1", b"z").is_err());
+        assert!(link.put_in_place("y.md", &seen).is_err());
         assert_eq!(std::fs::read(folder.path().join("out/x.md")).unwrap(), b"x");
     }
 }

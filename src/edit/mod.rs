@@ -22,7 +22,7 @@ use crate::ingest::{packed, resolved};
 use crate::query::{Library, documents};
 use crate::store::{EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer};
 use change::Version;
-use file::Place;
+use file::{Place, Seen};
 
 /// What to edit.
 pub struct Request<'a> {
@@ -93,23 +93,41 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     let mut report = Report { file: stored.path, done, before, after, warnings };
     (request.confirm)(&report)?;
     if !request.is_dry_run && report.after != report.before {
-        // Whatever may be refused is refused before the file is touched.
-        let document = pack(&report.file, report.after.clone())?;
-        let (path, temporary) = (report.file.clone(), file::temporary_name());
-        let intent = EditIntent { path, temporary, new_hash: document.hash };
-        let note = writer.note_intent(&intent)?;
-        if let Err(error) = place.replace(&intent.temporary, &report.after, &seen) {
-            forget(&mut writer, note)?;
-            return Err(error);
-        }
-        take(&mut writer, document, note).map_err(|error| {
-            let what = "the file is changed, but the store could not follow";
-            Error::new(error.kind(), format!("{}: {what}: {error}", report.file))
-                .with_hint("mend that; the next command brings the store up to date")
-        })?;
+        write(&mut writer, &place, &seen, &mut report)?;
     }
     report.warnings.extend(writer.close()?);
     Ok(Ok(report))
+}
+
+/// Writes file and store. What may want for room comes first, and the rename, which wants for none, last:
+/// behind a fault both are as they were, or the note of it lets the next command end it.
+fn write(writer: &mut Writer, place: &Place<'_>, seen: &Seen, report: &mut Report) -> Result<()> {
+    // Whatever may be refused is refused before anything is touched.
+    let document = pack(&report.file, report.after.clone())?;
+    let (path, temporary) = (report.file.clone(), file::temporary_name());
+    let intent = EditIntent { path, temporary, new_hash: document.hash };
+    let note = writer.note_intent(&intent)?;
+    if let Err(error) = place.stage(&intent.temporary, &report.after) {
+        place.remove_temporary(&intent.temporary);
+        forget(writer, note)?;
+        return Err(error);
+    }
+    let stored = put(writer, document);
+    if let Err(error) = stored {
+        // The transaction ends with the writer, and the note with the next command.
+        place.remove_temporary(&intent.temporary);
+        return Err(error);
+    }
+    if let Err(error) = place.put_in_place(&intent.temporary, seen) {
+        place.remove_temporary(&intent.temporary);
+        put(writer, pack(&report.file, report.before.clone())?)?;
+        forget(writer, note)?;
+        return Err(error);
+    }
+    if let Err(error) = forget(writer, note) {
+        report.warnings.push(Warning::new("EDIT_NOTED", format!("the edit is made; {error}")));
+    }
+    Ok(())
 }
 
 /// Makes of the new bytes of a file what the store wants.
@@ -121,23 +139,22 @@ fn pack(path: &str, bytes: Vec<u8>) -> Result<PackedDocument> {
         .map_err(|reason| Error::new(ErrorKind::EditRefused, format!("{path}: {reason}")))
 }
 
-/// Brings what an edit made of a file into the store, and forgets the note of it.
-fn take(writer: &mut Writer, document: PackedDocument, note: i64) -> Result<()> {
+/// Brings a document into the store.
+fn put(writer: &mut Writer, document: PackedDocument) -> Result<()> {
     writer.begin()?;
     writer.put(document)?;
-    writer.forget_intent(note)?;
     writer.commit()
 }
 
-/// Forgets the note of an edit that was not made.
+/// Forgets the note of an edit.
 fn forget(writer: &mut Writer, note: i64) -> Result<()> {
     writer.begin()?;
     writer.forget_intent(note)?;
     writer.commit()
 }
 
-/// Ends the edits whose process was killed: a file that has the new bytes is brought into the store, and
-/// temporary files go.
+/// Ends the edits whose process was killed: the store gets the bytes that the file has, the new ones or the
+/// old ones, and temporary files go.
 fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
     let intents = writer.intents()?;
@@ -149,18 +166,18 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
             continue;
         };
         place.remove_temporary(&intent.temporary);
-        let new = place.read(most).ok().map(|(bytes, _)| bytes);
-        let new = new.filter(|bytes| *blake3::hash(bytes).as_bytes() == intent.new_hash);
-        let what = match new.map(|bytes| pack(&intent.path, bytes)) {
-            Some(Ok(document)) => {
-                take(writer, document, note)?;
-                "was made, and is now in the store"
-            }
-            _ => {
-                forget(writer, note)?;
-                "was not made"
-            }
-        };
+        let bytes = place.read(most).map(|(bytes, _)| bytes).unwrap_or_default();
+        let hash = *blake3::hash(&bytes).as_bytes();
+        let stored = writer.documents()?.into_iter().find(|stored| stored.path == intent.path);
+        // One of both is ahead of the other: the file is what counts.
+        let is_behind = stored.is_some_and(|stored| {
+            stored.hash != hash && [stored.hash, hash].contains(&intent.new_hash)
+        });
+        if is_behind && let Ok(document) = pack(&intent.path, bytes) {
+            put(writer, document)?;
+        }
+        forget(writer, note)?;
+        let what = if hash == intent.new_hash { "was made" } else { "was not made" };
         let message = format!("{}: an edit that was interrupted {what}", intent.path);
         warnings.push(Warning::new("EDIT_RECOVERED", message));
     }
