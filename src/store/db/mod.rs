@@ -36,43 +36,51 @@ const PARSER_VERSION: i64 = 2;
 /// Bytes of a row at most: well above [`crate::limits::MAX_OUTLINE_BYTES`].
 const MAX_ROW_BYTES: i32 = 256 << 20;
 
+/// The name by which messages tell a store: where it lies is no part of any answer.
+fn file_name(path: &Path) -> std::path::Display<'_> {
+    path.file_name().map_or(path, Path::new).display()
+}
+
 /// What an error of SQLite at the store `path` means to a user.
 fn store_error(path: &Path, error: rusqlite::Error) -> Error {
-    let path = path.display();
+    let name = file_name(path);
     let code = error.sqlite_error_code();
     let result = match code {
-        Some(ErrorCode::NotADatabase) => return foreign(Path::new(&path.to_string())),
+        Some(ErrorCode::NotADatabase) => return foreign(path),
         Some(ErrorCode::TooBig) => return crate::limits::exceeded("outline-bytes"),
         Some(ErrorCode::DatabaseCorrupt) => {
-            Error::new(ErrorKind::StoreCorrupt, format!("{path}: the store is damaged: {error}"))
+            Error::new(ErrorKind::StoreCorrupt, format!("{name}: the store is damaged: {error}"))
                 .with_hint("move the file away and ingest again")
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::new(ErrorKind::Locked, format!("{path}: another process holds the store"))
+            Error::new(ErrorKind::Locked, format!("{name}: another process holds the store"))
                 .with_hint("wait for it to end, or give it more time with --wait")
         }
         Some(ErrorCode::ReadOnly) => {
-            Error::new(ErrorKind::ReadOnly, format!("{path}: the store cannot be written"))
+            Error::new(ErrorKind::ReadOnly, format!("{name}: the store cannot be written"))
         }
         Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),
-        _ => Error::new(ErrorKind::Io, format!("{path}: {error}")),
+        _ => Error::new(ErrorKind::Io, format!("{name}: {error}")),
     };
     result.with_source(error)
 }
 
 fn foreign(path: &Path) -> Error {
-    Error::new(ErrorKind::StoreForeign, format!("{}: not a store of mdsel", path.display()))
+    Error::new(ErrorKind::StoreForeign, format!("{}: not a store of mdsel", file_name(path)))
         .with_hint("name another file with --db, or move this one away")
 }
 
 fn not_found(path: &Path) -> Error {
-    Error::new(ErrorKind::StoreNotFound, format!("{}: there is no store", path.display()))
+    Error::new(ErrorKind::StoreNotFound, format!("{}: there is no store", file_name(path)))
         .with_hint("make one with `mdsel ingest FOLDER`")
 }
 
 fn corrupt(path: &Path, what: &str) -> Error {
-    Error::new(ErrorKind::StoreCorrupt, format!("{}: the store is damaged: {what}", path.display()))
-        .with_hint("move the file away and ingest again")
+    Error::new(
+        ErrorKind::StoreCorrupt,
+        format!("{}: the store is damaged: {what}", file_name(path)),
+    )
+    .with_hint("move the file away and ingest again")
 }
 
 /// What the first bytes of a file say of it, before SQLite is asked.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{corrupt, foreign, store_error};
+use super::{corrupt, file_name, foreign, store_error};
 use crate::error::{Error, ErrorKind, Result};
 
 /// "mdse" in ASCII: SQLite's mark of whose file it is.
@@ -51,7 +51,7 @@ pub(super) fn check(path: &Path, connection: &Connection) -> Result<()> {
             ErrorKind::StoreTooNew,
             format!(
                 "{}: the store has version {user_version}, this program knows up to {}",
-                path.display(),
+                file_name(path),
                 version()
             ),
         )

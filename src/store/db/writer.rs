@@ -13,8 +13,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
 use super::{
-    Header, PARSER_VERSION, beside, connect, content, markup_codec, name_key, outline_codec, peek,
-    schema, sql, store_error, title_keys, without_extension,
+    Header, PARSER_VERSION, beside, connect, content, file_name, markup_codec, name_key,
+    outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -166,7 +166,7 @@ impl RowWriter {
         if connection.is_readonly(c"main").map_err(wrap)? {
             return Err(Error::new(
                 ErrorKind::ReadOnly,
-                format!("{}: the store cannot be written", path.display()),
+                format!("{}: the store cannot be written", file_name(path)),
             ));
         }
         connection.busy_timeout(wait).map_err(wrap)?;
@@ -214,7 +214,7 @@ impl RowWriter {
                 std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                     Error::new(
                         ErrorKind::ReadOnly,
-                        format!("{}: the store cannot be written: {error}", path.display()),
+                        format!("{}: the store cannot be written: {error}", file_name(path)),
                     )
                 }
                 _ => Error::io(&lock_path, error),
@@ -226,7 +226,7 @@ impl RowWriter {
                 Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
                     return Err(Error::new(
                         ErrorKind::Locked,
-                        format!("{}: another process is writing", path.display()),
+                        format!("{}: another process is writing", file_name(path)),
                     )
                     .with_hint("wait for it to end, or give it more time with --wait"));
                 }
