@@ -137,6 +137,14 @@ impl Tree {
             .collect()
     }
 
+    /// The section in whose own text or heading the line (1-based) stands; `None` before the first.
+    pub fn section_at_line(&self, line: usize) -> Option<&Section> {
+        let first_line = |node: usize| self.node(node).map_or(1, |node| node.lines.start);
+        let sections = &self.outline.sections;
+        let behind = sections.partition_point(|section| first_line(section.node) <= line);
+        behind.checked_sub(1).and_then(|index| sections.get(index))
+    }
+
     /// The innermost section that holds the byte at `offset`; `None` before the first heading.
     pub fn section_at(&self, offset: usize) -> Option<usize> {
         let behind = self.outline.sections.partition_point(|section| {

@@ -1,9 +1,7 @@
 //! `context` and `prime`: their arguments as requests.
 
-use std::io::Read as _;
-use std::path::Path;
-
 use super::args::{ContextArgs, FormatName, Global};
+use super::input::standard_input;
 use super::questions::{addresses, cursor};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
@@ -81,16 +79,12 @@ fn outside(item: &str) -> Result<Outside> {
 }
 
 fn text_of(text: &str) -> Result<String> {
-    let mut bytes = Vec::new();
-    if text == "-" {
-        std::io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map_err(|error| Error::io(Path::new("standard input"), error))?;
-    } else if let Some(path) = text.strip_prefix('@') {
-        bytes = std::fs::read(path).map_err(|error| Error::io(Path::new(path), error))?;
-    } else {
-        return Ok(text.to_owned());
-    }
+    let bytes = match text.strip_prefix('@') {
+        Some(path) => {
+            std::fs::read(path).map_err(|error| Error::io(std::path::Path::new(path), error))?
+        }
+        None if text == "-" => standard_input()?,
+        None => return Ok(text.to_owned()),
+    };
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

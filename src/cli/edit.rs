@@ -1,7 +1,6 @@
 //! `replace`, `insert`, `delete` and `edit`: their arguments as requests.
 
-use std::io::{self, IsTerminal as _, Read as _};
-use std::path::Path;
+use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -10,6 +9,7 @@ use super::args::{
     ContentArgs, DeleteArgs, EditArgs, EditOptions, FormatName, Global, InsertArgs, PositionName,
     ReplaceArgs,
 };
+use super::input::{read, standard_input};
 use super::{Status, store};
 use crate::edit::plan::{Allow, Position, Scope};
 use crate::edit::{self, Answer, Edit, Operation, Report, Request};
@@ -166,21 +166,8 @@ fn content(arguments: &ContentArgs) -> Result<Vec<u8>> {
             Err(Error::new(ErrorKind::Usage, "no content was given")
                 .with_hint("give it with --content, --content-file, or by standard input"))
         }
-        (None, None) => read(Path::new("-")),
+        (None, None) => standard_input(),
     }
-}
-
-/// The bytes of a file, or of standard input.
-fn read(path: &Path) -> Result<Vec<u8>> {
-    if path != Path::new("-") {
-        return std::fs::read(path).map_err(|error| Error::io(path, error));
-    }
-    let mut bytes = Vec::new();
-    io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|error| Error::io(Path::new("standard input"), error))?;
-    Ok(bytes)
 }
 
 fn run(

@@ -8,6 +8,7 @@ mod args;
 mod context;
 mod edit;
 mod ingest;
+mod input;
 mod ldmd;
 mod links;
 mod pack;

@@ -15,6 +15,7 @@ pub mod sections;
 mod shelf;
 
 pub use outgoing::{Kind, Link, NameKind, Outgoing, link_keys, name_key};
+pub(crate) use path::split_extension;
 pub use resolve::resolve;
 
 /// A document, as the store numbers it.

@@ -26,7 +26,7 @@ pub(super) fn folder_of(path: &str) -> &str {
 }
 
 /// `path` and the extension of its file name, which is empty where it has none.
-pub(super) fn split_extension(path: &str) -> (&str, &str) {
+pub(crate) fn split_extension(path: &str) -> (&str, &str) {
     match path.rsplit_once('.') {
         Some((stem, extension))
             if !stem.is_empty() && !stem.ends_with('/') && !extension.contains('/') =>

@@ -19,7 +19,6 @@ use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::markdown::slug::fold;
 use crate::store::FullText;
 
 /// What to bundle.
@@ -338,23 +337,14 @@ impl Bundle<'_> {
         }
         let found = documents::named(self.library, &self.request.under)?;
         self.faults.extend(found.faults);
-        let mut wanted: Option<HashSet<i64>> = None;
-        for tag in &self.request.tags {
-            let tag = fold(tag.trim_start_matches('#'));
-            let having = self.library.snapshot.documents_with_tag(&tag)?;
-            let having: HashSet<i64> = having.into_iter().collect();
-            wanted = Some(match wanted {
-                Some(wanted) => wanted.intersection(&having).copied().collect(),
-                None => having,
-            });
-        }
+        let wanted = documents::tagged(self.library, &self.request.tags)?;
         for stored in found.documents {
             if self.request.hops == 0 && self.places.len() >= self.enough {
                 break;
             }
             if wanted.as_ref().is_none_or(|wanted| wanted.contains(&stored.id)) {
                 let document = self.library.open(&stored)?;
-                self.add(Place::new(document, Target::Document, Params::default()), None);
+                self.add(Place::whole(document), None);
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Documents by name: a literal path or unique suffix first, a folder second, a glob third.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::Library;
@@ -9,6 +10,7 @@ use crate::address::{Fault, FaultCode, namespace};
 use crate::error::Result;
 use crate::ingest::is_really_below;
 use crate::limits;
+use crate::markdown::slug::fold;
 use crate::store::{NameMatch, StoredDocument};
 
 /// The documents that were named, and the names that none has.
@@ -82,7 +84,7 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
         result.documents = library.snapshot.documents(None, usize::MAX)?;
         return Ok(result);
     }
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     for name in names {
         // A document may be named as it stands in an address.
         let plain = name.strip_suffix("::*").or_else(|| name.strip_suffix("::")).unwrap_or(name);
@@ -103,6 +105,20 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
     Ok(result)
+}
+
+/// The ids of the documents that have all of `tags`, or tags below them; `None` where there are no tags.
+pub(super) fn tagged(library: &Library<'_>, tags: &[String]) -> Result<Option<HashSet<i64>>> {
+    let mut tagged: Option<HashSet<i64>> = None;
+    for tag in tags {
+        let tag = fold(tag.trim_start_matches('#'));
+        let having: HashSet<i64> = library.snapshot.documents_with_tag(&tag)?.into_iter().collect();
+        tagged = Some(match tagged {
+            Some(tagged) => tagged.intersection(&having).copied().collect(),
+            None => having,
+        });
+    }
+    Ok(tagged)
 }
 
 /// The only document of that name, which may also be a folder or a glob; the inner fault says why there

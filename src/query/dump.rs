@@ -11,8 +11,7 @@ use serde_json::Value;
 use super::Library;
 use super::links::graph::{Destination, Graph};
 use super::links::{EdgeFilter, source_word};
-use super::place::{Place, Target};
-use crate::address::Params;
+use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::is_really_below;
 use crate::limits;
@@ -41,7 +40,7 @@ pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> R
     let graph = Graph::new(library, EdgeFilter::default());
     let mut attachments = BTreeSet::new();
     for stored in &documents {
-        let whole = Place::new(library.open(stored)?, Target::Document, Params::default());
+        let whole = Place::whole(library.open(stored)?);
         for edge in graph.all_out_of(&whole)? {
             let kind = &edge.link.kind;
             match &edge.to {

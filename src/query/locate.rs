@@ -180,8 +180,7 @@ pub(super) fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) 
         return Reading::fault(fault.suggest(last.into_iter().collect()));
     }
     let first_line = |node: usize| outline.nodes.get(node).map_or(1, |node| node.lines.start);
-    let behind = outline.sections.partition_point(|section| first_line(section.node) <= line);
-    let section = behind.checked_sub(1).and_then(|index| outline.sections.get(index));
+    let section = document.tree.section_at_line(line);
     let mut place = Place::new(Rc::clone(document), Target::Node(0), params);
     match section {
         Some(section) => {

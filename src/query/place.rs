@@ -41,6 +41,11 @@ impl Place {
         Self { document, target, params, resolved: None }
     }
 
+    /// All of a document.
+    pub(super) fn whole(document: Rc<OpenDocument>) -> Self {
+        Self::new(document, Target::Document, Params::default())
+    }
+
     /// The primary address.
     pub fn address(&self) -> String {
         match self.target {

@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use super::links::graph::{Destination, Graph};
 use super::links::{EdgeFilter, Node};
-use super::place::{Place, Target};
+use super::place::Place;
 use super::{Library, List};
-use crate::address::Params;
 use crate::error::Result;
 use crate::links::link_keys;
 use crate::store::Totals;
@@ -116,7 +115,7 @@ fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
         if found.iter().any(|(known, _)| *known == id) {
             continue;
         }
-        let place = Place::new(place.document, Target::Document, Params::default());
+        let place = Place::whole(place.document);
         found.push((id, Linked { node: Node::of(library, &place)?, linked_from }));
         if found.len() == SHOWN {
             break;

@@ -32,11 +32,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// The path up to its extension, the dot left out, too.
 fn without_extension(path: &str) -> &str {
-    let name_start = path.rfind('/').map_or(0, |slash| slash + 1);
-    match path.get(name_start..).and_then(|name| name.rfind('.')) {
-        Some(dot) if dot > 0 => path.get(..name_start + dot).unwrap_or(path),
-        _ => path,
-    }
+    crate::links::split_extension(path).0
 }
 
 /// What the file system told of a file when its bytes were taken.

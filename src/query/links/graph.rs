@@ -282,13 +282,10 @@ fn block_id(target: &str) -> Option<&str> {
 
 /// The innermost section that holds a link; of one in front matter the document.
 fn from(document: &Rc<OpenDocument>, link: &Link) -> Place {
-    let outline = document.tree.outline();
-    let line_of = |node: usize| outline.nodes.get(node).map_or(1, |node| node.lines.start);
     let target = if link.kind.is_typed() {
         Target::Document
     } else {
-        let behind = outline.sections.partition_point(|s| line_of(s.node) <= link.line);
-        let section = behind.checked_sub(1).and_then(|index| outline.sections.get(index));
+        let section = document.tree.section_at_line(link.line);
         Target::Node(section.map_or(0, |section| section.node))
     };
     Place::new(Rc::clone(document), target, Params::default())

@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::library::{Freshness, Library};
 use super::place::{Place, Target};
 use crate::error::Result;
+use crate::links::split_extension;
 
 /// A place that links lead from or to.
 #[derive(Clone, Debug, Serialize)]
@@ -70,8 +71,7 @@ impl Node {
 
 /// The name of a file without its folders and its extension.
 fn file_stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
+    split_extension(path.rsplit('/').next().unwrap_or(path)).0
 }
 
 /// Whether `inner` lies in `outer`: a document holds all of its places, a section those within it.

@@ -12,7 +12,7 @@ use super::graph::{EdgeKey, Graph};
 use super::{Direction, Edge, EdgeFilter, Node, holds};
 use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
-use crate::query::place::{Place, Target};
+use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
 use crate::query::{Library, List, Outcome};
 
@@ -265,8 +265,7 @@ impl Walk<'_> {
                 let next = if is_forward {
                     target.clone()
                 } else {
-                    let document = std::rc::Rc::clone(&edge.from.document);
-                    Place::new(document, Target::Document, Params::default())
+                    Place::whole(std::rc::Rc::clone(&edge.from.document))
                 };
                 let to = next.address();
                 let (is_new, key) = (to != here && !self.seen.contains_key(&to), edge.key());

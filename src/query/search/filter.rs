@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::hit::types_of;
 use crate::address::Fault;
 use crate::error::Result;
-use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 use crate::query::documents;
 use crate::query::glob::Glob;
@@ -50,19 +49,11 @@ impl Filter {
         let globs = request.globs.iter().map(|glob| documents::glob(glob));
         let mut filter = Self {
             globs: globs.collect::<Result<_>>()?,
+            tagged: documents::tagged(library, &request.tags)?,
             types: request.types.clone(),
             level: request.level,
             ..Self::default()
         };
-        for tag in &request.tags {
-            let tag = fold(tag.trim_start_matches('#'));
-            let having: HashSet<i64> =
-                library.snapshot.documents_with_tag(&tag)?.into_iter().collect();
-            filter.tagged = Some(match filter.tagged {
-                Some(tagged) => tagged.intersection(&having).copied().collect(),
-                None => having,
-            });
-        }
         for address in &request.under {
             filter.add_under(library, address)?;
         }

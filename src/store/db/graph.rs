@@ -3,7 +3,7 @@
 //! Invariant: a key finds every document that may be meant, and a few more at most; who asks looks
 //! closer.
 
-use rusqlite::{OptionalExtension as _, Row};
+use rusqlite::Row;
 
 use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, stored_document};
 use super::{corrupt, markup_codec, name_key, sql};
@@ -15,13 +15,8 @@ use crate::store::StoredDocument;
 impl Snapshot {
     /// The links of a document, and what it is called.
     pub fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
-        let packed = self.wrap(
-            self.statement()
-                .prepare_cached("SELECT packed FROM link WHERE document_id = ?1")
-                .and_then(|mut statement| {
-                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
-                }),
-        )?;
+        let statement = "SELECT packed FROM link WHERE document_id = ?1";
+        let packed = self.packed_row(statement, document)?;
         let Some(packed) = packed else { return Ok(Outgoing::default()) };
         postcard::from_bytes(&packed).map_err(|_| {
             corrupt(self.path(), &format!("the links of {} cannot be read", document.path))
@@ -90,13 +85,8 @@ impl Snapshot {
         if !document.has_ldmd {
             return Ok(Markup::default());
         }
-        let packed = self.wrap(
-            self.statement()
-                .prepare_cached("SELECT packed FROM ldmd WHERE document_id = ?1")
-                .and_then(|mut statement| {
-                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
-                }),
-        )?;
+        let statement = "SELECT packed FROM ldmd WHERE document_id = ?1";
+        let packed = self.packed_row(statement, document)?;
         let length = self.length(document)?;
         packed.and_then(|packed| markup_codec::decode(&packed, length)).ok_or_else(|| {
             corrupt(self.path(), &format!("the LDMD sections of {} cannot be read", document.path))

@@ -386,15 +386,21 @@ impl Snapshot {
         )
     }
 
+    /// The packed row that `statement` gives of a document.
+    pub(super) fn packed_row(
+        &self,
+        statement: &str,
+        document: &StoredDocument,
+    ) -> Result<Option<Vec<u8>>> {
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+            statement.query_row([document.id], |row| row.get(0)).optional()
+        }))
+    }
+
     /// The structure of a document.
     pub fn outline(&self, document: &StoredDocument) -> Result<Outline> {
-        let outline = self.wrap(
-            self.statement()
-                .prepare_cached("SELECT packed FROM outline WHERE document_id = ?1")
-                .and_then(|mut statement| {
-                    statement.query_row([document.id], |row| row.get::<_, Vec<u8>>(0)).optional()
-                }),
-        )?;
+        let statement = "SELECT packed FROM outline WHERE document_id = ?1";
+        let outline = self.packed_row(statement, document)?;
         let outline = outline.and_then(|packed| outline_codec::decode(&packed));
         let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
         outline.filter(is_of_it).ok_or_else(|| {
