@@ -4,7 +4,8 @@
 //! said here:
 //!
 //! - [`cli`]: the front door. Arguments to requests, answers to bytes and exit statuses.
-//! - [`output`]: answers as JSON, text or bytes, within a budget, safe to show. Never asks the store.
+//! - [`output`]: answers as JSON, text, bytes, records or LDMD, within a budget, safe to show. Never asks
+//!   the store.
 //! - [`query`], [`mod@ingest`] and [`edit`]: the verbs. Questions of one snapshot; files brought into the
 //!   store; files changed and the store with them. They look sideways where one rule must hold for both:
 //!   a question compares a file with what is stored as an ingest does; an edit names its place as a

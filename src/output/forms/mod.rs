@@ -1,7 +1,7 @@
-//! Each answer in the formats that are not one JSON value: rows, bytes, text for people, LDMD.
+//! Each answer in the formats that are not one JSON value: rows, bytes, text for people, records, LDMD.
 //!
-//! Invariant: every form of an answer says whatever its JSON says of faults, warnings and what was
-//! left out; bytes alone say it in remarks.
+//! Invariant: a form tells the items of an answer and nothing else; what stands beside them is said for
+//! all forms by [`super::Rest`].
 
 mod content;
 mod context;
