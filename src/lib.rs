@@ -3,7 +3,9 @@
 //! The map of the project. Each layer may use the ones below it, never one above or beside it unless
 //! said here:
 //!
-//! - [`cli`]: the front door. Arguments to requests, answers to bytes and exit statuses.
+//! - [`cli`]: the front door for people and scripts. Arguments to requests, answers to bytes and exit
+//!   statuses.
+//! - [`mcp`]: the front door for agents. Calls to the same requests, the same answers to replies.
 //! - [`output`]: answers as JSON, text, bytes, records or LDMD, within a budget, safe to show. Never asks
 //!   the store.
 //! - [`query`], [`mod@ingest`] and [`edit`]: the verbs. Questions of one snapshot; files brought into the
@@ -24,7 +26,7 @@
 //! The way of a byte: file -> walk -> hash -> parse -> rows and terms. The way of a question: arguments ->
 //! request -> address -> node -> span -> bytes -> answer -> format. Neither turns back on itself.
 //!
-//! The library prints nothing and reads neither environment nor current folder; [`cli`] does.
+//! The library prints nothing and reads neither environment nor current folder; [`cli`] does, for [`mcp`] too.
 //!
 //! ```
 //! let document = mdsel::markdown::parse(b"intro\n\n# Title\n\ntext\n");
@@ -43,6 +45,7 @@ pub mod ldmd;
 pub mod limits;
 pub mod links;
 pub mod markdown;
+pub mod mcp;
 pub mod output;
 pub mod pack;
 pub mod position;

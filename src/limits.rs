@@ -125,6 +125,12 @@ limits! {
         "bytes of one line of a pack or of records; a longer line is refused";
     REPORT_CHARS = 300, "report-chars",
         "characters that --max-chars must allow a command that changes the store";
+    MAX_REQUEST_BYTES = 16 << 20, "request-bytes",
+        "bytes of one message to the server; a longer one is skipped, with an error";
+    CALLS_AT_ONCE = 4, "calls-at-once", "calls that the server answers at once; others wait";
+    REPLY_CHARS = 24_000, "reply-chars",
+        "characters of one reply of the server unless --max-chars, or the call, says otherwise";
+    RESOURCES_LISTED = 100, "resources-listed", "documents of one list of resources";
     PREVIEW_CHARS = 80, "preview-chars", "characters of the preview of a block";
     CLOSE_WAIT_MILLISECONDS = 250, "close-wait",
         "milliseconds that a writer waits for readers of an older state before it leaves its log";

@@ -20,6 +20,7 @@ mod harness;
 mod ingest;
 mod ldmd;
 mod links;
+mod mcp;
 mod packs;
 mod properties;
 mod readme;

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
 
+use super::completions::{addresses, documents, sections};
 use crate::limits;
+use crate::query::search::BLOCK_TYPES;
 
 /// A persistent, indexed Markdown store for LLM agents.
 #[derive(Debug, Parser)]
@@ -102,7 +105,7 @@ pub(super) enum Command {
     /// Bundle places, and text from outside, for the context of a model
     Context(ContextArgs),
     /// Tell what an agent should know of the store first
-    Prime,
+    Prime(PrimeArgs),
     /// Replace a section of a file, and nothing else
     Replace(ReplaceArgs),
     /// Insert content beside or below a section
@@ -115,6 +118,12 @@ pub(super) enum Command {
     Dump(DumpArgs),
     /// Bring the documents of a pack into the store
     Load(LoadArgs),
+    /// Serve agents: the Model Context Protocol on standard input and output
+    Mcp(McpArgs),
+    /// Print what makes a shell complete commands, options, documents and addresses
+    Completions(CompletionsArgs),
+    /// Print a manual page
+    Man(ManArgs),
 }
 
 impl Command {
@@ -138,7 +147,7 @@ impl Command {
                 is_walk
                     || matches!(
                         self,
-                        Self::Search(_) | Self::Toc(_) | Self::Context(_) | Self::Prime
+                        Self::Search(_) | Self::Toc(_) | Self::Context(_) | Self::Prime(_)
                     )
             }
             FormatName::Markdown => matches!(self, Self::Context(_)),
@@ -189,6 +198,9 @@ pub(super) struct IngestArgs {
     /// Parse what has not changed, too
     #[arg(long)]
     pub(super) force: bool,
+    /// Go on until interrupted, ingesting what changes; an answer for each time that something did
+    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    pub(super) watch: bool,
     /// Seconds to wait for another writer
     #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
         value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
@@ -223,7 +235,7 @@ pub(super) struct ListArgs {
 #[command(after_help = "Example: mdsel index guide -f text")]
 pub(super) struct IndexArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) documents: Vec<String>,
     /// List blocks with a preview, too
     #[arg(long)]
@@ -237,7 +249,7 @@ pub(super) struct IndexArgs {
 #[command(after_help = "Example: mdsel select 'guide::heading:h2[1]/block:code[0]'")]
 pub(super) struct SelectArgs {
     /// Addresses, answered in this order; - reads them from standard input, one a line
-    #[arg(value_name = "ADDRESS", required = true)]
+    #[arg(value_name = "ADDRESS", required = true, add = ArgValueCompleter::new(addresses))]
     pub(super) addresses: Vec<String>,
     /// Words a page; 0 for all at once
     #[arg(long, value_name = "N", default_value_t = limits::MAX_WORDS)]
@@ -255,7 +267,7 @@ pub(super) struct SelectArgs {
 #[command(after_help = "Example: mdsel toc guide -f text --max-level 2")]
 pub(super) struct TocArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) documents: Vec<String>,
     /// Levels of the tree to show, 1 for top-level sections only
     #[arg(long, value_name = "N")]
@@ -272,10 +284,10 @@ pub(super) struct TocArgs {
 #[command(after_help = "Example: mdsel read guide 'Install/From source'")]
 pub(super) struct ReadArgs {
     /// A document, or the whole address where no SECTION follows
-    #[arg(value_name = "DOC|ADDRESS")]
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) first: String,
     /// A place in it: a slug path, a title, @LINE, #INDEX, a selector
-    #[arg(value_name = "SECTION")]
+    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
     pub(super) section: Option<String>,
     /// Leave child sections out
     #[arg(long)]
@@ -355,7 +367,7 @@ pub(super) struct SearchArgs {
     #[arg(short, long = "glob", value_name = "GLOB")]
     pub(super) globs: Vec<String>,
     /// Only in blocks of this type; repeatable
-    #[arg(long = "type", value_name = "TYPE", value_parser = TYPES)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
     pub(super) types: Vec<String>,
     /// Only in sections of this level, 1 to 6
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
@@ -364,7 +376,7 @@ pub(super) struct SearchArgs {
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,
     /// Only below this place, document or folder; repeatable
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) under: Vec<String>,
     /// Tell how the hits were found
     #[arg(long)]
@@ -376,21 +388,6 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }
-
-/// What a hit may stand in.
-const TYPES: [&str; 11] = [
-    "paragraph",
-    "list",
-    "item",
-    "code",
-    "table",
-    "blockquote",
-    "html",
-    "rule",
-    "definition",
-    "heading",
-    "frontmatter",
-];
 
 /// Reads a number of lines around a hit.
 fn context_lines(text: &str) -> Result<usize, String> {
@@ -406,7 +403,7 @@ fn context_lines(text: &str) -> Result<usize, String> {
 #[command(after_help = "Example: mdsel neighbors guide#install")]
 pub(super) struct NeighborsArgs {
     /// The address of one place
-    #[arg(value_name = "ADDRESS")]
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) address: String,
     /// Go on with the children where an answer ended: its `next_children`
     #[arg(long, value_name = "CURSOR")]
@@ -462,7 +459,7 @@ pub(super) enum DirectionName {
 #[command(after_help = "Example: mdsel links list guide.md --direction in")]
 pub(super) struct LinksListArgs {
     /// The address of one place
-    #[arg(value_name = "ADDRESS")]
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) address: String,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
@@ -475,7 +472,7 @@ pub(super) struct LinksListArgs {
 #[command(after_help = "Example: mdsel links tree guide.md --max-hops 2 -f text")]
 pub(super) struct LinksTreeArgs {
     /// The address of the place to begin at
-    #[arg(value_name = "ADDRESS")]
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) address: String,
     /// Links to follow at most
     #[arg(long, value_name = "N", default_value_t = 3)]
@@ -489,10 +486,10 @@ pub(super) struct LinksTreeArgs {
 #[command(after_help = "Example: mdsel links path guide.md faq.md -f records")]
 pub(super) struct LinksPathArgs {
     /// The address of the place to begin at
-    #[arg(value_name = "FROM")]
+    #[arg(value_name = "FROM", add = ArgValueCompleter::new(addresses))]
     pub(super) from: String,
     /// The address of the place to come to
-    #[arg(value_name = "TO")]
+    #[arg(value_name = "TO", add = ArgValueCompleter::new(addresses))]
     pub(super) to: String,
     /// Links to follow at most
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -506,7 +503,7 @@ pub(super) struct LinksPathArgs {
 #[command(after_help = "Example: mdsel links check docs -f text")]
 pub(super) struct LinksCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) documents: Vec<String>,
     /// Findings to list at most; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -524,7 +521,7 @@ pub(super) struct LinksCheckArgs {
 )]
 pub(super) struct ContextArgs {
     /// Addresses of places to take; - reads them from standard input, one a line
-    #[arg(value_name = "ADDRESS",
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses),
         required_unless_present_any = ["query", "tags", "under", "items"])]
     pub(super) addresses: Vec<String>,
     /// Take the sections that match these words best
@@ -534,7 +531,7 @@ pub(super) struct ContextArgs {
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,
     /// Only below this folder or document, or without a query all of it; repeatable
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", add = ArgValueCompleter::new(documents))]
     pub(super) under: Vec<String>,
     /// Take also what is up to N links away
     #[arg(long = "links", value_name = "N", default_value_t = 0)]
@@ -587,10 +584,10 @@ pub(super) struct ContentArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct ReplaceArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// The place in it: a slug path, an exact title, @LINE, a selector, @frontmatter, ldmd:ID
-    #[arg(value_name = "SECTION")]
+    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
     pub(super) section: String,
     #[command(flatten)]
     pub(super) content: ContentArgs,
@@ -617,10 +614,10 @@ pub(super) struct ReplaceArgs {
 )]
 pub(super) struct InsertArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// The place beside or below which the content goes
-    #[arg(value_name = "ANCHOR")]
+    #[arg(value_name = "ANCHOR", add = ArgValueCompleter::new(sections))]
     pub(super) anchor: String,
     #[command(flatten)]
     pub(super) content: ContentArgs,
@@ -641,9 +638,8 @@ pub(super) struct InsertArgs {
 }
 
 /// A place beside or below another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-#[serde(rename_all = "snake_case")]
 pub(super) enum PositionName {
     /// Right before it
     Before,
@@ -660,10 +656,10 @@ pub(super) enum PositionName {
 #[command(after_help = "Example: mdsel delete guide 'Install/From source' --dry-run")]
 pub(super) struct DeleteArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// The place that goes, with all below it
-    #[arg(value_name = "SECTION")]
+    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
     pub(super) section: String,
     /// Keep child sections, which then stand below another section
     #[arg(long)]
@@ -677,7 +673,7 @@ pub(super) struct DeleteArgs {
 #[command(after_help = "Example: mdsel edit guide --batch edits.jsonl")]
 pub(super) struct EditArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// A JSON object a line: operation, section, content, position, and the flags of its command
     #[arg(long, value_name = "FILE")]
@@ -711,6 +707,60 @@ pub(super) struct LoadArgs {
     pub(super) wait: u64,
 }
 
+/// `mcp`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: claude mcp add docs -- mdsel --db docs/.mdsel.db mcp\n\n\
+                  -f and --max-chars (here 24000) are those of replies where a call does not say.")]
+pub(super) struct McpArgs {
+    /// Offer edits, too
+    #[arg(long)]
+    pub(super) allow_write: bool,
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: source <(mdsel completions bash)    mdsel completions fish | source\n          \
+                  mdsel completions powershell | Out-String | Invoke-Expression"
+)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(super) shell: ShellName,
+}
+
+/// A shell that completions are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ShellName {
+    /// bash 4.4 or newer
+    Bash,
+    /// zsh
+    Zsh,
+    /// fish
+    Fish,
+    /// PowerShell, 5 or newer
+    #[value(name = "powershell")]
+    PowerShell,
+}
+
+/// `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel man search | man -l -")]
+pub(super) struct ManArgs {
+    /// The command that it is about, as `links tree` [default: all of the program]
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+}
+
+/// `prime`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel prime -f records")]
+pub(super) struct PrimeArgs {
+    /// Print how an agent uses the program, a skill file, instead
+    #[arg(long)]
+    pub(super) skill: bool,
+}
+
 /// What becomes of a document that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum StrategyName {
@@ -742,7 +792,7 @@ pub(super) enum LdmdCommand {
 #[command(after_help = "Example: mdsel ldmd index answer.md -f text")]
 pub(super) struct LdmdIndexArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// Sections to list at most; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -757,7 +807,7 @@ pub(super) struct LdmdIndexArgs {
 #[command(after_help = "Example: mdsel ldmd get answer.md --id key_findings --mode tldr -f raw")]
 pub(super) struct LdmdGetArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// The id of the section; ID@LINE for one whose id stands twice
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
@@ -795,7 +845,7 @@ pub(super) enum ModeName {
 #[command(after_help = "Example: mdsel ldmd search answer.md --query timeout")]
 pub(super) struct LdmdSearchArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// The text to look for, whose case is not regarded
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -813,7 +863,7 @@ pub(super) struct LdmdSearchArgs {
 #[command(after_help = "Example: mdsel ldmd neighbors answer.md --id summary")]
 pub(super) struct LdmdNeighborsArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// The id of the section; ID@LINE for one whose id stands twice
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
@@ -828,7 +878,7 @@ pub(super) struct LdmdNeighborsArgs {
 #[command(after_help = "Example: mdsel ldmd check")]
 pub(super) struct LdmdCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) documents: Vec<String>,
     /// Findings to list at most; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -843,7 +893,7 @@ pub(super) struct LdmdCheckArgs {
 #[command(after_help = "Example: mdsel ldmd emit guide > guide.ldmd.md")]
 pub(super) struct LdmdEmitArgs {
     /// The document
-    #[arg(value_name = "DOC")]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
     /// Go on where an answer ended: its `next`
     #[arg(long, value_name = "CURSOR")]

@@ -1,9 +1,9 @@
 //! `context` and `prime`: their arguments as requests.
 
-use super::args::{ContextArgs, FormatName, Global};
+use super::args::{ContextArgs, FormatName, Global, PrimeArgs};
 use super::input::standard_input;
 use super::questions::{addresses, cursor};
-use super::{Status, store};
+use super::{Status, generated, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Library;
 use crate::query::context::{Outside, Request, context};
@@ -38,7 +38,13 @@ pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     Ok(answer.outcome().into())
 }
 
-pub(super) fn prime(global: &Global) -> Result<Status> {
+/// How an agent uses the program.
+const SKILL: &str = include_str!("skill.md");
+
+pub(super) fn prime(global: &Global, arguments: &PrimeArgs) -> Result<Status> {
+    if arguments.skill {
+        return generated(SKILL.as_bytes());
+    }
     let snapshot = store::open_fresh(global, |_| Ok(None))?;
     global.print_list(&primer::prime(&Library::new(&snapshot))?)?;
     Ok(Status::Success)

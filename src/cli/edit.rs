@@ -3,8 +3,6 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use super::args::{
     ContentArgs, DeleteArgs, EditArgs, EditOptions, FormatName, Global, InsertArgs, PositionName,
     ReplaceArgs,
@@ -12,7 +10,7 @@ use super::args::{
 use super::input::{read, standard_input};
 use super::{Status, store};
 use crate::edit::plan::{Allow, Position, Scope};
-use crate::edit::{self, Answer, Edit, Operation, Report, Request};
+use crate::edit::{self, Answer, Edit, Line, Operation, Report, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Outcome;
 
@@ -56,80 +54,17 @@ pub(super) fn delete(global: &Global, arguments: &DeleteArgs) -> Result<Status> 
     run(global, &arguments.document, vec![edit], &arguments.options, false)
 }
 
-/// A line of a batch.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of a command")]
-struct Line {
-    operation: OperationName,
-    section: String,
-    content: Option<String>,
-    position: Option<PositionName>,
-    expect: Option<String>,
-    #[serde(default)]
-    no_children: bool,
-    #[serde(default)]
-    no_keep_heading: bool,
-    #[serde(default)]
-    relevel: bool,
-    #[serde(default)]
-    allow_drop: bool,
-    #[serde(default)]
-    allow_escape: bool,
-    #[serde(default)]
-    allow_duplicate: bool,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum OperationName {
-    Replace,
-    Insert,
-    Delete,
-}
-
 pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
     let text = String::from_utf8(read(&arguments.batch)?)
         .map_err(|_| Error::new(ErrorKind::Usage, "the batch is not UTF-8"))?;
     let mut edits = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let line: Line = serde_json::from_str(line).map_err(|error| {
-            Error::new(ErrorKind::Usage, format!("line {number} of the batch: {error}"))
+        let fault = |message: &dyn std::fmt::Display| {
+            Error::new(ErrorKind::Usage, format!("line {number} of the batch: {message}"))
                 .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}")
-        })?;
-        let needed = |content: Option<String>| {
-            content.map(String::into_bytes).ok_or_else(|| {
-                Error::new(ErrorKind::Usage, format!("line {number} of the batch: no content"))
-            })
         };
-        let operation = match line.operation {
-            OperationName::Replace => Operation::Replace {
-                content: needed(line.content)?,
-                scope: scope(line.no_children),
-                keep_heading: !line.no_keep_heading,
-            },
-            OperationName::Insert => Operation::Insert {
-                content: needed(line.content)?,
-                position: position(line.position.unwrap_or(PositionName::After)),
-                relevel: line.relevel,
-            },
-            OperationName::Delete if line.content.is_some() => {
-                let message = format!("line {number} of the batch: delete takes no content");
-                return Err(Error::new(ErrorKind::Usage, message));
-            }
-            OperationName::Delete => Operation::Delete { scope: scope(line.no_children) },
-        };
-        edits.push(Edit {
-            section: line.section,
-            operation,
-            allow: Allow {
-                drop: line.allow_drop,
-                escape: line.allow_escape,
-                duplicate: line.allow_duplicate,
-            },
-            expect: line.expect,
-            is_fuzzy: arguments.options.fuzzy,
-        });
+        let line: Line = serde_json::from_str(line).map_err(|error| fault(&error))?;
+        edits.push(line.into_edit(arguments.options.fuzzy).map_err(|error| fault(&error))?);
     }
     run(global, &arguments.document, edits, &arguments.options, true)
 }

@@ -4,11 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::args::{Global, IngestArgs};
-use super::progress::Bar;
+use super::progress::{Bar, Silent};
 use super::{Status, remark, store};
-use crate::error::Result;
-use crate::ingest::{ChangeKind, OptionChanges, Paths, Report, Request, preview, run as ingest};
+use crate::error::{ErrorKind, Result};
+use crate::ingest::{
+    ChangeKind, OptionChanges, Paths, Report, Request, Watch, preview, run as ingest,
+};
 use crate::query::finding::{Finding, Findings};
+use crate::store::Snapshot;
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if !arguments.check && !arguments.dry_run {
@@ -53,8 +56,37 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         global.print_list(&findings)?;
         return Ok(Status::of_check(&findings));
     }
-    global.print_list(&report)?;
+    let is_read = global.print_list(&report)?;
+    if arguments.watch && is_read {
+        watch(global, &Request { force: false, ..request })?;
+    }
     Ok(Status::Success)
+}
+
+/// Ingests whenever something has changed, as long as somebody reads what is told of it.
+fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
+    let watch = {
+        let snapshot = Snapshot::open(request.store)?;
+        Watch::new(snapshot.root(), snapshot.path(), snapshot.options())?
+    };
+    loop {
+        // Once before the first wait: something may have changed before it was watched.
+        match ingest(request, &Silent) {
+            Ok(report) if report.has_changes() => {
+                if !global.print_list(&report)? {
+                    return Ok(());
+                }
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                remark(&format!(
+                    "warning: {error}; what has changed is taken with the next change"
+                ));
+            }
+            Err(error) => return Err(error),
+        }
+        watch.wait()?;
+    }
 }
 
 /// Whether the store is out of date: a finding for each document that differs.

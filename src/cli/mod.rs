@@ -5,12 +5,15 @@
 //! and nothing else; a closed pipe ends quietly; statuses are those of contract section 5.
 
 mod args;
+mod completions;
 mod context;
 mod edit;
 mod ingest;
 mod input;
 mod ldmd;
 mod links;
+mod man;
+mod mcp;
 mod pack;
 mod progress;
 mod questions;
@@ -84,6 +87,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     }));
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(status) = completions::complete(&arguments) {
+        return status.into();
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments).into(),
@@ -119,13 +125,16 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Ldmd(command) => ldmd::run(&cli.global, command),
         Command::Links(command) => links::run(&cli.global, command),
         Command::Context(arguments) => context::run(&cli.global, arguments),
-        Command::Prime => context::prime(&cli.global),
+        Command::Prime(arguments) => context::prime(&cli.global, arguments),
         Command::Replace(arguments) => edit::replace(&cli.global, arguments),
         Command::Insert(arguments) => edit::insert(&cli.global, arguments),
         Command::Delete(arguments) => edit::delete(&cli.global, arguments),
         Command::Edit(arguments) => edit::batch(&cli.global, arguments),
         Command::Dump(arguments) => pack::dump(&cli.global, arguments),
         Command::Load(arguments) => pack::load(&cli.global, arguments),
+        Command::Mcp(arguments) => mcp::run(&cli.global, arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
     }
 }
 
@@ -183,6 +192,22 @@ fn remark(text: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitize::line(text)));
 }
 
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Json => Self::Json,
+            FormatName::Jsonl => Self::Jsonl,
+            FormatName::Raw => Self::Raw,
+            FormatName::Text => Self::Text,
+            FormatName::Ldmd => Self::Ldmd,
+            FormatName::Records => Self::Records,
+            FormatName::Markdown => Self::Markdown,
+            FormatName::Mermaid => Self::Mermaid,
+            FormatName::Dot => Self::Dot,
+        }
+    }
+}
+
 impl Global {
     fn format(&self) -> FormatName {
         self.format.unwrap_or(FormatName::Json)
@@ -191,17 +216,7 @@ impl Global {
     fn options<'a>(&self, store: &'a str) -> Options<'a> {
         Options {
             store,
-            format: match self.format() {
-                FormatName::Json => Format::Json,
-                FormatName::Jsonl => Format::Jsonl,
-                FormatName::Raw => Format::Raw,
-                FormatName::Text => Format::Text,
-                FormatName::Ldmd => Format::Ldmd,
-                FormatName::Records => Format::Records,
-                FormatName::Markdown => Format::Markdown,
-                FormatName::Mermaid => Format::Mermaid,
-                FormatName::Dot => Format::Dot,
-            },
+            format: self.format().into(),
             is_pretty: self.pretty,
             has_color: match self.color {
                 Color::Always => true,
@@ -213,7 +228,7 @@ impl Global {
     }
 
     /// Prints an answer.
-    fn print(&self, answer: &impl Answer) -> Result<()> {
+    fn print(&self, answer: &impl Answer) -> Result<bool> {
         let store = store::shown(self);
         finish(|out| write(answer, self.options(&store), out))
     }
@@ -241,27 +256,40 @@ impl Global {
         }
     }
 
-    /// Prints an answer whose items may be left out.
-    fn print_list(&self, answer: &(impl Answer + List)) -> Result<()> {
+    /// Prints an answer whose items may be left out; tells whether somebody read it.
+    fn print_list(&self, answer: &(impl Answer + List)) -> Result<bool> {
         let store = store::shown(self);
         finish(|out| write_list(answer, self.options(&store), out))
     }
 }
 
-/// Writes to standard output; whoever closed it has read enough.
-fn finish(write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>) -> Result<()> {
+/// Prints what the program tells of itself.
+fn generated(bytes: &[u8]) -> Result<Status> {
+    finish(|out| {
+        out.write_all(bytes)
+            .map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
+        Ok(Vec::new())
+    })?;
+    Ok(Status::Success)
+}
+
+/// Writes to standard output; whoever closed it has read enough, which is told.
+fn finish(write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>) -> Result<bool> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let written = write(&mut out).and_then(|remarks| {
         out.flush().map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
         Ok(remarks)
     });
     match written {
-        Ok(remarks) => remarks.iter().for_each(|line| remark(line)),
+        Ok(remarks) => {
+            remarks.iter().for_each(|line| remark(line));
+            Ok(true)
+        }
         Err(error) if error.is_broken_pipe() => {
             // What is left could not be written either.
             drop(out.into_parts());
+            Ok(false)
         }
-        Err(error) => return Err(error),
+        Err(error) => Err(error),
     }
-    Ok(())
 }

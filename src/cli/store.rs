@@ -23,8 +23,13 @@ pub(super) fn current_folder() -> Result<PathBuf> {
 
 /// The store that is named, or the nearest one upwards; `None` where there is none.
 pub(super) fn find(global: &Global) -> Result<Option<PathBuf>> {
+    find_named(global.db.as_deref())
+}
+
+/// Likewise, where `--db` gave `named`.
+pub(super) fn find_named(named: Option<&Path>) -> Result<Option<PathBuf>> {
     let folder = current_folder()?;
-    let named = global.db.clone().or_else(|| {
+    let named = named.map(Path::to_owned).or_else(|| {
         std::env::var_os("MDSEL_DB").filter(|path| !path.is_empty()).map(PathBuf::from)
     });
     if let Some(path) = named {

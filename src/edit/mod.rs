@@ -8,10 +8,12 @@
 mod answer;
 mod change;
 mod file;
+mod line;
 pub mod plan;
 
 pub use answer::Answer;
 pub use change::{Done, Edit, Operation};
+pub use line::Line;
 
 use std::path::Path;
 use std::time::Duration;

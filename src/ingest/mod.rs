@@ -12,12 +12,14 @@ mod report;
 mod scope;
 mod state;
 mod walk;
+mod watch;
 
 pub use load::{LoadRequest, Strategy, load};
 pub(crate) use pipeline::packed;
 pub use report::{Change, ChangeKind, Report, Skipped};
 pub(crate) use scope::is_really_below;
 pub use state::file_state;
+pub use watch::Watch;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

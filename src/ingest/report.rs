@@ -68,6 +68,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether a document came, changed or went.
+    pub fn has_changes(&self) -> bool {
+        self.added + self.changed + self.removed > 0
+    }
+
     pub(super) fn count(&mut self, file: &str, change: ChangeKind) {
         match change {
             ChangeKind::Added => self.added += 1,

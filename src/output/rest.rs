@@ -48,6 +48,11 @@ impl<'a> Rest<'a> {
         self
     }
 
+    /// Whether an address has no answer.
+    pub fn has_faults(&self) -> bool {
+        !self.faults.is_empty()
+    }
+
     /// As rows of `jsonl`, behind the items, which tell of changed documents themselves.
     pub(super) fn rows(&self) -> Vec<Value> {
         let faults = self.faults.iter().map(|fault| json!({ "unresolved": fault }));

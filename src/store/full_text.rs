@@ -90,6 +90,11 @@ impl FullText {
         Ok((snapshot, Self { reader, path, warnings }))
     }
 
+    /// Whether there is an index to ask.
+    pub fn is_usable(&self) -> bool {
+        self.reader.is_some()
+    }
+
     /// Documents with ids above this one are not in the index.
     fn through(&self) -> i64 {
         self.reader.as_ref().map_or(0, |reader| reader.stamp().through)

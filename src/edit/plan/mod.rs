@@ -67,7 +67,8 @@ pub enum Target {
 }
 
 /// Where content is inserted, seen from the anchor (the seed paper on document tools).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Position {
     /// Right before it.
     Before,

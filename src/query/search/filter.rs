@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::hit::types_of;
 use crate::address::Fault;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::position::ByteSpan;
 use crate::query::documents;
 use crate::query::glob::Glob;
@@ -30,6 +30,21 @@ pub struct FilterRequest {
     pub level: Option<u8>,
 }
 
+/// What a hit may stand in.
+pub const BLOCK_TYPES: [&str; 11] = [
+    "paragraph",
+    "list",
+    "item",
+    "code",
+    "table",
+    "blockquote",
+    "html",
+    "rule",
+    "definition",
+    "heading",
+    "frontmatter",
+];
+
 /// What is wanted.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
@@ -46,6 +61,13 @@ pub(super) struct Filter {
 
 impl Filter {
     pub(super) fn new(library: &Library<'_>, request: &FilterRequest) -> Result<Self> {
+        if let Some(unknown) =
+            request.types.iter().find(|name| !BLOCK_TYPES.contains(&name.as_str()))
+        {
+            let message = format!("no type of block is named {unknown:?}");
+            return Err(Error::new(ErrorKind::Usage, message)
+                .with_hint(format!("the types are {}", BLOCK_TYPES.join(", "))));
+        }
         let globs = request.globs.iter().map(|glob| documents::glob(glob));
         let mut filter = Self {
             globs: globs.collect::<Result<_>>()?,

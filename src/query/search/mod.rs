@@ -16,13 +16,14 @@ mod plan;
 mod scan;
 
 pub use answer::{Answer, Count, Explanation, Items};
-pub use filter::FilterRequest;
+pub use filter::{BLOCK_TYPES, FilterRequest};
 pub use hit::{Hit, Surroundings};
 pub use pattern::PatternOptions;
 
 use super::cursor::ListPart;
 use super::{Cursor, Library};
 use crate::error::{Result, Warning};
+use crate::limits;
 use crate::store::FullText;
 use filter::Filter;
 
@@ -75,6 +76,10 @@ pub fn search(
     full_text: &mut FullText,
     request: &Request,
 ) -> Result<Answer> {
+    let Surroundings { before, after, .. } = request.surroundings;
+    if before.max(after) > limits::MAX_CONTEXT_LINES {
+        return Err(limits::exceeded("context-lines"));
+    }
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let filter = Filter::new(library, &request.filter)?;
     let mut search = Search { library, full_text, request, filter: &filter, part, warnings };

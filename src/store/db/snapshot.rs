@@ -75,12 +75,31 @@ pub struct Totals {
     pub diagnostics: usize,
 }
 
+/// Which file lies at a path: device and inode; none where the system does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileIdentity(u64, u64);
+
+impl FileIdentity {
+    #[cfg(unix)]
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata(path).ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Path) -> Option<Self> {
+        None
+    }
+}
+
 /// One unchanging state of the store.
 #[derive(Debug)]
 pub struct Snapshot {
     /// One statement at a time; what takes long is done with its rows, behind it.
     connection: Mutex<Connection>,
     path: PathBuf,
+    /// Looked at before it was opened, so that another file in its place is never taken for it.
+    file: Option<FileIdentity>,
     root: PathBuf,
     options: IngestOptions,
     generation: u64,
@@ -97,6 +116,7 @@ impl Snapshot {
             return Err(not_found(path));
         }
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        let file = FileIdentity::of(&path);
         let mut connection = Self::connect(&path)?;
         let statement_began = Arc::new(Mutex::new(Instant::now()));
         let began = Arc::clone(&statement_began);
@@ -110,6 +130,7 @@ impl Snapshot {
         schema::check(&path, &connection)?;
         let mut snapshot = Self {
             connection: Mutex::new(connection),
+            file,
             root: PathBuf::new(),
             options: IngestOptions::default(),
             generation: 0,
@@ -118,25 +139,22 @@ impl Snapshot {
             statement_began,
             path,
         };
-        let meta = |key: &str| -> Result<Option<Value>> {
-            snapshot.wrap(
-                snapshot
-                    .statement()
-                    .prepare_cached("SELECT value FROM meta WHERE key = ?1")
-                    .and_then(|mut meta| meta.query_row([key], |row| row.get(0)).optional()),
-            )
-        };
         // A first ingest that was killed leaves a store that nothing is known of yet.
         let (
             Some(Value::Integer(generation)),
             Some(Value::Text(root)),
             Some(Value::Text(options)),
             Some(Value::Text(identity)),
-        ) = (meta("generation")?, meta("root")?, meta("options")?, meta("identity")?)
+        ) = (
+            snapshot.meta("generation")?,
+            snapshot.meta("root")?,
+            snapshot.meta("options")?,
+            snapshot.meta("identity")?,
+        )
         else {
             return Err(not_found(&snapshot.path));
         };
-        let parser_version = meta("parser_version")?;
+        let parser_version = snapshot.meta("parser_version")?;
         snapshot.identity = identity;
         snapshot.has_current_parser = parser_version == Some(Value::Integer(PARSER_VERSION));
         snapshot.generation = generation.unsigned_abs();
@@ -145,6 +163,33 @@ impl Snapshot {
             .map(IngestOptions::within_limits)
             .map_err(|_| corrupt(&snapshot.path, "its options cannot be read"))?;
         Ok(snapshot)
+    }
+
+    fn meta(&self, key: &str) -> Result<Option<Value>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT value FROM meta WHERE key = ?1")
+                .and_then(|mut meta| meta.query_row([key], |row| row.get(0)).optional()),
+        )
+    }
+
+    /// Lets go of the generation, which a writer would otherwise have to keep; before the next question
+    /// it is pinned again with [`Self::renew`].
+    pub fn release(&self) -> Result<()> {
+        self.wrap(self.statement().execute_batch("ROLLBACK"))
+    }
+
+    /// Pins the newest generation behind [`Self::release`] and tells whether it is still the same one of
+    /// the same file; if not, the store has to be opened anew.
+    pub fn renew(&self) -> Result<bool> {
+        if self.file.is_none() || self.file != FileIdentity::of(&self.path) {
+            return Ok(false);
+        }
+        self.wrap(self.statement().execute_batch("BEGIN"))?;
+        let generation = self.meta("generation")?;
+        Ok(
+            matches!(generation, Some(Value::Integer(number)) if number.unsigned_abs() == self.generation),
+        )
     }
 
     /// Connects for reading. On media that cannot be written, SQLite cannot make the index of its

@@ -1,0 +1,25 @@
+//! `man`: manual pages, made of what the command line knows of itself.
+
+use clap::{Command, CommandFactory as _};
+
+use super::args::{Cli, ManArgs};
+use super::{Status, generated};
+use crate::error::{Error, ErrorKind, Result};
+
+pub(super) fn run(arguments: &ManArgs) -> Result<Status> {
+    let mut program = Cli::command();
+    program.build();
+    let mut command: &Command = &program;
+    for name in &arguments.command {
+        command = command.find_subcommand(name).ok_or_else(|| {
+            let known = command.get_subcommands().map(Command::get_name);
+            Error::new(ErrorKind::Usage, format!("there is no command {name:?}"))
+                .with_hint(known.collect::<Vec<_>>().join(", "))
+        })?;
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone())
+        .render(&mut page)
+        .map_err(|error| Error::io(std::path::Path::new("manual page"), error))?;
+    generated(&page)
+}

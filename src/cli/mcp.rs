@@ -1,0 +1,29 @@
+//! `mcp`: the server for agents, on standard input and output.
+
+use std::io;
+
+use super::args::{FormatName, Global, McpArgs};
+use super::{Status, store};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::mcp::{Options, serve};
+
+pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
+    if global.refresh {
+        return Err(Error::new(ErrorKind::Usage, "mcp does not refresh")
+            .with_hint("run `mdsel ingest --watch` beside it"));
+    }
+    let path = match store::find(global)? {
+        Some(path) => path,
+        None => store::new_path()?,
+    };
+    let options = Options {
+        store: path,
+        shown: store::shown(global),
+        format: global.format.unwrap_or(FormatName::Json).into(),
+        max_chars: global.max_chars.unwrap_or(limits::REPLY_CHARS),
+        allow_write: arguments.allow_write,
+    };
+    serve(options, io::BufReader::new(io::stdin()), io::stdout())?;
+    Ok(Status::Success)
+}

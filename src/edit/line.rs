@@ -1,0 +1,70 @@
+//! An edit as one object of JSON: a line of a batch, an item of a call.
+//!
+//! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults; any other
+//! is refused.
+
+use serde::Deserialize;
+
+use super::change::{Edit, Operation};
+use super::plan::{Allow, Position, Scope};
+use crate::error::{Error, ErrorKind, Result};
+
+/// An edit as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of a command")]
+pub struct Line {
+    operation: OperationName,
+    section: String,
+    content: Option<String>,
+    position: Option<Position>,
+    expect: Option<String>,
+    #[serde(default)]
+    no_children: bool,
+    #[serde(default)]
+    no_keep_heading: bool,
+    #[serde(default)]
+    relevel: bool,
+    #[serde(default)]
+    allow_drop: bool,
+    #[serde(default)]
+    allow_escape: bool,
+    #[serde(default)]
+    allow_duplicate: bool,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OperationName {
+    Replace,
+    Insert,
+    Delete,
+}
+
+impl Line {
+    /// The edit that it describes; `is_fuzzy` where a unique part of a title may name its place.
+    pub fn into_edit(self, is_fuzzy: bool) -> Result<Edit> {
+        let usage = |message: &str| Error::new(ErrorKind::Usage, message);
+        let scope = if self.no_children { Scope::Own } else { Scope::Subtree };
+        let content = self.content.map(String::into_bytes);
+        let operation = match (self.operation, content) {
+            (OperationName::Delete, None) => Operation::Delete { scope },
+            (OperationName::Delete, Some(_)) => return Err(usage("delete takes no content")),
+            (_, None) => return Err(usage("no content")),
+            (OperationName::Replace, Some(content)) => {
+                Operation::Replace { content, scope, keep_heading: !self.no_keep_heading }
+            }
+            (OperationName::Insert, Some(content)) => Operation::Insert {
+                content,
+                position: self.position.unwrap_or(Position::After),
+                relevel: self.relevel,
+            },
+        };
+        let allow = Allow {
+            drop: self.allow_drop,
+            escape: self.allow_escape,
+            duplicate: self.allow_duplicate,
+        };
+        Ok(Edit { section: self.section, operation, allow, expect: self.expect, is_fuzzy })
+    }
+}

@@ -1,0 +1,429 @@
+//! Calls: arguments to the requests of the library, answers to replies.
+//!
+//! Invariant: a call asks what the command of the same kind asks, with the same defaults but for the
+//! budget; an argument that is not known is refused.
+
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Options;
+use super::reply::{Form, Reply};
+use super::stores::Stores;
+use crate::edit::{self, Line};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::output::Format;
+use crate::query::links::{Direction, EdgeFilter, list};
+use crate::query::search::{
+    FilterRequest, Form as Hits, PatternOptions, Query, Surroundings, search,
+};
+use crate::query::{Cursor, context, find, ldmd, neighbors, prime, select, toc};
+
+/// Answers the call of a tool.
+pub(super) fn call(
+    options: &Options,
+    stores: &Stores,
+    tool: &str,
+    mut arguments: JsonObject,
+) -> Result<Reply> {
+    let form = form(options, &mut arguments)?;
+    match tool {
+        "overview" => overview(stores, form, arguments),
+        "find" => find(stores, form, arguments),
+        "search" => words_or_patterns(stores, form, arguments),
+        "read" => read(stores, form, arguments),
+        "neighbors" => neighbors(stores, form, arguments),
+        "context" => bundle(stores, form, arguments),
+        _ => edit(stores, form, arguments),
+    }
+}
+
+/// One text, or a list of them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "OneOrMany")]
+struct Texts(Vec<String>);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl From<OneOrMany> for Texts {
+    fn from(texts: OneOrMany) -> Self {
+        match texts {
+            OneOrMany::One(text) => Self(vec![text]),
+            OneOrMany::Many(texts) => Self(texts),
+        }
+    }
+}
+
+/// Reads arguments, none of which may be unknown.
+fn parse<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| usage(&error))
+}
+
+fn usage(message: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Usage, message.to_string())
+}
+
+/// What every call may say of its reply.
+#[derive(Deserialize)]
+struct FormArguments {
+    format: Option<String>,
+    max_chars: Option<usize>,
+}
+
+/// Takes from the arguments what they say of the reply.
+fn form<'a>(options: &'a Options, arguments: &mut JsonObject) -> Result<Form<'a>> {
+    let said = ["format", "max_chars"]
+        .into_iter()
+        .filter_map(|name| arguments.shift_remove(name).map(|value| (name.to_owned(), value)));
+    let said: FormArguments = parse(said.collect())?;
+    let format = match said.format.as_deref() {
+        None => options.format,
+        Some("json") => Format::Json,
+        Some("text") => Format::Text,
+        Some("records") => Format::Records,
+        Some("raw") => Format::Raw,
+        Some("markdown") => Format::Markdown,
+        Some(other) => {
+            let formats = super::tools::FORMATS.join(", ");
+            return Err(usage(&format!("no format is named {other:?}"))
+                .with_hint(format!("the formats are {formats}")));
+        }
+    };
+    let max_chars = said.max_chars.unwrap_or(options.max_chars);
+    Ok(Form { format, max_chars, store: &options.shown })
+}
+
+fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
+    after.map(|after| after.parse()).transpose()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Overview {
+    #[serde(default)]
+    documents: Texts,
+    depth: Option<usize>,
+    #[serde(default)]
+    ldmd: bool,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let Overview { documents: Texts(documents), depth, ldmd: is_ldmd, limit, after } =
+        parse(arguments)?;
+    let after = cursor(after.as_ref())?;
+    if is_ldmd {
+        let [document] =
+            <[String; 1]>::try_from(documents).map_err(|_| usage(&"ldmd wants one document"))?;
+        let request = ldmd::index::Request { document, limit: limit.unwrap_or(0), after };
+        let answer = stores.ask(|library| ldmd::index::index(library, &request))?;
+        return form.reply(&answer, answer.outcome());
+    }
+    if documents.is_empty() && depth.is_none() && limit.is_none() && after.is_none() {
+        let answer = stores.ask(prime::prime)?;
+        return form.reply(&answer, crate::query::Outcome::All);
+    }
+    let limit = limit.unwrap_or(limits::LIST_LIMIT);
+    let request = toc::Request { documents, depth, max_level: None, limit, after };
+    let answer = stores.ask(|library| toc::toc(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Find {
+    pattern: String,
+    content: Option<String>,
+    level: Option<u8>,
+    #[serde(default)]
+    globs: Texts,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: Find = parse(arguments)?;
+    let request = find::Request {
+        pattern: arguments.pattern,
+        content: arguments.content,
+        level: arguments.level,
+        globs: arguments.globs.0,
+        limit: arguments.limit.unwrap_or(limits::LIST_LIMIT),
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let answer = stores.ask(|library| find::find(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    query: Option<String>,
+    #[serde(default)]
+    patterns: Texts,
+    #[serde(default)]
+    literal: bool,
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(default)]
+    context: usize,
+    #[serde(default)]
+    types: Texts,
+    #[serde(default)]
+    tags: Texts,
+    #[serde(default)]
+    under: Texts,
+    #[serde(default)]
+    globs: Texts,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: Search = parse(arguments)?;
+    let query = match (arguments.query, arguments.patterns.0) {
+        (Some(_), patterns) if !patterns.is_empty() => {
+            return Err(usage(&"give a query or patterns, not both"));
+        }
+        (Some(query), _) if !arguments.literal => Query::Words(query),
+        (None, patterns) if patterns.is_empty() => {
+            return Err(usage(&"give a query or patterns"));
+        }
+        (query, patterns) => {
+            let options = PatternOptions {
+                is_literal: arguments.literal,
+                ignores_case: arguments.ignore_case,
+                ..PatternOptions::default()
+            };
+            Query::Patterns(query.into_iter().chain(patterns).collect(), options)
+        }
+    };
+    let request = crate::query::search::Request {
+        query,
+        filter: FilterRequest {
+            globs: arguments.globs.0,
+            tags: arguments.tags.0,
+            under: arguments.under.0,
+            types: arguments.types.0,
+            level: None,
+        },
+        form: Hits::Hits,
+        surroundings: Surroundings {
+            before: arguments.context,
+            after: arguments.context,
+            is_match_only: false,
+        },
+        lines_only: form.format == Format::Text,
+        explain: false,
+        limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let answer = stores.search(|library, full_text| search(library, full_text, &request))?;
+    form.reply(&answer, answer.outcome())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    addresses: Texts,
+    #[serde(default)]
+    max_words: usize,
+    after: Option<String>,
+}
+
+fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: Read = parse(arguments)?;
+    let request = select::Request {
+        addresses: arguments.addresses.0,
+        max_words: arguments.max_words,
+        limit: None,
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let answer = stores.ask(|library| select::select(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Neighbors {
+    address: String,
+    links: Option<DirectionName>,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DirectionName {
+    Out,
+    In,
+    Both,
+}
+
+impl From<DirectionName> for Direction {
+    fn from(name: DirectionName) -> Self {
+        match name {
+            DirectionName::Out => Self::Out,
+            DirectionName::In => Self::In,
+            DirectionName::Both => Self::Both,
+        }
+    }
+}
+
+fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let Neighbors { address, links, limit, after } = parse(arguments)?;
+    let after = cursor(after.as_ref())?;
+    let Some(direction) = links.map(Direction::from) else {
+        if limit.is_some() {
+            return Err(usage(&"limit is for links").with_hint("give links: out, in or both"));
+        }
+        let answer = stores.ask(|library| neighbors::neighbors(library, &address, after))?;
+        return form.reply(&answer, answer.outcome());
+    };
+    let limit = limit.unwrap_or(limits::LIST_LIMIT);
+    let filter = EdgeFilter::default();
+    let request = list::Request { address, direction, filter, max_nodes: 0, limit, after };
+    let answer = stores.ask(|library| list::list(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bundle {
+    query: Option<String>,
+    #[serde(default)]
+    addresses: Texts,
+    #[serde(default)]
+    tags: Texts,
+    #[serde(default)]
+    under: Texts,
+    #[serde(default)]
+    links: usize,
+    #[serde(default)]
+    with_body: bool,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: Bundle = parse(arguments)?;
+    let request = context::Request {
+        addresses: arguments.addresses.0,
+        query: arguments.query,
+        tags: arguments.tags.0,
+        under: arguments.under.0,
+        hops: arguments.links,
+        // A block is its content.
+        with_body: arguments.with_body || form.format == Format::Markdown,
+        outside: Vec::new(),
+        limit: arguments.limit.unwrap_or(limits::LIST_LIMIT),
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let is_empty = request.addresses.is_empty() && request.tags.is_empty();
+    if is_empty && request.under.is_empty() && request.query.is_none() {
+        return Err(usage(&"give a query, addresses, tags or under"));
+    }
+    let answer = if request.query.is_some() {
+        stores.search(|library, full_text| context::context(library, Some(full_text), &request))?
+    } else {
+        stores.ask(|library| context::context(library, None, &request))?
+    };
+    form.reply(&answer, answer.outcome())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edits {
+    document: String,
+    edits: Vec<Line>,
+    #[serde(default)]
+    dry_run: bool,
+}
+
+fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let Edits { document, edits, dry_run } = parse(arguments)?;
+    let is_batch = edits.len() != 1;
+    let edits = edits.into_iter().map(|edit| edit.into_edit(false)).collect::<Result<_>>()?;
+    let answer = |report: Option<edit::Report>, faults| edit::Answer {
+        report,
+        faults,
+        is_batch,
+        is_dry_run: dry_run,
+        with_content: true,
+    };
+    let told = |answer: edit::Answer| {
+        let outcome = answer.outcome();
+        form.reply(&answer, outcome)
+    };
+    let request = edit::Request {
+        store: stores.path(),
+        document,
+        edits,
+        is_dry_run: dry_run,
+        wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+        confirm: &|report| told(answer(Some(report.clone()), Vec::new())).map(drop),
+    };
+    match edit::edit(&request)? {
+        Ok(report) => told(answer(Some(report), Vec::new())),
+        Err(fault) => told(answer(None, vec![fault])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::json;
+
+    use super::super::tools;
+    use super::*;
+
+    /// The names of arguments that `Arguments` reads, as its refusal of another one lists them.
+    fn read_by<Arguments: DeserializeOwned>() -> BTreeSet<String> {
+        let mut bogus = JsonObject::new();
+        bogus.insert("bogus argument".to_owned(), json!(0));
+        let Err(error) = parse::<Arguments>(bogus) else { panic!("it is read") };
+        error.to_string().split('`').skip(3).step_by(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn schemas_name_what_is_read() {
+        let read = |name: &str| match name {
+            "overview" => read_by::<Overview>(),
+            "find" => read_by::<Find>(),
+            "search" => read_by::<Search>(),
+            "read" => read_by::<Read>(),
+            "neighbors" => read_by::<Neighbors>(),
+            "context" => read_by::<Bundle>(),
+            _ => read_by::<Edits>(),
+        };
+        for tool in tools::all(true) {
+            let properties = tool.input_schema["properties"].as_object().unwrap();
+            let mut named: BTreeSet<String> = properties.keys().cloned().collect();
+            assert!(named.remove("format"));
+            named.remove("max_chars");
+            assert_eq!(named, read(&tool.name), "{}", tool.name);
+        }
+        let edits = &tools::all(true)[6].input_schema["properties"]["edits"]["items"]["properties"];
+        let flags = tools::EDIT_FLAGS.split(' ').map(str::to_owned);
+        let named: BTreeSet<_> = edits.as_object().unwrap().keys().cloned().chain(flags).collect();
+        assert_eq!(named, read_by::<Line>());
+    }
+
+    #[test]
+    fn one_text_stands_for_a_list() {
+        let mut arguments = JsonObject::new();
+        arguments.insert("addresses".to_owned(), json!("a.md"));
+        assert_eq!(parse::<Read>(arguments).unwrap().addresses.0, ["a.md"]);
+    }
+}

@@ -1,0 +1,183 @@
+//! The transport: a message a line (MCP, "stdio").
+//!
+//! Invariants: a line that is no message gets an error, one that is too long is skipped and gets an error,
+//! and neither is ever held in memory beyond the limit; behind the end of the input everything that was
+//! asked is still answered.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, Read as _, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use crate::limits;
+
+/// Lines that wait to be read as messages.
+const WAITING: usize = 64;
+
+enum Line {
+    Whole(Vec<u8>),
+    TooLong,
+}
+
+type Output = Arc<Mutex<Box<dyn Write + Send>>>;
+
+/// Messages as lines of two streams.
+pub(super) struct Lines {
+    lines: mpsc::Receiver<Line>,
+    output: Output,
+    /// Requests that have no answer yet.
+    open: Arc<watch::Sender<HashSet<RequestId>>>,
+}
+
+impl Lines {
+    /// Reads on a thread of its own, which waits wherever `input` makes it wait.
+    pub(super) fn new(
+        input: impl BufRead + Send + 'static,
+        output: impl Write + Send + 'static,
+    ) -> io::Result<Self> {
+        let (sender, lines) = mpsc::channel(WAITING);
+        std::thread::Builder::new().name("input".to_owned()).spawn(move || read(input, &sender))?;
+        let output: Output = Arc::new(Mutex::new(Box::new(output)));
+        Ok(Self { lines, output, open: Arc::new(watch::Sender::default()) })
+    }
+
+    fn refuse(&self, error: ErrorData, id: Option<RequestId>) -> io::Result<()> {
+        write(&self.output, &ServerJsonRpcMessage::error(error, id))
+    }
+
+    /// The message of a line; `None` where it got an error instead.
+    fn message(&self, line: &Line) -> io::Result<Option<ClientJsonRpcMessage>> {
+        let Line::Whole(bytes) = line else {
+            let message = format!("a message has more than {} bytes", limits::MAX_REQUEST_BYTES);
+            return self.refuse(ErrorData::invalid_request(message, None), None).map(|()| None);
+        };
+        if bytes.trim_ascii().is_empty() {
+            return Ok(None);
+        }
+        let error = match serde_json::from_slice(bytes) {
+            Ok(message) => return Ok(Some(message)),
+            Err(error) => error,
+        };
+        let refused = match serde_json::from_slice::<Value>(bytes) {
+            Err(error) => self.refuse(ErrorData::parse_error(error.to_string(), None), None),
+            Ok(value) => {
+                let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+                self.refuse(ErrorData::invalid_request(error.to_string(), None), id)
+            }
+        };
+        refused.map(|()| None)
+    }
+}
+
+impl Transport<RoleServer> for Lines {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (output, open) = (Arc::clone(&self.output), Arc::clone(&self.open));
+        async move {
+            let written = write(&output, &message);
+            let answered = match message {
+                JsonRpcMessage::Response(response) => Some(response.id),
+                JsonRpcMessage::Error(error) => error.id,
+                JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+            };
+            if let Some(id) = answered {
+                open.send_modify(|open| {
+                    open.remove(&id);
+                });
+            }
+            written
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        while let Some(line) = self.lines.recv().await {
+            match self.message(&line) {
+                Ok(None) => {}
+                // Nobody reads what is answered.
+                Err(_) => return None,
+                Ok(Some(message)) => {
+                    match &message {
+                        JsonRpcMessage::Request(request) => {
+                            let id = request.id.clone();
+                            self.open.send_modify(|open| {
+                                open.insert(id);
+                            });
+                        }
+                        JsonRpcMessage::Notification(notification) => {
+                            if let ClientNotification::CancelledNotification(cancelled) =
+                                &notification.notification
+                                && let Some(id) = &cancelled.params.request_id
+                            {
+                                self.open.send_modify(|open| {
+                                    open.remove(id);
+                                });
+                            }
+                        }
+                        JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+                    }
+                    return Some(message);
+                }
+            }
+        }
+        // The sender lives as long as this: there is always an answer.
+        drop(self.open.subscribe().wait_for(HashSet::is_empty).await);
+        None
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
+
+fn write(output: &Output, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    output.write_all(&line)?;
+    output.flush()
+}
+
+/// Reads lines until the input ends or nobody wants them.
+fn read(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
+    let most = limits::MAX_REQUEST_BYTES;
+    loop {
+        let mut bytes = Vec::new();
+        let limit = most as u64 + 1;
+        if !matches!(input.by_ref().take(limit).read_until(b'\n', &mut bytes), Ok(1..)) {
+            return;
+        }
+        let is_whole = bytes.len() <= most || bytes.ends_with(b"\n");
+        if !is_whole && skip_line(&mut input).is_err() {
+            return;
+        }
+        let line = if is_whole { Line::Whole(bytes) } else { Line::TooLong };
+        if lines.blocking_send(line).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads up to the end of a line and keeps nothing of it.
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(bytes.len(), |end| end + 1);
+        let is_end = bytes.is_empty() || end.is_some();
+        input.consume(length);
+        if is_end {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Stores that are open, for one call after the other.
+//!
+//! Invariants: a call sees one generation, the newest at its beginning; between calls no generation is
+//! held, so that no writer waits for the server; what was open for a store that is no longer the one at its
+//! path is never asked again.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use crate::edit;
+use crate::error::Result;
+use crate::limits;
+use crate::query::Library;
+use crate::store::{FullText, Snapshot};
+
+/// The store at a path, open as many times as calls are answered at once.
+#[derive(Debug)]
+pub(super) struct Stores {
+    path: PathBuf,
+    idle: Mutex<Vec<Open>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    snapshot: Snapshot,
+    /// Opened by the first search.
+    full_text: Option<FullText>,
+}
+
+impl Stores {
+    /// The store at `path`, which need not be there yet.
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, idle: Mutex::default() }
+    }
+
+    /// Its path.
+    pub(super) fn path(&self) -> &PathBuf {
+        &self.path
+    }
+
+    /// Asks the documents.
+    pub(super) fn ask<T>(&self, question: impl FnOnce(&Library<'_>) -> Result<T>) -> Result<T> {
+        let open = self.take()?;
+        let answer = question(&Library::new(&open.snapshot))?;
+        self.put_back(open)?;
+        Ok(answer)
+    }
+
+    /// Asks the documents and the full-text index.
+    pub(super) fn search<T>(
+        &self,
+        question: impl FnOnce(&Library<'_>, &mut FullText) -> Result<T>,
+    ) -> Result<T> {
+        let open = self.take()?;
+        let (snapshot, mut full_text) = match open.full_text {
+            Some(full_text) => (open.snapshot, full_text),
+            None => {
+                drop(open);
+                FullText::open(&self.path)?
+            }
+        };
+        let answer = question(&Library::new(&snapshot), &mut full_text)?;
+        let full_text = full_text.is_usable().then_some(full_text);
+        self.put_back(Open { snapshot, full_text })?;
+        Ok(answer)
+    }
+
+    fn take(&self) -> Result<Open> {
+        loop {
+            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let Some(open) = idle else { break };
+            if open.snapshot.renew().unwrap_or(false) && !open.snapshot.has_edit_intents()? {
+                return Ok(open);
+            }
+        }
+        let mut snapshot = Snapshot::open(&self.path)?;
+        if snapshot.has_edit_intents()? {
+            drop(snapshot);
+            // Where that cannot be done now, the store as it is still answers.
+            drop(edit::settle(&self.path));
+            snapshot = Snapshot::open(&self.path)?;
+        }
+        Ok(Open { snapshot, full_text: None })
+    }
+
+    fn put_back(&self, open: Open) -> Result<()> {
+        open.snapshot.release()?;
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < limits::CALLS_AT_ONCE {
+            idle.push(open);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! The tools: their names, what they say of themselves, and the schema of their arguments.
+//!
+//! Every conversation pays for these words, so each says once what its reader cannot guess. Invariant: a
+//! schema names just the arguments that [`super::calls`] reads; where it names a text, a list will do, too.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+/// The tools, those that write among them where that is allowed.
+pub(super) fn all(allow_write: bool) -> Vec<Tool> {
+    let reading = [
+        tool(
+            "overview",
+            "What the store holds; of documents, their section trees (ldmd: LDMD sections)",
+            &[],
+            json!({
+                "documents": texts("path, unique suffix, folder or glob"),
+                "depth": number(), "ldmd": flag(), "max_chars": number(), "limit": number(), "after": text(""),
+            }),
+        ),
+        tool(
+            "find",
+            "Sections by title (glob, or a part) and content",
+            &["pattern"],
+            json!({
+                "pattern": text(""), "content": text(""), "level": number(),
+                "globs": text("of paths"), "limit": number(), "after": text(""),
+            }),
+        ),
+        tool(
+            "search",
+            "Sections by query (words, \"phrase\", +must, -not, prefix*, title:x), or lines by patterns \
+             (Rust regex)",
+            &[],
+            json!({
+                "query": text(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
+                "context": number(), "types": text("code, table, ..."), "tags": text(""),
+                "under": texts("addresses or folders"), "globs": text("of paths"),
+                "max_chars": number(), "limit": number(), "after": text(""),
+            }),
+        ),
+        tool(
+            "read",
+            "Content of addresses, whole or in pages",
+            &["addresses"],
+            json!({
+                "addresses": texts(""), "max_words": number(), "max_chars": number(), "after": text(""),
+            }),
+        ),
+        tool(
+            "neighbors",
+            "Sections around one; with links (out, in, both) its links and backlinks instead",
+            &["address"],
+            json!({
+                "address": text(""), "links": one_of(&["out", "in", "both"]),
+                "limit": number(), "after": text(""),
+            }),
+        ),
+        tool(
+            "context",
+            "Summaries or bodies for a question, with what they link to",
+            &[],
+            json!({
+                "query": text(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
+                "links": number(), "with_body": flag(), "max_chars": number(), "limit": number(), "after": text(""),
+            }),
+        ),
+    ];
+    let writing = tool(
+        "edit",
+        "Edit a file, all or none; expect: hash told by read",
+        &["document", "edits"],
+        json!({
+            "document": text(""), "dry_run": flag(),
+            "edits": { "type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "operation": one_of(&["replace", "insert", "delete"]),
+                    "section": text(""), "content": text(""), "expect": text(""),
+                    "position": one_of(&["before", "after", "first_child", "last_child"]),
+                },
+                "required": ["operation", "section"],
+                "additionalProperties": described("boolean", EDIT_FLAGS),
+            }},
+        }),
+    );
+    let reading = reading.map(|tool| tool.annotate(ToolAnnotations::new().read_only(true)));
+    reading.into_iter().chain(allow_write.then_some(writing)).collect()
+}
+
+fn tool(
+    name: &'static str,
+    description: &'static str,
+    required: &[&str],
+    mut properties: Value,
+) -> Tool {
+    if let Some(properties) = properties.as_object_mut() {
+        let is_first = name == "overview";
+        properties.insert("format".to_owned(), text(if is_first { FORMATS_TOLD } else { "" }));
+    }
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), properties);
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    Tool::new(name, description, Arc::new(schema))
+}
+
+/// The formats that a model can use, told once: an enumeration in every tool would cost as much as a tool.
+pub(super) const FORMATS: [&str; 5] = ["json", "text", "records", "raw", "markdown"];
+const FORMATS_TOLD: &str = "of any answer: json, text (shortest), records, raw, markdown";
+
+/// What an edit may say beyond its properties.
+pub(super) const EDIT_FLAGS: &str =
+    "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate";
+
+fn described(kind: &str, description: &str) -> Value {
+    if description.is_empty() {
+        json!({ "type": kind })
+    } else {
+        json!({ "type": kind, "description": description })
+    }
+}
+
+fn text(description: &str) -> Value {
+    described("string", description)
+}
+
+fn number() -> Value {
+    described("integer", "")
+}
+
+fn flag() -> Value {
+    described("boolean", "")
+}
+
+fn texts(description: &str) -> Value {
+    let mut schema = described("array", description);
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("items".to_owned(), text(""));
+    }
+    schema
+}
+
+fn one_of(names: &[&str]) -> Value {
+    json!({ "enum": names })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every conversation pays for it: 4 bytes are about one token.
+    #[test]
+    fn the_schema_costs_less_than_900_tokens() {
+        let bytes = serde_json::to_string(&json!({ "tools": all(true) })).unwrap().len();
+        assert!(bytes / 4 < 900, "{} tokens", bytes / 4);
+        assert_eq!(all(true).len(), 7);
+        assert_eq!(all(false).len(), 6);
+    }
+}
