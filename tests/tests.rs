@@ -17,6 +17,7 @@ mod context;
 mod corpus;
 mod edits;
 mod harness;
+mod help;
 mod ingest;
 mod ldmd;
 mod links;
@@ -28,6 +29,7 @@ mod scan;
 mod search;
 mod select;
 mod stores;
+mod watch;
 
 /// A test file that is not listed above would never run.
 #[test]

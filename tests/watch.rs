@@ -1,0 +1,123 @@
+//! `ingest --watch`: the store follows the files.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{PROGRAM, Place};
+
+/// Kills what it started.
+struct Watching {
+    child: std::process::Child,
+    answers: Receiver<Value>,
+}
+
+impl Watching {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let mut child = Command::new(PROGRAM)
+            .args(["ingest", "--watch"])
+            .args(arguments)
+            .current_dir(place.path())
+            .env_clear()
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (sender, answers) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in output.lines() {
+                let answer = serde_json::from_str(&line.unwrap()).unwrap();
+                if sender.send(answer).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, answers }
+    }
+
+    /// The sums of added, changed and removed documents, once they are what is wanted; an ingest may
+    /// see several changes as one, or one as several.
+    fn until(&self, wanted: [u64; 3]) {
+        let began = Instant::now();
+        let mut sums = [0; 3];
+        while sums != wanted {
+            let left = Duration::from_secs(20).saturating_sub(began.elapsed());
+            let answer = self
+                .answers
+                .recv_timeout(left)
+                .unwrap_or_else(|_| panic!("{sums:?} of {wanted:?} came"));
+            for (sum, name) in sums.iter_mut().zip(["added", "changed", "removed"]) {
+                *sum += answer[name].as_u64().unwrap();
+            }
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn the_store_follows_the_files() {
+    let place = Place::with(&[("a.md", "# One\n"), (".gitignore", "skipped.md\n")]);
+    std::fs::create_dir(place.join("out")).unwrap();
+    let watching = Watching::start(&place, &[]);
+    watching.until([1, 0, 0]);
+    // Written in steps, as editors do: beside, then renamed.
+    std::fs::write(place.join("b.md.part"), "# Two\n").unwrap();
+    std::fs::rename(place.join("b.md.part"), place.join("b.md")).unwrap();
+    watching.until([1, 0, 0]);
+    place.run(&["read", "b.md", "Two"]).success();
+    std::fs::write(place.join("a.md"), "# Changed\n").unwrap();
+    watching.until([0, 1, 0]);
+    std::fs::create_dir_all(place.join("new/below")).unwrap();
+    std::fs::write(place.join("new/below/c.md"), "# Three\n").unwrap();
+    watching.until([1, 0, 0]);
+    // What is not taken wakes nobody; a folder that goes, and an ignore file that changes, do.
+    std::fs::write(place.join("skipped.md"), "# No\n").unwrap();
+    std::fs::write(place.join("out/program.o"), "no").unwrap();
+    std::fs::rename(place.join("new"), place.join("out/new")).unwrap();
+    watching.until([1, 0, 1]);
+    std::fs::remove_dir_all(place.join("out/new")).unwrap();
+    watching.until([0, 0, 1]);
+    std::fs::remove_file(place.join(".gitignore")).unwrap();
+    watching.until([1, 0, 0]);
+    // An edit through the store is no change to it, and nothing else is.
+    place.run(&["replace", "b.md", "Two", "--content", "text"]).success();
+    let told = watching.answers.recv_timeout(Duration::from_secs(1));
+    assert!(told.is_err(), "{told:?}");
+    place.run(&["ingest", "--check"]).success();
+}
+
+#[test]
+fn it_ends_when_nobody_reads() {
+    let place = Place::with(&[("a.md", "# One\n")]);
+    let mut child = Command::new(PROGRAM)
+        .args(["ingest", "--watch"])
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    drop(output);
+    let began = Instant::now();
+    for number in 0.. {
+        std::fs::write(place.join("a.md"), format!("# {number}\n")).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success());
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "it goes on");
+    }
+    place.run(&["ingest", "--watch", "--check"]).ends(2).code();
+}
