@@ -2,11 +2,22 @@
 
 use crate::harness::{Place, copy, fixtures};
 
-/// The lines that begin with `$ ` in the README's console blocks.
-fn commands() -> Vec<String> {
-    let readme = include_str!("../README.md");
-    let lines = readme.lines().filter_map(|line| line.strip_prefix("$ "));
-    lines.map(str::to_owned).collect()
+/// The lines that begin with `$ ` in the README's console blocks, each with what it is said to print:
+/// the lines up to the next one or the end of the block; none where nothing is said.
+fn commands() -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    let mut is_console = false;
+    for line in include_str!("../README.md").lines() {
+        if let Some(command) = line.strip_prefix("$ ").filter(|_| is_console) {
+            commands.push((command.to_owned(), String::new()));
+        } else if line.starts_with("```") {
+            is_console = line == "```console";
+        } else if let Some((_, output)) = commands.last_mut().filter(|_| is_console) {
+            output.push_str(line);
+            output.push('\n');
+        }
+    }
+    commands
 }
 
 /// The words of a command, as a shell takes them: blanks in single quotes part none.
@@ -32,7 +43,7 @@ fn every_command_succeeds_in_a_folder_with_the_fixtures() {
     let pack = place.run(&["--db", "other.db", "dump"]).success().stdout;
     std::fs::write(place.join("docs.pack"), pack).unwrap();
     let mut count = 0;
-    for command in commands() {
+    for (command, output) in commands() {
         let words = words(&command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let (["cargo", "run", "--release", "--", arguments @ ..] | ["mdsel", arguments @ ..]) =
@@ -42,9 +53,10 @@ fn every_command_succeeds_in_a_folder_with_the_fixtures() {
         };
         let answer = place.run(arguments).success();
         assert!(!answer.stdout.is_empty(), "{command}");
+        assert!(output.is_empty() || output == answer.text(), "{command}\n{}", answer.text());
         count += 1;
     }
-    assert!(count >= 9);
+    assert!(count >= 40, "{count}");
 }
 
 #[test]
