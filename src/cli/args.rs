@@ -170,6 +170,7 @@ impl Command {
 /// `ingest`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel ingest docs")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct IngestArgs {
     /// Files and folders to bring up to date [default: the root]
     #[arg(value_name = "PATH")]

@@ -282,7 +282,9 @@ fn finish(write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>) -> Resu
     });
     match written {
         Ok(remarks) => {
-            remarks.iter().for_each(|line| remark(line));
+            for line in &remarks {
+                remark(line);
+            }
             Ok(true)
         }
         Err(error) if error.is_broken_pipe() => {

@@ -343,7 +343,7 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Edits {
+struct Edit {
     document: String,
     edits: Vec<Line>,
     #[serde(default)]
@@ -351,7 +351,7 @@ struct Edits {
 }
 
 fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
-    let Edits { document, edits, dry_run } = parse(arguments)?;
+    let Edit { document, edits, dry_run } = parse(arguments)?;
     let is_batch = edits.len() != 1;
     let edits = edits.into_iter().map(|edit| edit.into_edit(false)).collect::<Result<_>>()?;
     let answer = |report: Option<edit::Report>, faults| edit::Answer {
@@ -405,7 +405,7 @@ mod tests {
             "read" => read_by::<Read>(),
             "neighbors" => read_by::<Neighbors>(),
             "context" => read_by::<Bundle>(),
-            _ => read_by::<Edits>(),
+            _ => read_by::<Edit>(),
         };
         for tool in tools::all(true) {
             let properties = tool.input_schema["properties"].as_object().unwrap();

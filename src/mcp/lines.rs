@@ -30,7 +30,7 @@ type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
 /// Messages as lines of two streams.
 pub(super) struct Lines {
-    lines: mpsc::Receiver<Line>,
+    input: mpsc::Receiver<Line>,
     output: Output,
     /// Requests that have no answer yet.
     open: Arc<watch::Sender<HashSet<RequestId>>>,
@@ -45,7 +45,7 @@ impl Lines {
         let (sender, lines) = mpsc::channel(WAITING);
         std::thread::Builder::new().name("input".to_owned()).spawn(move || read(input, &sender))?;
         let output: Output = Arc::new(Mutex::new(Box::new(output)));
-        Ok(Self { lines, output, open: Arc::new(watch::Sender::default()) })
+        Ok(Self { input: lines, output, open: Arc::new(watch::Sender::default()) })
     }
 
     fn refuse(&self, error: ErrorData, id: Option<RequestId>) -> io::Result<()> {
@@ -101,7 +101,7 @@ impl Transport<RoleServer> for Lines {
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        while let Some(line) = self.lines.recv().await {
+        while let Some(line) = self.input.recv().await {
             match self.message(&line) {
                 Ok(None) => {}
                 // Nobody reads what is answered.
