@@ -1,13 +1,12 @@
 //! `replace`, `insert`, `delete`, `edit`: files, answers, attacks, kills, and the store behind them.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use serde_json::json;
 
 use crate::corpus;
-use crate::harness::{PROGRAM, Place, age, copy, fixtures};
+use crate::harness::{Place, age, copy, fixtures, repeats};
 
 const DOC: &str = "---\ntitle: x\n---\nintro\n\n# One\n\nfirst\n\n## Alpha\n\nalpha\n\n## Beta\n\nbeta\n\n# Two\n\ntwo\n";
 
@@ -17,23 +16,6 @@ fn doc() -> Place {
 
 fn text(place: &Place) -> String {
     String::from_utf8(std::fs::read(place.join("doc.md")).unwrap()).unwrap()
-}
-
-/// Asserts that the store is what a fresh ingest of the same files makes.
-fn assert_in_step(place: &Place) {
-    let fresh = Place::new();
-    copy(place.path(), fresh.path());
-    for entry in std::fs::read_dir(fresh.path()).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_name().to_str().unwrap().starts_with(".mdsel.db") {
-            let path = entry.path();
-            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
-                .unwrap();
-        }
-    }
-    fresh.run(&["ingest"]).success();
-    assert!(place.run(&["dump"]).stdout == fresh.run(&["dump"]).stdout);
-    assert_eq!(place.run(&["ingest", "--check"]).success().json()["findings"], json!([]));
 }
 
 #[test]
@@ -63,10 +45,10 @@ fn the_answers_are_those_of_the_paper() {
     );
     assert_ne!(answer["hash_before"], answer["hash_after"]);
     assert_eq!(text(&place), DOC.replace("\nalpha\n", "\nnew\n\ntext\n"));
-    assert_in_step(&place);
+    place.assert_in_step();
     let answer = place.run(&["delete", "doc.md", "One", "--no-children"]).success().json();
     assert_eq!(answer["reparented"].as_array().unwrap().len(), 2);
-    assert_in_step(&place);
+    place.assert_in_step();
 }
 
 #[test]
@@ -91,7 +73,7 @@ fn every_kind_of_place_can_be_edited() {
         std::fs::read_to_string(place.join("l.md")).unwrap(),
         "<!--LDMD:BEGIN id=\"a\"-->\nnew\n<!--LDMD:END id=\"a\"-->\n"
     );
-    assert_in_step(&place);
+    place.assert_in_step();
     let by_input =
         place.run_in("", &["insert", "doc.md", "Two", "--position", "before"], "# Mid\n");
     assert_eq!(by_input.success().json()["new_section_path"], "mid");
@@ -186,7 +168,7 @@ fn several_edits_are_made_all_or_none() {
         text(&place),
         "---\ntitle: x\n---\nintro\n\n# One\n\nfirst\n\n## Alpha\n\na\n\n## New\n\nof the new one\n\n## Beta\n\nbeta\n"
     );
-    assert_in_step(&place);
+    place.assert_in_step();
     let wrong = place.run_in("", &["edit", "doc.md", "--batch", "-"], "{\"operation\":\"x\"}\n");
     assert_eq!(wrong.ends(2).code(), "USAGE");
 }
@@ -245,51 +227,6 @@ fn rustix_fifo(path: &std::path::Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Repeats of what is random: few here, more where `MDSEL_SOAK` asks for them.
-fn repeats(few: u64) -> u64 {
-    std::env::var("MDSEL_SOAK").ok().and_then(|soak| soak.parse::<u64>().ok()).unwrap_or(1) * few
-}
-
-fn start(place: &Place, arguments: &[&str]) -> std::process::Child {
-    Command::new(PROGRAM)
-        .args(arguments)
-        .current_dir(place.path())
-        .env_clear()
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-#[test]
-fn an_edit_that_is_killed_was_made_or_not() {
-    let place = doc();
-    let mut made = 0;
-    for round in 0..repeats(60) {
-        let before = text(&place);
-        let content = format!("round {round}");
-        let mut child = start(&place, &["replace", "doc.md", "Alpha", "--content", &content]);
-        // The whole of it takes some milliseconds; the deaths are spread over them.
-        std::thread::sleep(Duration::from_micros(round * 977 % 24_000));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let after = text(&place);
-        let wanted = DOC.replace("\nalpha\n", &format!("\n{content}\n"));
-        assert!(after == before || after == wanted, "{after}");
-        made += u64::from(after == wanted);
-        // The next command, a question, finds the store in step with the file.
-        let read = place.run(&["read", "doc.md", "Alpha"]).success().json();
-        assert!(after.contains(read["content"].as_str().unwrap()), "{after} {read}");
-        assert_eq!(read.get("stale"), None);
-    }
-    assert!(made > 0);
-    assert_in_step(&place);
-    let names = std::fs::read_dir(place.path()).unwrap();
-    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    assert_eq!(names.filter(|name| name.contains("mdsel-edit")).count(), 0);
-}
-
 #[test]
 fn edits_at_once_lose_nothing() {
     let place = doc();
@@ -321,7 +258,7 @@ fn edits_at_once_lose_nothing() {
             text.contains(&format!("\na {round}\n")) && text.contains(&format!("\nb {round}\n"))
         );
     }
-    assert_in_step(&place);
+    place.assert_in_step();
     // The same place, as both have read it: one of them is told.
     let read = place.run(&["read", "doc.md", "Alpha"]).success().json();
     let hash = read["hash"].as_str().unwrap().to_owned();
@@ -380,5 +317,5 @@ fn sections_of_documents_survive_being_given_back() {
         count += 1;
     }
     assert!(count > 5);
-    assert_in_step(&place);
+    place.assert_in_step();
 }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -24,6 +25,14 @@ impl Place {
     /// An empty one.
     pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap() }
+    }
+
+    /// An empty one in memory, where there is such a place: a process that dies leaves the same behind
+    /// there as on a disk, sooner.
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder = TempDir::new_in(memory).or_else(|_| TempDir::new());
+        Self { folder: folder.unwrap() }
     }
 
     /// One with these files.
@@ -78,16 +87,7 @@ impl Place {
     /// Runs in a folder below, with standard input.
     #[must_use = "assert how it ended"]
     pub(crate) fn run_in(&self, folder: &str, arguments: &[&str], input: &str) -> Answer {
-        let mut child = Command::new(PROGRAM)
-            .args(arguments)
-            .current_dir(self.join(folder))
-            .env_clear()
-            .env("HOME", self.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = self.command(folder, arguments).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         Answer {
@@ -97,6 +97,54 @@ impl Place {
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
     }
+
+    /// The program, to be run in a folder below, without standard input.
+    pub(crate) fn command(&self, folder: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command
+            .args(arguments)
+            .current_dir(self.join(folder))
+            .env_clear()
+            .env("HOME", self.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the program and kills it after `moment`, unless it ends before; tells what it had said, and
+    /// whether it had ended.
+    pub(crate) fn kill(&self, arguments: &[&str], moment: Duration) -> (Vec<u8>, bool) {
+        let mut child = self.command("", arguments).spawn().unwrap();
+        std::thread::sleep(moment);
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.stdout, output.status.success())
+    }
+
+    /// Asserts that the store is what a fresh ingest of the same files makes.
+    pub(crate) fn assert_in_step(&self) {
+        let fresh = Self::in_memory();
+        copy(self.path(), fresh.path());
+        for entry in std::fs::read_dir(fresh.path()).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_name().to_str().unwrap().starts_with(".mdsel.db") {
+                let path = entry.path();
+                let is_folder = path.is_dir();
+                if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
+                    .unwrap();
+            }
+        }
+        fresh.run(&["ingest"]).success();
+        assert!(self.run(&["dump"]).success().stdout == fresh.run(&["dump"]).success().stdout);
+        let check = self.run(&["ingest", "--check"]).success().json();
+        assert_eq!(check["findings"], Value::Array(Vec::new()));
+    }
+}
+
+/// Repeats of what is random: few here, more where `MDSEL_SOAK` asks for them.
+pub(crate) fn repeats(few: u64) -> u64 {
+    std::env::var("MDSEL_SOAK").ok().and_then(|soak| soak.parse::<u64>().ok()).unwrap_or(1) * few
 }
 
 /// Sets the time of a file to `seconds` ago.

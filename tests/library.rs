@@ -1,0 +1,184 @@
+//! Documents whose every line tells their version, and what must hold of a store of them.
+//!
+//! Invariant: two versions share no line that a search could confuse, so that an answer that mixes two,
+//! or half a file, is seen.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::Place;
+
+/// The versions of the documents by number; `None` where there is none.
+pub(crate) type Versions = Vec<Option<u64>>;
+
+/// The path of a document.
+pub(crate) fn path(number: usize) -> String {
+    format!("folder-{}/{number}.md", number % 2)
+}
+
+/// The word that stands on every line of a version and nowhere else.
+pub(crate) fn word(number: usize, version: u64) -> String {
+    let letters = |number: u64| -> String {
+        number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'b')).collect()
+    };
+    format!("q{}v{}x", letters(number as u64), letters(version))
+}
+
+/// A version of a document: three sections, of a length that changes from version to version.
+pub(crate) fn document(number: usize, version: u64) -> String {
+    let word = word(number, version);
+    let lines = format!("{word} line\n").repeat(1 + usize::try_from(version % 5).unwrap());
+    let next = path(number + 1);
+    format!("# Title\n\n{lines}\n## Alpha\n\n{word} [next](../{next})\n\n## Beta\n\n{lines}")
+}
+
+/// The version that these bytes are, which must be all of it.
+pub(crate) fn version(number: usize, bytes: &[u8]) -> u64 {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let first = text.lines().nth(2).and_then(|line| line.split(' ').next()).unwrap_or_default();
+    let digits = first.rsplit('v').next().unwrap_or_default().trim_end_matches('x').bytes();
+    let digits: String = digits.map(|letter| char::from(letter - b'b' + b'0')).collect();
+    let version = digits.parse().unwrap_or_else(|_| panic!("{} is torn: {text:?}", path(number)));
+    assert!(text == document(number, version), "{} is torn: {text:?}", path(number));
+    version
+}
+
+/// Writes, or removes, the files of these versions.
+pub(crate) fn write(place: &Place, versions: &Versions) {
+    for (number, version) in versions.iter().enumerate() {
+        match version {
+            Some(version) => place.write(&path(number), document(number, *version)),
+            None => drop(std::fs::remove_file(place.join(&path(number)))),
+        }
+    }
+}
+
+/// The versions of the files, each of which must be whole.
+pub(crate) fn of_files(place: &Place, count: usize) -> Versions {
+    let file = |number: usize| std::fs::read(place.join(&path(number))).ok();
+    (0..count).map(|number| file(number).map(|bytes| version(number, &bytes))).collect()
+}
+
+/// The versions that a pack holds, each of which must be whole.
+pub(crate) fn of_pack(pack: &[u8], count: usize) -> Versions {
+    let mut versions = vec![None; count];
+    for item in mdsel::pack::Reader::new(pack).unwrap() {
+        if let mdsel::pack::Item::Document(document) = item.unwrap() {
+            let number = (0..count).find(|&number| path(number) == document.path).unwrap();
+            versions[number] = Some(version(number, &document.bytes));
+        }
+    }
+    versions
+}
+
+/// The versions that the store holds, each of which must be whole.
+pub(crate) fn of_store(place: &Place, count: usize) -> Versions {
+    of_pack(&place.run(&["dump"]).success().stdout, count)
+}
+
+/// A pack of these versions.
+pub(crate) fn pack(versions: &Versions) -> Vec<u8> {
+    let mut documents: Vec<_> = versions
+        .iter()
+        .enumerate()
+        .filter_map(|(number, version)| version.map(|version| (path(number), number, version)))
+        .collect();
+    documents.sort();
+    let header = mdsel::pack::Header { documents: documents.len(), ..Default::default() };
+    let mut writer = mdsel::pack::Writer::new(Vec::new(), &header).unwrap();
+    for (path, number, version) in documents {
+        let bytes = document(number, version).into_bytes();
+        let kind = "Document".to_owned();
+        let document = mdsel::pack::Document { path, kind, bytes, ..Default::default() };
+        writer.document(&document).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// A place of the text as hits tell it: file, line, text.
+pub(crate) type Line = (String, u64, String);
+
+/// The lines of these versions that hold their words.
+pub(crate) fn lines(versions: &Versions) -> BTreeSet<Line> {
+    let mut lines = BTreeSet::new();
+    for (number, version) in versions.iter().enumerate() {
+        let Some(version) = version else { continue };
+        for (line, text) in (1..).zip(document(number, *version).lines()) {
+            if text.contains(&word(number, *version)) {
+                lines.insert((path(number), line, text.to_owned()));
+            }
+        }
+    }
+    lines
+}
+
+/// The lines that an answer of `search` tells, each of them once.
+pub(crate) fn hits(answer: &Value) -> BTreeSet<Line> {
+    let hits = answer["hits"].as_array().unwrap();
+    let lines: BTreeSet<Line> = hits
+        .iter()
+        .map(|hit| {
+            let text = |field: &str| hit[field].as_str().unwrap().to_owned();
+            (text("file"), hit["line"].as_u64().unwrap(), text("text"))
+        })
+        .collect();
+    assert_eq!(lines.len(), hits.len(), "a hit is told twice: {answer}");
+    lines
+}
+
+/// Asserts that searches, by words and by pattern, tell what the store holds and nothing else: `others`
+/// are versions that are in no document. Behind it the index follows the store.
+pub(crate) fn assert_agrees(place: &Place, versions: &Versions, others: &[&Versions]) {
+    let mut words = BTreeSet::new();
+    for versions in [versions].into_iter().chain(others.iter().copied()) {
+        let known = versions.iter().enumerate();
+        words.extend(known.filter_map(|(number, version)| version.map(|v| word(number, v))));
+    }
+    let words: Vec<String> = words.into_iter().collect();
+    let expected = lines(versions);
+    for words in words.chunks(24) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let has_word = |text: &str| words.iter().any(|word| text.contains(word));
+        let expected: BTreeSet<Line> =
+            expected.iter().filter(|(_, _, text)| has_word(text)).cloned().collect();
+        let patterns = words.iter().flat_map(|word| ["-e", word]);
+        let by_pattern = ["search", "-F", "--limit", "0"].into_iter().chain(patterns);
+        let answer = place.run(&by_pattern.collect::<Vec<_>>()).json();
+        assert_eq!(hits(&answer), expected, "{answer}");
+        // Ranked, each section is told once, by one of its lines.
+        let answer = place.run(&["search", &words.join(" "), "--limit", "0"]).json();
+        assert!(hits(&answer).is_subset(&expected), "{answer} {expected:?}");
+        let told = answer["hits"].as_array().unwrap().iter();
+        let told: Vec<&str> = told.map(|hit| hit["section"].as_str().unwrap()).collect();
+        let files: BTreeSet<&String> = expected.iter().map(|(file, _, _)| file).collect();
+        let sections: BTreeSet<String> = files
+            .iter()
+            .flat_map(|file| ["h1[0]", "h2[0]", "h2[1]"].map(|h| format!("{file}::heading:{h}")))
+            .collect();
+        assert_eq!(told.len(), sections.len(), "{answer}");
+        assert!(told.iter().all(|section| sections.contains(*section)), "{answer}");
+        assert_eq!(answer.get("warnings"), None);
+    }
+    let status = place.run(&["status"]).success().json();
+    assert_eq!(status["generation"], status["index_generation"]);
+}
+
+/// Asserts that nothing is left of what was interrupted.
+pub(crate) fn assert_no_leftovers(place: &Place) {
+    assert_none_below(place.path());
+}
+
+fn assert_none_below(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let is_left =
+            name.starts_with(".tmp") || name.contains("mdsel-edit") || name.contains("-new");
+        assert!(!is_left, "{} is left", path.display());
+        if path.is_dir() {
+            assert_none_below(&path);
+        }
+    }
+}
