@@ -20,8 +20,8 @@
 //! - [`records`]: answers as lines for the context of a model, written and read. Pure.
 //! - [`pack`]: all documents of a store as one stream, written and read. Pure.
 //! - [`ldmd`]: sections between markers in HTML comments, their slices, and a writer of such. Pure.
-//! - [`error`], [`limits`], [`position`], [`visible`]: faults with hints, every cap in one table, spans
-//!   and lines, characters that are shown as they are.
+//! - [`error`], [`limits`], [`position`], [`visible`], [`failpoint`]: faults with hints, every cap in one
+//!   table, spans and lines, characters that are shown as they are, places where tests let it fail.
 //!
 //! The way of a byte: file -> walk -> hash -> parse -> rows and terms. The way of a question: arguments ->
 //! request -> address -> node -> span -> bytes -> answer -> format. Neither turns back on itself.
@@ -40,6 +40,7 @@ pub mod address;
 pub mod cli;
 pub mod edit;
 pub mod error;
+pub mod failpoint;
 pub mod ingest;
 pub mod ldmd;
 pub mod limits;

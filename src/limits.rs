@@ -26,6 +26,9 @@ macro_rules! limits {
 /// How deeply groups of a pattern may be nested, in the type that the parser of patterns asks for.
 pub const MAX_PATTERN_NESTING: u32 = 100;
 
+/// Where faults are asked for, a few documents make several batches.
+const SMALL: bool = cfg!(feature = "failpoints");
+
 limits! {
     MAX_FILE_BYTES = 32 << 20, "max-file-size",
         "bytes of one file unless --max-file-size says otherwise; a larger one is skipped";
@@ -74,12 +77,12 @@ limits! {
     MAX_OUTLINE_BYTES = 64 << 20, "outline-bytes",
         "bytes of the packed outline, and of the titles, of one document; beyond it the file is skipped";
     MAX_WARNINGS_SHOWN = 100, "warnings-shown", "warnings that an ingest lists; the rest is counted";
-    BATCH_BYTES = 48 << 20, "batch-bytes", "bytes of documents that one commit of an ingest takes";
+    BATCH_BYTES = if SMALL { 512 } else { 48 << 20 }, "batch-bytes", "bytes of documents that one commit of an ingest takes";
     CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
         "bytes of a document that are compressed and read together";
     INDEX_QUEUE_BYTES = 16 << 20, "index-queue-bytes",
         "bytes of text that wait for the full-text index; the ingest waits with them";
-    INDEX_BATCH_BYTES = 512 << 20, "index-batch-bytes",
+    INDEX_BATCH_BYTES = if SMALL { 4 << 10 } else { 512 << 20 }, "index-batch-bytes",
         "bytes of text and trigrams that one commit of the full-text index takes";
     INDEX_MEMORY_BYTES = 64 << 20, "index-memory-bytes",
         "bytes of memory of each thread that fills the full-text index";

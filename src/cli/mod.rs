@@ -79,6 +79,8 @@ impl From<Status> for ExitCode {
 
 /// Runs the command that `arguments` are, the program's name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    #[cfg(feature = "failpoints")]
+    let _points = crate::failpoint::from_environment();
     // What a damaged index makes panic is caught, and told in the answer alone.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

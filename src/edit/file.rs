@@ -13,6 +13,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::failpoint::failpoint;
 
 /// What tells a file from what it is after anybody has written it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,17 +118,20 @@ impl<'a> Place<'a> {
     /// Writes `bytes` to the file `temporary` beside the file, with its owner and mode, and syncs it.
     pub(super) fn stage(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
         let old = self.file()?.metadata().map_err(|error| self.io(error))?;
+        failpoint!(EDIT_NOTED);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let new = rustix::fs::openat(&self.folder, temporary, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|error| self.io(error))?;
         let mut new = File::from(new);
+        failpoint!(EDIT_TEMPORARY_MADE);
         new.write_all(bytes).map_err(|error| self.io(error))?;
         // Who may not give a file away keeps it.
         let owner = (Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
         rustix::fs::fchown(&new, owner.0, owner.1).ok();
         rustix::fs::fchmod(&new, Mode::from_raw_mode(old.mode() & 0o7777))
             .map_err(|error| self.io(error))?;
+        failpoint!(EDIT_TEMPORARY_WRITTEN);
         new.sync_all().map_err(|error| self.io(error))
     }
 
@@ -140,8 +144,14 @@ impl<'a> Place<'a> {
             return Err(Error::new(ErrorKind::Conflict, message)
                 .with_hint("bring it up to date with `mdsel ingest`, and look at it again"));
         }
+        failpoint!(EDIT_BEFORE_RENAME);
         rustix::fs::renameat(&self.folder, temporary, &self.folder, self.name.as_str())
-            .map_err(|error| self.io(error))?;
+            .map_err(|error| self.io(error))
+    }
+
+    /// Syncs the folder, which until then may forget what was renamed in it.
+    pub(super) fn sync_folder(&self) -> Result<()> {
+        failpoint!(EDIT_RENAMED);
         rustix::fs::fsync(&self.folder).map_err(|error| self.io(error))
     }
 

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use crate::address::Fault;
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::failpoint;
 use crate::ingest::{packed, resolved};
 use crate::query::{Library, documents};
 use crate::store::{EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer};
@@ -126,6 +127,9 @@ fn write(writer: &mut Writer, place: &Place<'_>, seen: &Seen, report: &mut Repor
         forget(writer, note)?;
         return Err(error);
     }
+    // The edit is made: a folder that is not synced may forget it, and the note tells the next command
+    // to look.
+    place.sync_folder()?;
     if let Err(error) = forget(writer, note) {
         report.warnings.push(Warning::new("EDIT_NOTED", format!("the edit is made; {error}")));
     }
@@ -168,6 +172,7 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
             continue;
         };
         place.remove_temporary(&intent.temporary);
+        failpoint!(RECOVERY_SWEPT);
         let bytes = place.read(most).map(|(bytes, _)| bytes).unwrap_or_default();
         let hash = *blake3::hash(&bytes).as_bytes();
         let stored = writer.documents()?.into_iter().find(|stored| stored.path == intent.path);
@@ -177,6 +182,7 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
         });
         if is_behind && let Ok(document) = pack(&intent.path, bytes) {
             put(writer, document)?;
+            failpoint!(RECOVERY_STORED);
         }
         forget(writer, note)?;
         let what = if hash == intent.new_hash { "was made" } else { "was not made" };

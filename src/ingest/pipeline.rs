@@ -14,6 +14,7 @@ use std::time::SystemTime;
 use super::Candidate;
 use super::state::{file_state, is_racy};
 use crate::error::{Error, ErrorKind, Result};
+use crate::failpoint::failpoint;
 use crate::ldmd;
 use crate::limits;
 use crate::links::Outgoing;
@@ -202,6 +203,7 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<Option<(Vec<u8>, FileSta
     }
     let read_began = SystemTime::now();
     let file = options.open(path)?;
+    failpoint!(FILE_READ);
     let before = file.metadata()?;
     if !before.is_file() {
         return Ok(None);

@@ -14,6 +14,7 @@ use super::db::{PackedRows, RowPacker, RowWriter};
 use super::fulltext::{self, DocumentText, IndexWriter, Stamp, TextExtractor, Unusable, Usable};
 use super::{EditIntent, FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::failpoint;
 use crate::limits;
 use crate::markdown::{Diagnostic, front_matter};
 use crate::position::ByteSpan;
@@ -128,6 +129,7 @@ impl Writer {
     pub fn put(&mut self, document: PackedDocument) -> Result<()> {
         self.open_index()?;
         let (id, before) = self.rows.put(&document.rows)?;
+        failpoint!(ROWS_PUT);
         self.index_bytes += document.text.size();
         self.with_index(|index| {
             if let Some(before) = before {
@@ -142,6 +144,7 @@ impl Writer {
     pub fn remove(&mut self, id: i64) -> Result<()> {
         self.open_index()?;
         self.rows.remove(id)?;
+        failpoint!(ROWS_REMOVED);
         self.with_index(|index| {
             index.remove(id);
             Ok(())
@@ -193,6 +196,8 @@ impl Writer {
     /// Brings the index up to date where it is not, leaves the file alone as the store, and ends with
     /// what there is to say of the index.
     pub fn close(mut self) -> Result<Vec<Warning>> {
+        // What is still open has failed, and is not to be followed.
+        self.rows.roll_back()?;
         if let Some(identity) = self.rows.identity()? {
             let is_current = matches!(self.index, IndexState::Closed)
                 && self.distrust.is_none()
@@ -210,6 +215,7 @@ impl Writer {
         {
             self.fail(&error);
         }
+        failpoint!(INDEX_CLOSED);
         self.rows.close()?;
         Ok(self.warnings)
     }
@@ -280,6 +286,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
     for gone in known.difference(&living) {
         index.remove(*gone);
     }
+    failpoint!(CATCH_UP_BEGUN);
     let mut extractor = TextExtractor::new();
     let generation_before = index.stamp().generation;
     let mut bytes = 0;
@@ -291,6 +298,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
             bytes = 0;
             let stamp = Stamp::new(snapshot.identity(), document.id, generation_before);
             result = index.commit(stamp);
+            failpoint!(CATCH_UP_COMMITTED);
         }
         if let Err(error) = result {
             return Ok(Err(error));

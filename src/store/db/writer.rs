@@ -17,6 +17,7 @@ use super::{
     outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::failpoint::failpoint;
 use crate::limits;
 use crate::links::Outgoing;
 use crate::markdown::Diagnostic;
@@ -156,6 +157,7 @@ impl RowWriter {
     pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
         peek(path)?;
         let lock = Self::lock(path, wait)?;
+        failpoint!(LOCKED);
         // Once more: another writer may have made the store while this one waited.
         let was_absent = peek(path)? == Header::Absent;
         if was_absent {
@@ -198,7 +200,10 @@ impl RowWriter {
         schema::create(&mut connection).map_err(wrap)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(wrap)?;
         connection.close().map_err(|(_, error)| wrap(error))?;
-        std::fs::rename(&new, path).map_err(|error| Error::io(path, error))
+        failpoint!(STORE_MADE_BESIDE);
+        std::fs::rename(&new, path).map_err(|error| Error::io(path, error))?;
+        failpoint!(STORE_MADE);
+        Ok(())
     }
 
     fn lock(path: &Path, wait: Duration) -> Result<File> {
@@ -302,7 +307,9 @@ impl RowWriter {
 
     /// Begins a transaction.
     pub(in crate::store) fn begin(&self) -> Result<()> {
-        self.wrap(self.connection.execute_batch("BEGIN IMMEDIATE"))
+        self.wrap(self.connection.execute_batch("BEGIN IMMEDIATE"))?;
+        failpoint!(BEGUN);
+        Ok(())
     }
 
     /// Commits the transaction; where it changed a document, as a new generation.
@@ -311,9 +318,20 @@ impl RowWriter {
             let generation = i64::try_from(self.generation()?).unwrap_or(0) + 1;
             self.set_meta("generation", generation)?;
         }
+        failpoint!(BEFORE_COMMIT);
         self.wrap(self.connection.execute_batch("COMMIT"))?;
         self.is_dirty = false;
         self.has_written = true;
+        failpoint!(AFTER_COMMIT);
+        Ok(())
+    }
+
+    /// Ends a transaction that is still open, and takes it back.
+    pub(in crate::store) fn roll_back(&mut self) -> Result<()> {
+        if !self.connection.is_autocommit() {
+            self.wrap(self.connection.execute_batch("ROLLBACK"))?;
+            self.is_dirty = false;
+        }
         Ok(())
     }
 
@@ -523,6 +541,9 @@ impl RowWriter {
         }
         let most = Duration::from_millis(limits::CLOSE_WAIT_MILLISECONDS as u64);
         self.wrap(self.connection.busy_timeout(most))?;
-        self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+        failpoint!(BEFORE_CHECKPOINT);
+        self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
+        failpoint!(AFTER_CHECKPOINT);
+        Ok(())
     }
 }

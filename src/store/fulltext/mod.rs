@@ -82,6 +82,13 @@ impl std::fmt::Display for Unusable {
     }
 }
 
+#[cfg(feature = "failpoints")]
+impl From<crate::failpoint::Injected> for Unusable {
+    fn from(fault: crate::failpoint::Injected) -> Self {
+        Self::Damaged(fault.to_string())
+    }
+}
+
 impl From<tantivy::TantivyError> for Unusable {
     fn from(error: tantivy::TantivyError) -> Self {
         use tantivy::TantivyError;

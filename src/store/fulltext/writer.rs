@@ -13,6 +13,7 @@ use super::document::{DocumentText, SectionEntry};
 use super::flight::Flight;
 use super::schema::{Fields, builder, open, schema};
 use super::{Stamp, Unusable, Usable, guarded, reader, stamp_of};
+use crate::failpoint::failpoint;
 use crate::limits;
 
 /// The right to change an index.
@@ -35,6 +36,7 @@ impl IndexWriter {
     pub(crate) fn open(folder: &Path, store: &str) -> Usable<Self> {
         guarded(|| {
             sweep(folder);
+            failpoint!(INDEX_SWEPT);
             let index = open(folder)?;
             let stamp = stamp_of(&index)?;
             if stamp.store != store {
@@ -42,6 +44,7 @@ impl IndexWriter {
             }
             let writer = Self::start(&index, stamp)?;
             writer.writer.garbage_collect_files().wait()?;
+            failpoint!(INDEX_COLLECTED);
             Ok(writer)
         })
     }
@@ -53,9 +56,12 @@ impl IndexWriter {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
             _ => {}
         }
+        failpoint!(INDEX_REMOVED);
         std::fs::create_dir(folder).map_err(io)?;
+        failpoint!(INDEX_FOLDER_MADE);
         guarded(|| {
             let index = builder().create_in_dir(folder)?;
+            failpoint!(INDEX_MADE);
             let mut writer = Self::start(&index, Stamp::new(store, 0, 0))?;
             writer.commit(Stamp::new(store, 0, 0))?;
             Ok(writer)
@@ -86,6 +92,7 @@ impl IndexWriter {
         guarded(|| {
             let entries = document.entries(id, self.fields, permit);
             self.writer.run(entries.into_iter().map(tantivy::indexer::UserOperation::Add))?;
+            failpoint!(INDEX_PUT);
             Ok(())
         })
     }
@@ -100,7 +107,9 @@ impl IndexWriter {
         guarded(|| {
             let mut commit = self.writer.prepare_commit()?;
             commit.set_payload(&serde_json::to_string(&stamp).unwrap_or_default());
+            failpoint!(INDEX_PREPARED);
             commit.commit()?;
+            failpoint!(INDEX_COMMITTED);
             Ok(())
         })?;
         self.stamp = stamp;
@@ -116,6 +125,7 @@ impl IndexWriter {
                 let candidates = LogMergePolicy::default().compute_merge_candidates(&segments);
                 for candidate in candidates {
                     self.writer.merge(&candidate.0).wait()?;
+                    failpoint!(INDEX_MERGED);
                 }
                 self.writer.garbage_collect_files().wait()?;
             }

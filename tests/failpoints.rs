@@ -1,0 +1,313 @@
+//! Every failpoint, at its first times in every kind of command that reaches it: an error once, errors
+//! from there on, a panic, the death of the process. What was acknowledged is there, the next command
+//! answers, and an ingest makes the store a fresh one.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that cannot go on fails, and tells what it did"
+)]
+
+#[path = "harness.rs"]
+#[allow(dead_code, reason = "shared with the suite")]
+mod harness;
+#[path = "library.rs"]
+#[allow(dead_code, reason = "shared with the suite")]
+mod library;
+
+use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Output;
+use std::sync::Mutex;
+
+use harness::{Place, copy, repeats};
+use library::{Versions, assert_agrees, assert_no_leftovers, of_files, of_store};
+use mdsel::failpoint::TABLE;
+
+const DOCUMENTS: usize = 12;
+
+/// A state of files and store, and a command that is to change it.
+struct Scenario {
+    name: &'static str,
+    place: Place,
+    command: Vec<String>,
+    /// Points that fail along with the one that is looked at.
+    along: &'static str,
+    /// What the store held before, and what it holds behind the command.
+    before: Versions,
+    after: Versions,
+}
+
+/// Runs the program with failpoints.
+fn run(place: &Place, command: &[&str], points: &str) -> Output {
+    place.command("", command).env("FAILPOINTS", points).output().unwrap()
+}
+
+/// A store of the first version of all documents, and their files in another.
+fn changed(before: &Versions, after: &Versions) -> Place {
+    let place = Place::in_memory();
+    library::write(&place, before);
+    place.run(&["ingest"]).success();
+    library::write(&place, after);
+    place
+}
+
+fn scenarios() -> Vec<Scenario> {
+    let none: Versions = vec![None; DOCUMENTS];
+    let first: Versions = vec![Some(1); DOCUMENTS];
+    let mut second: Versions = vec![Some(2); DOCUMENTS];
+    second[4] = None;
+    second[9] = None;
+    let third: Versions = vec![Some(3); DOCUMENTS];
+    let mut edited = first.clone();
+    edited[5] = Some(7);
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let content = library::document(5, 7);
+    let edit = ["replace", &library::path(5), "@1", "--content", &content];
+
+    let new = Place::in_memory();
+    library::write(&new, &first);
+    // An index of as many segments as are left alone: with one more they are merged.
+    let many = changed(&first, &first);
+    let mut many_before = first.clone();
+    for number in 0..DOCUMENTS {
+        let files = std::fs::read_dir(many.join(".mdsel.db-fts")).unwrap();
+        let paths = files.map(|entry| entry.unwrap().path());
+        if paths.filter(|path| path.extension().is_some_and(|e| e == "store")).count() >= 8 {
+            break;
+        }
+        many_before[number] = Some(2);
+        library::write(&many, &many_before);
+        many.run(&["ingest"]).success();
+    }
+    let mut many_after = many_before.clone();
+    many_after[DOCUMENTS - 1] = Some(3);
+    library::write(&many, &many_after);
+    let load = changed(&first, &first);
+    std::fs::write(load.join("a.pack"), library::pack(&third)).unwrap();
+    // Stores that a process left that died.
+    let behind = changed(&first, &second);
+    run(&behind, &["ingest"], "index-prepared=return(abort)");
+    let missing = changed(&first, &first);
+    std::fs::remove_dir_all(missing.join(".mdsel.db-fts")).unwrap();
+    let damaged = changed(&first, &first);
+    std::fs::write(damaged.join(".mdsel.db-fts/meta.json"), "{}").unwrap();
+    let ahead = changed(&first, &first);
+    run(&ahead, &edit, "edit-before-rename=return(abort)");
+    let noted = changed(&first, &first);
+    run(&noted, &edit, "edit-renamed=return(abort)");
+
+    let behind_before = of_snapshot(&behind);
+    vec![
+        Scenario {
+            name: "a first ingest",
+            place: new,
+            command: words(&["ingest"]),
+            along: "",
+            before: none,
+            after: first.clone(),
+        },
+        Scenario {
+            name: "an ingest",
+            place: changed(&first, &second),
+            command: words(&["ingest"]),
+            along: "",
+            before: first.clone(),
+            after: second.clone(),
+        },
+        Scenario {
+            name: "an ingest that merges",
+            place: many,
+            command: words(&["ingest"]),
+            along: "",
+            before: many_before,
+            after: many_after,
+        },
+        Scenario {
+            name: "an ingest of a store with an index that is behind",
+            place: behind,
+            command: words(&["ingest"]),
+            along: "",
+            before: behind_before,
+            after: second,
+        },
+        Scenario {
+            name: "a load",
+            place: load,
+            command: words(&["load", "a.pack", "--strategy", "overwrite"]),
+            along: "",
+            before: first.clone(),
+            after: third,
+        },
+        Scenario {
+            name: "an edit",
+            place: changed(&first, &first),
+            command: words(&edit),
+            along: "",
+            before: first.clone(),
+            after: edited.clone(),
+        },
+        Scenario {
+            name: "an edit that is taken back",
+            place: changed(&first, &first),
+            command: words(&edit),
+            along: "edit-before-rename=return",
+            before: first.clone(),
+            after: edited.clone(),
+        },
+        Scenario {
+            name: "a question behind an edit that was not made",
+            place: ahead,
+            command: words(&["status"]),
+            along: "",
+            before: edited.clone(),
+            after: first.clone(),
+        },
+        Scenario {
+            name: "a question behind an edit that was made",
+            place: noted,
+            command: words(&["status"]),
+            along: "",
+            before: edited.clone(),
+            after: edited,
+        },
+        Scenario {
+            name: "a search without an index",
+            place: missing,
+            command: words(&["search", "line"]),
+            along: "",
+            before: first.clone(),
+            after: first.clone(),
+        },
+        Scenario {
+            name: "a search with a damaged index",
+            place: damaged,
+            command: words(&["search", "line"]),
+            along: "",
+            before: first.clone(),
+            after: first,
+        },
+    ]
+}
+
+/// The versions in a store as it lies there, without bringing anything of it to an end.
+fn of_snapshot(place: &Place) -> Versions {
+    let copied = Place::in_memory();
+    copy(place.path(), copied.path());
+    of_store(&copied, DOCUMENTS)
+}
+
+/// How a point is to fail, behind so many times that it does not.
+const MODES: [&str; 4] = ["return(abort)", "1*return", "return", "panic"];
+
+impl Scenario {
+    /// Lets a point fail and checks what is left; tells whether it was reached.
+    fn check(&self, point: &str, times_before: usize, mode: &str, question: &[&str]) -> bool {
+        let place = Place::in_memory();
+        copy(self.place.path(), place.path());
+        let command: Vec<&str> = self.command.iter().map(String::as_str).collect();
+        let points = format!("{};{point}={times_before}*off->{mode}", self.along);
+        let output = run(&place, &command, &points);
+        let what = format!("{}: {points}: {output:?}", self.name);
+        let is_dead = output.status.signal() == Some(6);
+        if mode == "return(abort)" && !is_dead {
+            return false;
+        }
+        let said = serde_json::from_slice::<serde_json::Value>(&output.stdout);
+        match mode {
+            "return(abort)" => {}
+            "panic" => assert!(matches!(output.status.code(), Some(0 | 2 | 101)), "{what}"),
+            _ => {
+                assert!(matches!(output.status.code(), Some(0 | 2)), "{what}");
+                let code = said.as_ref().unwrap()["error"]["code"].as_str().unwrap_or("IO");
+                assert_eq!(code, "IO", "{what}");
+            }
+        }
+        let is_acknowledged = output.status.success();
+
+        // The next command answers, from whole documents.
+        let next = place.run(question);
+        let is_absent = self.before.iter().all(Option::is_none)
+            && String::from_utf8_lossy(&next.stdout).contains("STORE_NOT_FOUND");
+        assert!(next.status < 2 || is_absent, "{what}\n{}\n{}", next.text(), next.stderr);
+        // An ingest as the next command brings the store level with the files at once.
+        if !is_absent && question != ["ingest"] {
+            let stored = of_store(&place, DOCUMENTS);
+            let has_skipped = said.is_ok_and(|said| said["skipped"][0].is_object());
+            for (number, stored) in stored.iter().enumerate() {
+                let is_one = [self.before[number], self.after[number]].contains(stored);
+                assert!(is_one || stored.is_none() && has_skipped, "{number} {stored:?}\n{what}");
+            }
+            if is_acknowledged && !has_skipped {
+                assert_eq!(stored, self.after, "{what}");
+            }
+            if !["ingest", "load"].contains(&command[0]) {
+                assert_eq!(stored, of_files(&place, DOCUMENTS), "{what}");
+            }
+            assert_agrees(&place, &stored, &[&self.before, &self.after]);
+        }
+        for (number, version) in of_files(&place, DOCUMENTS).into_iter().enumerate() {
+            let of_command = [self.before[number], self.after[number]];
+            let before = of_files(&self.place, DOCUMENTS)[number];
+            assert!(version == before || of_command.contains(&version), "{what}");
+        }
+        // Level with the files again, it is a fresh store.
+        place.run(&["ingest"]).success();
+        assert_eq!(of_store(&place, DOCUMENTS), of_files(&place, DOCUMENTS), "{what}");
+        assert_agrees(&place, &of_files(&place, DOCUMENTS), &[&self.before, &self.after]);
+        assert_no_leftovers(&place);
+        place.assert_in_step();
+        true
+    }
+}
+
+#[test]
+fn whatever_fails_wherever_nothing_is_lost() {
+    let scenarios = scenarios();
+    let jobs: Vec<_> = scenarios
+        .iter()
+        .flat_map(|scenario| TABLE.iter().map(move |point| (scenario, point.name)))
+        .collect();
+    let next = Mutex::new(jobs.into_iter().enumerate());
+    let reached = Mutex::new(BTreeSet::new());
+    let count = Mutex::new(0);
+    let soak = usize::try_from(repeats(1)).unwrap();
+    let questions = [
+        &["search", "line"][..],
+        &["status"],
+        &["search", "-F", "line"],
+        &["toc"],
+        &["dump"],
+        &["ingest"],
+    ];
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
+            scope.spawn(|| {
+                loop {
+                    let job = next.lock().unwrap().next();
+                    let Some((number, (scenario, point))) = job else { break };
+                    // An edit, which is short, at every step of it.
+                    let times = if scenario.command[0] == "replace" { 5 } else { 2 };
+                    for times_before in 0..times * soak {
+                        let mut modes = MODES.into_iter().zip(number + times_before..);
+                        let is_reached = modes.all(|(mode, number)| {
+                            let question = questions[number % questions.len()];
+                            let is_reached = scenario.check(point, times_before, mode, question);
+                            *count.lock().unwrap() += u32::from(is_reached);
+                            is_reached
+                        });
+                        if !is_reached {
+                            break;
+                        }
+                        reached.lock().unwrap().insert(point);
+                    }
+                }
+            });
+        }
+    });
+    let reached = reached.into_inner().unwrap();
+    eprintln!("{} points, {} faults, nothing lost", reached.len(), count.into_inner().unwrap());
+    let never = TABLE.iter().filter(|point| !reached.contains(point.name));
+    assert_eq!(never.map(|point| point.name).collect::<Vec<_>>(), Vec::<&str>::new());
+}
