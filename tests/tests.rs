@@ -16,6 +16,7 @@ mod budgets;
 mod context;
 mod corpus;
 mod edits;
+mod faults;
 mod harness;
 mod help;
 mod ingest;

@@ -17,7 +17,7 @@ pub use snapshot::{NameMatch, Snapshot, Totals};
 pub(super) use writer::{PackedRows, RowPacker, RowWriter};
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
@@ -41,6 +41,19 @@ fn file_name(path: &Path) -> std::path::Display<'_> {
     path.file_name().map_or(path, Path::new).display()
 }
 
+/// The file whose lock a writer of the store at `path` holds.
+fn lock_path(path: &Path) -> PathBuf {
+    beside(path, "-lock")
+}
+
+/// Whether SQLite wanted for room on the disk: 32 KiB, at least, for the index of its log.
+fn has_no_room(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+        || error
+            .sqlite_error()
+            .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 /// What an error of SQLite at the store `path` means to a user.
 fn store_error(path: &Path, error: rusqlite::Error) -> Error {
     let name = file_name(path);
@@ -60,6 +73,9 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
             Error::new(ErrorKind::ReadOnly, format!("{name}: the store cannot be written"))
         }
         Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),
+        _ if has_no_room(&error) => {
+            Error::new(ErrorKind::Io, format!("{name}: {error}")).with_hint("make room on the disk")
+        }
         _ => Error::new(ErrorKind::Io, format!("{name}: {error}")),
     };
     result.with_source(error)

@@ -3,6 +3,7 @@
 //! Invariant: everything that one [`Snapshot`] answers is of the same committed generation, whatever
 //! a writer does meanwhile, and no reader ever waits for a writer.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,8 +13,9 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Map, Value as Json};
 
 use super::{
-    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, fold, name_key,
-    not_found, outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
+    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, file_name, fold,
+    has_no_room, lock_path, name_key, not_found, outline_codec, peek, schema, sql, store_error,
+    title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -107,6 +109,8 @@ pub struct Snapshot {
     has_current_parser: bool,
     /// When the statement that runs began.
     statement_began: Arc<Mutex<Instant>>,
+    /// Keeps writers away, where nothing else would.
+    _lock: Option<File>,
 }
 
 impl Snapshot {
@@ -117,7 +121,7 @@ impl Snapshot {
         }
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
         let file = FileIdentity::of(&path);
-        let mut connection = Self::connect(&path)?;
+        let (mut connection, lock) = Self::connect(&path)?;
         let statement_began = Arc::new(Mutex::new(Instant::now()));
         let began = Arc::clone(&statement_began);
         let most = Duration::from_secs(limits::QUERY_SECONDS as u64);
@@ -138,6 +142,7 @@ impl Snapshot {
             has_current_parser: false,
             statement_began,
             path,
+            _lock: lock,
         };
         // A first ingest that was killed leaves a store that nothing is known of yet.
         let (
@@ -192,31 +197,38 @@ impl Snapshot {
         )
     }
 
-    /// Connects for reading. On media that cannot be written, SQLite cannot make the index of its
-    /// log; the file is then read as one that nobody changes, which its log, if any, would belie.
-    fn connect(path: &Path) -> Result<Connection> {
+    /// Connects for reading. On media that cannot be written, and on a full disk, SQLite cannot make the
+    /// index of its log; the file is then read as one that nobody changes, which its log, if any, would
+    /// belie. A disk may have room again at any time: there a lock keeps it true.
+    fn connect(path: &Path) -> Result<(Connection, Option<File>)> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = connect(path, path, flags)?;
         let probe =
             connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
-        let Err(error) = probe else { return Ok(connection) };
+        let Err(error) = probe else { return Ok((connection, None)) };
         let is_unwritable = matches!(
             error.sqlite_error_code(),
             Some(rusqlite::ffi::ErrorCode::CannotOpen | rusqlite::ffi::ErrorCode::ReadOnly)
         );
-        if !is_unwritable {
-            return Err(store_error(path, error));
-        }
+        let lock = match File::open(lock_path(path)) {
+            Ok(lock) if has_no_room(&error) && lock.try_lock_shared().is_ok() => Some(lock),
+            _ if is_unwritable => None,
+            _ => return Err(store_error(path, error)),
+        };
         let log = beside(path, "-wal");
         if std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
+            if lock.is_some() {
+                return Err(store_error(path, error));
+            }
             return Err(Error::new(
                 ErrorKind::StoreNeedsCheckpoint,
-                format!("{}: holds changes that cannot be read from here", log.display()),
+                format!("{}: holds changes that cannot be read from here", file_name(&log)),
             )
             .with_hint("run `mdsel ingest` once where the folder can be written"));
         }
         let target = format!("file:{}?immutable=1", uri_path(path));
-        connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)
+        let connection = connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)?;
+        Ok((connection, lock))
     }
 
     pub(super) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
 use super::{
-    Header, PARSER_VERSION, beside, connect, content, file_name, markup_codec, name_key,
+    Header, PARSER_VERSION, beside, connect, content, file_name, lock_path, markup_codec, name_key,
     outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -133,11 +133,6 @@ fn new_identity() -> String {
     hasher.update(&now.map_or(0, |now| now.as_nanos()).to_le_bytes());
     hasher.update(&std::process::id().to_le_bytes());
     hasher.finalize().to_hex().chars().take(32).collect()
-}
-
-/// The file whose lock a writer of the store at `path` holds.
-fn lock_path(path: &Path) -> PathBuf {
-    beside(path, "-lock")
 }
 
 /// The right to change a store file.

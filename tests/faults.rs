@@ -1,0 +1,415 @@
+//! What the system refuses, and who else is there: full disks, media that cannot be written, calls that
+//! fail, writers at once, readers beside a writer.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{PROGRAM, Place, copy, repeats};
+use crate::library::{
+    self, Versions, assert_agrees, assert_no_leftovers, hits, lines, of_files, of_pack, of_store,
+    path, word,
+};
+
+const DOCUMENTS: usize = 12;
+
+/// The commands that write, each with what must be there before it and what is stored behind it.
+fn writers() -> [(&'static str, Vec<String>, Versions); 4] {
+    let first: Versions = vec![Some(1); DOCUMENTS];
+    let second: Versions = vec![Some(2); DOCUMENTS];
+    let mut edited = first.clone();
+    edited[5] = Some(2);
+    let content = library::document(5, 2);
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    [
+        ("ingest", words(&["ingest"]), second.clone()),
+        ("edit", words(&["replace", &path(5), "@1", "--content", &content]), edited),
+        ("load", words(&["load", "a.pack", "--strategy", "overwrite"]), second),
+        ("rebuild", words(&["search", "line"]), first),
+    ]
+}
+
+/// A store of first versions, and what the command needs to change it.
+fn prepared(name: &str) -> Place {
+    let place = Place::in_memory();
+    let first: Versions = vec![Some(1); DOCUMENTS];
+    let second: Versions = vec![Some(2); DOCUMENTS];
+    library::write(&place, &first);
+    place.run(&["ingest"]).success();
+    std::fs::write(place.join("a.pack"), library::pack(&second)).unwrap();
+    match name {
+        "ingest" => library::write(&place, &second),
+        "rebuild" => std::fs::remove_dir_all(place.join(".mdsel.db-fts")).unwrap(),
+        _ => {}
+    }
+    place
+}
+
+/// Asserts what must hold of a place behind a command that failed, or did not: what is there is whole,
+/// what was acknowledged is there, and the next commands answer and bring all in order.
+///
+/// `is_partial` tells that files may have been skipped.
+fn assert_mended(
+    place: &Place,
+    name: &str,
+    after: &Versions,
+    is_acknowledged: bool,
+    is_partial: bool,
+) {
+    let first: Versions = vec![Some(1); DOCUMENTS];
+    let answer = place.run(&["search", "-F", "line", "--limit", "0"]);
+    assert_eq!(answer.status, 0, "{name}: {}{}", answer.text(), answer.stderr);
+    let stored = of_store(place, DOCUMENTS);
+    if is_partial {
+        let mut all = stored.iter().zip(first.iter().zip(after));
+        assert!(all.all(|(one, (first, after))| one == first || one == after), "{stored:?}");
+    } else {
+        assert!(stored == first || stored == *after, "{name}: {stored:?}");
+        assert!(stored == *after || !is_acknowledged, "{name}: an acknowledged change is lost");
+    }
+    if name == "edit" {
+        assert_eq!(stored, of_files(place, DOCUMENTS));
+    }
+    assert_agrees(place, &stored, &[&first, after]);
+    place.run(&["ingest"]).success();
+    assert_eq!(of_store(place, DOCUMENTS), of_files(place, DOCUMENTS), "{name}");
+    assert_agrees(place, &of_files(place, DOCUMENTS), &[&first, after]);
+    assert_no_leftovers(place);
+    place.assert_in_step();
+}
+
+/// Runs a test of this file as a user who may mount; tells whether that is the one who asks.
+fn may_mount(test: &str) -> bool {
+    if std::env::var_os("MDSEL_MAY_MOUNT").is_some() {
+        return true;
+    }
+    let unshared = |arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["-Urm", "--"]).args(arguments).env("MDSEL_MAY_MOUNT", "1");
+        command
+    };
+    let can = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/mnt"]).stderr(Stdio::null()).status();
+    if !can.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: this user cannot mount a file system of its own");
+        return false;
+    }
+    let program = std::env::current_exe().unwrap();
+    let name = format!("faults::{test}");
+    let inside = unshared(&[program.to_str().unwrap(), "--exact", &name, "--nocapture"]).status();
+    assert!(inside.unwrap().success());
+    false
+}
+
+fn mount(arguments: &[&str], at: &Path) {
+    assert!(Command::new("mount").args(arguments).arg(at).status().unwrap().success());
+}
+
+#[test]
+fn a_full_disk_is_told_and_loses_nothing() {
+    if !may_mount("a_full_disk_is_told_and_loses_nothing") {
+        return;
+    }
+    let disk = Place::new();
+    let mut outcomes = Vec::new();
+    for (name, command, after) in writers() {
+        let template = prepared(name);
+        let mut refused = 0;
+        let steps = usize::try_from(repeats(4).min(100)).unwrap();
+        // From no room at all up to enough.
+        for free in (0..=steps).map(|step| (step << 20) / steps) {
+            mount(&["-t", "tmpfs", "-o", "size=16m", "tmpfs"], disk.path());
+            copy(template.path(), disk.path());
+            let left = free_bytes(disk.path());
+            let ballast = vec![0; left.saturating_sub(free)];
+            std::fs::write(disk.join("ballast"), ballast).unwrap();
+            let command: Vec<&str> = command.iter().map(String::as_str).collect();
+            let answer = disk.run(&command);
+            let is_acknowledged = answer.status == 0 && name != "rebuild";
+            if answer.status != 0 {
+                refused += 1;
+                assert_eq!(answer.ends(2).code(), "IO", "{name} with {free} bytes free");
+            }
+            // Questions are answered without room, too.
+            let answer = disk.run(&["search", "-F", "line", "--limit", "0"]);
+            assert_eq!(answer.status, 0, "{name}: {}{}", answer.text(), answer.stderr);
+            let stored = of_pack(&disk.run(&["dump"]).success().stdout, DOCUMENTS);
+            assert!(stored.iter().zip(&after).all(|(one, after)| *one == Some(1) || one == after));
+            drop(of_files(&disk, DOCUMENTS));
+            disk.remove("ballast");
+            assert_mended(&disk, name, &after, is_acknowledged, false);
+            assert!(Command::new("umount").arg(disk.path()).status().unwrap().success());
+        }
+        outcomes.push(format!("{name}: {refused} of {} refused", steps + 1));
+    }
+    eprintln!("full disks: {}", outcomes.join(", "));
+}
+
+/// Bytes that are free in the file system at `path`.
+fn free_bytes(path: &Path) -> usize {
+    let state = rustix::fs::statvfs(path).unwrap();
+    usize::try_from(state.f_bavail * state.f_frsize).unwrap()
+}
+
+#[test]
+fn media_that_cannot_be_written_answer_and_are_left_alone() {
+    if !may_mount("media_that_cannot_be_written_answer_and_are_left_alone") {
+        return;
+    }
+    let disk = Place::new();
+    for (name, command, after) in writers() {
+        mount(&["-t", "tmpfs", "tmpfs"], disk.path());
+        copy(prepared(name).path(), disk.path());
+        mount(&["-o", "remount,ro"], disk.path());
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let answer = disk.run(&command);
+        if name == "rebuild" {
+            assert_eq!(answer.success().json()["warnings"][0]["code"], "INDEX_UNUSABLE");
+        } else {
+            assert_eq!(answer.ends(2).code(), "READ_ONLY", "{name}");
+        }
+        let first: Versions = vec![Some(1); DOCUMENTS];
+        let answer = disk.run(&["search", "-F", "line", "--limit", "0"]).success().json();
+        assert_eq!(hits(&answer).len(), DOCUMENTS * 4);
+        assert_eq!(of_store(&disk, DOCUMENTS), first);
+        mount(&["-o", "remount,rw"], disk.path());
+        assert_mended(&disk, name, &after, false, false);
+        assert!(Command::new("umount").arg(disk.path()).status().unwrap().success());
+    }
+}
+
+#[test]
+fn readers_beside_a_writer_see_one_version_of_all() {
+    let place = Place::in_memory();
+    library::write(&place, &vec![Some(1); DOCUMENTS]);
+    place.run(&["ingest"]).success();
+    let seconds = Duration::from_secs(repeats(3).min(60));
+    let is_over = AtomicBool::new(false);
+    let (answers, versions) = std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|reader| {
+                let (place, is_over) = (&place, &is_over);
+                scope.spawn(move || {
+                    let mut answers = 0u64;
+                    let mut last = 0;
+                    while !is_over.load(Ordering::Relaxed) {
+                        let version = match (answers + reader) % 4 {
+                            0 => of_one(&of_store(place, DOCUMENTS)),
+                            1 => told(place, &["search", "-F", "line", "--limit", "0"], false),
+                            2 => told(place, &["search", "line", "--limit", "0"], true),
+                            _ => told(
+                                place,
+                                &["search", "-e", "q[a-z]+x line", "--limit", "0"],
+                                false,
+                            ),
+                        };
+                        // What was seen is never unseen.
+                        assert!(version >= last, "{version} behind {last}");
+                        last = version;
+                        answers += 1;
+                    }
+                    answers
+                })
+            })
+            .collect();
+        let began = Instant::now();
+        let mut version = 1;
+        while began.elapsed() < seconds {
+            version += 1;
+            library::write(&place, &vec![Some(version); DOCUMENTS]);
+            place.run(&["ingest", "--wait", "20"]).success();
+        }
+        is_over.store(true, Ordering::Relaxed);
+        (readers.into_iter().map(|reader| reader.join().unwrap()).sum::<u64>(), version)
+    });
+    eprintln!("readers: {answers} answers during {versions} ingests, none of two versions");
+    assert!(answers > 3 && versions > 3);
+    place.assert_in_step();
+}
+
+/// The version that all documents are of.
+fn of_one(versions: &Versions) -> u64 {
+    assert!(
+        versions.iter().all(|version| version.is_some() && *version == versions[0]),
+        "{versions:?}"
+    );
+    versions[0].unwrap()
+}
+
+/// The version whose lines an answer tells: all of them that hold "line", or one of each section.
+fn told(place: &Place, question: &[&str], is_ranked: bool) -> u64 {
+    let answer = place.run(question).success().json();
+    let told = hits(&answer);
+    let (_, _, text) = told.first().unwrap_or_else(|| panic!("{answer}"));
+    let version = (1..).find(|&version| text.contains(&word(0, version))).unwrap();
+    let all = lines(&vec![Some(version); DOCUMENTS]);
+    let expected = all.into_iter().filter(|(_, _, text)| text.contains(" line")).collect();
+    if is_ranked {
+        assert!(told.is_subset(&expected), "{answer}");
+        assert_eq!(told.len(), 2 * DOCUMENTS, "{answer}");
+    } else {
+        assert_eq!(told, expected);
+    }
+    version
+}
+
+#[test]
+fn writers_at_once_come_one_behind_the_other() {
+    let place = Place::in_memory();
+    let half = DOCUMENTS / 2;
+    library::write(&place, &vec![Some(1); DOCUMENTS]);
+    place.run(&["ingest"]).success();
+    let rounds = repeats(12);
+    std::thread::scope(|scope| {
+        // One edits the first half of the documents, one changes the files of the second half and
+        // ingests, one ingests whatever there is.
+        scope.spawn(|| {
+            for version in 2..2 + rounds {
+                for number in 0..half {
+                    let content = library::document(number, version);
+                    let edit =
+                        ["replace", &path(number), "@1", "--content", &content, "--wait", "30"];
+                    assert_eq!(place.run(&edit).success().json()["success"], true);
+                }
+            }
+        });
+        scope.spawn(|| {
+            for version in 2..2 + rounds {
+                for number in half..DOCUMENTS {
+                    // As editors save: a file is never seen half.
+                    let new = place.join("new");
+                    std::fs::write(&new, library::document(number, version)).unwrap();
+                    std::fs::rename(&new, place.join(&path(number))).unwrap();
+                }
+                place.run(&["ingest", "folder-1", "--wait", "30"]).success();
+            }
+        });
+        scope.spawn(|| {
+            for _ in 0..rounds {
+                place.run(&["ingest", "--wait", "30"]).success();
+            }
+        });
+    });
+    place.run(&["ingest"]).success();
+    let expected: Versions = vec![Some(1 + rounds); DOCUMENTS];
+    assert_eq!(of_store(&place, DOCUMENTS), expected);
+    assert_agrees(&place, &expected, &[&vec![Some(rounds); DOCUMENTS]]);
+    place.assert_in_step();
+}
+
+/// Whether a program is there to be run.
+fn has(program: &str) -> bool {
+    let has = Command::new(program).arg("-h").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if has.is_err() {
+        eprintln!("skipped: there is no {program}");
+    }
+    has.is_ok()
+}
+
+/// Runs a command below one that makes calls of the system fail, and asserts that it fails as it should
+/// and loses nothing; tells its status.
+fn with_faults(
+    template: &Place,
+    below: &[&str],
+    name: &str,
+    command: &[String],
+    after: &Versions,
+) -> Option<i32> {
+    let place = Place::in_memory();
+    copy(template.path(), place.path());
+    let output = Command::new(below[0])
+        .args(&below[1..])
+        .arg(PROGRAM)
+        .args(command)
+        .current_dir(place.path())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let status = output.status.code();
+    // What cannot even begin ends with 127, and what cannot tell of its fault as it can.
+    assert!(matches!(status, Some(0 | 2 | 101 | 127)), "{below:?} {name}: {output:?}");
+    let said = serde_json::from_slice::<Value>(&output.stdout);
+    let is_acknowledged =
+        status == Some(0) && said.as_ref().is_ok_and(|said| said.get("hits").is_none());
+    // A file that could not be read is told, and stays as it was.
+    let is_partial = match &said {
+        Ok(said) => said["skipped"][0].is_object(),
+        Err(_) => name == "ingest",
+    };
+    assert_mended(&place, name, after, is_acknowledged, is_partial);
+    status
+}
+
+/// Calls of the system that write, or make what is written lasting.
+const CALLS: [&str; 8] = [
+    "write",
+    "pwrite64",
+    "fsync",
+    "fdatasync",
+    "openat",
+    "rename,renameat",
+    "ftruncate",
+    "unlink,unlinkat",
+];
+
+#[test]
+fn the_nth_call_that_fails_loses_nothing() {
+    if !has("strace") {
+        return;
+    }
+    // Every call in the long form, some in the short one.
+    let step = usize::try_from(23 / repeats(1)).unwrap().max(1);
+    let mut count = [0; 2];
+    for (name, command, after) in writers() {
+        let template = prepared(name);
+        for call in CALLS {
+            for mode in ["", "+"] {
+                for nth in (1..).step_by(step) {
+                    let log = template.join("calls");
+                    let inject = format!("--inject={call}:error=EIO:when={nth}{mode}");
+                    let trace = format!("--trace={call}");
+                    let log_path = log.to_str().unwrap();
+                    let below = ["strace", "-f", "--seccomp-bpf", "-o", log_path, &trace, &inject];
+                    let status = with_faults(&template, &below, name, &command, &after);
+                    if !std::fs::read_to_string(&log).unwrap().contains("(INJECTED)") {
+                        break;
+                    }
+                    count[usize::from(status == Some(0))] += 1;
+                }
+            }
+        }
+    }
+    eprintln!("n-th call: {} commands failed, {} did without, nothing lost", count[0], count[1]);
+}
+
+#[test]
+fn calls_that_fail_at_random_lose_nothing() {
+    if !has("fiu-run") {
+        return;
+    }
+    let below = [
+        "fiu-run",
+        "-x",
+        "-f",
+        "",
+        "-c",
+        "enable_random name=posix/io/rw/*,probability=0.004",
+        "-c",
+        "enable_random name=posix/io/sync/*,probability=0.03",
+        "-c",
+        "enable_random name=posix/io/oc/*,probability=0.004",
+    ];
+    let mut count = [0; 2];
+    for (name, command, after) in writers() {
+        let template = prepared(name);
+        for _ in 0..repeats(6) {
+            let status = with_faults(&template, &below, name, &command, &after);
+            count[usize::from(status == Some(0))] += 1;
+        }
+    }
+    eprintln!("random calls: {} commands failed, {} did not, nothing lost", count[0], count[1]);
+}
