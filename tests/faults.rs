@@ -361,10 +361,13 @@ fn the_nth_call_that_fails_loses_nothing() {
     if !has("strace") {
         return;
     }
-    // Every call in the long form, some in the short one.
+    // Every call of every command in the long form, some of some in the short one.
     let step = usize::try_from(23 / repeats(1)).unwrap().max(1);
     let mut count = [0; 2];
     for (name, command, after) in writers() {
+        if repeats(1) == 1 && !["ingest", "edit"].contains(&name) {
+            continue;
+        }
         let template = prepared(name);
         for call in CALLS {
             for mode in ["", "+"] {
@@ -406,7 +409,7 @@ fn calls_that_fail_at_random_lose_nothing() {
     let mut count = [0; 2];
     for (name, command, after) in writers() {
         let template = prepared(name);
-        for _ in 0..repeats(6) {
+        for _ in 0..repeats(4) {
             let status = with_faults(&template, &below, name, &command, &after);
             count[usize::from(status == Some(0))] += 1;
         }
