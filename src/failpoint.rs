@@ -94,6 +94,7 @@ mod injected {
         INDEX_PREPARED = "index-prepared", "a commit of the index is prepared";
         INDEX_COMMITTED = "index-committed", "the index has committed";
         INDEX_MERGED = "index-merged", "segments of the index are merged";
+        INDEX_STAMP_READ = "index-stamp-read", "a reader knows how far the index follows, and has not opened it";
         INDEX_CLOSED = "index-closed", "the index is closed, and the store is not";
         BEFORE_CHECKPOINT = "before-checkpoint", "the log is about to be written back";
         AFTER_CHECKPOINT = "after-checkpoint", "the log is empty";

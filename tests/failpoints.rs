@@ -311,3 +311,24 @@ fn whatever_fails_wherever_nothing_is_lost() {
     let never = TABLE.iter().filter(|point| !reached.contains(point.name));
     assert_eq!(never.map(|point| point.name).collect::<Vec<_>>(), Vec::<&str>::new());
 }
+
+/// A reader that finds the index behind while a writer holds the lock looks again: the commit that it waits
+/// for falls between its look at how far the index follows and its look into it.
+#[test]
+fn a_commit_while_the_index_is_opened_makes_no_hit_twice() {
+    let versions = |version| vec![Some(version); DOCUMENTS];
+    let place = changed(&versions(1), &versions(2));
+    let mut writer = place
+        .command("", &["ingest"])
+        .env("FAILPOINTS", "index-prepared=1*sleep(1000)")
+        .spawn()
+        .unwrap();
+    while of_store(&place, DOCUMENTS) != versions(2) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let search = ["search", "line", "--limit", "0"];
+    let output = run(&place, &search, "index-stamp-read=1*off->1*sleep(1500)");
+    writer.wait().unwrap();
+    let answer = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(library::hits(&answer).len(), 2 * DOCUMENTS);
+}

@@ -119,7 +119,7 @@ fn a_full_disk_is_told_and_loses_nothing() {
         let mut refused = 0;
         let steps = usize::try_from(repeats(4).min(100)).unwrap();
         // From no room at all up to enough.
-        for free in (0..=steps).map(|step| (step << 20) / steps) {
+        for free in (0..=steps).map(|step| (step << 17) / steps) {
             mount(&["-t", "tmpfs", "-o", "size=16m", "tmpfs"], disk.path());
             copy(template.path(), disk.path());
             let left = free_bytes(disk.path());
@@ -394,6 +394,7 @@ fn calls_that_fail_at_random_lose_nothing() {
     if !has("fiu-run") {
         return;
     }
+    // Not `close`: what fails there stays open, with its locks, which no system does.
     let below = [
         "fiu-run",
         "-x",
@@ -404,7 +405,7 @@ fn calls_that_fail_at_random_lose_nothing() {
         "-c",
         "enable_random name=posix/io/sync/*,probability=0.03",
         "-c",
-        "enable_random name=posix/io/oc/*,probability=0.004",
+        "enable_random name=posix/io/oc/open,probability=0.004",
     ];
     let mut count = [0; 2];
     for (name, command, after) in writers() {

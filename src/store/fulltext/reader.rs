@@ -25,6 +25,7 @@ use super::schema::{Fields, PLACE, Place, builder, open, schema};
 use super::term::{QueryTerm, TextField};
 use super::trigrams::TrigramQuery;
 use super::{Stamp, Usable, guarded, stamp_of, trigram_component};
+use crate::failpoint::failpoint;
 use crate::limits;
 
 /// A section and how well it matches.
@@ -62,7 +63,16 @@ impl Reader {
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
             let index = open(folder)?;
-            Self::of(&index, stamp_of(&index)?)
+            let mut stamp = stamp_of(&index)?;
+            loop {
+                failpoint!(INDEX_STAMP_READ);
+                let reader = Self::of(&index, stamp)?;
+                // A writer may have committed between the two: the stamp must be that of what is read.
+                stamp = stamp_of(&index)?;
+                if stamp == reader.stamp {
+                    return Ok(reader);
+                }
+            }
         })
     }
 
