@@ -53,6 +53,24 @@ fn changed(before: &Versions, after: &Versions) -> Place {
     place
 }
 
+/// A store with an index of as many segments as are left alone, and its versions: with one segment more
+/// they are merged.
+fn before_a_merge() -> (Place, Versions) {
+    let mut versions: Versions = vec![Some(1); DOCUMENTS];
+    let place = changed(&versions, &versions);
+    for number in 0..DOCUMENTS - 1 {
+        let files = std::fs::read_dir(place.join(".mdsel.db-fts")).unwrap();
+        let paths = files.map(|entry| entry.unwrap().path());
+        if paths.filter(|path| path.extension().is_some_and(|e| e == "store")).count() >= 8 {
+            break;
+        }
+        versions[number] = Some(2);
+        library::write(&place, &versions);
+        place.run(&["ingest"]).success();
+    }
+    (place, versions)
+}
+
 fn scenarios() -> Vec<Scenario> {
     let none: Versions = vec![None; DOCUMENTS];
     let first: Versions = vec![Some(1); DOCUMENTS];
@@ -62,33 +80,22 @@ fn scenarios() -> Vec<Scenario> {
     let third: Versions = vec![Some(3); DOCUMENTS];
     let mut edited = first.clone();
     edited[5] = Some(7);
-    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let content = library::document(5, 7);
     let edit = ["replace", &library::path(5), "@1", "--content", &content];
+    let load = ["load", "a.pack", "--strategy", "overwrite"];
 
     let new = Place::in_memory();
     library::write(&new, &first);
-    // An index of as many segments as are left alone: with one more they are merged.
-    let many = changed(&first, &first);
-    let mut many_before = first.clone();
-    for number in 0..DOCUMENTS {
-        let files = std::fs::read_dir(many.join(".mdsel.db-fts")).unwrap();
-        let paths = files.map(|entry| entry.unwrap().path());
-        if paths.filter(|path| path.extension().is_some_and(|e| e == "store")).count() >= 8 {
-            break;
-        }
-        many_before[number] = Some(2);
-        library::write(&many, &many_before);
-        many.run(&["ingest"]).success();
-    }
-    let mut many_after = many_before.clone();
-    many_after[DOCUMENTS - 1] = Some(3);
-    library::write(&many, &many_after);
-    let load = changed(&first, &first);
-    std::fs::write(load.join("a.pack"), library::pack(&third)).unwrap();
-    // Stores that a process left that died.
+    let (merging, before_merge) = before_a_merge();
+    let mut merged = before_merge.clone();
+    merged[DOCUMENTS - 1] = Some(3);
+    library::write(&merging, &merged);
+    let loading = changed(&first, &first);
+    std::fs::write(loading.join("a.pack"), library::pack(&third)).unwrap();
+    // What processes left that died, or that others have damaged.
     let behind = changed(&first, &second);
     run(&behind, &["ingest"], "index-prepared=return(abort)");
+    let before_behind = of_snapshot(&behind);
     let missing = changed(&first, &first);
     std::fs::remove_dir_all(missing.join(".mdsel.db-fts")).unwrap();
     let damaged = changed(&first, &first);
@@ -98,96 +105,31 @@ fn scenarios() -> Vec<Scenario> {
     let noted = changed(&first, &first);
     run(&noted, &edit, "edit-renamed=return(abort)");
 
-    let behind_before = of_snapshot(&behind);
+    let scenario = |name, place, command: &[&str], before: &Versions, after: &Versions| Scenario {
+        name,
+        place,
+        command: command.iter().map(|&word| word.to_owned()).collect(),
+        along: "",
+        before: before.clone(),
+        after: after.clone(),
+    };
+    let ingest = &["ingest"][..];
+    let search = &["search", "line"][..];
+    let mut taken_back =
+        scenario("an edit that is taken back", changed(&first, &first), &edit, &first, &edited);
+    taken_back.along = "edit-before-rename=return";
     vec![
-        Scenario {
-            name: "a first ingest",
-            place: new,
-            command: words(&["ingest"]),
-            along: "",
-            before: none,
-            after: first.clone(),
-        },
-        Scenario {
-            name: "an ingest",
-            place: changed(&first, &second),
-            command: words(&["ingest"]),
-            along: "",
-            before: first.clone(),
-            after: second.clone(),
-        },
-        Scenario {
-            name: "an ingest that merges",
-            place: many,
-            command: words(&["ingest"]),
-            along: "",
-            before: many_before,
-            after: many_after,
-        },
-        Scenario {
-            name: "an ingest of a store with an index that is behind",
-            place: behind,
-            command: words(&["ingest"]),
-            along: "",
-            before: behind_before,
-            after: second,
-        },
-        Scenario {
-            name: "a load",
-            place: load,
-            command: words(&["load", "a.pack", "--strategy", "overwrite"]),
-            along: "",
-            before: first.clone(),
-            after: third,
-        },
-        Scenario {
-            name: "an edit",
-            place: changed(&first, &first),
-            command: words(&edit),
-            along: "",
-            before: first.clone(),
-            after: edited.clone(),
-        },
-        Scenario {
-            name: "an edit that is taken back",
-            place: changed(&first, &first),
-            command: words(&edit),
-            along: "edit-before-rename=return",
-            before: first.clone(),
-            after: edited.clone(),
-        },
-        Scenario {
-            name: "a question behind an edit that was not made",
-            place: ahead,
-            command: words(&["status"]),
-            along: "",
-            before: edited.clone(),
-            after: first.clone(),
-        },
-        Scenario {
-            name: "a question behind an edit that was made",
-            place: noted,
-            command: words(&["status"]),
-            along: "",
-            before: edited.clone(),
-            after: edited,
-        },
-        Scenario {
-            name: "a search without an index",
-            place: missing,
-            command: words(&["search", "line"]),
-            along: "",
-            before: first.clone(),
-            after: first.clone(),
-        },
-        Scenario {
-            name: "a search with a damaged index",
-            place: damaged,
-            command: words(&["search", "line"]),
-            along: "",
-            before: first.clone(),
-            after: first,
-        },
+        scenario("a first ingest", new, ingest, &none, &first),
+        scenario("an ingest", changed(&first, &second), ingest, &first, &second),
+        scenario("an ingest that merges", merging, ingest, &before_merge, &merged),
+        scenario("an ingest behind a death", behind, ingest, &before_behind, &second),
+        scenario("a load", loading, &load, &first, &third),
+        scenario("an edit", changed(&first, &first), &edit, &first, &edited),
+        taken_back,
+        scenario("behind an edit that was not made", ahead, &["status"], &edited, &first),
+        scenario("behind an edit that was made", noted, &["status"], &edited, &edited),
+        scenario("a search without an index", missing, search, &first, &first),
+        scenario("a search with a damaged index", damaged, search, &first, &first),
     ]
 }
 

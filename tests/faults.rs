@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::harness::{PROGRAM, Place, copy, repeats};
 use crate::library::{
     self, Versions, assert_agrees, assert_no_leftovers, hits, lines, of_files, of_pack, of_store,
-    path, word,
+    path,
 };
 
 const DOCUMENTS: usize = 12;
@@ -243,7 +243,7 @@ fn told(place: &Place, question: &[&str], is_ranked: bool) -> u64 {
     let answer = place.run(question).success().json();
     let told = hits(&answer);
     let (_, _, text) = told.first().unwrap_or_else(|| panic!("{answer}"));
-    let version = (1..).find(|&version| text.contains(&word(0, version))).unwrap();
+    let version = library::version_of_line(text).unwrap();
     let all = lines(&vec![Some(version); DOCUMENTS]);
     let expected = all.into_iter().filter(|(_, _, text)| text.contains(" line")).collect();
     if is_ranked {

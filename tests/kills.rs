@@ -74,7 +74,7 @@ impl Victim {
         let arguments: Vec<String> = match kind {
             Kind::Ingest => {
                 for (number, version) in (0..).zip(&mut wanted) {
-                    let is_gone = (number + self.version) % 7 == 0;
+                    let is_gone = (number + self.version).is_multiple_of(7);
                     *version = (!is_gone).then_some(self.version);
                 }
                 library::write(&self.place, &wanted);

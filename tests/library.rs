@@ -34,13 +34,19 @@ pub(crate) fn document(number: usize, version: u64) -> String {
     format!("# Title\n\n{lines}\n## Alpha\n\n{word} [next](../{next})\n\n## Beta\n\n{lines}")
 }
 
+/// The version that a line with its word tells.
+pub(crate) fn version_of_line(line: &str) -> Option<u64> {
+    let word = line.split(' ').next()?;
+    let letters = word.rsplit('v').next()?.trim_end_matches('x').bytes();
+    let digits: Vec<u8> =
+        letters.map(|letter| letter.wrapping_sub(b'b').wrapping_add(b'0')).collect();
+    String::from_utf8(digits).ok()?.parse().ok()
+}
+
 /// The version that these bytes are, which must be all of it.
 pub(crate) fn version(number: usize, bytes: &[u8]) -> u64 {
     let text = std::str::from_utf8(bytes).unwrap();
-    let first = text.lines().nth(2).and_then(|line| line.split(' ').next()).unwrap_or_default();
-    let digits = first.rsplit('v').next().unwrap_or_default().trim_end_matches('x').bytes();
-    let digits: String = digits.map(|letter| char::from(letter - b'b' + b'0')).collect();
-    let version = digits.parse().unwrap_or_else(|_| panic!("{} is torn: {text:?}", path(number)));
+    let version = text.lines().nth(2).and_then(version_of_line).unwrap_or_default();
     assert!(text == document(number, version), "{} is torn: {text:?}", path(number));
     version
 }
