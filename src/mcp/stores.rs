@@ -84,6 +84,9 @@ impl Stores {
     }
 
     fn put_back(&self, open: Open) -> Result<()> {
+        if open.snapshot.holds_writers_off() {
+            return Ok(());
+        }
         open.snapshot.release()?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < limits::CALLS_AT_ONCE {

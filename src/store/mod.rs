@@ -13,7 +13,7 @@ mod writer;
 
 pub use db::{NameMatch, Snapshot, Totals};
 pub use full_text::{Candidates, FullText, PlaceFilter, index_generation};
-pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery};
+pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery, trigram};
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
 pub use writer::{PackedDocument, Packer, Writer};
 

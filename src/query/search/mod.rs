@@ -18,7 +18,7 @@ mod scan;
 pub use answer::{Answer, Count, Explanation, Items};
 pub use filter::{BLOCK_TYPES, FilterRequest};
 pub use hit::{Hit, Surroundings};
-pub use pattern::PatternOptions;
+pub use pattern::{PatternOptions, required_trigrams};
 
 use super::cursor::ListPart;
 use super::{Cursor, Library};

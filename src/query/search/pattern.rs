@@ -33,6 +33,11 @@ pub struct PatternOptions {
     pub is_multi_line: bool,
 }
 
+/// What a document must hold for any of `patterns` to match in it.
+pub fn required_trigrams(patterns: &[String], options: PatternOptions) -> Result<TrigramQuery> {
+    Pattern::new(patterns, options).map(|pattern| pattern.plan)
+}
+
 /// A pattern, ready to be looked for.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {

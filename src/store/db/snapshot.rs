@@ -110,7 +110,7 @@ pub struct Snapshot {
     /// When the statement that runs began.
     statement_began: Arc<Mutex<Instant>>,
     /// Keeps writers away, where nothing else would.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 impl Snapshot {
@@ -142,7 +142,7 @@ impl Snapshot {
             has_current_parser: false,
             statement_began,
             path,
-            _lock: lock,
+            lock,
         };
         // A first ingest that was killed leaves a store that nothing is known of yet.
         let (
@@ -182,6 +182,11 @@ impl Snapshot {
     /// it is pinned again with [`Self::renew`].
     pub fn release(&self) -> Result<()> {
         self.wrap(self.statement().execute_batch("ROLLBACK"))
+    }
+
+    /// Whether no writer can come as long as this is open.
+    pub fn holds_writers_off(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// Pins the newest generation behind [`Self::release`] and tells whether it is still the same one of

@@ -29,7 +29,7 @@ pub(crate) use reader::{Reader, stamp};
 pub use schema::Place;
 pub use term::QueryTerm;
 pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
-pub use trigrams::{Trigram, TrigramQuery};
+pub use trigrams::{Trigram, TrigramQuery, trigram};
 pub(crate) use writer::IndexWriter;
 
 use std::cell::Cell;

@@ -77,6 +77,17 @@ impl TrigramQuery {
         }
     }
 
+    /// Whether a document is worth looking at that has the trigrams for which `has` says so.
+    pub fn is_met_by(&self, has: &impl Fn(Trigram) -> bool) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Has(trigram) => has(*trigram),
+            Self::And(queries) => queries.iter().all(|query| query.is_met_by(has)),
+            Self::Or(queries) => queries.iter().any(|query| query.is_met_by(has)),
+        }
+    }
+
     /// How many trigrams it names.
     pub fn len(&self) -> usize {
         match self {
@@ -93,7 +104,7 @@ impl TrigramQuery {
 }
 
 /// The trigram of three bytes; `None` where one of them is a control character.
-fn trigram(bytes: &[u8]) -> Option<Trigram> {
+pub fn trigram(bytes: &[u8]) -> Option<Trigram> {
     let &[one, two, three] = bytes else { return None };
     let is_plain = one >= b' ' && two >= b' ' && three >= b' ';
     is_plain.then(|| [one, two, three].map(|byte| byte.to_ascii_lowercase()))
