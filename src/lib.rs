@@ -12,6 +12,7 @@
 //!   store; files changed and the store with them. They look sideways where one rule must hold for both:
 //!   a question compares a file with what is stored as an ingest does; an edit names its place as a
 //!   question does, and brings the file into the store as an ingest does.
+//! - [`verify`](mod@verify): the store checked, and made whole again with the help of the other verbs.
 //! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index that follows it.
 //!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
 //! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
@@ -53,4 +54,5 @@ pub mod position;
 pub mod query;
 pub mod records;
 pub mod store;
+pub mod verify;
 pub mod visible;

@@ -76,6 +76,8 @@ limits! {
         "bytes of documents that are parsed at once for each core; a larger one is parsed alone";
     MAX_OUTLINE_BYTES = 64 << 20, "outline-bytes",
         "bytes of the packed outline, and of the titles, of one document; beyond it the file is skipped";
+    MAX_ROW_BYTES = 128 << 20, "row-bytes",
+        "bytes of one row of the store that a check reads; a longer one is damaged";
     MAX_WARNINGS_SHOWN = 100, "warnings-shown", "warnings that an ingest lists; the rest is counted";
     BATCH_BYTES = if SMALL { 512 } else { 48 << 20 }, "batch-bytes", "bytes of documents that one commit of an ingest takes";
     CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
@@ -141,6 +143,10 @@ limits! {
     LOCK_WAIT_SECONDS = 10, "wait",
         "seconds a writer waits for another one unless --wait says otherwise";
     QUERY_SECONDS = 10, "query-seconds", "seconds one statement of the store may run";
+    CHECK_SECONDS = 7200, "check-seconds", "seconds one statement of a check of the whole store may run";
+    CHECK_BYTES = 4 << 20, "check-bytes",
+        "bytes of a document beyond which it is checked alone, not beside others";
+    MAX_FAULTS = 1000, "faults", "faults of one kind that SQLite lists in a check of the store";
 }
 
 /// A cap was exceeded: which one.

@@ -124,6 +124,8 @@ pub(super) enum Command {
     Completions(CompletionsArgs),
     /// Print a manual page
     Man(ManArgs),
+    /// Check the store itself (status 1 where something is wrong), and mend it with --repair
+    Verify(VerifyArgs),
 }
 
 impl Command {
@@ -760,6 +762,31 @@ pub(super) struct PrimeArgs {
     /// Print how an agent uses the program, a skill file, instead
     #[arg(long)]
     pub(super) skill: bool,
+}
+
+/// `verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel verify --reparse -f text")]
+pub(super) struct VerifyArgs {
+    /// Let SQLite check the agreement of all of its indices, too
+    #[arg(long)]
+    pub(super) full: bool,
+    /// Parse every document anew, and compare
+    #[arg(long)]
+    pub(super) reparse: bool,
+    /// Mend what is found; a damaged store file is kept aside
+    #[arg(long, conflicts_with = "after")]
+    pub(super) repair: bool,
+    /// Findings to list at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+    /// Seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
+        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
+    pub(super) wait: u64,
 }
 
 /// What becomes of a document that is there.

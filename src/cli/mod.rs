@@ -20,6 +20,7 @@ mod questions;
 mod search;
 mod status;
 mod store;
+mod verify;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
@@ -137,6 +138,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Mcp(arguments) => mcp::run(&cli.global, arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
+        Command::Verify(arguments) => verify::run(&cli.global, arguments),
     }
 }
 

@@ -180,7 +180,7 @@ pub(super) fn temporary_name() -> String {
 }
 
 /// Whether a name, which a hostile store may have given, can be that of a temporary file.
-fn is_temporary(name: &str) -> bool {
+pub(crate) fn is_temporary(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 

@@ -14,6 +14,7 @@ pub mod plan;
 pub use answer::Answer;
 pub use change::{Done, Edit, Operation};
 pub use line::Line;
+pub(crate) use file::is_temporary;
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,9 +22,9 @@ use std::time::Duration;
 use crate::address::Fault;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
-use crate::ingest::{packed, resolved};
+use crate::ingest::resolved;
 use crate::query::{Library, documents};
-use crate::store::{EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer};
+use crate::store::{EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer, packed};
 use change::Version;
 use file::{Place, Seen};
 
@@ -190,6 +191,13 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
         warnings.push(Warning::new("EDIT_RECOVERED", message));
     }
     Ok(warnings)
+}
+
+/// Removes the temporary file of an edit at `path`, relative to `root`.
+pub(crate) fn remove_temporary(root: &Path, path: &str) {
+    if let Ok(place) = Place::open(root, path) {
+        place.remove_temporary(path.rsplit('/').next().unwrap_or(path));
+    }
 }
 
 /// Ends edits that were interrupted, where nobody else is writing.

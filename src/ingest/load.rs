@@ -9,11 +9,10 @@ use std::io::{BufReader, Seek as _};
 use std::path::Path;
 use std::time::Duration;
 
-use super::pipeline::packed;
 use super::report::{ChangeKind, Report, Skipped};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::pack::{self, Item};
-use crate::store::{FileState, IngestOptions, Packer, StoredDocument, Writer};
+use crate::store::{FileState, IngestOptions, Packer, StoredDocument, Writer, packed};
 
 /// What becomes of a document that the store has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

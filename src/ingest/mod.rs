@@ -15,7 +15,6 @@ mod walk;
 mod watch;
 
 pub use load::{LoadRequest, Strategy, load};
-pub(crate) use pipeline::packed;
 pub use report::{Change, ChangeKind, Report, Skipped};
 pub(crate) use scope::is_really_below;
 pub use state::file_state;

@@ -13,13 +13,10 @@ use std::time::SystemTime;
 
 use super::Candidate;
 use super::state::{file_state, is_racy};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
-use crate::ldmd;
 use crate::limits;
-use crate::links::Outgoing;
-use crate::markdown::{self, Diagnostic};
-use crate::store::{FileState, NewDocument, PackedDocument, Packer};
+use crate::store::{FileState, PackedDocument, Packer, packed};
 
 /// What became of a candidate.
 pub(super) enum Outcome {
@@ -159,36 +156,6 @@ fn take(
         Ok(document) => Outcome::Put(Box::new(document)),
         Err(reason) => Outcome::Refused(reason),
     })
-}
-
-/// Parses the bytes of a document and makes of them what the store wants; the inner error says why they
-/// are no document.
-pub(crate) fn packed(
-    path: String,
-    bytes: Vec<u8>,
-    hash: [u8; 32],
-    state: FileState,
-    packer: &mut Packer,
-) -> Result<std::result::Result<PackedDocument, &'static str>> {
-    if let Some(reason) = markdown::refusal(&bytes) {
-        return Ok(Err(reason));
-    }
-    let mut document = markdown::parse(&bytes);
-    let markup = ldmd::parse(&bytes, &document.opaque);
-    let faults = markup.faults.iter().filter(|fault| fault.kind.is_structural());
-    document.diagnostics.extend(faults.map(|fault| Diagnostic {
-        code: fault.kind.code(),
-        line: Some(fault.line),
-        message: fault.message.clone(),
-    }));
-    let links = Outgoing::of(&document, &markup);
-    match packer.pack(NewDocument { path, bytes, hash, state, document, markup, links }) {
-        Ok(document) => Ok(Ok(document)),
-        Err(error) if error.kind() == ErrorKind::Limit => {
-            Ok(Err("its outline is larger than the limit outline-bytes"))
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// The bytes and the state of a file; `None` where it is not a regular file or too large by now.

@@ -1,7 +1,8 @@
 //! Markdown: the bytes of a file in, its outline out. Pure: no store, no file system.
 //!
 //! [`parse()`] is the way in; [`outline`] says what comes out, [`words`] counts and pages,
-//! [`mod@slug`] makes anchors. [`links`] and [`typed_links`] say what it links to. The parser
+//! [`mod@slug`] makes anchors. [`links`] and [`typed_links`] say what it links to;
+//! [`tiling`] proves an outline that was kept. The parser
 //! (markdown-it) is known to `parse`, `rules`, `cells`, `title`, `links`, `link_rules` and
 //! `wikilink` alone.
 //! Invariant: any bytes give an outline whose spans tile the file; what had to be bounded or could
@@ -18,6 +19,7 @@ pub mod outline;
 mod parse;
 mod rules;
 pub mod slug;
+pub mod tiling;
 mod title;
 pub mod typed_links;
 mod wikilink;

@@ -6,15 +6,23 @@
 //! the other. Invariant: a document's row, bytes, outline and diagnostics change together or not at
 //! all, whatever a snapshot answers is of one generation, and nothing depends on the index but time.
 
+mod check;
 mod db;
+mod fault;
 mod full_text;
 mod fulltext;
+mod parallel;
+mod salvage;
 mod writer;
 
+pub use check::{Check, Checked};
 pub use db::{NameMatch, Snapshot, Totals};
+pub use fault::{Fault, FaultKind, Part};
 pub use full_text::{Candidates, FullText, PlaceFilter, index_generation};
 pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery, trigram};
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
+pub use salvage::{LostDocument, Salvaged, rebuild_index, salvage, sweep_index};
+pub(crate) use writer::packed;
 pub use writer::{PackedDocument, Packer, Writer};
 
 use std::path::{Path, PathBuf};

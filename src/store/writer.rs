@@ -10,13 +10,15 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::db::{PackedRows, RowPacker, RowWriter};
+use super::db::{DerivedRows, Migrated, PackedRows, RowPacker, RowWriter};
 use super::fulltext::{self, DocumentText, IndexWriter, Stamp, TextExtractor, Unusable, Usable};
 use super::{EditIntent, FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
+use crate::ldmd;
 use crate::limits;
-use crate::markdown::{Diagnostic, front_matter};
+use crate::links::Outgoing;
+use crate::markdown::{self, Diagnostic, front_matter};
 use crate::position::ByteSpan;
 
 /// A document with everything made that is kept of it.
@@ -28,6 +30,23 @@ pub struct PackedDocument {
     pub hash: [u8; 32],
     /// What could not be taken as it stands.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl PackedDocument {
+    /// What is written of it.
+    pub(in crate::store) fn rows(&self) -> &PackedRows {
+        &self.rows
+    }
+
+    /// Bytes that it holds, about.
+    pub(in crate::store) fn size(&self) -> usize {
+        self.text.size()
+    }
+
+    /// What is stored of it beside its bytes.
+    pub(in crate::store) fn derived(&self) -> &DerivedRows {
+        self.rows.derived()
+    }
 }
 
 /// Makes of documents what is kept of them, which takes time but no lock; one a thread.
@@ -48,6 +67,36 @@ impl Packer {
         let rows = self.rows.pack(&new, tags.clone())?;
         let text = self.texts.extract(&new.path, new.bytes, &new.document.outline, tags);
         Ok(PackedDocument { rows, text, hash: new.hash, diagnostics: new.document.diagnostics })
+    }
+}
+
+/// Parses the bytes of a document and makes of them what the store wants; the inner error says why they
+/// are no document.
+pub(crate) fn packed(
+    path: String,
+    bytes: Vec<u8>,
+    hash: [u8; 32],
+    state: FileState,
+    packer: &mut Packer,
+) -> Result<std::result::Result<PackedDocument, &'static str>> {
+    if let Some(reason) = markdown::refusal(&bytes) {
+        return Ok(Err(reason));
+    }
+    let mut document = markdown::parse(&bytes);
+    let markup = ldmd::parse(&bytes, &document.opaque);
+    let faults = markup.faults.iter().filter(|fault| fault.kind.is_structural());
+    document.diagnostics.extend(faults.map(|fault| Diagnostic {
+        code: fault.kind.code(),
+        line: Some(fault.line),
+        message: fault.message.clone(),
+    }));
+    let links = Outgoing::of(&document, &markup);
+    match packer.pack(NewDocument { path, bytes, hash, state, document, markup, links }) {
+        Ok(document) => Ok(Ok(document)),
+        Err(error) if error.kind() == ErrorKind::Limit => {
+            Ok(Err("its outline is larger than the limit outline-bytes"))
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -81,8 +130,14 @@ impl Writer {
     pub fn open(path: &Path, wait: Duration) -> Result<Self> {
         let rows = RowWriter::open(path, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        let warnings = rows.migrated.iter().map(migrated).collect();
         let index = IndexState::Closed;
-        Ok(Self { rows, index, path, index_bytes: 0, distrust: None, warnings: Vec::new() })
+        Ok(Self { rows, index, path, index_bytes: 0, distrust: None, warnings })
+    }
+
+    /// Has the index made anew when the writer ends, whatever it says of itself.
+    pub(in crate::store) fn distrust_index(&mut self) {
+        self.distrust = Some(Unusable::Damaged("a check found it so".to_owned()));
     }
 
     /// The folder that document paths are relative to, once one is set.
@@ -269,6 +324,17 @@ impl Writer {
         let message = format!("{error}; the documents are stored, and searched without it");
         self.warnings.push(Warning::new("INDEX_BEHIND", message));
     }
+}
+
+/// What is told of a migration.
+fn migrated(migrated: &Migrated) -> Warning {
+    let Migrated { from, to, copy } = migrated;
+    let name = copy.as_ref().and_then(|copy| copy.file_name());
+    let kept = match name {
+        Some(name) => format!("as it was it is kept as {}", name.display()),
+        None => "no copy of it was made, for want of room".to_owned(),
+    };
+    Warning::new("MIGRATED", format!("the store was brought from version {from} to {to}; {kept}"))
 }
 
 /// Brings `index` to the state of `snapshot`: forgets what is gone, adds what it lacks in the order of

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use rusqlite::{CachedStatement, Connection, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::{clip, sql};
 use crate::limits::{CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
@@ -31,6 +31,32 @@ impl ContentCompressor {
 /// Chunks of a document, of which one of the largest size has as many.
 const CHUNKS: usize = 4096;
 const _: () = assert!(LARGEST_MAX_FILE_BYTES / CONTENT_CHUNK_BYTES <= CHUNKS);
+
+/// Bytes of a compressed chunk at most: what zstd makes of bytes that it cannot make fewer, and some.
+const MAX_CHUNK_BYTES: usize = CONTENT_CHUNK_BYTES + (CONTENT_CHUNK_BYTES >> 7);
+
+/// How many chunks a document of `length` bytes has.
+pub(super) fn chunk_count(length: usize) -> usize {
+    length.div_ceil(CONTENT_CHUNK_BYTES)
+}
+
+/// How many chunks are stored of a document.
+pub(super) fn stored_chunk_count(connection: &Connection, document: i64) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("SELECT count(*) FROM content WHERE place >= ?1 AND place < ?2")?
+        .query_row([place(document, 0), place(document.saturating_add(1), 0)], |row| row.get(0))
+}
+
+/// A place whose document there is not.
+pub(super) fn orphan(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare(
+            "SELECT place FROM content WHERE NOT EXISTS \
+             (SELECT 1 FROM document WHERE id = place / ?1) LIMIT 1",
+        )?
+        .query_row([sql(CHUNKS)], |row| row.get(0))
+        .optional()
+}
 
 /// Where a chunk of a document is kept.
 fn place(document: i64, chunk: usize) -> i64 {
@@ -79,9 +105,10 @@ pub(super) fn read(
         let first = span.start / CONTENT_CHUNK_BYTES;
         let last = (span.end - 1) / CONTENT_CHUNK_BYTES;
         let mut statement: CachedStatement<'_> = connection.prepare_cached(
-            "SELECT bytes FROM content WHERE place BETWEEN ?1 AND ?2 ORDER BY place",
+            "SELECT bytes FROM content WHERE place BETWEEN ?1 AND ?2 AND length(bytes) <= ?3 \
+             ORDER BY place",
         )?;
-        let bounds = [place(document, first), place(document, last)];
+        let bounds = [place(document, first), place(document, last), sql(MAX_CHUNK_BYTES)];
         let rows = statement.query_map(bounds, |row| row.get(0))?;
         for row in rows {
             chunks.push(row?);

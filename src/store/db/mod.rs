@@ -4,17 +4,27 @@
 //! schema of that version; every connection runs with SQLite's defences for hostile files on.
 //! Invariant: nothing is read from, and nothing written to, a file that has not passed these checks.
 
+mod check;
 mod content;
+mod derived;
 mod graph;
 mod markup_codec;
+mod migrate;
 mod outline_codec;
+mod salvage;
 mod schema;
 mod snapshot;
+mod stored_rows;
 mod title_keys;
 mod writer;
 
+use check::meta_seal;
+pub(super) use derived::DerivedRows;
+pub(super) use migrate::{Migrated, free_name};
+pub(super) use salvage::{Found, Wreck};
 pub use snapshot::{NameMatch, Snapshot, Totals};
-pub(super) use writer::{PackedRows, RowPacker, RowWriter};
+pub(super) use stored_rows::StoredRows;
+pub(super) use writer::{PackedRows, RowPacker, RowWriter, lock};
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -31,7 +41,7 @@ use crate::store::{beside, without_extension};
 
 /// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
 /// takes every document anew.
-const PARSER_VERSION: i64 = 2;
+const PARSER_VERSION: i64 = 3;
 
 /// Bytes of a row at most: well above [`crate::limits::MAX_OUTLINE_BYTES`].
 const MAX_ROW_BYTES: i32 = 256 << 20;
@@ -58,6 +68,12 @@ fn has_no_room(error: &rusqlite::Error) -> bool {
 fn store_error(path: &Path, error: rusqlite::Error) -> Error {
     let name = file_name(path);
     let code = error.sqlite_error_code();
+    if let rusqlite::Error::InvalidColumnType(..)
+    | rusqlite::Error::FromSqlConversionFailure(..)
+    | rusqlite::Error::IntegralValueOutOfRange(..) = error
+    {
+        return corrupt(path, "a row holds what mdsel does not write").with_source(error);
+    }
     let result = match code {
         Some(ErrorCode::NotADatabase) => return foreign(path),
         Some(ErrorCode::TooBig) => return crate::limits::exceeded("outline-bytes"),

@@ -1,42 +1,60 @@
 //! The schema: numbered migrations, and the proof that a file has exactly theirs.
 //!
-//! A migration is never changed once released. Invariant: a file that passes [`check`] has the
-//! tables and indices that these migrations make, byte for byte, and no trigger, view or table more.
+//! A migration is never changed once released; `migrate` runs those that a store lacks. Invariant: a file
+//! that passes [`check`] has the tables and indices that the migrations up to its version make, byte for
+//! byte, and no trigger, view or table more.
 
 use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{corrupt, file_name, foreign, store_error};
+use super::{corrupt, file_name, foreign, sql, store_error};
 use crate::error::{Error, ErrorKind, Result};
 
 /// "mdse" in ASCII: SQLite's mark of whose file it is.
 pub(super) const APPLICATION_ID: i32 = 0x6d64_7365;
 
-/// The migrations in order; the schema's version is how many have run.
-const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/0001_documents.sql")];
-
-/// blake3 of what `sqlite_schema` holds behind the last migration.
-const FINGERPRINT: &str = "5fb624807f994c82f6a235baccf5e869de821966d3be7aeeabf2824ed7f064f0";
-
-/// The version of the schema that this program writes.
-pub(super) fn version() -> i64 {
-    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+/// A step from one version of the schema to the next.
+pub(super) struct Migration {
+    pub(super) sql: &'static str,
+    /// blake3 of what `sqlite_schema` holds behind it.
+    pub(super) fingerprint: &'static str,
 }
+
+/// The migrations in order; the schema's version is how many have run.
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        sql: include_str!("../../../migrations/0001_documents.sql"),
+        fingerprint: "5fb624807f994c82f6a235baccf5e869de821966d3be7aeeabf2824ed7f064f0",
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0002_seals.sql"),
+        fingerprint: "dc5b18c41e85c4f012a41431c1fc6f692b94f7d72508ba0fd8e0e30a2377bbfb",
+    },
+];
 
 /// Makes the schema in an empty database, in one transaction.
 pub(super) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     for migration in MIGRATIONS {
-        transaction.execute_batch(migration)?;
+        transaction.execute_batch(migration.sql)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", version())?;
+    transaction.pragma_update(None, "user_version", sql(MIGRATIONS.len()))?;
     transaction.commit()
 }
 
-/// Refuses a database that is not a store of a version that this program knows.
-pub(super) fn check(path: &Path, connection: &Connection) -> Result<()> {
+/// Whether a store is to be migrated before it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Age {
+    /// It has the newest schema.
+    Current,
+    /// So many migrations have run, and others follow.
+    Old(usize),
+}
+
+/// Refuses a database that is not a store of a version that `migrations` make.
+pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migration]) -> Result<Age> {
     let wrap = |error| store_error(path, error);
     let number = |name: &str| {
         connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(wrap)
@@ -46,24 +64,27 @@ pub(super) fn check(path: &Path, connection: &Connection) -> Result<()> {
     if application_id != i64::from(APPLICATION_ID) {
         return Err(foreign(path));
     }
-    if user_version > version() {
+    let newest = migrations.len();
+    if user_version > sql(newest) {
         return Err(Error::new(
             ErrorKind::StoreTooNew,
             format!(
-                "{}: the store has version {user_version}, this program knows up to {}",
+                "{}: the store has version {user_version}, this program knows up to {newest}",
                 file_name(path),
-                version()
             ),
         )
         .with_hint("use the program that wrote it, or a newer one"));
     }
-    if user_version < 1 || fingerprint(connection).map_err(wrap)? != FINGERPRINT {
+    let version = usize::try_from(user_version).unwrap_or(0);
+    let migration = version.checked_sub(1).and_then(|last| migrations.get(last));
+    let expected = migration.map_or("", |migration| migration.fingerprint);
+    if fingerprint(connection).map_err(wrap)? != expected {
         return Err(corrupt(path, "its schema is not the one that mdsel makes"));
     }
-    Ok(())
+    Ok(if version == newest { Age::Current } else { Age::Old(version) })
 }
 
-fn fingerprint(connection: &Connection) -> rusqlite::Result<String> {
+pub(super) fn fingerprint(connection: &Connection) -> rusqlite::Result<String> {
     let mut hasher = blake3::Hasher::new();
     let mut statement = connection
         .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")?;
@@ -83,11 +104,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fingerprint_is_that_of_the_migrations() {
+    fn the_fingerprints_are_those_of_the_migrations() {
+        let connection = Connection::open_in_memory().unwrap();
+        for migration in MIGRATIONS {
+            connection.execute_batch(migration.sql).unwrap();
+            assert_eq!(fingerprint(&connection).unwrap(), migration.fingerprint);
+        }
+    }
+
+    #[test]
+    fn what_is_made_is_current() {
         let mut connection = Connection::open_in_memory().unwrap();
         create(&mut connection).unwrap();
-        assert_eq!(fingerprint(&connection).unwrap(), FINGERPRINT);
-        check(Path::new("x"), &connection).unwrap();
+        assert_eq!(check(Path::new("x"), &connection, MIGRATIONS).unwrap(), Age::Current);
     }
 
     #[test]
@@ -104,7 +133,7 @@ mod tests {
             let mut connection = Connection::open_in_memory().unwrap();
             create(&mut connection).unwrap();
             connection.execute_batch(extra).unwrap();
-            let error = check(Path::new("x"), &connection).unwrap_err();
+            let error = check(Path::new("x"), &connection, MIGRATIONS).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::StoreCorrupt);
         }
     }

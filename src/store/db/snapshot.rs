@@ -12,6 +12,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Map, Value as Json};
 
+use super::schema::Age;
+use super::writer::RowWriter;
 use super::{
     Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, file_name, fold,
     has_no_room, lock_path, name_key, not_found, outline_codec, peek, schema, sql, store_error,
@@ -114,14 +116,28 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Opens the store at `path` and pins its newest generation.
+    /// Opens the store at `path` and pins its newest generation. A store of an older schema is migrated
+    /// first.
     pub fn open(path: &Path) -> Result<Self> {
         if peek(path)? == Header::Absent {
             return Err(not_found(path));
         }
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        match Self::open_current(&path)? {
+            Some(snapshot) => Ok(snapshot),
+            None => {
+                let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+                RowWriter::open(&path, wait)?.close()?;
+                Self::open_current(&path)?.ok_or_else(|| corrupt(&path, "it stays as old as it is"))
+            }
+        }
+    }
+
+    /// Likewise; `None` where the store must be migrated first.
+    fn open_current(path: &Path) -> Result<Option<Self>> {
+        let path = path.to_owned();
         let file = FileIdentity::of(&path);
-        let (mut connection, lock) = Self::connect(&path)?;
+        let (mut connection, lock) = connect_for_reading(&path)?;
         let statement_began = Arc::new(Mutex::new(Instant::now()));
         let began = Arc::clone(&statement_began);
         let most = Duration::from_secs(limits::QUERY_SECONDS as u64);
@@ -131,7 +147,9 @@ impl Snapshot {
             .progress_handler(100_000, Some(is_too_long))
             .and_then(|()| connection.execute_batch("BEGIN"))
             .map_err(|error| store_error(&path, error))?;
-        schema::check(&path, &connection)?;
+        if schema::check(&path, &connection, schema::MIGRATIONS)? != Age::Current {
+            return Ok(None);
+        }
         let mut snapshot = Self {
             connection: Mutex::new(connection),
             file,
@@ -144,20 +162,24 @@ impl Snapshot {
             path,
             lock,
         };
+        let known = (
+            snapshot.meta("generation")?,
+            snapshot.meta("root")?,
+            snapshot.meta("options")?,
+            snapshot.meta("identity")?,
+        );
         // A first ingest that was killed leaves a store that nothing is known of yet.
+        if let (None, None, None, None) = known {
+            return Err(not_found(&snapshot.path));
+        }
         let (
             Some(Value::Integer(generation)),
             Some(Value::Text(root)),
             Some(Value::Text(options)),
             Some(Value::Text(identity)),
-        ) = (
-            snapshot.meta("generation")?,
-            snapshot.meta("root")?,
-            snapshot.meta("options")?,
-            snapshot.meta("identity")?,
-        )
+        ) = known
         else {
-            return Err(not_found(&snapshot.path));
+            return Err(corrupt(&snapshot.path, "what it says of itself cannot be read"));
         };
         let parser_version = snapshot.meta("parser_version")?;
         snapshot.identity = identity;
@@ -167,7 +189,7 @@ impl Snapshot {
         snapshot.options = serde_json::from_str(&options)
             .map(IngestOptions::within_limits)
             .map_err(|_| corrupt(&snapshot.path, "its options cannot be read"))?;
-        Ok(snapshot)
+        Ok(Some(snapshot))
     }
 
     fn meta(&self, key: &str) -> Result<Option<Value>> {
@@ -202,40 +224,6 @@ impl Snapshot {
         )
     }
 
-    /// Connects for reading. On media that cannot be written, and on a full disk, SQLite cannot make the
-    /// index of its log; the file is then read as one that nobody changes, which its log, if any, would
-    /// belie. A disk may have room again at any time: there a lock keeps it true.
-    fn connect(path: &Path) -> Result<(Connection, Option<File>)> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = connect(path, path, flags)?;
-        let probe =
-            connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
-        let Err(error) = probe else { return Ok((connection, None)) };
-        let is_unwritable = matches!(
-            error.sqlite_error_code(),
-            Some(rusqlite::ffi::ErrorCode::CannotOpen | rusqlite::ffi::ErrorCode::ReadOnly)
-        );
-        let lock = match File::open(lock_path(path)) {
-            Ok(lock) if has_no_room(&error) && lock.try_lock_shared().is_ok() => Some(lock),
-            _ if is_unwritable => None,
-            _ => return Err(store_error(path, error)),
-        };
-        let log = beside(path, "-wal");
-        if std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
-            if lock.is_some() {
-                return Err(store_error(path, error));
-            }
-            return Err(Error::new(
-                ErrorKind::StoreNeedsCheckpoint,
-                format!("{}: holds changes that cannot be read from here", file_name(&log)),
-            )
-            .with_hint("run `mdsel ingest` once where the folder can be written"));
-        }
-        let target = format!("file:{}?immutable=1", uri_path(path));
-        let connection = connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)?;
-        Ok((connection, lock))
-    }
-
     pub(super) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|error| store_error(&self.path, error))
     }
@@ -264,6 +252,14 @@ impl Snapshot {
     pub(super) fn statement(&self) -> MutexGuard<'_, Connection> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        connection
+    }
+
+    /// Likewise, for one that may run for [`limits::CHECK_SECONDS`].
+    pub(super) fn long_statement(&self) -> MutexGuard<'_, Connection> {
+        let connection = self.statement();
+        let more = Duration::from_secs((limits::CHECK_SECONDS - limits::QUERY_SECONDS) as u64);
+        *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) += more;
         connection
     }
 
@@ -585,6 +581,40 @@ impl Snapshot {
             },
         ))
     }
+}
+
+/// Connects for reading. On media that cannot be written, and on a full disk, SQLite cannot make the
+/// index of its log; the file is then read as one that nobody changes, which its log, if any, would
+/// belie. A disk may have room again at any time: there a lock keeps it true.
+pub(super) fn connect_for_reading(path: &Path) -> Result<(Connection, Option<File>)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = connect(path, path, flags)?;
+    let probe =
+        connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
+    let Err(error) = probe else { return Ok((connection, None)) };
+    let is_unwritable = matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ffi::ErrorCode::CannotOpen | rusqlite::ffi::ErrorCode::ReadOnly)
+    );
+    let lock = match File::open(lock_path(path)) {
+        Ok(lock) if has_no_room(&error) && lock.try_lock_shared().is_ok() => Some(lock),
+        _ if is_unwritable => None,
+        _ => return Err(store_error(path, error)),
+    };
+    let log = beside(path, "-wal");
+    if std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
+        if lock.is_some() {
+            return Err(store_error(path, error));
+        }
+        return Err(Error::new(
+            ErrorKind::StoreNeedsCheckpoint,
+            format!("{}: holds changes that cannot be read from here", file_name(&log)),
+        )
+        .with_hint("run `mdsel ingest` once where the folder can be written"));
+    }
+    let target = format!("file:{}?immutable=1", uri_path(path));
+    let connection = connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)?;
+    Ok((connection, lock))
 }
 
 /// The root folder, which the store knows relative to its own folder.

@@ -11,57 +11,34 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
+use super::derived::DerivedRows;
+use super::migrate::{Migrated, migrate};
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
 use super::{
-    Header, PARSER_VERSION, beside, connect, content, file_name, lock_path, markup_codec, name_key,
-    outline_codec, peek, schema, sql, store_error, title_keys, without_extension,
+    Header, PARSER_VERSION, beside, connect, content, file_name, lock_path, meta_seal, peek, schema,
+    sql, store_error,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::links::Outgoing;
-use crate::markdown::Diagnostic;
-use crate::markdown::outline::{Node, NodeKind};
 use crate::store::{EditIntent, FileState, IngestOptions, NewDocument, StoredDocument};
 
 /// A document with everything made that is written of it.
 #[derive(Debug)]
 pub(in crate::store) struct PackedRows {
-    path: String,
-    hash: [u8; 32],
     state: FileState,
     chunks: Vec<Vec<u8>>,
-    outline: Vec<u8>,
-    title_keys: String,
-    lines: usize,
-    words: usize,
-    sections: usize,
-    blocks: usize,
-    link_count: usize,
-    is_lossy: bool,
-    /// Packed, where there is any, and the ids of its sections.
-    markup: Option<(Vec<u8>, Vec<String>)>,
-    links: Option<PackedLinks>,
-    front_matter: Option<String>,
-    tags: Vec<String>,
-    diagnostics: Vec<Diagnostic>,
-}
-
-/// Links and names of a document, and the keys that find them.
-#[derive(Debug)]
-struct PackedLinks {
-    packed: Vec<u8>,
+    derived: DerivedRows,
+    seal: [u8; 32],
     link_keys: Vec<i64>,
     name_keys: Vec<i64>,
 }
 
-impl PackedLinks {
-    fn new(outgoing: &Outgoing, path: &str) -> Self {
-        Self {
-            packed: postcard::to_stdvec(outgoing).unwrap_or_default(),
-            link_keys: outgoing.link_keys(path),
-            name_keys: outgoing.name_keys(),
-        }
+impl PackedRows {
+    /// What is stored beside the bytes.
+    pub(in crate::store) fn derived(&self) -> &DerivedRows {
+        &self.derived
     }
 }
 
@@ -82,42 +59,16 @@ impl RowPacker {
         new: &NewDocument,
         tags: Vec<String>,
     ) -> Result<PackedRows> {
-        let outline = &new.document.outline;
-        let packed = outline_codec::encode(outline);
-        let title_keys = title_keys::of(outline);
-        let markup = (!new.markup.is_empty()).then(|| {
-            let ids = new.markup.sections.iter().map(|section| section.id.clone()).collect();
-            (markup_codec::encode(&new.markup), ids)
-        });
-        let markup_bytes = markup.as_ref().map_or(0, |(packed, _)| packed.len());
-        if packed.len().max(title_keys.len()).max(markup_bytes) > limits::MAX_OUTLINE_BYTES {
-            return Err(limits::exceeded("outline-bytes"));
-        }
+        let derived = DerivedRows::of(new, tags)?;
         let chunks =
             self.0.compress(&new.bytes).map_err(|error| Error::io(Path::new(&new.path), error))?;
-        let is_block = |node: &&Node| matches!(node.kind, NodeKind::Block(_));
         Ok(PackedRows {
-            hash: new.hash,
             state: new.state,
             chunks,
-            outline: packed,
-            title_keys,
-            lines: outline.lines,
-            words: outline.document.words,
-            sections: outline.sections.len(),
-            blocks: outline.nodes.iter().filter(is_block).count(),
-            link_count: new.links.links.len(),
-            is_lossy: new.document.is_lossy,
-            markup,
-            links: (!new.links.is_empty()).then(|| PackedLinks::new(&new.links, &new.path)),
-            front_matter: new
-                .document
-                .front_matter
-                .as_ref()
-                .and_then(|front_matter| serde_json::to_string(front_matter).ok()),
-            tags,
-            diagnostics: new.document.diagnostics.clone(),
-            path: new.path.clone(),
+            seal: derived.seal(),
+            link_keys: new.links.link_keys(&new.path),
+            name_keys: new.links.name_keys(),
+            derived,
         })
     }
 }
@@ -135,6 +86,41 @@ fn new_identity() -> String {
     hasher.finalize().to_hex().chars().take(32).collect()
 }
 
+/// Locks the store at `path` against every writer, which is waited for up to `wait`.
+pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
+    let lock_path = lock_path(path);
+    let deadline = Instant::now() + wait;
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&lock_path)
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                Error::new(
+                    ErrorKind::ReadOnly,
+                    format!("{}: the store cannot be written: {error}", file_name(path)),
+                )
+            }
+            _ => Error::io(&lock_path, error),
+        })?;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                return Err(Error::new(
+                    ErrorKind::Locked,
+                    format!("{}: another process is writing", file_name(path)),
+                )
+                .with_hint("wait for it to end, or give it more time with --wait"));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
 /// The right to change a store file.
 #[derive(Debug)]
 pub(in crate::store) struct RowWriter {
@@ -142,6 +128,8 @@ pub(in crate::store) struct RowWriter {
     path: PathBuf,
     is_dirty: bool,
     has_written: bool,
+    /// What opening it did to a store of an older schema.
+    pub(in crate::store) migrated: Option<Migrated>,
     // Held until the connection is closed.
     _lock: File,
 }
@@ -151,14 +139,14 @@ impl RowWriter {
     /// another writer.
     pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
         peek(path)?;
-        let lock = Self::lock(path, wait)?;
+        let lock = lock(path, wait)?;
         failpoint!(LOCKED);
         // Once more: another writer may have made the store while this one waited.
         let was_absent = peek(path)? == Header::Absent;
         if was_absent {
             Self::create(path)?;
         }
-        let connection = connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let mut connection = connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let wrap = |error| store_error(path, error);
         if connection.is_readonly(c"main").map_err(wrap)? {
             return Err(Error::new(
@@ -167,13 +155,14 @@ impl RowWriter {
             ));
         }
         connection.busy_timeout(wait).map_err(wrap)?;
-        schema::check(path, &connection)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
+        let migrated = migrate(path, &mut connection, schema::MIGRATIONS)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
             is_dirty: false,
-            has_written: false,
+            has_written: migrated.is_some(),
+            migrated,
             _lock: lock,
         })
     }
@@ -201,40 +190,6 @@ impl RowWriter {
         Ok(())
     }
 
-    fn lock(path: &Path, wait: Duration) -> Result<File> {
-        let lock_path = lock_path(path);
-        let deadline = Instant::now() + wait;
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&lock_path)
-            .map_err(|error| match error.kind() {
-                std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                    Error::new(
-                        ErrorKind::ReadOnly,
-                        format!("{}: the store cannot be written: {error}", file_name(path)),
-                    )
-                }
-                _ => Error::io(&lock_path, error),
-            })?;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => return Ok(lock),
-                Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
-                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
-                    return Err(Error::new(
-                        ErrorKind::Locked,
-                        format!("{}: another process is writing", file_name(path)),
-                    )
-                    .with_hint("wait for it to end, or give it more time with --wait"));
-                }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
-            }
-        }
-    }
-
     fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|error| store_error(&self.path, error))
     }
@@ -255,6 +210,20 @@ impl RowWriter {
         Ok(())
     }
 
+    /// Makes the store a later state of one of that generation, so that nobody takes it for the same.
+    pub(in crate::store) fn go_on_from(&mut self, generation: i64) -> Result<()> {
+        self.begin()?;
+        let current = i64::try_from(self.generation()?).unwrap_or(0);
+        self.set_meta("generation", current.max(generation.saturating_add(1)))?;
+        self.commit()
+    }
+
+    /// Seals what [`meta_seal`] covers.
+    fn seal_meta(&self) -> Result<()> {
+        let seal = self.wrap(meta_seal(&self.connection))?;
+        self.set_meta("seal", seal)
+    }
+
     /// The folder that document paths are relative to, once one is set.
     pub(in crate::store) fn root(&self) -> Result<Option<PathBuf>> {
         Ok(self.meta::<String>("root")?.map(|root| root_folder(&self.path, &root)))
@@ -270,6 +239,7 @@ impl RowWriter {
         }
         self.set_meta("root", root)?;
         self.set_meta("options", serde_json::to_string(options).unwrap_or_default())?;
+        self.seal_meta()?;
         self.commit()
     }
 
@@ -334,6 +304,7 @@ impl RowWriter {
     pub(in crate::store) fn set_current_parser(&mut self) -> Result<()> {
         self.begin()?;
         self.set_meta("parser_version", PARSER_VERSION)?;
+        self.seal_meta()?;
         self.commit()
     }
 
@@ -359,72 +330,75 @@ impl RowWriter {
 
     fn put_rows(&self, document: &PackedRows) -> rusqlite::Result<(i64, Option<i64>)> {
         let prepare = |statement| self.connection.prepare_cached(statement);
+        let PackedRows { state, derived, .. } = document;
         let before = prepare("SELECT id FROM document WHERE path = ?1")?
-            .query_row([&document.path], |row| row.get(0))
+            .query_row([&derived.path], |row| row.get(0))
             .optional()?;
         if let Some(before) = before {
             self.remove_rows(before)?;
         }
         let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
             .query_row([], |row| row.get(0))?;
+        let [lines, words, sections, blocks, links] = derived.counts;
         prepare(
             "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
-             sections, blocks, links, lossy, ldmd, generation) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             sections, blocks, links, lossy, ldmd, generation, seal) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         )?
         .execute(params![
-            document.path,
-            name_key(without_extension(&document.path)),
-            document.hash,
-            i64::try_from(document.state.size).unwrap_or(i64::MAX),
-            document.state.mtime_ns,
-            document.state.ctime_ns,
-            sql(document.lines),
-            sql(document.words),
-            sql(document.sections),
-            sql(document.blocks),
-            sql(document.link_count),
-            document.is_lossy,
-            document.markup.is_some(),
+            derived.path,
+            derived.name_key,
+            derived.hash,
+            i64::try_from(state.size).unwrap_or(i64::MAX),
+            state.mtime_ns,
+            state.ctime_ns,
+            lines,
+            words,
+            sections,
+            blocks,
+            links,
+            derived.is_lossy,
+            derived.has_markup,
             generation + 1,
+            document.seal,
         ])?;
         let id = self.connection.last_insert_rowid();
         content::write(&self.connection, id, &document.chunks)?;
         prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
-            .execute(params![id, document.outline])?;
-        if let Some((packed, ids)) = &document.markup {
+            .execute(params![id, derived.outline])?;
+        if let Some(packed) = &derived.markup {
             prepare("INSERT INTO ldmd (document_id, packed) VALUES (?1, ?2)")?
                 .execute(params![id, packed])?;
-            for section in ids {
-                prepare("INSERT OR IGNORE INTO ldmd_section (id, document_id) VALUES (?1, ?2)")?
-                    .execute(params![section, id])?;
-            }
         }
-        if let Some(links) = &document.links {
+        for section in &derived.markup_ids {
+            prepare("INSERT INTO ldmd_section (id, document_id) VALUES (?1, ?2)")?
+                .execute(params![section, id])?;
+        }
+        if let Some(packed) = &derived.links {
             prepare("INSERT INTO link (document_id, packed) VALUES (?1, ?2)")?
-                .execute(params![id, links.packed])?;
-            for key in &links.link_keys {
-                prepare("INSERT OR IGNORE INTO link_key (key, document_id) VALUES (?1, ?2)")?
-                    .execute([*key, id])?;
-            }
-            for key in &links.name_keys {
-                prepare("INSERT OR IGNORE INTO name_key (key, document_id) VALUES (?1, ?2)")?
-                    .execute([*key, id])?;
-            }
+                .execute(params![id, packed])?;
         }
-        if let Some(front_matter) = &document.front_matter {
+        for key in &document.link_keys {
+            prepare("INSERT OR IGNORE INTO link_key (key, document_id) VALUES (?1, ?2)")?
+                .execute([*key, id])?;
+        }
+        for key in &document.name_keys {
+            prepare("INSERT OR IGNORE INTO name_key (key, document_id) VALUES (?1, ?2)")?
+                .execute([*key, id])?;
+        }
+        if let Some(front_matter) = &derived.front_matter {
             prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
                 .execute(params![id, front_matter])?;
         }
-        for tag in &document.tags {
-            prepare("INSERT OR IGNORE INTO tag (tag, document_id) VALUES (?1, ?2)")?
+        for tag in &derived.tags {
+            prepare("INSERT INTO tag (tag, document_id) VALUES (?1, ?2)")?
                 .execute(params![tag, id])?;
         }
-        if !document.title_keys.is_empty() {
+        if let Some(title_keys) = &derived.title_keys {
             prepare("INSERT INTO title (document_id, keys) VALUES (?1, ?2)")?
-                .execute(params![id, document.title_keys])?;
+                .execute(params![id, title_keys])?;
         }
-        for (ordinal, diagnostic) in document.diagnostics.iter().enumerate() {
+        for (ordinal, diagnostic) in derived.diagnostics.iter().enumerate() {
             prepare(
                 "INSERT INTO diagnostic (document_id, ordinal, code, line, message) \
                  VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -433,7 +407,7 @@ impl RowWriter {
                 id,
                 sql(ordinal),
                 diagnostic.code,
-                diagnostic.line.map(sql),
+                diagnostic.line,
                 diagnostic.message
             ])?;
         }

@@ -9,6 +9,7 @@
 //!
 //! tantivy may panic on damaged files; every use of it here is caught and told as [`Unusable`].
 
+pub(in crate::store) mod check;
 mod directory;
 mod document;
 mod flight;

@@ -349,9 +349,15 @@ impl ScoreCombiner for CoverageCombiner {
 
 /// The ids of all documents of an index.
 pub(super) fn documents(index: &Index) -> Usable<HashSet<i64>> {
+    Ok(places(index)?.1.into_iter().map(|place| place.document).collect())
+}
+
+/// The places of all sections of an index, in no order, and what they were read with.
+pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<Place>)> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-    let places = reader.searcher().search(&AllQuery, &Places)?;
-    Ok(places.into_iter().map(|place| place.document).collect())
+    let searcher = reader.searcher();
+    let places = searcher.search(&AllQuery, &Places)?;
+    Ok((searcher, places))
 }
 
 /// Collects the places of what matches, in no order.

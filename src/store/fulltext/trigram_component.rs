@@ -19,7 +19,7 @@ use super::document::SectionEntry;
 use super::postings::{PostingsWriter, TrigramPostings};
 
 /// The extension of the files.
-const EXTENSION: &str = "trigrams";
+pub(super) const EXTENSION: &str = "trigrams";
 
 /// Ordinals share four bytes with the third byte of a trigram.
 const MOST_ROOTS: usize = 1 << 24;

@@ -4,7 +4,8 @@
 //! cannot commit over the leftovers of a killed commit), and every commit carries its [`Stamp`].
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
 
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::{Index, Term};
@@ -135,12 +136,17 @@ impl IndexWriter {
     }
 }
 
-/// Removes the temporary files of interrupted commits, which tantivy does not know of.
-fn sweep(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(b".tmp") {
-            // What cannot be removed does no harm but take space.
-            drop(std::fs::remove_file(entry.path()));
-        }
+/// The temporary files of interrupted commits, which tantivy does not know of.
+pub(super) fn leftovers(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_one = |entry: &DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".tmp");
+    entries.filter(is_one).map(|entry| entry.path())
+}
+
+/// Removes them.
+pub(super) fn sweep(folder: &Path) {
+    for path in leftovers(folder) {
+        // What cannot be removed does no harm but take space.
+        drop(std::fs::remove_file(path));
     }
 }

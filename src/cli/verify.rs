@@ -1,0 +1,26 @@
+//! `verify`: its arguments as a request.
+
+use std::time::Duration;
+
+use super::args::{Global, VerifyArgs};
+use super::questions::cursor;
+use super::{Status, store};
+use crate::error::Result;
+use crate::verify::{Request, verify};
+
+pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
+    if arguments.repair {
+        global.has_room_for_report()?;
+    }
+    let request = Request {
+        store: &store::existing(global)?,
+        is_full: arguments.full,
+        is_reparsed: arguments.reparse,
+        is_repair: arguments.repair,
+        wait: Duration::from_secs(arguments.wait),
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let findings = verify(&request)?.at_most(arguments.limit);
+    global.print_list(&findings)?;
+    Ok(Status::of_check(&findings))
+}

@@ -1,0 +1,130 @@
+//! The proof that an outline is one of a file: that its spans cover the file, and where they may lie.
+//!
+//! Invariant: an outline without fault is one that [`super::parse()`] could have made of some file with
+//! these lines and blank lines; whether it is the one of this file only parsing tells.
+
+use super::BYTE_ORDER_MARK;
+use super::outline::{Node, NodeKind, Outline};
+use super::words::measure;
+use crate::position::{ByteSpan, LineIndex};
+
+/// What is wrong with `outline` as one of `file`: contract, section 3.
+pub fn fault(outline: &Outline, file: &[u8]) -> Option<&'static str> {
+    let lines = LineIndex::new(file);
+    if outline.bytes != file.len() || outline.lines != lines.count() {
+        return Some("it is that of another file");
+    }
+    if !has_tree(outline, &lines) {
+        return Some("a node does not lie in the one that holds it");
+    }
+    if !has_sections(outline) {
+        return Some("a section does not end where the next one begins");
+    }
+    if !has_tiles(outline, file, &lines) {
+        return Some("front matter, headings and blocks do not cover the file");
+    }
+    (outline.document != measure(file)).then_some("its words are not those of the file")
+}
+
+fn is_in_order(span: ByteSpan, length: usize) -> bool {
+    span.start <= span.end && span.end <= length
+}
+
+/// Whether every node lies in its container, behind the sibling before it, on the lines that it says.
+fn has_tree(outline: &Outline, lines: &LineIndex) -> bool {
+    let mut ends: Vec<usize> = Vec::with_capacity(outline.nodes.len());
+    outline.nodes.iter().all(|node| {
+        let Node { kind, parent, bytes, .. } = *node;
+        let is_placed = is_in_order(bytes, outline.bytes) && node.lines == lines.lines(bytes);
+        let is_within = parent.is_none_or(|parent| {
+            let is_behind = match (kind, ends.get_mut(parent)) {
+                (_, None) => false,
+                (NodeKind::Section(_), Some(_)) => true,
+                (_, Some(end)) => std::mem::replace(end, bytes.end) <= bytes.start,
+            };
+            let outer = outline.nodes.get(parent);
+            is_behind && outer.is_some_and(|outer| outer.bytes.contains(bytes))
+        });
+        ends.push(bytes.start);
+        is_placed && is_within
+    })
+}
+
+/// Whether every section ends where the next one of its level, or a higher one, begins.
+fn has_sections(outline: &Outline) -> bool {
+    // From the last to the first: where the next section of each level, or a higher one, begins.
+    let mut begins = [outline.bytes; 7];
+    outline.sections.iter().rev().all(|section| {
+        let Some(node) = outline.nodes.get(section.node) else { return false };
+        let level = usize::from(section.level);
+        let is_ended = begins.get(level) == Some(&node.bytes.end)
+            && node.bytes.start <= section.heading_end
+            && section.heading_end <= section.own_end
+            && section.own_end <= node.bytes.end;
+        begins.iter_mut().skip(level).for_each(|begin| *begin = node.bytes.start);
+        is_ended
+    })
+}
+
+/// Whether front matter, headings and top-level blocks are whole lines that leave out blank ones only.
+fn has_tiles(outline: &Outline, file: &[u8], lines: &LineIndex) -> bool {
+    let start = if file.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let is_line_start =
+        |offset: usize| offset == start || lines.start_of(lines.line_of(offset)) == offset;
+    let tiles = outline.nodes.iter().filter_map(|node| match node.kind {
+        NodeKind::Section(section) => {
+            let end = outline.sections.get(section)?.heading_end;
+            Some(ByteSpan { start: node.bytes.start, end })
+        }
+        NodeKind::Block(_) => {
+            let parent = node.parent.and_then(|parent| outline.nodes.get(parent));
+            let is_top = parent
+                .is_none_or(|parent| matches!(parent.kind, NodeKind::Root | NodeKind::Section(_)));
+            is_top.then_some(node.bytes)
+        }
+        NodeKind::Root | NodeKind::Item => None,
+    });
+    let end = ByteSpan { start: file.len(), end: file.len() };
+    let mut position = start;
+    outline.front_matter.into_iter().chain(tiles).chain([end]).all(|tile| {
+        let gap = file.get(position..tile.start);
+        position = tile.end;
+        is_in_order(tile, file.len())
+            && gap.is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace))
+            && is_line_start(tile.start)
+            && is_line_start(tile.end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &[u8] = b"---\na: 1\n---\nintro\n\n# A\n\n- x\n  - y\n\n## B\n\ntext\n\n# C\n";
+
+    #[test]
+    fn every_change_of_a_span_is_a_fault() {
+        let outline = super::super::parse(FILE).outline;
+        assert_eq!(fault(&outline, FILE), None);
+        for index in 0..outline.nodes.len() {
+            for change in [
+                |node: &mut Node| node.bytes.end += 1,
+                |node: &mut Node| node.bytes.start += 1,
+                |node: &mut Node| node.lines.end += 1,
+                |node: &mut Node| node.bytes = ByteSpan { start: 9, end: 2 },
+            ] {
+                let mut forged = outline.clone();
+                change(&mut forged.nodes[index]);
+                assert!(fault(&forged, FILE).is_some(), "node {index}");
+            }
+        }
+        for index in 0..outline.sections.len() {
+            let mut forged = outline.clone();
+            forged.sections[index].heading_end += 1;
+            assert!(fault(&forged, FILE).is_some(), "section {index}");
+        }
+        assert!(fault(&outline, &FILE[1..]).is_some());
+        let other = String::from_utf8_lossy(FILE).replace("text", "t\nxt");
+        assert!(fault(&outline, other.as_bytes()).is_some());
+    }
+}

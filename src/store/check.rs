@@ -1,0 +1,336 @@
+//! Every check that the store can make of itself: SQLite's own, each document with its rows, and the
+//! full-text index against both.
+//!
+//! What a writer leaves open between its two commits is no fault, so the index is read while its lock is
+//! held, and the state of SQLite pinned meanwhile; the documents, which take longest, are read from that
+//! state with nobody kept waiting. Invariant: nothing is changed, nothing is believed that was not
+//! looked at, and memory is bounded whatever the rows hold.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::db::{self, StoredRows};
+use super::fault::{Fault, FaultKind, Tally};
+use super::fulltext::check::{self as index, Inspection, PlaceTallies, expected, inspect};
+use super::fulltext::{Unusable, Usable, folder};
+use super::parallel::on_all_cores;
+use super::writer::packed;
+use super::{Packer, Snapshot};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::limits;
+
+/// A check under way.
+#[derive(Debug)]
+pub struct Check {
+    snapshot: Snapshot,
+    inspection: Usable<Inspection>,
+    faults: Vec<Fault>,
+    /// `None` where the medium cannot be written, and so by nobody.
+    lock: Option<File>,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// By document; those of the store itself first.
+    pub faults: Vec<Fault>,
+    /// What could not be looked at.
+    pub warnings: Vec<Warning>,
+}
+
+/// What was found of one document.
+#[derive(Default)]
+struct CheckedDocument {
+    id: i64,
+    path: String,
+    fault: Option<Fault>,
+    is_unsealed: bool,
+    /// What the graph and the index must hold of it; nothing where that cannot be told.
+    tallies: Option<Tallies>,
+}
+
+struct Tallies {
+    link_keys: Tally,
+    name_keys: Tally,
+    places: Tally,
+}
+
+impl Check {
+    /// Begins to check the store at `path`: waits up to `wait` for a writer, and keeps others waiting up
+    /// to [`Self::run`].
+    pub fn begin(path: &Path, wait: Duration) -> Result<Self> {
+        // Nothing is made beside what is no store.
+        drop(Snapshot::open(path)?);
+        let lock = match db::lock(path, wait) {
+            Ok(lock) => Some(lock),
+            Err(error) if error.kind() == ErrorKind::ReadOnly => None,
+            Err(error) => return Err(error),
+        };
+        let snapshot = Snapshot::open(path)?;
+        let folder = folder(snapshot.path());
+        let inspection = inspect(&folder);
+        let mut faults = Vec::new();
+        if index::has_leftovers(&folder) {
+            let message = "temporary files of an interrupted writer take space";
+            faults.push(Fault::new(FaultKind::IndexLeftovers, message));
+        }
+        let open = or_fault(snapshot.intent_paths(), &mut faults)?;
+        faults.extend(
+            open.iter().map(|path| {
+                Fault::of(path, FaultKind::EditOpen, "an edit was begun and not ended")
+            }),
+        );
+        Ok(Self { snapshot, inspection, faults, lock })
+    }
+
+    /// The state that is checked.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Checks all of it. `is_full` lets SQLite check the agreement of all indices; `is_reparsed` parses
+    /// every document anew, and compares.
+    pub fn run(self, is_full: bool, is_reparsed: bool) -> Result<Checked> {
+        let Self { snapshot, inspection, mut faults, lock } = self;
+        drop(lock);
+        for found in
+            [snapshot.database_faults(is_full), snapshot.meta_faults(), snapshot.orphan_faults()]
+        {
+            let found = or_fault(found, &mut faults)?;
+            faults.extend(found);
+        }
+        let mut warnings = Vec::new();
+        let can_parse = snapshot.has_current_parser();
+        if !can_parse {
+            let message =
+                "the documents were parsed by an older program; `mdsel ingest` parses them";
+            warnings.push(Warning::new("PARSED_BEFORE", message));
+        }
+        let mut keys = or_fault(snapshot.key_tallies(), &mut faults)?;
+        let mut index = Comparison::new(&inspection, &snapshot, &mut faults)?;
+        let ids = or_fault(snapshot.ids(), &mut faults)?;
+        let documents = Documents {
+            snapshot: &snapshot,
+            is_reparsed: is_reparsed && can_parse,
+            large: Mutex::new(()),
+        };
+        let mut unsealed = 0_usize;
+        on_all_cores(
+            &ids,
+            || Packer::new().ok(),
+            |packer, id| documents.check(*id, packer.as_mut()),
+            |checked: Result<CheckedDocument>| -> Result<()> {
+                let CheckedDocument { id, path, fault, is_unsealed, tallies } = checked?;
+                unsealed += usize::from(is_unsealed);
+                let [links, names] = &mut keys;
+                let in_graph =
+                    [links.remove(&id), names.remove(&id)].map(Option::unwrap_or_default);
+                let Some(tallies) = tallies else {
+                    index.forget(id);
+                    faults.extend(fault);
+                    return Ok(());
+                };
+                let is_in_graph = in_graph == [tallies.link_keys, tallies.name_keys];
+                faults.extend(fault.or_else(|| {
+                    let message = "its keys in the graph are not those of its links and names";
+                    (!is_in_graph).then(|| Fault::of(&path, FaultKind::Rows, message))
+                }));
+                faults.extend(index.compare(id, &path, tallies.places));
+                Ok(())
+            },
+        )?;
+        if unsealed > 0 && can_parse {
+            let message = format!("{unsealed} documents have no seal");
+            faults.push(Fault::new(FaultKind::Meta, message));
+        }
+        if keys.iter().any(|keys| !keys.is_empty()) {
+            faults.push(Fault::new(FaultKind::Orphan, "a key of the graph has no document"));
+        }
+        faults.extend(index.rest());
+        faults.sort();
+        faults.dedup();
+        Ok(Checked { faults, warnings })
+    }
+}
+
+/// What was asked for; a damaged store is a fault of it, and tells nothing.
+fn or_fault<T: Default>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<T> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
+            faults.push(Fault::new(FaultKind::Database, error.to_string()));
+            Ok(T::default())
+        }
+        other => other,
+    }
+}
+
+/// How the index compares with the store.
+struct Comparison<'a> {
+    /// What it holds; `None` where that is not to be compared.
+    places: Option<&'a PlaceTallies>,
+    seen: usize,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(
+        inspection: &'a Usable<Inspection>,
+        snapshot: &Snapshot,
+        faults: &mut Vec<Fault>,
+    ) -> Result<Self> {
+        let highest = or_fault(snapshot.ids(), faults)?.last().copied().unwrap_or(0);
+        let (kind, message) = match inspection {
+            Ok(Inspection { stamp, places }) => {
+                let is_foreign = stamp.store != snapshot.identity();
+                match stamp.generation.cmp(&snapshot.generation()) {
+                    _ if is_foreign => (FaultKind::IndexForeign, Unusable::Foreign.to_string()),
+                    std::cmp::Ordering::Greater => {
+                        (FaultKind::IndexForeign, Unusable::Foreign.to_string())
+                    }
+                    std::cmp::Ordering::Less => {
+                        let message = "the full-text index follows an older state of the store";
+                        (FaultKind::IndexBehind, message.to_owned())
+                    }
+                    std::cmp::Ordering::Equal if stamp.through != highest => {
+                        let message = "its stamp names another document than the last";
+                        (FaultKind::IndexDamaged, message.to_owned())
+                    }
+                    std::cmp::Ordering::Equal => {
+                        return Ok(Self { places: Some(places), seen: 0 });
+                    }
+                }
+            }
+            Err(reason) => {
+                let kind = match reason {
+                    Unusable::Missing => FaultKind::IndexMissing,
+                    Unusable::Foreign => FaultKind::IndexForeign,
+                    Unusable::Damaged(_) => FaultKind::IndexDamaged,
+                };
+                (kind, reason.to_string())
+            }
+        };
+        faults.push(Fault::new(kind, message));
+        Ok(Self { places: None, seen: 0 })
+    }
+
+    /// Compares what the index holds of a document.
+    fn compare(&mut self, id: i64, path: &str, expected: Tally) -> Option<Fault> {
+        let held = self.places?.get(&id).copied();
+        self.seen += usize::from(held.is_some());
+        let message = match held {
+            Some(held) if held == expected => return None,
+            Some(_) => "the full-text index holds other sections of it",
+            None => "the full-text index does not hold it",
+        };
+        Some(Fault::of(path, FaultKind::IndexDiffers, message))
+    }
+
+    /// Lets a document be that cannot be compared.
+    fn forget(&mut self, id: i64) {
+        let is_held = self.places.is_some_and(|places| places.contains_key(&id));
+        self.seen += usize::from(is_held);
+    }
+
+    /// What the index holds of no document.
+    fn rest(&self) -> Option<Fault> {
+        let held = self.places?.len();
+        (held > self.seen).then(|| {
+            let message = "the full-text index holds sections of documents that are gone";
+            Fault::new(FaultKind::IndexDiffers, message)
+        })
+    }
+}
+
+/// The documents of a store under check.
+struct Documents<'a> {
+    snapshot: &'a Snapshot,
+    is_reparsed: bool,
+    /// Held by whoever checks a large document.
+    large: Mutex<()>,
+}
+
+impl Documents<'_> {
+    fn check(&self, id: i64, packer: Option<&mut Packer>) -> Result<CheckedDocument> {
+        let stored = match self.snapshot.document(id) {
+            Ok(Some(stored)) => stored,
+            Ok(None) => return Ok(unreadable(id, "it is listed and not found")),
+            Err(error) => return damaged(id, error),
+        };
+        let is_large = stored.state.size > limits::CHECK_BYTES as u64;
+        let alone = is_large.then(|| self.large.lock().unwrap_or_else(PoisonError::into_inner));
+        let checked = match self.snapshot.rows(id) {
+            Ok(Some(rows)) => Ok(self.check_rows(id, &rows, packer)),
+            Ok(None) => Ok(unreadable(id, "it is listed and not found")),
+            Err(error) => damaged(id, error).map(|checked| {
+                let fault = checked.fault.map(|fault| Fault { file: Some(stored.path), ..fault });
+                CheckedDocument { fault, ..checked }
+            }),
+        };
+        drop(alone);
+        checked
+    }
+
+    fn check_rows(
+        &self,
+        id: i64,
+        rows: &StoredRows,
+        packer: Option<&mut Packer>,
+    ) -> CheckedDocument {
+        let path = rows.document.path.clone();
+        let is_unsealed = !rows.is_sealed();
+        let faulty = |kind, message: String| CheckedDocument {
+            fault: Some(Fault::of(&path, kind, message)),
+            is_unsealed,
+            id,
+            ..Default::default()
+        };
+        let bytes = match rows.bytes() {
+            Ok(bytes) => bytes,
+            Err(message) => return faulty(FaultKind::Bytes, message.to_owned()),
+        };
+        let decoded = match rows.decode(&bytes) {
+            Ok(decoded) => decoded,
+            Err(message) => return faulty(FaultKind::Rows, message),
+        };
+        let sum = |keys: Vec<i64>| Tally::of(keys.into_iter().map(i64::cast_unsigned));
+        let tallies = Tallies {
+            link_keys: sum(decoded.links.link_keys(&path)),
+            name_keys: sum(decoded.links.name_keys()),
+            places: expected(id, decoded.outline.sections.iter().map(|section| section.level)),
+        };
+        drop(decoded);
+        let packer = packer.filter(|_| self.is_reparsed);
+        let difference = packer.and_then(|packer| reparsed(rows, bytes, packer));
+        let fault = difference.map(|message| Fault::of(&path, FaultKind::Parse, message));
+        CheckedDocument { id, fault, is_unsealed, tallies: Some(tallies), path }
+    }
+}
+
+/// How the rows differ from those that the bytes give when they are parsed anew.
+fn reparsed(rows: &StoredRows, bytes: Vec<u8>, packer: &mut Packer) -> Option<String> {
+    let stored = &rows.document;
+    match packed(stored.path.clone(), bytes, stored.hash, stored.state, packer) {
+        Ok(Ok(fresh)) => {
+            let part = rows.derived.difference(fresh.derived())?;
+            Some(format!("parsed anew, it has other {part}"))
+        }
+        Ok(Err(reason)) => Some(format!("it would not be taken: {reason}")),
+        Err(error) => Some(format!("it cannot be parsed: {error}")),
+    }
+}
+
+/// A document that its id alone names.
+fn unreadable(id: i64, message: &str) -> CheckedDocument {
+    let message = format!("document {id}: {message}");
+    let fault = Some(Fault::new(FaultKind::Database, message));
+    CheckedDocument { id, fault, ..Default::default() }
+}
+
+/// A fault of the store in the rows of a document.
+fn damaged(id: i64, error: Error) -> Result<CheckedDocument> {
+    match error.kind() {
+        ErrorKind::StoreCorrupt | ErrorKind::Limit => Ok(unreadable(id, &error.to_string())),
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,172 @@
+//! What is derived from the bytes of a document and stored beside them, and the seal on it.
+//!
+//! Written by the writer, read back by the checks. Invariant: the seal of what was read equals the seal
+//! of what was written exactly where both are the same.
+
+use std::collections::BTreeSet;
+
+use crate::limits;
+use crate::links::Outgoing;
+use crate::markdown::outline::{Node, NodeKind, Outline};
+use crate::store::NewDocument;
+
+use super::{markup_codec, name_key, outline_codec, sql, title_keys, without_extension};
+
+/// Something in a document that could not be taken as it stands, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::store) struct StoredDiagnostic {
+    pub(in crate::store) code: String,
+    pub(in crate::store) line: Option<i64>,
+    pub(in crate::store) message: String,
+}
+
+/// All rows of a document but those of its bytes and of its keys in the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::store) struct DerivedRows {
+    /// Its path relative to the root.
+    pub(in crate::store) path: String,
+    /// The path as documents are named by suffixes of it.
+    pub(in crate::store) name_key: String,
+    /// blake3 of its bytes.
+    pub(in crate::store) hash: [u8; 32],
+    /// Lines, words, sections, blocks and links.
+    pub(in crate::store) counts: [i64; 5],
+    /// Whether it holds bytes that are not UTF-8.
+    pub(in crate::store) is_lossy: bool,
+    /// Whether it has markers of LDMD.
+    pub(in crate::store) has_markup: bool,
+    pub(in crate::store) outline: Option<Vec<u8>>,
+    pub(in crate::store) title_keys: Option<String>,
+    pub(in crate::store) markup: Option<Vec<u8>>,
+    /// The ids of its LDMD sections, ascending, each once.
+    pub(in crate::store) markup_ids: Vec<String>,
+    pub(in crate::store) links: Option<Vec<u8>>,
+    /// As JSON.
+    pub(in crate::store) front_matter: Option<String>,
+    /// Ascending, each once.
+    pub(in crate::store) tags: Vec<String>,
+    pub(in crate::store) diagnostics: Vec<StoredDiagnostic>,
+}
+
+/// Ascending, each once.
+fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    texts.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The counts of a document that has `links` links.
+pub(super) fn counts(outline: &Outline, links: usize) -> [i64; 5] {
+    let is_block = |node: &&Node| matches!(node.kind, NodeKind::Block(_));
+    let blocks = outline.nodes.iter().filter(is_block).count();
+    [outline.lines, outline.document.words, outline.sections.len(), blocks, links].map(sql)
+}
+
+/// The row of the links of a document that has any, or a name.
+pub(super) fn packed_links(links: &Outgoing) -> Option<Vec<u8>> {
+    (!links.is_empty()).then(|| postcard::to_stdvec(links).unwrap_or_default())
+}
+
+impl DerivedRows {
+    /// The rows of a document with its tags.
+    pub(in crate::store) fn of(new: &NewDocument, tags: Vec<String>) -> crate::error::Result<Self> {
+        let outline = &new.document.outline;
+        let packed = outline_codec::encode(outline);
+        let title_keys = title_keys::of(outline);
+        let has_markup = !new.markup.is_empty();
+        let markup = has_markup.then(|| markup_codec::encode(&new.markup));
+        let markup_bytes = markup.as_ref().map_or(0, Vec::len);
+        if packed.len().max(title_keys.len()).max(markup_bytes) > limits::MAX_OUTLINE_BYTES {
+            return Err(limits::exceeded("outline-bytes"));
+        }
+        let front_matter = new.document.front_matter.as_ref();
+        Ok(Self {
+            path: new.path.clone(),
+            name_key: name_key(without_extension(&new.path)),
+            hash: new.hash,
+            counts: counts(outline, new.links.links.len()),
+            is_lossy: new.document.is_lossy,
+            has_markup,
+            outline: Some(packed),
+            title_keys: Some(title_keys).filter(|keys| !keys.is_empty()),
+            markup,
+            markup_ids: distinct(new.markup.sections.iter().map(|section| section.id.clone())),
+            links: packed_links(&new.links),
+            front_matter: front_matter.and_then(|values| serde_json::to_string(values).ok()),
+            tags: distinct(tags),
+            diagnostics: new
+                .document
+                .diagnostics
+                .iter()
+                .map(|diagnostic| StoredDiagnostic {
+                    code: diagnostic.code.to_owned(),
+                    line: diagnostic.line.map(sql),
+                    message: diagnostic.message.clone(),
+                })
+                .collect(),
+        })
+    }
+
+    /// blake3 of all of it.
+    pub(in crate::store) fn seal(&self) -> [u8; 32] {
+        let mut seal = Seal(blake3::Hasher::new());
+        seal.text(&self.path);
+        seal.text(&self.name_key);
+        seal.field(&self.hash);
+        self.counts.iter().for_each(|count| seal.field(&count.to_le_bytes()));
+        seal.field(&[u8::from(self.is_lossy), u8::from(self.has_markup)]);
+        seal.optional(self.outline.as_deref());
+        seal.optional(self.title_keys.as_ref().map(String::as_bytes));
+        seal.optional(self.markup.as_deref());
+        seal.list(&self.markup_ids);
+        seal.optional(self.links.as_deref());
+        seal.optional(self.front_matter.as_ref().map(String::as_bytes));
+        seal.list(&self.tags);
+        for diagnostic in &self.diagnostics {
+            seal.text(&diagnostic.code);
+            seal.field(&diagnostic.line.unwrap_or(-1).to_le_bytes());
+            seal.text(&diagnostic.message);
+        }
+        *seal.0.finalize().as_bytes()
+    }
+
+    /// The first part in which this differs from `other`.
+    pub(in crate::store) fn difference(&self, other: &Self) -> Option<&'static str> {
+        [
+            ("path", self.path == other.path && self.name_key == other.name_key),
+            ("hash", self.hash == other.hash),
+            ("outline", self.outline == other.outline),
+            ("titles", self.title_keys == other.title_keys),
+            ("LDMD sections", self.markup == other.markup && self.markup_ids == other.markup_ids),
+            ("links", self.links == other.links),
+            ("front matter", self.front_matter == other.front_matter),
+            ("tags", self.tags == other.tags),
+            ("diagnostics", self.diagnostics == other.diagnostics),
+            ("counts", self == other),
+        ]
+        .into_iter()
+        .find_map(|(part, is_equal)| (!is_equal).then_some(part))
+    }
+}
+
+/// A hash of fields, none of which can be taken for a part of another.
+struct Seal(blake3::Hasher);
+
+impl Seal {
+    fn field(&mut self, bytes: &[u8]) {
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.field(text.as_bytes());
+    }
+
+    fn optional(&mut self, bytes: Option<&[u8]>) {
+        self.field(&[u8::from(bytes.is_some())]);
+        self.field(bytes.unwrap_or_default());
+    }
+
+    fn list(&mut self, texts: &[String]) {
+        self.field(&(texts.len() as u64).to_le_bytes());
+        texts.iter().for_each(|text| self.text(text));
+    }
+}

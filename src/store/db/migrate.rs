@@ -1,0 +1,160 @@
+//! Migrations: a store of an older schema brought to the newest one.
+//!
+//! Whoever does so holds the lock of the store. Invariant: the store has the old schema or the new one,
+//! whatever happens meanwhile; a copy of it as it was is left beside it where there is room, and no file
+//! that was there is overwritten.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use rusqlite::limits::Limit;
+
+use super::schema::{Age, Migration, check};
+use super::{beside, sql, store_error};
+use crate::error::{Error, Result};
+
+/// What a migration did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::store) struct Migrated {
+    /// How many migrations had run.
+    pub(in crate::store) from: usize,
+    /// How many have run now.
+    pub(in crate::store) to: usize,
+    /// The copy of the store as it was.
+    pub(in crate::store) copy: Option<PathBuf>,
+}
+
+/// Runs those of `migrations` that the store at `path` lacks, in one transaction.
+pub(super) fn migrate(
+    path: &Path,
+    connection: &mut Connection,
+    migrations: &[Migration],
+) -> Result<Option<Migrated>> {
+    let Age::Old(from) = check(path, connection, migrations)? else { return Ok(None) };
+    let wrap = |error| store_error(path, error);
+    let copy = copy_beside(path, connection, from)?;
+    let to = migrations.len();
+    let transaction = connection.transaction().map_err(wrap)?;
+    for migration in migrations.iter().skip(from) {
+        transaction.execute_batch(migration.sql).map_err(wrap)?;
+    }
+    transaction.pragma_update(None, "user_version", sql(to)).map_err(wrap)?;
+    // Nothing is committed that would be refused from here on.
+    check(path, &transaction, migrations)?;
+    transaction.commit().map_err(wrap)?;
+    Ok(Some(Migrated { from, to, copy }))
+}
+
+/// Copies the store beside itself, where there is room for that and for the migration.
+fn copy_beside(path: &Path, connection: &Connection, version: usize) -> Result<Option<PathBuf>> {
+    let size = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
+    if !has_room(path, size.saturating_mul(3)) {
+        return Ok(None);
+    }
+    let wrap = |error| store_error(path, error);
+    let suffix = format!(".v{version}.bak");
+    let partial = beside(path, &format!("{suffix}-new"));
+    // SQLite takes names as text.
+    let Some(name) = partial.to_str() else { return Ok(None) };
+    drop(std::fs::remove_file(&partial));
+    // SQLite attaches what it copies to.
+    let attached = connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1).map_err(wrap)?;
+    let copied = connection.execute("VACUUM INTO ?1", [name]);
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, attached).map_err(wrap)?;
+    copied.map_err(wrap)?;
+    let synced = std::fs::File::open(&partial).and_then(|file| file.sync_all());
+    synced.map_err(|error| Error::io(&partial, error))?;
+    let copy = free_name(path, &suffix);
+    std::fs::rename(&partial, &copy).map_err(|error| Error::io(&copy, error))?;
+    Ok(Some(copy))
+}
+
+/// A name beside the store that no file has: the store's with `suffix`, else with a number behind that.
+pub(in crate::store) fn free_name(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = beside(path, suffix);
+    let mut number = 0_u64;
+    while name.symlink_metadata().is_ok() {
+        number += 1;
+        name = beside(path, &format!("{suffix}-{number}"));
+    }
+    name
+}
+
+/// Whether the disk has room for `bytes` more, as far as it tells.
+#[cfg(unix)]
+fn has_room(path: &Path, bytes: u64) -> bool {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    rustix::fs::statvfs(folder.unwrap_or_else(|| Path::new(".")))
+        .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= bytes)
+}
+
+/// Elsewhere the system is not asked.
+#[cfg(not(unix))]
+fn has_room(_: &Path, _: u64) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema::{APPLICATION_ID, fingerprint};
+    use super::*;
+
+    const ONE: &str = "CREATE TABLE one (x)";
+    const TWO: &str = "ALTER TABLE one ADD COLUMN y; INSERT INTO one VALUES (1, 2)";
+
+    fn fingerprint_of(statements: &[&str]) -> &'static str {
+        let connection = Connection::open_in_memory().unwrap();
+        statements.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
+        Box::leak(fingerprint(&connection).unwrap().into_boxed_str())
+    }
+
+    fn old_store(path: &Path) -> Connection {
+        let connection = Connection::open(path).unwrap();
+        connection.execute_batch(ONE).unwrap();
+        connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        connection
+    }
+
+    #[test]
+    fn a_store_is_migrated_behind_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut connection = old_store(&path);
+        let first = Migration { sql: ONE, fingerprint: fingerprint_of(&[ONE]) };
+        let second = Migration { sql: TWO, fingerprint: fingerprint_of(&[ONE, TWO]) };
+        let migrations = [first, second];
+        std::fs::write(folder.path().join("a.db.v1.bak"), "mine").unwrap();
+        std::fs::write(folder.path().join("a.db.v1.bak-new"), "of a killed one").unwrap();
+        let migrated = migrate(&path, &mut connection, &migrations).unwrap().unwrap();
+        assert_eq!((migrated.from, migrated.to), (1, 2));
+        let sum = |connection: &Connection| {
+            connection.query_row("SELECT sum(y) FROM one", [], |row| row.get::<_, i64>(0))
+        };
+        assert_eq!(sum(&connection).unwrap(), 2);
+        assert_eq!(check(&path, &connection, &migrations).unwrap(), Age::Current);
+        assert_eq!(migrate(&path, &mut connection, &migrations).unwrap(), None);
+        assert_eq!(std::fs::read(folder.path().join("a.db.v1.bak")).unwrap(), b"mine");
+        let copy = Connection::open(migrated.copy.unwrap()).unwrap();
+        assert_eq!(check(&path, &copy, &migrations).unwrap(), Age::Old(1));
+        let number: i64 = copy.query_row("SELECT count(*) FROM one", [], |row| row.get(0)).unwrap();
+        assert_eq!(number, 0);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn a_migration_that_fails_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut connection = old_store(&path);
+        let before = fingerprint(&connection).unwrap();
+        let first = || Migration { sql: ONE, fingerprint: fingerprint_of(&[ONE]) };
+        // One fails half way, one makes what its fingerprint is not of.
+        for sql in ["CREATE TABLE two (x); CREATE TABLE one (x)", TWO] {
+            let migrations = [first(), Migration { sql, fingerprint: "another" }];
+            assert!(migrate(&path, &mut connection, &migrations).is_err());
+            assert_eq!(fingerprint(&connection).unwrap(), before);
+            assert_eq!(check(&path, &connection, &migrations).unwrap(), Age::Old(1));
+        }
+    }
+}

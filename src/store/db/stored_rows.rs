@@ -1,0 +1,181 @@
+//! A document as it is stored, read back to be checked.
+//!
+//! Invariant: rows of any content are read within bounded memory, and whatever they hold is a fault or
+//! none, never a panic.
+
+use rusqlite::{OptionalExtension as _, Row};
+
+use super::derived::{DerivedRows, StoredDiagnostic, counts};
+use super::snapshot::{Snapshot, stored_document};
+use super::{content, markup_codec, name_key, outline_codec, sql, title_keys, without_extension};
+use crate::error::Result;
+use crate::limits;
+use crate::links::Outgoing;
+use crate::markdown::outline::Outline;
+use crate::markdown::{front_matter, tiling};
+use crate::position::ByteSpan;
+use crate::store::StoredDocument;
+
+/// A document with all of its rows.
+pub(in crate::store) struct StoredRows {
+    /// As the store lists it.
+    pub(in crate::store) document: StoredDocument,
+    /// What was made of its bytes.
+    pub(in crate::store) derived: DerivedRows,
+    seal: Option<Vec<u8>>,
+    packed: content::PackedSpan,
+    has_all_chunks: bool,
+}
+
+/// What a document says of itself, once its rows are found to fit its bytes.
+pub(in crate::store) struct Decoded {
+    pub(in crate::store) outline: Outline,
+    pub(in crate::store) links: Outgoing,
+}
+
+impl Snapshot {
+    /// The ids of all documents, ascending.
+    pub(in crate::store) fn ids(&self) -> Result<Vec<i64>> {
+        self.wrap(
+            self.long_statement()
+                .prepare("SELECT id FROM document ORDER BY id")
+                .and_then(|mut ids| ids.query_map([], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// All rows of a document; a row larger than any that is written counts for none.
+    pub(in crate::store) fn rows(&self, id: i64) -> Result<Option<StoredRows>> {
+        let statement = "SELECT d.id, d.path, d.hash, d.size, d.mtime_ns, d.ctime_ns, d.lossy, \
+             d.ldmd, d.name_key, d.lines, d.words, d.sections, d.blocks, d.links, d.seal, \
+             iif(octet_length(o.packed) <= ?2, o.packed, NULL), \
+             iif(octet_length(t.keys) <= ?2, t.keys, NULL), \
+             iif(octet_length(m.packed) <= ?2, m.packed, NULL), \
+             iif(octet_length(l.packed) <= ?2, l.packed, NULL), \
+             iif(octet_length(f.value) <= ?2, f.value, NULL) \
+             FROM document d LEFT JOIN outline o ON o.document_id = d.id \
+             LEFT JOIN title t ON t.document_id = d.id LEFT JOIN ldmd m ON m.document_id = d.id \
+             LEFT JOIN link l ON l.document_id = d.id \
+             LEFT JOIN front_matter f ON f.document_id = d.id WHERE d.id = ?1";
+        let connection = self.statement();
+        let most = sql(limits::MAX_ROW_BYTES);
+        let read = connection.prepare_cached(statement).and_then(|mut rows| {
+            rows.query_row([id, most], |row| Ok((stored_document(row)?, row.get(14)?, part(row)?)))
+                .optional()
+        });
+        let Some((document, seal, mut derived)) = self.wrap(read)? else { return Ok(None) };
+        let texts = |statement: &str| {
+            connection
+                .prepare_cached(statement)?
+                .query_map([id], |row| row.get(0))?
+                .collect::<rusqlite::Result<Vec<String>>>()
+        };
+        let tags = "SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag";
+        derived.tags = self.wrap(texts(tags))?;
+        let ids = "SELECT id FROM ldmd_section WHERE document_id = ?1 ORDER BY id";
+        derived.markup_ids = self.wrap(texts(ids))?;
+        derived.diagnostics = self.wrap(
+            connection
+                .prepare_cached(
+                    "SELECT code, line, message FROM diagnostic WHERE document_id = ?1 \
+                     ORDER BY ordinal",
+                )
+                .and_then(|mut rows| rows.query_map([id], diagnostic)?.collect()),
+        )?;
+        let length = self.length(&document)?;
+        let span = ByteSpan::new(0, length);
+        let packed = self.wrap(content::read(&connection, id, length, span))?;
+        let chunks = self.wrap(content::stored_chunk_count(&connection, id))?;
+        let has_all_chunks = chunks == sql(content::chunk_count(length));
+        Ok(Some(StoredRows { document, derived, seal, packed, has_all_chunks }))
+    }
+}
+
+/// What the row of a document and those joined to it hold.
+fn part(row: &Row<'_>) -> rusqlite::Result<DerivedRows> {
+    Ok(DerivedRows {
+        path: row.get(1)?,
+        hash: row.get(2)?,
+        is_lossy: row.get(6)?,
+        has_markup: row.get(7)?,
+        name_key: row.get(8)?,
+        counts: [row.get(9)?, row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?],
+        outline: row.get(15)?,
+        title_keys: row.get(16)?,
+        markup: row.get(17)?,
+        markup_ids: Vec::new(),
+        links: row.get(18)?,
+        front_matter: row.get(19)?,
+        tags: Vec::new(),
+        diagnostics: Vec::new(),
+    })
+}
+
+fn diagnostic(row: &Row<'_>) -> rusqlite::Result<StoredDiagnostic> {
+    Ok(StoredDiagnostic { code: row.get(0)?, line: row.get(1)?, message: row.get(2)? })
+}
+
+impl StoredRows {
+    /// The bytes of the document; else why they are not those that were taken.
+    pub(in crate::store) fn bytes(&self) -> std::result::Result<Vec<u8>, &'static str> {
+        let bytes = self.packed.unpack().filter(|_| self.has_all_chunks);
+        let bytes = bytes.ok_or("its bytes cannot be read")?;
+        if *blake3::hash(&bytes).as_bytes() == self.document.hash {
+            Ok(bytes)
+        } else {
+            Err("its bytes do not have its hash")
+        }
+    }
+
+    /// Whether the program that wrote the document sealed its rows.
+    pub(in crate::store) fn is_sealed(&self) -> bool {
+        self.seal.is_some()
+    }
+
+    /// What the rows say, else what is wrong with them as those of a document with these bytes.
+    pub(in crate::store) fn decode(&self, bytes: &[u8]) -> std::result::Result<Decoded, String> {
+        let rows = &self.derived;
+        if self.seal.as_ref().is_some_and(|seal| *seal != rows.seal()) {
+            return Err("its rows are not those that were written".to_owned());
+        }
+        let is_kept = |is_so: bool, what: &str| {
+            if is_so { Ok(()) } else { Err(format!("its {what} do not fit its bytes")) }
+        };
+        let outline = rows.outline.as_ref().and_then(|packed| outline_codec::decode(packed));
+        let outline = outline.ok_or("its outline cannot be read")?;
+        if let Some(fault) = tiling::fault(&outline, bytes) {
+            return Err(format!("its outline does not fit: {fault}"));
+        }
+        let keys = title_keys::of(&outline);
+        is_kept(rows.title_keys.as_deref().unwrap_or_default() == keys, "titles")?;
+        is_kept(rows.name_key == name_key(without_extension(&rows.path)), "names")?;
+        is_kept(rows.is_lossy == std::str::from_utf8(bytes).is_err(), "marks")?;
+        is_kept(rows.has_markup == rows.markup.is_some(), "marks")?;
+        let markup = match &rows.markup {
+            None => crate::ldmd::Markup::default(),
+            Some(packed) => markup_codec::decode(packed, bytes.len())
+                .ok_or("its LDMD sections cannot be read")?,
+        };
+        let mut ids: Vec<&str> =
+            markup.sections.iter().map(|section| section.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        is_kept(ids == rows.markup_ids, "LDMD sections")?;
+        let links = match &rows.links {
+            None => Outgoing::default(),
+            Some(packed) => {
+                postcard::from_bytes::<Outgoing>(packed).map_err(|_| "its links cannot be read")?
+            }
+        };
+        is_kept(rows.counts == counts(&outline, links.links.len()), "counts")?;
+        let values = match &rows.front_matter {
+            None => None,
+            Some(text) => {
+                Some(serde_json::from_str(text).map_err(|_| "its front matter cannot be read")?)
+            }
+        };
+        let mut tags = values.as_ref().map(front_matter::tags).unwrap_or_default();
+        tags.sort_unstable();
+        is_kept(tags == rows.tags, "tags")?;
+        Ok(Decoded { outline, links })
+    }
+}

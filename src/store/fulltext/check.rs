@@ -1,0 +1,99 @@
+//! What can be told of an index by itself: its files, and which sections it holds.
+//!
+//! tantivy's checksums cover the files of its segments and not `meta.json`, which says which segments
+//! there are and how many rows each has; of that, everything is compared with what the segments say.
+//! Invariant: an index without fault holds the rows that were committed with its stamp.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use tantivy::index::SegmentComponent;
+use tantivy::{Index, SegmentMeta};
+
+use super::reader::places;
+use super::schema::{open, schema};
+use super::trigram_component::{self, EXTENSION};
+use super::{Place, Stamp, Unusable, Usable, guarded, stamp_of};
+use crate::store::fault::Tally;
+
+/// The sections of documents, as numbers of places.
+pub(in crate::store) type PlaceTallies = HashMap<i64, Tally>;
+
+/// What was found of an index.
+#[derive(Debug)]
+pub(in crate::store) struct Inspection {
+    /// The stamp of its last commit.
+    pub(in crate::store) stamp: Stamp,
+    /// The sections that it holds.
+    pub(in crate::store) places: PlaceTallies,
+}
+
+/// Reads all of the index in `folder`.
+pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
+    guarded(|| {
+        let index = open(folder)?;
+        let stamp = stamp_of(&index)?;
+        if index.schema() != schema().0 {
+            return Err(Unusable::Foreign);
+        }
+        let metas = index.load_metas()?;
+        let last_delete = metas.segments.iter().filter_map(SegmentMeta::delete_opstamp).max();
+        if last_delete.is_some_and(|last| last > metas.opstamp) {
+            return Err(damaged("meta.json"));
+        }
+        let named = metas.list_segment_files();
+        for segment in &metas.segments {
+            let trigrams = SegmentComponent::Custom(EXTENSION.to_owned());
+            if !named.contains(&segment.relative_path(trigrams)) {
+                return Err(damaged("meta.json"));
+            }
+        }
+        for path in named {
+            let name = path.display().to_string();
+            // Named, but there only while rows are removed or written.
+            let is_optional = [".del", ".temp"].iter().any(|end| name.ends_with(end));
+            let is_there = folder.join(&path).exists();
+            if is_there || !is_optional {
+                let is_whole = index.directory().validate_checksum(&path);
+                is_whole.ok().filter(|is_whole| *is_whole).ok_or_else(|| damaged(&name))?;
+            }
+        }
+        let mut tallies = PlaceTallies::new();
+        for place in places_of(&index)? {
+            tallies.entry(place.document).or_default().add(place.to_number());
+        }
+        Ok(Inspection { stamp, places: tallies })
+    })
+}
+
+/// The places of all rows, which must be as many as the segments are said to have.
+fn places_of(index: &Index) -> Usable<Vec<Place>> {
+    let (searcher, places) = places(index)?;
+    for segment in searcher.segment_readers() {
+        trigram_component::open(segment)?;
+    }
+    if places.len() as u64 != searcher.num_docs() {
+        return Err(damaged("meta.json"));
+    }
+    Ok(places)
+}
+
+fn damaged(name: &str) -> Unusable {
+    Unusable::Damaged(format!("{name} is not what was written"))
+}
+
+/// The sections of a document as its outline has them: their levels, in order.
+pub(in crate::store) fn expected(document: i64, levels: impl Iterator<Item = u8>) -> Tally {
+    let places = [0].into_iter().chain(levels).enumerate();
+    Tally::of(places.map(|(section, level)| Place { document, section, level }.to_number()))
+}
+
+/// Whether temporary files of an interrupted commit lie in `folder`.
+pub(in crate::store) fn has_leftovers(folder: &Path) -> bool {
+    super::writer::leftovers(folder).next().is_some()
+}
+
+/// Removes them.
+pub(in crate::store) fn sweep(folder: &Path) {
+    super::writer::sweep(folder);
+}

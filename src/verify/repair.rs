@@ -1,0 +1,118 @@
+//! A damaged store made whole.
+//!
+//! A store file that has any damage is made anew from its whole documents, parsed again, and never mended
+//! in place: where one page is damaged, none that was not looked at is sure. What is left then is derived,
+//! and made anew from it. Invariant: nothing is given up before its file was looked for, and what is given
+//! up is told.
+
+use std::path::Path;
+
+use super::{Request, check, leftovers, name};
+use crate::edit;
+use crate::error::{ErrorKind, Result, Warning};
+use crate::ingest::{self, OptionChanges, Paths, Progress};
+use crate::store::{
+    Checked, Fault, FaultKind, LostDocument, Part, Salvaged, Snapshot, rebuild_index, salvage,
+    sweep_index,
+};
+
+/// Nobody is told how far it is.
+struct Silent;
+
+impl Progress for Silent {
+    fn start(&self, _: usize) {}
+
+    fn advance(&self) {}
+}
+
+/// Mends what a check of the store at `path` finds; tells what is lost or still damaged, and the
+/// generation behind it.
+pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
+    let found = match check(path, request) {
+        Ok((checked, _)) => Some(checked.faults),
+        Err(error) if error.kind() == ErrorKind::StoreCorrupt => None,
+        Err(error) => return Err(error),
+    };
+    let is_damaged = |part: Part| {
+        let faults = found.iter().flatten();
+        faults.map(|fault| fault.kind.part()).any(|damaged| damaged == part)
+    };
+    let mut warnings = Vec::new();
+    let mut lost = Vec::new();
+    if found.is_none() || is_damaged(Part::Database) {
+        let salvaged = salvage(path, request.wait)?;
+        warnings.push(Warning::new("STORE_REPAIRED", told(&salvaged)));
+        warnings.extend(salvaged.warnings);
+        lost = from_files(path, request, salvaged.lost, &mut warnings)?;
+        rebuild_index(path, request.wait)?;
+    } else if is_damaged(Part::Index) {
+        rebuild_index(path, request.wait)?;
+        warnings.push(Warning::new("INDEX_REBUILT", "the full-text index has been made anew"));
+    }
+    if found.is_none() || is_damaged(Part::Leftover) {
+        warnings.extend(edit::settle(path)?);
+        sweep_index(path, request.wait)?;
+        let snapshot = Snapshot::open(path)?;
+        for leftover in leftovers(&snapshot)? {
+            edit::remove_temporary(snapshot.root(), &leftover);
+            let message = format!("{leftover} has been removed");
+            warnings.push(Warning::new("LEFTOVER_REMOVED", message));
+        }
+    }
+    let (mut checked, generation) = check(path, request)?;
+    checked.faults.extend(lost);
+    checked.warnings.splice(0..0, warnings);
+    Ok((checked, generation))
+}
+
+fn told(salvaged: &Salvaged) -> String {
+    let Salvaged { recovered, kept, .. } = salvaged;
+    let kept = name(kept);
+    format!(
+        "the store has been made anew with {recovered} documents; the old one is kept as {}",
+        kept.display()
+    )
+}
+
+/// Brings documents that are lost into the store at `path` from their files; tells which have none.
+fn from_files(
+    path: &Path,
+    request: &Request<'_>,
+    lost: Vec<LostDocument>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<Fault>> {
+    let paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
+    if !paths.is_empty() && Snapshot::open(path)?.root().is_dir() {
+        let request = ingest::Request {
+            store: path,
+            root: None,
+            folder: path,
+            paths: Paths::Stored(&paths),
+            options: OptionChanges::default(),
+            force: false,
+            wait: request.wait,
+        };
+        ingest::run(&request, &Silent)?;
+    }
+    let snapshot = Snapshot::open(path)?;
+    let mut faults = Vec::new();
+    for document in lost {
+        let Some(path) = document.path else {
+            let message = "a document whose path cannot be read";
+            faults.push(Fault { file: None, kind: FaultKind::Lost, message: message.to_owned() });
+            continue;
+        };
+        let Some(stored) = snapshot.document_at(&path)? else {
+            let message = "its bytes are lost, and its file is not there".to_owned();
+            faults.push(Fault { file: Some(path), kind: FaultKind::Lost, message });
+            continue;
+        };
+        let (code, what) = if document.hash == Some(stored.hash) {
+            ("TAKEN_FROM_FILE", "it was taken from its file, which is the one that was stored")
+        } else {
+            ("NEW_VERSION", "it was taken from its file, which is not the one that was stored")
+        };
+        warnings.push(Warning::new(code, format!("{path}: {what}")));
+    }
+    Ok(faults)
+}
