@@ -32,6 +32,7 @@ mod scan;
 mod search;
 mod select;
 mod stores;
+mod verify;
 mod watch;
 
 /// A test file that is not listed above would never run.

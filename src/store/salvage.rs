@@ -40,15 +40,15 @@ pub struct LostDocument {
 /// index is left behind.
 pub fn salvage(path: &Path, wait: Duration) -> Result<Salvaged> {
     let lock = db::lock(path, wait)?;
-    let new = beside(path, "-repaired");
-    remove(&new)?;
-    let wreck = Wreck::open(path)?;
-    let result = write(&new, wreck).and_then(|salvaged| {
+    let (new, copy) = (beside(path, "-repaired"), beside(path, "-repaired-from"));
+    remove(&new).and_then(|()| remove(&copy))?;
+    let result = Wreck::open(path, &copy).and_then(|wreck| write(&new, wreck));
+    let result = result.and_then(|salvaged| {
         let kept = swap(path, &new)?;
         Ok(Salvaged { kept, ..salvaged })
     });
-    // Where it went well nothing is left but a lock file.
-    let removed = remove(&new);
+    // Where it went well nothing is left of the new file but its lock.
+    let removed = remove(&new).and_then(|()| remove(&copy));
     drop(lock);
     let salvaged = result?;
     removed?;
@@ -81,6 +81,9 @@ fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
     }
     writer.set_up(root.as_deref().unwrap_or("."), &options.unwrap_or_default())?;
     let ids = wreck.ids();
+    if !wreck.is_listed() {
+        salvaged.lost.push(LostDocument { path: None, hash: None });
+    }
     let wreck = Mutex::new(wreck);
     let take = |packer: &mut Option<Packer>, id: &i64| -> Result<Taken> {
         let found = wreck.lock().unwrap_or_else(PoisonError::into_inner).document(*id);

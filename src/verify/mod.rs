@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::edit;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::ingest::{is_really_below, resolved};
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
@@ -66,7 +66,11 @@ fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
 
 /// The temporary files of edits beside the documents, relative to the root.
 fn leftovers(snapshot: &Snapshot) -> Result<Vec<String>> {
-    let documents = snapshot.documents(None, usize::MAX)?;
+    let documents = match snapshot.documents(None, usize::MAX) {
+        // What is wrong with it is told by the check.
+        Err(error) if error.kind() == ErrorKind::StoreCorrupt => Vec::new(),
+        documents => documents?,
+    };
     let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let folders: BTreeSet<Option<String>> =
         documents.iter().map(|document| folder(&document.path)).collect();

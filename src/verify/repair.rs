@@ -98,7 +98,7 @@ fn from_files(
     let mut faults = Vec::new();
     for document in lost {
         let Some(path) = document.path else {
-            let message = "a document whose path cannot be read";
+            let message = "documents may be lost whose paths cannot be read";
             faults.push(Fault { file: None, kind: FaultKind::Lost, message: message.to_owned() });
             continue;
         };

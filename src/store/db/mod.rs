@@ -79,7 +79,7 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::TooBig) => return crate::limits::exceeded("outline-bytes"),
         Some(ErrorCode::DatabaseCorrupt) => {
             Error::new(ErrorKind::StoreCorrupt, format!("{name}: the store is damaged: {error}"))
-                .with_hint("move the file away and ingest again")
+                .with_hint("run `mdsel verify --repair`, which keeps the file aside")
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             Error::new(ErrorKind::Locked, format!("{name}: another process holds the store"))
@@ -112,7 +112,7 @@ fn corrupt(path: &Path, what: &str) -> Error {
         ErrorKind::StoreCorrupt,
         format!("{}: the store is damaged: {what}", file_name(path)),
     )
-    .with_hint("move the file away and ingest again")
+    .with_hint("run `mdsel verify --repair`, which keeps the file aside")
 }
 
 /// What the first bytes of a file say of it, before SQLite is asked.

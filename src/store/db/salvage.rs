@@ -8,12 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
+use super::schema::{MIGRATIONS, check, create};
 use super::snapshot::{connect_for_reading, root_folder};
-use super::{content, meta_seal, name_key, without_extension};
-use crate::error::Result;
+use super::{beside, connect, content, count, meta_seal, name_key, store_error, without_extension};
+use crate::error::{Error, Result};
 use crate::limits;
 use crate::position::ByteSpan;
 use crate::store::IngestOptions;
@@ -24,6 +26,10 @@ pub(in crate::store) struct Wreck {
     path: PathBuf,
     /// The paths of documents by id, as the index of paths tells them.
     paths: BTreeMap<i64, String>,
+    /// All ids that any table tells of.
+    ids: BTreeSet<i64>,
+    /// Whether one of these tables could be read to its end.
+    is_listed: bool,
 }
 
 /// A document of such a store.
@@ -43,24 +49,47 @@ pub(in crate::store) enum Found {
 }
 
 impl Wreck {
-    /// Opens the store at `path`; nothing of it is trusted.
-    pub(in crate::store) fn open(path: &Path) -> Result<Self> {
-        let (connection, _lock) = connect_for_reading(path)?;
-        let mut wreck = Self { connection, path: path.to_owned(), paths: BTreeMap::new() };
+    /// Opens the store at `path`; nothing of it is trusted. Where its schema is not one of mdsel's, a copy
+    /// of it at `copy` is given that schema, and read.
+    pub(in crate::store) fn open(path: &Path, copy: &Path) -> Result<Self> {
+        let connection = match connect_for_reading(path) {
+            Ok((connection, _)) if check(path, &connection, MIGRATIONS).is_ok() => connection,
+            _ => {
+                give_schema(path, copy)?;
+                connect_for_reading(copy)?.0
+            }
+        };
+        let mut wreck = Self {
+            connection,
+            path: path.to_owned(),
+            paths: BTreeMap::new(),
+            ids: BTreeSet::new(),
+            is_listed: false,
+        };
         // The index of paths has all that is asked for; the table is not touched.
-        let paths = wreck.scan("SELECT id, path FROM document ORDER BY path", |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        });
+        let statement = "SELECT id, path FROM document ORDER BY path";
+        let (paths, is_whole) = wreck.scan(statement, |row| Ok((row.get(0)?, row.get(1)?)));
         wreck.paths = paths.into_iter().collect();
+        wreck.ids = wreck.paths.keys().copied().collect();
+        wreck.is_listed = is_whole;
+        for statement in [
+            "SELECT id FROM document NOT INDEXED ORDER BY id",
+            "SELECT document_id FROM outline ORDER BY document_id",
+        ] {
+            let (ids, is_whole) = wreck.scan(statement, |row| row.get::<_, i64>(0));
+            wreck.ids.extend(ids);
+            wreck.is_listed |= is_whole;
+        }
         Ok(wreck)
     }
 
-    /// The rows of a statement from both ends, each up to what cannot be read.
+    /// The rows of a statement from both ends, each up to what cannot be read; and whether there was
+    /// nothing of that.
     fn scan<T>(
         &self,
         statement: &str,
-        map: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-    ) -> Vec<T> {
+        map: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> (Vec<T>, bool) {
         let mut found = Vec::new();
         for direction in ["ASC", "DESC"] {
             let Ok(mut prepared) = self.connection.prepare(&format!("{statement} {direction}"))
@@ -71,24 +100,22 @@ impl Wreck {
             loop {
                 match rows.next() {
                     Ok(Some(row)) => found.extend(map(row).ok()),
-                    Ok(None) => return found,
+                    Ok(None) => return (found, true),
                     Err(_) => break,
                 }
             }
         }
-        found
+        (found, false)
     }
 
     /// The ids of all documents that any table tells of.
     pub(in crate::store) fn ids(&self) -> Vec<i64> {
-        let mut ids: BTreeSet<i64> = self.paths.keys().copied().collect();
-        for statement in [
-            "SELECT id FROM document NOT INDEXED ORDER BY id",
-            "SELECT document_id FROM outline ORDER BY document_id",
-        ] {
-            ids.extend(self.scan(statement, |row| row.get::<_, i64>(0)));
-        }
-        ids.into_iter().collect()
+        self.ids.iter().copied().collect()
+    }
+
+    /// Whether these are all that there were, as far as can be told.
+    pub(in crate::store) fn is_listed(&self) -> bool {
+        self.is_listed
     }
 
     fn value<T: FromSql>(&self, statement: &str, id: i64) -> Option<T> {
@@ -149,4 +176,65 @@ impl Wreck {
     pub(in crate::store) fn generation(&self) -> i64 {
         self.meta::<i64>("generation").unwrap_or(0).clamp(0, i64::MAX / 2)
     }
+}
+
+/// Copies the store at `path` to `copy`, which is given the schema of its version: where its tables begin is
+/// taken from its own schema, as far as that names them, else from a new store.
+fn give_schema(path: &Path, copy: &Path) -> Result<()> {
+    for suffix in ["", "-wal"] {
+        match std::fs::copy(beside(path, suffix), beside(copy, suffix)) {
+            Err(error) if suffix.is_empty() || error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io(copy, error));
+            }
+            _ => {}
+        }
+    }
+    let wrap = |error| store_error(path, error);
+    let mut new = Connection::open_in_memory().map_err(wrap)?;
+    let mut connection = connect(path, copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let version: usize = connection
+        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+        .map_or(0, count);
+    let is_known = (1..=MIGRATIONS.len()).contains(&version);
+    create(&mut new, if is_known { version } else { MIGRATIONS.len() }).map_err(wrap)?;
+    let rows = |connection: &Connection| -> rusqlite::Result<Vec<SchemaRow>> {
+        let mut statement =
+            connection.prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema")?;
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            // A row that is not one of a schema is none.
+            found.extend(schema_row(row).ok());
+        }
+        Ok(found)
+    };
+    // SQLite lets a schema that it cannot read be written only so.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(wrap)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true).map_err(wrap)?;
+    let known: BTreeMap<String, i64> = rows(&connection)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(_, name, _, page, _)| (name, page))
+        .collect();
+    let transaction = connection.transaction().map_err(wrap)?;
+    transaction.execute("DELETE FROM sqlite_schema", []).map_err(wrap)?;
+    for (kind, name, table, page, sql) in rows(&new).map_err(wrap)? {
+        let page = known.get(&name).copied().unwrap_or(page);
+        transaction
+            .execute(
+                "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) \
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![kind, name, table, page, sql],
+            )
+            .map_err(wrap)?;
+    }
+    transaction.commit().map_err(wrap)?;
+    connection.close().map_err(|(_, error)| wrap(error))
+}
+
+/// Type, name, table, first page and statement of a table or an index.
+type SchemaRow = (String, String, String, i64, Option<String>);
+
+fn schema_row(row: &Row<'_>) -> rusqlite::Result<SchemaRow> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
 }

@@ -33,14 +33,14 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// Makes the schema in an empty database, in one transaction.
-pub(super) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+/// Makes the schema of a version in an empty database, in one transaction.
+pub(super) fn create(connection: &mut Connection, version: usize) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
-    for migration in MIGRATIONS {
+    for migration in MIGRATIONS.iter().take(version) {
         transaction.execute_batch(migration.sql)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", sql(MIGRATIONS.len()))?;
+    transaction.pragma_update(None, "user_version", sql(version))?;
     transaction.commit()
 }
 
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn what_is_made_is_current() {
         let mut connection = Connection::open_in_memory().unwrap();
-        create(&mut connection).unwrap();
+        create(&mut connection, MIGRATIONS.len()).unwrap();
         assert_eq!(check(Path::new("x"), &connection, MIGRATIONS).unwrap(), Age::Current);
     }
 
@@ -131,7 +131,7 @@ mod tests {
             ["CREATE TABLE x (y)", "CREATE VIEW v AS SELECT 1", "DROP INDEX document_name_key"]
         {
             let mut connection = Connection::open_in_memory().unwrap();
-            create(&mut connection).unwrap();
+            create(&mut connection, MIGRATIONS.len()).unwrap();
             connection.execute_batch(extra).unwrap();
             let error = check(Path::new("x"), &connection, MIGRATIONS).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::StoreCorrupt);

@@ -181,7 +181,7 @@ impl RowWriter {
         let wrap = |error| store_error(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut connection = connect(path, &new, flags)?;
-        schema::create(&mut connection).map_err(wrap)?;
+        schema::create(&mut connection, schema::MIGRATIONS.len()).map_err(wrap)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(wrap)?;
         connection.close().map_err(|(_, error)| wrap(error))?;
         failpoint!(STORE_MADE_BESIDE);

@@ -1,0 +1,657 @@
+//! `verify`: what it finds, what it mends, and that nothing that an answer shows escapes it.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mdsel::error::{ErrorKind, Result};
+use mdsel::query::finding::Finding;
+use mdsel::query::search::{FilterRequest, Form, PatternOptions, Query, Surroundings};
+use mdsel::query::{Library, dump, search};
+use mdsel::store::{FullText, Snapshot};
+use mdsel::verify;
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, PROGRAM, Place, copy};
+
+fn tampered(place: &Place, sql: &str) {
+    let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    store.pragma_update(None, "foreign_keys", false).unwrap();
+    store.execute_batch(sql).unwrap();
+}
+
+/// The codes of the findings, each once.
+fn codes(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    let Some(findings) = json["findings"].as_array() else { return vec![answer.code()] };
+    let codes = findings.iter().map(|finding| finding["code"].as_str().unwrap().to_owned());
+    let mut codes: Vec<String> = codes.collect();
+    codes.sort();
+    codes.dedup();
+    codes
+}
+
+fn dumped(place: &Place) -> Vec<u8> {
+    place.run(&["dump"]).success().stdout
+}
+
+/// The names of the files beside the store that begin with its name and `suffix`.
+fn beside(place: &Place, suffix: &str) -> Vec<String> {
+    let names = std::fs::read_dir(place.path()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> =
+        names.filter(|name| name.starts_with(&format!(".mdsel.db{suffix}"))).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_store_that_was_only_used_is_clean_and_left_alone() {
+    let place = Place::with_fixtures();
+    place.write("guide.md", "# Guide\n\nother\n");
+    place.remove("links.md");
+    place.run(&["ingest", "guide.md"]).success();
+    let before = std::fs::read(place.join(".mdsel.db")).unwrap();
+    for arguments in [&["verify"][..], &["verify", "--full", "--reparse"], &["verify", "--repair"]]
+    {
+        // A file that differs from what is stored is no damage.
+        let answer = place.run(arguments).success().json();
+        assert_eq!(answer, json!({ "findings": [] }), "{arguments:?}");
+    }
+    assert_eq!(std::fs::read(place.join(".mdsel.db")).unwrap(), before);
+    assert!(beside(&place, ".damaged").is_empty());
+}
+
+#[test]
+fn every_damage_of_rows_is_told_and_mended() {
+    for (sql, code) in [
+        ("UPDATE outline SET packed = x'00' WHERE document_id = 3", "ROWS_DAMAGED"),
+        ("DELETE FROM outline", "ROWS_DAMAGED"),
+        ("UPDATE title SET keys = keys || 'x'", "ROWS_DAMAGED"),
+        ("UPDATE document SET words = words + 1 WHERE id = 4", "ROWS_DAMAGED"),
+        ("UPDATE document SET lossy = 1 WHERE id = 2", "ROWS_DAMAGED"),
+        ("UPDATE diagnostic SET line = 7", "ROWS_DAMAGED"),
+        ("UPDATE front_matter SET value = '{}'", "ROWS_DAMAGED"),
+        ("DELETE FROM tag", "ROWS_DAMAGED"),
+        ("UPDATE ldmd_section SET id = id || 'x'", "ROWS_DAMAGED"),
+        ("UPDATE link SET packed = zeroblob(9)", "ROWS_DAMAGED"),
+        ("DELETE FROM link_key WHERE key % 2", "ROWS_DAMAGED"),
+        ("UPDATE name_key SET key = key + 1", "ROWS_DAMAGED"),
+        ("UPDATE document SET seal = zeroblob(32) WHERE id = 1", "ROWS_DAMAGED"),
+        ("INSERT INTO link_key VALUES (1, 9999)", "ROW_ORPHANED"),
+        ("INSERT INTO tag VALUES ('x', 9999)", "ROW_ORPHANED"),
+        ("INSERT INTO content VALUES (9999 * 4096, x'00')", "ROW_ORPHANED"),
+        ("UPDATE content SET bytes = x'28b52ffd' WHERE place < 5 * 4096", "BYTES_DAMAGED"),
+        ("DELETE FROM content", "BYTES_DAMAGED"),
+        ("INSERT INTO content VALUES (1 * 4096 + 7, x'00')", "BYTES_DAMAGED"),
+        ("UPDATE document SET hash = zeroblob(32) WHERE id = 1", "BYTES_DAMAGED"),
+        ("UPDATE document SET size = size + 1 WHERE id = 2", "BYTES_DAMAGED"),
+        ("UPDATE document SET size = 1 << 40 WHERE id = 2", "DATABASE_DAMAGED"),
+        ("UPDATE document SET hash = 'x' WHERE id = 2", "DATABASE_DAMAGED"),
+        ("UPDATE document SET seal = NULL WHERE id = 5", "META_DAMAGED"),
+        (
+            "UPDATE meta SET value = '{\"extensions\":[\"md\"],\"hidden\":true,\
+          \"no_ignore\":false,\"max_file_bytes\":33554432}' WHERE key = 'options'",
+            "META_DAMAGED",
+        ),
+        ("DELETE FROM meta WHERE key = 'seal'", "META_DAMAGED"),
+        ("INSERT INTO meta VALUES ('more', 1)", "META_DAMAGED"),
+        ("UPDATE sqlite_sequence SET seq = 1", "META_DAMAGED"),
+        ("UPDATE document SET generation = 99 WHERE id = 1", "META_DAMAGED"),
+    ] {
+        let place = Place::with_fixtures();
+        let before = dumped(&place);
+        tampered(&place, sql);
+        let found = place.run(&["verify"]);
+        assert!(codes(&found).iter().any(|found| found == code), "{sql}: {}", found.text());
+        let told = place.run(&["verify", "--repair"]).success().json();
+        assert_eq!(told["warnings"][0]["code"], "STORE_REPAIRED", "{sql}");
+        let clean = place.run(&["verify", "--full", "--reparse"]).success().json();
+        assert_eq!(clean, json!({ "findings": [] }), "{sql}");
+        let after = dumped(&place);
+        // The options are no more than what the store says of itself.
+        let body = |pack: &[u8]| String::from_utf8_lossy(pack).split_once('\n').unwrap().1.len();
+        assert!(
+            after == before || code == "META_DAMAGED" && body(&after) == body(&before),
+            "{sql}"
+        );
+        assert_eq!(beside(&place, ".damaged"), [".mdsel.db.damaged"], "{sql}");
+        place.run(&["ingest", "--check"]).success();
+    }
+}
+
+#[test]
+fn what_only_parsing_tells_is_told_by_it() {
+    let place = Place::with_fixtures();
+    // Whoever forges rows takes the seal off.
+    tampered(&place, "DELETE FROM diagnostic; UPDATE document SET seal = NULL");
+    assert_eq!(codes(&place.run(&["verify"]).ends(1)), ["META_DAMAGED"]);
+    let found = place.run(&["verify", "--reparse"]).ends(1);
+    assert_eq!(codes(&found), ["META_DAMAGED", "PARSE_DIFFERS"]);
+    place.run(&["verify", "--repair"]).success();
+    place.run(&["verify", "--reparse"]).success();
+}
+
+/// Damages the index of a place.
+type Damage = fn(&Place);
+
+/// The largest file of the index with that extension.
+fn segment_file(place: &Place, extension: &str) -> std::path::PathBuf {
+    let entries = std::fs::read_dir(place.join(".mdsel.db-fts")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|other| other == extension)).collect();
+    paths.sort_by_key(|path| std::fs::metadata(path).unwrap().len());
+    paths.pop().unwrap()
+}
+
+fn change_meta(place: &Place, change: fn(&mut Value)) {
+    let path = place.join(".mdsel.db-fts/meta.json");
+    let mut meta: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    change(&mut meta);
+    std::fs::write(path, serde_json::to_vec(&meta).unwrap()).unwrap();
+}
+
+fn change_stamp(meta: &mut Value, change: fn(&mut Value)) {
+    let mut stamp: Value = serde_json::from_str(meta["payload"].as_str().unwrap()).unwrap();
+    change(&mut stamp);
+    meta["payload"] = json!(stamp.to_string());
+}
+
+#[test]
+fn every_damage_of_the_index_is_told_and_mended() {
+    let damages: [(&str, Damage); 13] = [
+        ("INDEX_MISSING", |place| {
+            std::fs::remove_dir_all(place.join(".mdsel.db-fts")).unwrap();
+        }),
+        ("INDEX_MISSING", |place| place.remove(".mdsel.db-fts/meta.json")),
+        ("INDEX_DAMAGED", |place| std::fs::remove_file(segment_file(place, "store")).unwrap()),
+        ("INDEX_DAMAGED", |place| std::fs::remove_file(segment_file(place, "trigrams")).unwrap()),
+        ("INDEX_DAMAGED", |place| {
+            let path = segment_file(place, "pos");
+            let mut bytes = std::fs::read(&path).unwrap();
+            bytes[10] ^= 1;
+            std::fs::write(path, bytes).unwrap();
+        }),
+        ("INDEX_DAMAGED", |place| {
+            change_meta(place, |meta| {
+                meta["persisted_custom_extensions"] = json!([]);
+            })
+        }),
+        ("INDEX_DAMAGED", |place| {
+            change_meta(place, |meta| {
+                change_stamp(meta, |stamp| stamp["through"] = json!(1));
+            })
+        }),
+        ("INDEX_DIFFERS", |place| {
+            change_meta(place, |meta| {
+                meta["segments"].as_array_mut().unwrap().pop().unwrap();
+            })
+        }),
+        ("INDEX_FOREIGN", |place| {
+            change_meta(place, |meta| {
+                change_stamp(meta, |stamp| stamp["store"] = json!("another"));
+            })
+        }),
+        ("INDEX_FOREIGN", |place| {
+            change_meta(place, |meta| {
+                change_stamp(meta, |stamp| stamp["generation"] = json!(99));
+            })
+        }),
+        ("INDEX_BEHIND", |place| {
+            copy(&place.join(".mdsel.db-fts"), &place.join("old"));
+            place.write("new.md", "# New\n");
+            place.run(&["ingest"]).success();
+            std::fs::remove_dir_all(place.join(".mdsel.db-fts")).unwrap();
+            std::fs::rename(place.join("old"), place.join(".mdsel.db-fts")).unwrap();
+        }),
+        ("INDEX_LEFTOVERS", |place| place.write(".mdsel.db-fts/.tmpAbCdEf", "x")),
+        ("EDIT_LEFTOVER", |place| place.write("same-name/.mdsel-edit-0123456789abcdef", "x")),
+    ];
+    for (number, (code, damage)) in damages.into_iter().enumerate() {
+        let place = Place::with_fixtures();
+        damage(&place);
+        let before = dumped(&place);
+        let found = place.run(&["verify"]).ends(1);
+        assert_eq!(codes(&found), [code], "{number}: {}", found.text());
+        place.run(&["verify", "--repair"]).success();
+        let clean = place.run(&["verify"]).success().json();
+        assert_eq!(clean, json!({ "findings": [] }), "{number}: {code}");
+        assert_eq!(dumped(&place), before);
+        assert!(beside(&place, ".damaged").is_empty(), "the store file was whole");
+    }
+}
+
+#[test]
+fn an_edit_that_is_open_is_told_and_ended() {
+    let place = Place::with_fixtures();
+    tampered(
+        &place,
+        "INSERT INTO edit_intent VALUES (1, 'guide.md', '.mdsel-edit-0', zeroblob(32))",
+    );
+    let found = place.run(&["verify"]).ends(1).json();
+    assert_eq!(found["findings"][0]["code"], "EDIT_OPEN");
+    assert_eq!(found["findings"][0]["file"], "guide.md");
+    let told = place.run(&["verify", "--repair"]).success().json();
+    assert_eq!(told["warnings"][0]["code"], "EDIT_RECOVERED");
+    place.run(&["verify"]).success();
+}
+
+#[test]
+fn what_is_lost_is_named_and_nothing_else_goes() {
+    let place = Place::with_fixtures();
+    let ids = "(SELECT id FROM document WHERE path IN ('guide.md', 'links.md', 'tables.md'))";
+    tampered(&place, &format!("UPDATE content SET bytes = x'00' WHERE place / 4096 IN {ids}"));
+    place.remove("guide.md");
+    place.write("links.md", "# Other links\n");
+    let told = place.run(&["verify", "--repair"]).ends(1).json();
+    let findings = told["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1);
+    assert_eq!((&findings[0]["code"], &findings[0]["file"]), (&json!("LOST"), &json!("guide.md")));
+    let warnings = told["warnings"].as_array().unwrap().iter();
+    let warnings: Vec<&str> = warnings.map(|warning| warning["code"].as_str().unwrap()).collect();
+    assert_eq!(warnings, ["STORE_REPAIRED", "NEW_VERSION", "TAKEN_FROM_FILE"]);
+    place.run(&["verify", "--reparse"]).success();
+    // What is left is what a fresh ingest makes.
+    let fresh = Place::new();
+    copy(place.path(), fresh.path());
+    for name in beside(&fresh, "") {
+        let path = fresh.join(&name);
+        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
+            .unwrap();
+    }
+    fresh.run(&["ingest"]).success();
+    assert!(dumped(&place) == dumped(&fresh));
+    // A second damage does not cost what was kept of the first.
+    let kept = std::fs::read(place.join(".mdsel.db.damaged")).unwrap();
+    tampered(&place, "DELETE FROM title");
+    place.run(&["verify", "--repair"]).success();
+    assert_eq!(beside(&place, ".damaged"), [".mdsel.db.damaged", ".mdsel.db.damaged-1"]);
+    assert_eq!(std::fs::read(place.join(".mdsel.db.damaged")).unwrap(), kept);
+}
+
+#[test]
+fn a_corrupt_store_is_recovered_into_a_new_file() {
+    let files: Vec<(String, String)> = (0..400)
+        .map(|number| {
+            (format!("{number}.md"), format!("# Title {number}\n\n{}\n", "word ".repeat(number)))
+        })
+        .collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    for with_files in [true, false] {
+        let place = Place::ingested(&files);
+        let before = dumped(&place);
+        let path = place.join(".mdsel.db");
+        let mut bytes = std::fs::read(&path).unwrap();
+        let pages = bytes.len() / 4096;
+        for page in [pages / 2, pages / 2 + 1, pages / 3] {
+            bytes[page * 4096..(page + 1) * 4096].fill(0xff);
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        assert_ne!(place.run(&["verify"]).status, 0);
+        if !with_files {
+            files.iter().for_each(|(path, _)| place.remove(path));
+        }
+        let told = place.run(&["verify", "--repair"]).ends(i32::from(!with_files)).json();
+        place.run(&["verify", "--full", "--reparse"]).success();
+        assert_eq!(std::fs::read(place.join(".mdsel.db.damaged")).unwrap(), bytes);
+        if with_files {
+            assert!(dumped(&place) == before);
+            continue;
+        }
+        // Every document is there as it was, or named.
+        let findings = told["findings"].as_array().unwrap();
+        assert!(findings.iter().all(|finding| finding["code"] == "LOST"));
+        let lost: Vec<&str> =
+            findings.iter().filter_map(|finding| finding["file"].as_str()).collect();
+        let mut recovered = 0;
+        for (path, text) in &files {
+            let answer = place.run_in("", &["select", &format!("{path}::*"), "-f", "raw"], "");
+            if answer.status == 0 {
+                assert_eq!(answer.text(), *text);
+                recovered += 1;
+            } else {
+                assert!(lost.contains(path), "{path} is neither there nor named");
+            }
+        }
+        assert!(recovered > 200, "{recovered} of 400");
+    }
+}
+
+#[test]
+fn what_is_no_store_or_newer_is_no_matter_of_repair() {
+    let place = Place::with(&[("a.md", "# A\n")]);
+    assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_NOT_FOUND");
+    place.run(&["ingest"]).success();
+    tampered(&place, "PRAGMA user_version = 99");
+    assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_TOO_NEW");
+    std::fs::write(place.join(".mdsel.db"), "x".repeat(200)).unwrap();
+    assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_FOREIGN");
+    let held = Place::ingested(&[("a.md", "# A\n")]);
+    let lock = std::fs::File::open(held.join(".mdsel.db-lock")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(held.run(&["verify", "--wait", "0"]).ends(2).code(), "LOCKED");
+}
+
+#[test]
+fn hostile_stores_are_told_within_time_and_memory() {
+    for sql in [
+        // A row that is larger than any that is read.
+        "UPDATE outline SET packed = zeroblob(270 << 20) WHERE document_id = 1",
+        "UPDATE content SET bytes = zeroblob(140 << 20) WHERE place = 1 * 4096",
+        // An outline of another document, whose spans end behind the bytes of this one.
+        "UPDATE outline SET packed = (SELECT packed FROM outline o JOIN document ON id = document_id \
+         ORDER BY size DESC LIMIT 1) WHERE document_id = (SELECT id FROM document ORDER BY size LIMIT 1); \
+         UPDATE document SET seal = NULL",
+        "UPDATE ldmd SET packed = zeroblob(40); UPDATE document SET seal = NULL",
+        "UPDATE document SET id = -id, seal = NULL; UPDATE content SET place = -place",
+        "UPDATE document SET size = 1 << 30, seal = NULL",
+    ] {
+        let place = Place::with_fixtures();
+        tampered(&place, sql);
+        // 1 GiB of memory and ten seconds of time are far more than it takes.
+        let limited = format!("ulimit -v 2000000; ulimit -t 20; exec {PROGRAM} verify --reparse");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &limited])
+            .current_dir(place.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{sql}: {text} {output:?}");
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{sql}");
+    }
+    // What is no schema of mdsel is not even looked at.
+    for sql in [
+        "CREATE TRIGGER t AFTER INSERT ON document BEGIN DELETE FROM document; END",
+        "DROP TABLE title; CREATE VIEW title AS WITH RECURSIVE r(document_id) AS \
+         (SELECT 1 UNION ALL SELECT document_id + 1 FROM r) SELECT document_id, 'x' AS keys FROM r",
+    ] {
+        let place = Place::with_fixtures();
+        let before = dumped(&place);
+        tampered(&place, sql);
+        assert_eq!(place.run(&["verify"]).ends(2).code(), "STORE_CORRUPT");
+        place.run(&["verify", "--repair"]).success();
+        assert!(dumped(&place) == before);
+    }
+}
+
+/// Repeats of what is random: few here, more where `MDSEL_SOAK` asks for them.
+fn repeats(few: u64) -> u64 {
+    std::env::var("MDSEL_SOAK").ok().and_then(|soak| soak.parse::<u64>().ok()).unwrap_or(1) * few
+}
+
+/// Numbers that differ from round to round, and never from run to run (SplitMix64).
+fn random(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    move |below| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
+    }
+}
+
+/// Does `round` for each of so many numbers, on two threads.
+fn rounds(count: u64, round: impl Fn(u64) + Sync) {
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        break;
+                    }
+                    round(number);
+                }
+            });
+        }
+    });
+}
+
+fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
+    let request = verify::Request {
+        store,
+        is_full: false,
+        is_reparsed: false,
+        is_repair,
+        wait: Duration::ZERO,
+        after: None,
+    };
+    Ok(verify::verify(&request)?.findings)
+}
+
+/// All that answers are made of: the pack, and of each document its structure, its graph and its names.
+fn shown(store: &Path) -> Result<String> {
+    let snapshot = Snapshot::open(store)?;
+    let library = Library::new(&snapshot);
+    let mut pack = Vec::new();
+    dump::dump(&library, false, &mut pack)?;
+    let mut shown = String::from_utf8_lossy(&pack).into_owned();
+    for document in snapshot.documents(None, usize::MAX)? {
+        shown.push_str(&format!(
+            "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?}\n",
+            document.path,
+            document.hash,
+            snapshot.outline(&document)?,
+            snapshot.markup(&document)?,
+            snapshot.links(&document)?,
+            snapshot.front_matter(&document)?,
+            snapshot.tags(&document)?,
+            // By every way that leads to it.
+            (
+                snapshot.document_at(&document.path)?.map(|found| found.id == document.id),
+                snapshot.document(document.id)?.map(|found| found.id == document.id),
+            ),
+        ));
+    }
+    let by_id = snapshot.documents_above(0)?.len();
+    shown.push_str(&format!("{by_id} {:?} {:?}", snapshot.totals()?, snapshot.options()));
+    Ok(shown)
+}
+
+#[test]
+fn no_flipped_bit_of_the_store_changes_an_answer_unseen() {
+    let original = Place::with_fixtures();
+    let bytes = std::fs::read(original.join(".mdsel.db")).unwrap();
+    let used: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] != 0).collect();
+    let before = shown(&original.join(".mdsel.db")).unwrap();
+    let [changed, refused, found, repaired] = [const { AtomicU64::new(0) }; 4];
+    rounds(repeats(150), |round| {
+        let mut random = random(round);
+        // Most of a small store is room that nothing is in.
+        let at = if round % 4 == 0 { random(bytes.len()) } else { used[random(used.len())] };
+        let place = Place::new();
+        copy(&original.join(".mdsel.db-fts"), &place.join(".mdsel.db-fts"));
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << random(8);
+        let store = place.join(".mdsel.db");
+        std::fs::write(&store, damaged).unwrap();
+        let is_changed = shown(&store).map_or(true, |shown| shown != before);
+        changed.fetch_add(u64::from(is_changed), Ordering::Relaxed);
+        match verified(&store, false) {
+            Ok(findings) => {
+                assert!(!is_changed || !findings.is_empty(), "byte {at} changed what is shown");
+                found.fetch_add(u64::from(!findings.is_empty()), Ordering::Relaxed);
+                if findings.is_empty() {
+                    return;
+                }
+            }
+            Err(error) => {
+                let kind = error.kind();
+                refused.fetch_add(1, Ordering::Relaxed);
+                let is_foreign = matches!(
+                    kind,
+                    ErrorKind::StoreForeign | ErrorKind::StoreTooNew | ErrorKind::Io
+                );
+                assert!(is_foreign || kind == ErrorKind::StoreCorrupt, "byte {at}: {error}");
+                if is_foreign {
+                    return;
+                }
+            }
+        }
+        // Without files to fall back on: whatever is not lost is as it was.
+        let lost = verified(&store, true).unwrap();
+        assert!(lost.iter().all(|finding| finding.code == "LOST"), "byte {at}: {lost:?}");
+        let after = verified(&store, false).unwrap();
+        assert!(after.is_empty(), "byte {at}: {after:?}");
+        if lost.is_empty() {
+            repaired.fetch_add(1, Ordering::Relaxed);
+            let pack = |shown: &str| shown.split("\nEND ").next().unwrap().to_owned();
+            let after = shown(&store).unwrap();
+            let options = |pack: &str| pack.lines().skip(1).collect::<Vec<_>>().join("\n");
+            assert!(options(&pack(&after)) == options(&pack(&before)), "byte {at}");
+        }
+    });
+    eprintln!(
+        "{} flips: {changed:?} changed an answer, {found:?} were found, {refused:?} refused, \
+         {repaired:?} repaired without loss",
+        repeats(150)
+    );
+}
+
+/// The answers to a few searches, as hits and no scores: those shift with the index's history.
+fn searched(store: &Path) -> Vec<Vec<String>> {
+    let patterns = |pattern: &str| {
+        let options = PatternOptions {
+            is_literal: false,
+            ignores_case: false,
+            is_word: false,
+            is_multi_line: false,
+        };
+        Query::Patterns(vec![pattern.to_owned()], options)
+    };
+    let queries = [
+        Query::Words("install".to_owned()),
+        Query::Words("title:guide +the".to_owned()),
+        Query::Words("\"cargo install\" table*".to_owned()),
+        patterns("[a-z]{3}tall"),
+        patterns("list|table"),
+    ];
+    let (snapshot, mut full_text) = FullText::open(store).unwrap();
+    let library = Library::new(&snapshot);
+    let hits = queries.into_iter().map(|query| {
+        let request = search::Request {
+            query,
+            filter: FilterRequest {
+                globs: Vec::new(),
+                tags: Vec::new(),
+                under: Vec::new(),
+                types: Vec::new(),
+                level: None,
+            },
+            form: Form::Hits,
+            surroundings: Surroundings { before: 0, after: 0, is_match_only: false },
+            lines_only: false,
+            explain: false,
+            limit: 0,
+            after: None,
+        };
+        let answer = search::search(&library, &mut full_text, &request).unwrap();
+        let rows = mdsel::output::Answer::rows(&answer);
+        let mut hits: Vec<String> = rows.iter().map(|row| row["selector"].to_string()).collect();
+        hits.sort();
+        hits
+    });
+    hits.collect()
+}
+
+#[test]
+fn no_damage_of_index_files_changes_an_answer_unseen() {
+    let original = Place::with_fixtures();
+    // A segment of few rows, and one with rows that were removed.
+    original.write("guide.md", "# Guide\n\ninstall the table\n");
+    original.run(&["ingest"]).success();
+    let store = original.join(".mdsel.db");
+    let before = searched(&store);
+    assert!(before.iter().all(|hits| !hits.is_empty()), "{before:?}");
+    let names: Vec<String> = std::fs::read_dir(original.join(".mdsel.db-fts"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.ends_with(".lock"))
+        .collect();
+    let [found, healed] = [const { AtomicU64::new(0) }; 2];
+    rounds(repeats(100), |round| {
+        let mut random = random(round);
+        let place = Place::new();
+        copy(&original.join(".mdsel.db-fts"), &place.join(".mdsel.db-fts"));
+        let store = place.join(".mdsel.db");
+        std::fs::copy(original.join(".mdsel.db"), &store).unwrap();
+        let name = &names[random(names.len())];
+        let file = place.join(&format!(".mdsel.db-fts/{name}"));
+        let mut bytes = std::fs::read(&file).unwrap();
+        let at = random(bytes.len().max(1));
+        match random(10) {
+            0 => std::fs::remove_file(&file).unwrap(),
+            1 => std::fs::write(&file, &bytes[..at]).unwrap(),
+            _ if bytes.is_empty() => {}
+            _ => {
+                bytes[at] ^= 1 << random(8);
+                std::fs::write(&file, bytes).unwrap();
+            }
+        }
+        let findings = verified(&store, false).unwrap();
+        assert!(findings.iter().all(|finding| finding.code.starts_with("INDEX_")), "{findings:?}");
+        if findings.is_empty() {
+            assert_eq!(searched(&store), before, "{name} at {at}");
+        } else {
+            found.fetch_add(1, Ordering::Relaxed);
+            // No search comes to harm; what it shows is what a damaged index shows, or the truth.
+            healed.fetch_add(u64::from(searched(&store) == before), Ordering::Relaxed);
+            assert_eq!(verified(&store, true).unwrap(), [], "{name} at {at}");
+            assert_eq!(searched(&store), before, "{name} at {at}");
+            assert!(!place.join(".mdsel.db.damaged").exists());
+        }
+    });
+    eprintln!(
+        "{} damages: {found:?} were found, of which {healed:?} changed no answer",
+        repeats(100)
+    );
+}
+
+/// Every released schema, as the program that made it wrote it; never to be written anew.
+///
+/// A store of another version is added beside when the schema changes, and what it answered with it.
+#[test]
+fn stores_of_every_schema_answer_as_they_did() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/compat");
+    let versions = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
+    for version in 1..=versions.count() {
+        let place = Place::new();
+        let file = folder.join(format!("{version}.db"));
+        std::fs::copy(&file, place.join(".mdsel.db")).unwrap();
+        let answers: Value =
+            serde_json::from_slice(&std::fs::read(folder.join("answers.json")).unwrap()).unwrap();
+        let ask = |state: &str| {
+            for (command, expected) in answers.as_object().unwrap() {
+                let arguments: Vec<&str> = command.split(' ').collect();
+                let answer = place.run(&arguments).success().text();
+                let expected: Vec<&str> = expected
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|line| line.as_str().unwrap())
+                    .collect();
+                // Neither the files nor the index travelled with it.
+                let lines = answer.lines().filter(|line| !line.starts_with("warning: "));
+                let lines: Vec<&str> = lines.collect();
+                assert_eq!(lines, expected, "{state} version {version}: {command}");
+            }
+        };
+        ask("opened");
+        let copies = beside(&place, &format!(".v{version}.bak"));
+        let is_old = version
+            < std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations"))
+                .unwrap()
+                .count();
+        assert_eq!(copies.len(), usize::from(is_old));
+        if is_old {
+            assert_eq!(std::fs::read(place.join(&copies[0])).unwrap().len() % 4096, 0);
+        }
+        place.run(&["verify", "--full", "--reparse"]).success();
+        place.run(&["verify", "--repair"]).success();
+        ask("repaired");
+    }
+}
