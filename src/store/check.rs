@@ -7,6 +7,7 @@
 //! looked at, and memory is bounded whatever the rows hold.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -105,7 +106,7 @@ impl Check {
         let can_parse = snapshot.has_current_parser();
         if !can_parse {
             let message =
-                "the documents were parsed by an older program; `mdsel ingest` parses them";
+                "the documents were parsed by an older program; `mdsel ingest` does it anew";
             warnings.push(Warning::new("PARSED_BEFORE", message));
         }
         let mut keys = or_fault(snapshot.key_tallies(), &mut faults)?;
@@ -310,7 +311,11 @@ impl Documents<'_> {
 /// How the rows differ from those that the bytes give when they are parsed anew.
 fn reparsed(rows: &StoredRows, bytes: Vec<u8>, packer: &mut Packer) -> Option<String> {
     let stored = &rows.document;
-    match packed(stored.path.clone(), bytes, stored.hash, stored.state, packer) {
+    // A fault of the parser is a fault of the document, and does not end the check.
+    let parsed = catch_unwind(AssertUnwindSafe(|| {
+        packed(stored.path.clone(), bytes, stored.hash, stored.state, packer)
+    }));
+    match parsed.unwrap_or(Ok(Err("it cannot be parsed"))) {
         Ok(Ok(fresh)) => {
             let part = rows.derived.difference(fresh.derived())?;
             Some(format!("parsed anew, it has other {part}"))

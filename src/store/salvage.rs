@@ -95,8 +95,7 @@ fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
         let Some(packer) = packer else { return Err(out_of_memory()) };
         // When its file was like this is as doubtful as anything: it is read at the next ingest.
         let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
-        let packed = packed(path, bytes, hash, state, packer)?;
-        Ok(packed.map(Box::new).map_err(|_| lost))
+        Ok(packed(path, bytes, hash, state, packer)?.map(Box::new).map_err(|_| lost))
     };
     let mut bytes = 0;
     writer.begin()?;
@@ -140,6 +139,8 @@ fn out_of_memory() -> Error {
 /// Puts the store file `new` in the place of the one at `path`, which is kept; tells as what.
 fn swap(path: &Path, new: &Path) -> Result<PathBuf> {
     let kept = db::free_name(path, ".damaged");
+    let permissions = path.metadata().map_err(|error| Error::io(path, error))?.permissions();
+    std::fs::set_permissions(new, permissions).map_err(|error| Error::io(new, error))?;
     let log = beside(path, "-wal");
     // The log belongs to the file that is kept, and would be taken for that of the new one.
     if log.metadata().is_ok_and(|metadata| metadata.len() > 0) {

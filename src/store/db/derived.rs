@@ -167,6 +167,8 @@ impl Seal {
 
     fn list(&mut self, texts: &[String]) {
         self.field(&(texts.len() as u64).to_le_bytes());
-        texts.iter().for_each(|text| self.text(text));
+        for text in texts {
+            self.text(text);
+        }
     }
 }

@@ -104,7 +104,9 @@ mod tests {
 
     fn fingerprint_of(statements: &[&str]) -> &'static str {
         let connection = Connection::open_in_memory().unwrap();
-        statements.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
+        for sql in statements {
+            connection.execute_batch(sql).unwrap();
+        }
         Box::leak(fingerprint(&connection).unwrap().into_boxed_str())
     }
 

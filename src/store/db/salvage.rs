@@ -68,17 +68,15 @@ impl Wreck {
         };
         // The index of paths has all that is asked for; the table is not touched.
         let statement = "SELECT id, path FROM document ORDER BY path";
-        let (paths, is_whole) = wreck.scan(statement, |row| Ok((row.get(0)?, row.get(1)?)));
+        let (paths, is_indexed) = wreck.scan(statement, |row| Ok((row.get(0)?, row.get(1)?)));
         wreck.paths = paths.into_iter().collect();
-        wreck.ids = wreck.paths.keys().copied().collect();
-        wreck.is_listed = is_whole;
-        for statement in [
-            "SELECT id FROM document NOT INDEXED ORDER BY id",
-            "SELECT document_id FROM outline ORDER BY document_id",
-        ] {
-            let (ids, is_whole) = wreck.scan(statement, |row| row.get::<_, i64>(0));
-            wreck.ids.extend(ids);
-            wreck.is_listed |= is_whole;
+        let id = |row: &Row<'_>| row.get::<_, i64>(0);
+        let (ids, is_whole) = wreck.scan("SELECT id FROM document NOT INDEXED ORDER BY id", id);
+        wreck.ids = wreck.paths.keys().copied().chain(ids).collect();
+        wreck.is_listed = is_indexed || is_whole;
+        if !wreck.is_listed {
+            let outlines = "SELECT document_id FROM outline ORDER BY document_id";
+            wreck.ids.extend(wreck.scan(outlines, id).0);
         }
         Ok(wreck)
     }
@@ -158,13 +156,14 @@ impl Wreck {
         statement.query_row([key], |row| row.get(0)).optional().ok().flatten()
     }
 
-    /// The root as the store knows it, relative to its own folder: sealed, or a folder that is there.
+    /// The root as the store knows it, relative to its own folder: a folder that is there, unless a seal
+    /// says that it is what was written, or there is none.
     pub(in crate::store) fn root(&self) -> Option<String> {
         let seal: Option<Vec<u8>> = self.meta("seal");
         let is_sealed =
-            meta_seal(&self.connection).is_ok_and(|sealed| seal == Some(sealed.to_vec()));
+            meta_seal(&self.connection).is_ok_and(|sealed| seal.as_deref() == Some(&sealed));
         let root: Option<String> = self.meta("root");
-        root.filter(|root| is_sealed || root_folder(&self.path, root).is_dir())
+        root.filter(|root| is_sealed || seal.is_none() || root_folder(&self.path, root).is_dir())
     }
 
     /// What the last ingest took.

@@ -127,7 +127,10 @@ impl Snapshot {
             Some(snapshot) => Ok(snapshot),
             None => {
                 let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
-                RowWriter::open(&path, wait)?.close()?;
+                let migrated = RowWriter::open(&path, wait).and_then(RowWriter::close);
+                migrated.map_err(|error| {
+                    error.with_hint("it is of an older version, and brought to this one first")
+                })?;
                 Self::open_current(&path)?.ok_or_else(|| corrupt(&path, "it stays as old as it is"))
             }
         }

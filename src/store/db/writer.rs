@@ -339,7 +339,7 @@ impl RowWriter {
         }
         let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
             .query_row([], |row| row.get(0))?;
-        let [lines, words, sections, blocks, links] = derived.counts;
+        let [lines, words, sections, blocks, link_count] = derived.counts;
         prepare(
             "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
              sections, blocks, links, lossy, ldmd, generation, seal) \
@@ -356,7 +356,7 @@ impl RowWriter {
             words,
             sections,
             blocks,
-            links,
+            link_count,
             derived.is_lossy,
             derived.has_markup,
             generation + 1,
