@@ -7,7 +7,7 @@ use mdsel::address::{Selector, Tree};
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::markdown::outline::{NodeKind, Outline};
 use mdsel::markdown::words::{measure, page, page_count};
-use mdsel::markdown::{BYTE_ORDER_MARK, parse, refusal};
+use mdsel::markdown::{BYTE_ORDER_MARK, parse, refusal, tiling};
 use mdsel::position::{ByteSpan, LineIndex};
 use mdsel::query::{Library, select};
 use mdsel::store::Snapshot;
@@ -78,6 +78,7 @@ fn assert_tiles(file: &[u8], outline: &Outline) {
         assert!(node.bytes.start <= section.heading_end && section.heading_end <= section.own_end);
     }
     assert_eq!(outline.document, measure(file));
+    assert_eq!(tiling::fault(outline, file), None);
 }
 
 #[test]

@@ -419,7 +419,8 @@ fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
         is_full: false,
         is_reparsed: false,
         is_repair,
-        wait: Duration::ZERO,
+        // Another test may fork while the lock is held, and hold it up to its exec.
+        wait: Duration::from_secs(10),
         after: None,
     };
     Ok(verify::verify(&request)?.findings)

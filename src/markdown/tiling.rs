@@ -17,7 +17,7 @@ pub fn fault(outline: &Outline, file: &[u8]) -> Option<&'static str> {
     if !has_tree(outline, &lines) {
         return Some("a node does not lie in the one that holds it");
     }
-    if !has_sections(outline) {
+    if !has_sections(outline, &lines) {
         return Some("a section does not end where the next one begins");
     }
     if !has_tiles(outline, file, &lines) {
@@ -50,8 +50,9 @@ fn has_tree(outline: &Outline, lines: &LineIndex) -> bool {
     })
 }
 
-/// Whether every section ends where the next one of its level, or a higher one, begins.
-fn has_sections(outline: &Outline) -> bool {
+/// Whether every section has the lines of its heading, and ends where the next one of its level, or a higher
+/// one, begins.
+fn has_sections(outline: &Outline, lines: &LineIndex) -> bool {
     // From the last to the first: where the next section of each level, or a higher one, begins.
     let mut begins = [outline.bytes; 7];
     outline.sections.iter().rev().all(|section| {
@@ -61,8 +62,13 @@ fn has_sections(outline: &Outline) -> bool {
             && node.bytes.start <= section.heading_end
             && section.heading_end <= section.own_end
             && section.own_end <= node.bytes.end;
+        let has_heading = || {
+            let heading = ByteSpan::new(node.bytes.start, section.heading_end);
+            let heading = lines.lines(heading);
+            heading.end + 1 - heading.start == section.heading_lines
+        };
         begins.iter_mut().skip(level).for_each(|begin| *begin = node.bytes.start);
-        is_ended
+        is_ended && has_heading()
     })
 }
 
@@ -106,16 +112,20 @@ mod tests {
     fn every_change_of_a_span_is_a_fault() {
         let outline = super::super::parse(FILE).outline;
         assert_eq!(fault(&outline, FILE), None);
-        for index in 0..outline.nodes.len() {
-            for change in [
-                |node: &mut Node| node.bytes.end += 1,
-                |node: &mut Node| node.bytes.start += 1,
-                |node: &mut Node| node.lines.end += 1,
-                |node: &mut Node| node.bytes = ByteSpan { start: 9, end: 2 },
-            ] {
+        for (index, node) in outline.nodes.iter().enumerate() {
+            let forge = |change: fn(&mut Node)| {
                 let mut forged = outline.clone();
                 change(&mut forged.nodes[index]);
-                assert!(fault(&forged, FILE).is_some(), "node {index}");
+                fault(&forged, FILE).is_some()
+            };
+            assert!(forge(|node| node.lines.end += 1), "node {index}");
+            assert!(forge(|node| node.bytes = ByteSpan { start: 9, end: 2 }), "node {index}");
+            assert!(forge(|node| node.bytes.end += 1000), "node {index}");
+            // Within a container, where on its line a node begins is for parsing to tell.
+            let outer = node.parent.map(|parent| outline.nodes[parent].kind);
+            if !matches!(outer, Some(NodeKind::Block(_) | NodeKind::Item)) {
+                assert!(forge(|node| node.bytes.end += 1), "node {index}");
+                assert!(forge(|node| node.bytes.start += 1), "node {index}");
             }
         }
         for index in 0..outline.sections.len() {

@@ -24,11 +24,12 @@ const INDEXED_TABLES: [&str; 3] = ["document", "tag", "ldmd_section"];
 /// The keys of documents in one table of the graph.
 pub(in crate::store) type KeyTallies = HashMap<i64, Tally>;
 
-/// blake3 over what the store says of itself, the generation left out, which every commit changes.
+/// blake3 over what the store says of itself. Left out are the generation, which every commit changes, and
+/// the identity, which no two stores share, and the full-text index has too.
 pub(super) fn meta_seal(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
     let mut statement = connection.prepare(
-        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'seal') ORDER BY key",
+        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'identity', 'seal') ORDER BY key",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -108,10 +109,10 @@ impl Snapshot {
                 |row| row.get(0),
             ))?;
             if self.wrap(meta_seal(&connection))? != *seal {
-                fault("its root, its options or its identity are not those that were written");
+                fault("its root or its options are not those that were written");
             }
         } else if self.has_current_parser() {
-            fault("the seal on its root, its options and its identity is gone");
+            fault("the seal on its root and its options is gone");
         }
         let (is_counted, is_numbered): (bool, bool) = self.wrap(connection.query_row(
             "SELECT coalesce(max(generation), 0) <= ?1, coalesce(max(id), 0) <= \
