@@ -93,15 +93,21 @@ impl Server {
     }
 }
 
-/// What stands between the marks of a reply, which must be the only ones that bear their name.
-fn between_marks(text: &str) -> String {
+/// What stands between the marks of a reply, which must be the only ones that bear their name: the answer,
+/// and the remarks on it.
+fn parts(text: &str) -> (String, String) {
     let (first, rest) = text.split_once('\n').unwrap();
     let name = first.strip_prefix("<<mdsel ").unwrap().split(':').next().unwrap();
     assert_eq!(name.len(), 16, "{first}");
-    let end = format!("<<mdsel {name}>>");
-    let (body, _) = rest.split_once(&end).unwrap();
-    assert_eq!(text.matches(name).count(), 2);
-    body.to_owned()
+    let rest = rest.strip_suffix(&format!("<<mdsel {name}>>")).unwrap();
+    let (body, remarks) =
+        rest.split_once(&format!("<<mdsel {name}: remarks>>\n")).unwrap_or((rest, ""));
+    assert!(!body.contains(name) && !remarks.contains(name), "{text}");
+    (body.to_owned(), remarks.to_owned())
+}
+
+fn between_marks(text: &str) -> String {
+    parts(text).0
 }
 
 #[test]
@@ -247,6 +253,10 @@ fn what_cannot_be_read_gets_an_error_and_the_server_lives() {
         ("42", -32600),
         ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":[]}", -32600),
         ("{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"ping\"}", -32600),
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":5}}",
+            -32602,
+        ),
         ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"no/such\"}", -32601),
         (
             "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"rm\"}}",
@@ -309,11 +319,74 @@ fn documents_cannot_be_taken_for_the_server() {
         names.insert(text[8..24].to_owned());
     }
     assert_eq!(names.len(), 20);
-    // What a format cannot hold stands behind the mark, on lines of its own.
+    // What a format cannot hold stands behind a mark of its own, and so does what a fault names.
     let arguments = json!({ "addresses": ["a.md", "none.md"], "format": "raw" });
     let (text, _) = server.call("read", &arguments);
-    let behind = text.rsplit_once(">>\n").unwrap().1;
-    assert!(behind.starts_with("none.md: SELECTOR_NOT_FOUND"), "{text}");
+    assert!(parts(&text).1.starts_with("none.md: SELECTOR_NOT_FOUND"), "{text}");
+    let (text, is_error) = server.call("read", &json!({ "after": "x" }));
+    assert!(is_error && parts(&text).0.contains("missing field"), "{text}");
+}
+
+/// Page after page to the end, in every format that gives pages, a document is its bytes.
+#[test]
+fn pages_get_no_smaller_than_they_must() {
+    let mut long = String::from("# Long\n\n");
+    for number in 0..4000 {
+        long.push_str(&format!("w{number} "));
+        if number % 7 == 0 {
+            long.push('\n');
+        }
+    }
+    let many: String = (0..300).map(|number| format!("## Section {number}\n\ntext\n\n")).collect();
+    let place = Place::ingested(&[("long.md", &long), ("many.md", &format!("# One\n\n{many}"))]);
+    let mut server = Server::start(&place, &[]);
+    for (document, bytes) in [("long.md", long.clone()), ("many.md", format!("# One\n\n{many}"))] {
+        for (format, most) in [("json", 2000), ("json", 700), ("raw", 1500), ("json", 6007)] {
+            let mut text = String::new();
+            let mut address = format!("{document}::*");
+            let mut calls = 0;
+            loop {
+                calls += 1;
+                let arguments =
+                    json!({ "addresses": address, "format": format, "max_chars": most });
+                let (reply, is_error) = server.call("read", &arguments);
+                assert!(!is_error, "{address}: {reply}");
+                let (body, remarks) = parts(&reply);
+                let next = if format == "json" {
+                    let answer: Value = serde_json::from_str(&body).unwrap();
+                    let result = &answer["results"][0];
+                    text.push_str(result["content"].as_str().unwrap());
+                    result["pagination"]["next"].as_str().map(str::to_owned)
+                } else {
+                    text.push_str(&body);
+                    let next = remarks.split_once("more: ").map(|(_, next)| next);
+                    next.map(|next| next.lines().next().unwrap().to_owned())
+                };
+                let Some(next) = next else { break };
+                address = next;
+            }
+            // A line end is added where a page has none.
+            let squeezed = |text: &str| text.replace('\n', "");
+            assert_eq!(squeezed(&text), squeezed(&bytes), "{document} {format} {most}");
+            let fewest = bytes.len() / most + 1;
+            assert!(calls <= fewest * 6 + 4, "{document} {format} {most}: {calls} of {fewest}");
+        }
+    }
+    // Sections come as many a reply as fit, on the following ones, too.
+    let mut arguments = json!({ "documents": "many.md", "limit": 0, "max_chars": 8000 });
+    for calls in 1.. {
+        let answer = server.json("overview", &arguments);
+        let Some(next) = answer.get("next") else { break };
+        assert!(calls < 30, "one by one");
+        arguments["after"] = next.clone();
+    }
+    // What stands beside the content makes way for it.
+    let whole = json!({ "addresses": "many.md::*", "max_chars": many.len() + 1800 });
+    let answer = server.json("read", &whole);
+    assert_eq!(answer["results"][0]["content"].as_str().unwrap().len(), many.len() + 7);
+    assert!(answer["results"][0]["pagination"].is_null());
+    let bundle = server.json("context", &json!({ "addresses": "many.md", "max_chars": 1500 }));
+    assert_eq!(bundle["items"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -475,8 +548,32 @@ fn what_was_asked_before_the_input_ended_is_answered() {
     answered.sort_unstable();
     assert_eq!(answered, (100..150).collect::<Vec<_>>());
     assert!(server.end());
+    // What is no request before the greeting means nothing.
+    let mut server = Server::silent(&place, &[]);
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+    server.send(&json!({ "jsonrpc": "2.0", "id": 1, "result": {} }).to_string());
+    assert_eq!(server.request("ping", &json!({}))["result"], json!({}));
+    assert!(server.end());
+    // Whoever reads no more is not waited for.
+    let mut server = Server::start(&place, &[]);
+    let params = json!({ "name": "overview", "arguments": {} });
+    let call = json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params });
+    server.output = BufReader::new(server.child.stdout.take().unwrap_or_else(|| closed()));
+    for _ in 0..3 {
+        let input = server.input.as_mut().unwrap();
+        drop(input.write_all(format!("{call}\n").as_bytes()));
+    }
+    assert!(server.child.wait().unwrap().success());
     // Whoever only comes and goes is no fault either.
     assert!(Server::silent(&place, &[]).end());
+}
+
+/// An output that nobody reads: that of a program that has ended.
+fn closed() -> ChildStdout {
+    let mut child =
+        Command::new(PROGRAM).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    child.wait().unwrap();
+    child.stdout.take().unwrap()
 }
 
 /// Pages of memory, and open files, of a process.

@@ -13,10 +13,13 @@
 mod addresses;
 mod bad_input;
 mod budgets;
+#[path = "fuzz/checks.rs"]
+mod checks;
 mod context;
 mod corpus;
 mod edits;
 mod faults;
+mod findings;
 mod harness;
 mod help;
 mod ingest;

@@ -85,10 +85,15 @@ fn the_store_follows_the_files() {
     std::fs::write(place.join("out/program.o"), "no").unwrap();
     std::fs::rename(place.join("new"), place.join("out/new")).unwrap();
     watching.until([1, 0, 1]);
-    std::fs::remove_dir_all(place.join("out/new")).unwrap();
+    std::fs::rename(place.join("out/new"), place.join("out/v1.2")).unwrap();
+    watching.until([1, 0, 1]);
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::rename(place.join("out/v1.2"), outside.path().join("v1.2")).unwrap();
     watching.until([0, 0, 1]);
     std::fs::remove_file(place.join(".gitignore")).unwrap();
     watching.until([1, 0, 0]);
+    // A document whose name begins with the store's is one all the same.
+    std::fs::write(place.join(".mdsel.db.md"), "hidden").unwrap();
     // An edit through the store is no change to it, and nothing else is.
     place.run(&["replace", "b.md", "Two", "--content", "text"]).success();
     let told = watching.answers.recv_timeout(Duration::from_secs(1));

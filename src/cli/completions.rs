@@ -156,8 +156,10 @@ fn open(snapshot: &Snapshot, name: &str) -> Option<std::rc::Rc<OpenDocument>> {
 /// A path as a name in an address that no shell reads as anything else.
 fn encoded(path: &str) -> String {
     let mut result = String::with_capacity(path.len());
-    for scalar in path.chars() {
-        let is_plain = scalar.is_alphanumeric() || "/.-_+,@".contains(scalar);
+    for (at, scalar) in path.char_indices() {
+        // A dash in front would make an option of it.
+        let is_plain =
+            scalar.is_alphanumeric() || "/._+".contains(scalar) || scalar == '-' && at > 0;
         if is_plain {
             result.push(scalar);
         } else {
@@ -180,5 +182,6 @@ mod tests {
         assert_eq!(encoded(path), "a%20b/C%23%27s%20%28new%29%20%24x%3Ay.md");
         assert_eq!(crate::address::namespace::decode(&encoded(path)), path);
         assert_eq!(encoded("日本/é.md"), "日本/é.md");
+        assert_eq!(encoded("-a-b,c.md"), "%2Da-b%2Cc.md");
     }
 }

@@ -19,6 +19,7 @@ pub(super) fn run(arguments: &ManArgs) -> Result<Status> {
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone())
+        .source(concat!("mdsel ", env!("CARGO_PKG_VERSION")))
         .render(&mut page)
         .map_err(|error| Error::io(std::path::Path::new("manual page"), error))?;
     generated(&page)

@@ -97,7 +97,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments).into(),
     };
-    let is_json = cli.global.format() == FormatName::Json;
+    // What a server writes is messages alone.
+    let is_server = matches!(cli.command, Command::Mcp(_));
+    let is_json = cli.global.format() == FormatName::Json && !is_server;
     match dispatch(&cli) {
         Ok(status) => status.into(),
         Err(error) => fault(&error, is_json, cli.global.max_chars).into(),

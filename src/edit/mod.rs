@@ -13,8 +13,8 @@ pub mod plan;
 
 pub use answer::Answer;
 pub use change::{Done, Edit, Operation};
-pub use line::Line;
 pub(crate) use file::is_temporary;
+pub use line::Line;
 
 use std::path::Path;
 use std::time::Duration;

@@ -180,16 +180,8 @@ impl Walk<'_> {
         let is_hidden = name.starts_with(b".");
         (is_hidden && !self.options.hidden)
             || name == b".git"
-            || self.is_of_the_store(entry.path())
+            || is_of_store(entry.path(), self.store)
             || ignores.is_ignored(entry.path(), entry.file_type().is_dir())
-    }
-
-    /// Whether `path` is the store or one of the files and folders that belong to it.
-    fn is_of_the_store(&self, path: &Path) -> bool {
-        const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
-        let path = path.as_os_str().as_encoded_bytes();
-        path.strip_prefix(self.store.as_os_str().as_encoded_bytes())
-            .is_some_and(|rest| SUFFIXES.iter().any(|suffix| suffix.as_bytes() == rest))
     }
 
     /// Why a file whose name is taken is not.
@@ -209,8 +201,16 @@ impl Walk<'_> {
     }
 }
 
+/// Whether `path` is the store at `store`, or one of the files and folders that belong to it.
+pub(super) fn is_of_store(path: &Path, store: &Path) -> bool {
+    const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
+    let path = path.as_os_str().as_encoded_bytes();
+    path.strip_prefix(store.as_os_str().as_encoded_bytes())
+        .is_some_and(|rest| SUFFIXES.iter().any(|suffix| suffix.as_bytes() == rest))
+}
+
 /// The names of ignore files, the one that decides first in front.
-const IGNORE_FILES: [&str; 3] = [".mdselignore", ".ignore", ".gitignore"];
+pub(super) const IGNORE_FILES: [&str; 3] = [".mdselignore", ".ignore", ".gitignore"];
 
 /// The ignore files of the folders from the top of the repository down to the current one.
 struct IgnoreStack {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use super::walk::{IGNORE_FILES, is_of_store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::IngestOptions;
 
@@ -23,7 +24,7 @@ pub struct Watch {
     events: Receiver<notify::Result<Event>>,
     /// Watches as long as it lives.
     _watcher: RecommendedWatcher,
-    /// The store file, whose companions have names that begin with its own.
+    /// The store file, as an ingest of it names it.
     store: PathBuf,
     options: IngestOptions,
 }
@@ -66,21 +67,23 @@ impl Watch {
     /// Whether an ingest may see what happened.
     fn concerns(&self, event: notify::Result<Event>) -> Result<bool> {
         let event = event.map_err(|error| fault(&error))?;
-        Ok(event.need_rescan()
-            || !matches!(event.kind, EventKind::Access(_))
-                && event.paths.iter().any(|path| self.concerns_path(path)))
+        // What is gone, or has another name now, cannot be asked whether it was a folder.
+        let is_gone = matches!(
+            event.kind,
+            EventKind::Remove(_) | EventKind::Modify(notify::event::ModifyKind::Name(_))
+        );
+        let is_read = matches!(event.kind, EventKind::Access(_));
+        let concerns = |path: &PathBuf| self.concerns_path(path, is_gone);
+        Ok(event.need_rescan() || !is_read && event.paths.iter().any(concerns))
     }
 
-    fn concerns_path(&self, path: &Path) -> bool {
-        let store = self.store.as_os_str().as_encoded_bytes();
-        if path.as_os_str().as_encoded_bytes().starts_with(store) {
+    fn concerns_path(&self, path: &Path, is_gone: bool) -> bool {
+        if path.ancestors().any(|path| is_of_store(path, &self.store)) {
             return false;
         }
-        // A folder has seldom an extension, and one that is gone cannot be asked what it was.
-        let is_ignore_file = path.file_name().is_some_and(|name| {
-            [".gitignore", ".ignore", ".mdselignore"].iter().any(|known| name == *known)
-        });
-        self.options.takes(path) || is_ignore_file || path.extension().is_none() || path.is_dir()
+        let is_ignore_file =
+            path.file_name().is_some_and(|name| IGNORE_FILES.iter().any(|known| name == *known));
+        is_gone || self.options.takes(path) || is_ignore_file || path.is_dir()
     }
 }
 

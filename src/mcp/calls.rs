@@ -48,8 +48,9 @@ pub(super) fn call(
 struct Texts(Vec<String>);
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a text or a list of texts")]
 enum OneOrMany {
+    None(()),
     One(String),
     Many(Vec<String>),
 }
@@ -57,6 +58,7 @@ enum OneOrMany {
 impl From<OneOrMany> for Texts {
     fn from(texts: OneOrMany) -> Self {
         match texts {
+            OneOrMany::None(()) => Self::default(),
             OneOrMany::One(text) => Self(vec![text]),
             OneOrMany::Many(texts) => Self(texts),
         }
@@ -123,6 +125,9 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         parse(arguments)?;
     let after = cursor(after.as_ref())?;
     if is_ldmd {
+        if depth.is_some() {
+            return Err(usage(&"depth is for section trees"));
+        }
         let [document] =
             <[String; 1]>::try_from(documents).map_err(|_| usage(&"ldmd wants one document"))?;
         let request = ldmd::index::Request { document, limit: limit.unwrap_or(0), after };
@@ -153,6 +158,9 @@ struct Find {
 
 fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Find = parse(arguments)?;
+    if arguments.level.is_some_and(|level| !(1..=6).contains(&level)) {
+        return Err(usage(&"level is 1 to 6"));
+    }
     let request = find::Request {
         pattern: arguments.pattern,
         content: arguments.content,

@@ -5,6 +5,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
 use serde_json::{Value, json};
 
+use super::reply::framed;
 use crate::address::Fault;
 use crate::error::{Error, ErrorKind};
 use crate::output::json::compact;
@@ -55,9 +56,10 @@ pub(super) fn unresolved(fault: &Fault) -> ErrorData {
     ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, fault.message.clone(), Some(data))
 }
 
-/// The result of a call that failed.
+/// The result of a call that failed: framed, because a fault may name what stands in a document.
 pub(super) fn result(error: &Error) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(compact(&json!({ "error": object(error) })))])
+    let text = framed(&compact(&json!({ "error": object(error) })), &[]);
+    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 #[cfg(test)]

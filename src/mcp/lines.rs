@@ -9,7 +9,8 @@ use std::io::{self, BufRead, Read as _, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcError, JsonRpcMessage,
+    RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
@@ -28,12 +29,22 @@ enum Line {
 
 type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
+/// How far the conversation is.
+#[derive(Debug, Default)]
+struct State {
+    /// Requests that have no answer yet.
+    open: HashSet<RequestId>,
+    /// Whether a session has begun; what is no request means nothing before.
+    has_begun: bool,
+    /// Whether nobody reads answers any more.
+    is_over: bool,
+}
+
 /// Messages as lines of two streams.
 pub(super) struct Lines {
     input: mpsc::Receiver<Line>,
     output: Output,
-    /// Requests that have no answer yet.
-    open: Arc<watch::Sender<HashSet<RequestId>>>,
+    state: Arc<watch::Sender<State>>,
 }
 
 impl Lines {
@@ -45,7 +56,7 @@ impl Lines {
         let (sender, lines) = mpsc::channel(WAITING);
         std::thread::Builder::new().name("input".to_owned()).spawn(move || read(input, &sender))?;
         let output: Output = Arc::new(Mutex::new(Box::new(output)));
-        Ok(Self { input: lines, output, open: Arc::new(watch::Sender::default()) })
+        Ok(Self { input: lines, output, state: Arc::new(watch::Sender::default()) })
     }
 
     fn refuse(&self, error: ErrorData, id: Option<RequestId>) -> io::Result<()> {
@@ -76,6 +87,30 @@ impl Lines {
     }
 }
 
+impl Lines {
+    /// Notes what a message means for the conversation; tells whether it means anything.
+    fn takes(&self, message: &ClientJsonRpcMessage) -> bool {
+        let mut takes = true;
+        self.state.send_modify(|state| match message {
+            JsonRpcMessage::Request(request) => {
+                state.open.insert(request.id.clone());
+                state.has_begun |= matches!(request.request, ClientRequest::InitializeRequest(_));
+            }
+            JsonRpcMessage::Notification(notification) => {
+                takes = state.has_begun;
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    state.open.remove(id);
+                }
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => takes = state.has_begun,
+        });
+        takes
+    }
+}
+
 impl Transport<RoleServer> for Lines {
     type Error = io::Error;
 
@@ -83,55 +118,46 @@ impl Transport<RoleServer> for Lines {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (output, open) = (Arc::clone(&self.output), Arc::clone(&self.open));
+        let (output, state) = (Arc::clone(&self.output), Arc::clone(&self.state));
         async move {
             let written = write(&output, &message);
-            let answered = match message {
-                JsonRpcMessage::Response(response) => Some(response.id),
-                JsonRpcMessage::Error(error) => error.id,
-                JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
-            };
-            if let Some(id) = answered {
-                open.send_modify(|open| {
-                    open.remove(&id);
-                });
-            }
+            state.send_modify(|state| {
+                state.is_over |= written.is_err();
+                match &message {
+                    JsonRpcMessage::Response(response) => {
+                        state.open.remove(&response.id);
+                        state.has_begun |= !matches!(
+                            response.result,
+                            ServerResult::EmptyResult(_) | ServerResult::DiscoverResult(_)
+                        );
+                    }
+                    JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => {
+                        state.open.remove(id);
+                    }
+                    _ => {}
+                }
+            });
             written
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        while let Some(line) = self.input.recv().await {
+        let mut states = self.state.subscribe();
+        loop {
+            let line = tokio::select! {
+                // The sender lives as long as this: there is always an answer.
+                _ = states.wait_for(|state| state.is_over) => return None,
+                line = self.input.recv() => line,
+            };
+            let Some(line) = line else { break };
             match self.message(&line) {
-                Ok(None) => {}
                 // Nobody reads what is answered.
                 Err(_) => return None,
-                Ok(Some(message)) => {
-                    match &message {
-                        JsonRpcMessage::Request(request) => {
-                            let id = request.id.clone();
-                            self.open.send_modify(|open| {
-                                open.insert(id);
-                            });
-                        }
-                        JsonRpcMessage::Notification(notification) => {
-                            if let ClientNotification::CancelledNotification(cancelled) =
-                                &notification.notification
-                                && let Some(id) = &cancelled.params.request_id
-                            {
-                                self.open.send_modify(|open| {
-                                    open.remove(id);
-                                });
-                            }
-                        }
-                        JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
-                    }
-                    return Some(message);
-                }
+                Ok(Some(message)) if self.takes(&message) => return Some(message),
+                Ok(_) => {}
             }
         }
-        // The sender lives as long as this: there is always an answer.
-        drop(self.open.subscribe().wait_for(HashSet::is_empty).await);
+        drop(states.wait_for(|state| state.is_over || state.open.is_empty()).await);
         None
     }
 

@@ -19,9 +19,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
@@ -142,6 +143,22 @@ impl ServerHandler for Server {
             Err(error) => fault::result(&error),
         };
         Ok(CallToolResponse::Complete(result))
+    }
+
+    /// What is a request by its method, and by its parameters is none that it has.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<CustomResult, ErrorData> {
+        let wants = match request.method.as_str() {
+            "tools/call" => "name, a text, and arguments, an object",
+            "resources/read" => "uri, a text",
+            "tools/list" | "resources/list" | "resources/templates/list" => "cursor, a text",
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        };
+        let message = format!("the params of {} are {wants}", request.method);
+        Err(fault::data(&Error::new(ErrorKind::Usage, message)))
     }
 
     async fn list_resources(

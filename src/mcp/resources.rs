@@ -78,6 +78,11 @@ pub(super) fn read(
     let text = result["content"].as_str().unwrap_or_default();
     let mut meta = MetaObject::default();
     meta.insert("untrusted".to_owned(), json!(true));
+    for name in ["stale", "missing"] {
+        if result[name] == true {
+            meta.insert(name.to_owned(), json!(true));
+        }
+    }
     if let Some(next) = result["pagination"]["next"].as_str() {
         meta.insert("next".to_owned(), json!(uri(next)));
     }

@@ -76,13 +76,19 @@ pub(super) fn fit<Answer: List>(
     if let Some(whole) = render(answer)? {
         return Ok(whole);
     }
-    if let Some(rendered) = largest(answer.count().saturating_sub(1), |count| {
-        if count < answer.least() { Ok(None) } else { render(&answer.first(count)) }
-    })? {
+    // Less than the least is of no use, and says nothing of what more would need.
+    let below = answer.least().max(1) - 1;
+    let sizes = answer.count().saturating_sub(1 + below);
+    if let Some(rendered) = largest(sizes, |size| render(&answer.first(size + below)))? {
         return Ok(rendered);
     }
     if answer.least() == 0
         && let Some(rendered) = render(&answer.first(0))?
+    {
+        return Ok(rendered);
+    }
+    if let Some(bare) = answer.first_bare()
+        && let Some(rendered) = render(&bare)?
     {
         return Ok(rendered);
     }

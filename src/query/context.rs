@@ -170,6 +170,14 @@ impl List for Answer {
         result
     }
 
+    fn first_bare(&self) -> Option<Self> {
+        let mut result = self.first(1);
+        let Some(Item::Place(place)) = result.items.first_mut() else { return None };
+        place.answer = place.answer.bare()?;
+        result.truncated = true;
+        Some(result)
+    }
+
     fn words_of_first(&self) -> usize {
         match self.items.first() {
             Some(Item::Place(place)) => place.answer.words_shown(),

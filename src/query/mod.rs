@@ -72,6 +72,14 @@ pub trait List {
     #[must_use]
     fn first(&self, count: usize) -> Self;
 
+    /// The first item alone, without what stands beside its content; `None` where nothing does.
+    fn first_bare(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// The most words that a page of the first item may have to be less than the item; 0 where it
     /// cannot be given in pages.
     fn words_of_first(&self) -> usize {

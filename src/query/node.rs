@@ -105,7 +105,7 @@ pub struct NodeAnswer {
     /// Its bytes, or a page of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// Whether the content is only a part of it although no part was asked for.
+    /// Whether something of it was left out that was asked for.
     pub truncated: bool,
     /// The sections directly below it.
     pub children_available: Vec<Child>,
@@ -299,29 +299,56 @@ impl NodeAnswer {
         }
     }
 
+    /// The same place without what stands below it; `None` where it tells nothing of that.
+    #[must_use]
+    pub fn bare(&self) -> Option<Self> {
+        (!self.children_available.is_empty()).then(|| Self {
+            truncated: true,
+            children_available: Vec::new(),
+            children_omitted: true,
+            ..self.clone()
+        })
+    }
+
     /// The same place with a page of at most `words` words from the same first word on; `None` where
     /// there are none to show.
     #[must_use]
     pub fn paged(&self, words: usize) -> Option<Self> {
         let content = self.content.as_ref()?;
         let words = words.min(self.words_shown().checked_sub(1)?);
-        // Pages of equal length must have one that begins at the first word shown.
         let first = self.pager.first_word;
-        let words = (1..=words).rev().find(|&words| first.is_multiple_of(words))?;
+        let words = page_size(first, words)?;
         let (shown, _) = page(&content.bytes, words, 0)?;
         let number = first / words;
         let pages = page_count(self.words, words);
-        let next = (number + 1 < pages).then(|| self.pager.address(number + 1, words));
+        let behind = first + words;
+        let next = (number + 1 < pages).then(|| {
+            // Twice as much may fit again.
+            let words = (words..=words.saturating_mul(2)).rev().find(|&n| behind.is_multiple_of(n));
+            words.map(|words| self.pager.address(behind / words, words))
+        });
         let mut result = self.clone();
         let shown = content.bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
         result.lossy = std::str::from_utf8(&shown).is_err();
         result.content = Some(Content { bytes: shown, ..content.clone() });
         result.truncated = true;
-        result.pagination = Some(Pagination { page: number, pages, next });
+        result.pagination = Some(Pagination { page: number, pages, next: next.flatten() });
         result.children_omitted = !result.children_available.is_empty();
         result.children_available.clear();
         Some(result)
     }
+}
+
+/// The largest size of pages, at most `most` words, of which one begins at the word `first`.
+///
+/// The first page chooses for those behind it: only a size of many parts leaves them a choice, so that
+/// of its binary digits only the first three are kept.
+fn page_size(first: usize, most: usize) -> Option<usize> {
+    if first == 0 {
+        let low = most.checked_ilog2()?.saturating_sub(2);
+        return Some(most >> low << low);
+    }
+    (1..=most).rev().find(|&words| first.is_multiple_of(words))
 }
 
 fn pager(place: &Place) -> Pager {

@@ -55,6 +55,11 @@ impl List for Answer {
         self.clone()
     }
 
+    fn first_bare(&self) -> Option<Self> {
+        let node = self.node.as_ref()?.bare()?;
+        Some(Self { node: Some(node), ..self.clone() })
+    }
+
     fn words_of_first(&self) -> usize {
         self.node.as_ref().map_or(0, NodeAnswer::words_shown)
     }

@@ -94,6 +94,13 @@ impl List for Answer {
         result
     }
 
+    fn first_bare(&self) -> Option<Self> {
+        let mut result = self.first(1);
+        result.results = vec![self.results.first()?.bare()?];
+        result.truncated = true;
+        Some(result)
+    }
+
     fn words_of_first(&self) -> usize {
         let is_result = self.items.first().is_some_and(|item| item.is_result);
         self.results.first().filter(|_| is_result).map_or(0, NodeAnswer::words_shown)

@@ -16,7 +16,7 @@ use mdsel::query::search::{PatternOptions, required_trigrams};
 use mdsel::store::{Snapshot, trigram};
 
 /// The checks by name.
-pub const ALL: [(&str, fn(&[u8])); 8] = [
+pub(crate) const ALL: [(&str, fn(&[u8])); 8] = [
     ("outline", outline),
     ("address", address),
     ("edit", edit),
@@ -32,7 +32,7 @@ const NODES: usize = 40;
 
 /// Front matter, headings, blocks and blank lines cover every byte once, and each node's selector is its
 /// own.
-pub fn outline(bytes: &[u8]) {
+pub(crate) fn outline(bytes: &[u8]) {
     if markdown::refusal(bytes).is_some() {
         return;
     }
@@ -47,7 +47,7 @@ pub fn outline(bytes: &[u8]) {
 }
 
 /// Any text is an address, or is refused at a place in it.
-pub fn address(bytes: &[u8]) {
+pub(crate) fn address(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let scalars = text.chars().count();
     if let Err(fault) = parse_params(text, 0) {
@@ -68,7 +68,7 @@ pub fn address(bytes: &[u8]) {
 }
 
 /// A plan that is not refused leaves what stands outside of it, and is read so.
-pub fn edit(bytes: &[u8]) {
+pub(crate) fn edit(bytes: &[u8]) {
     let Some((&[kind, node, flags], rest)) = bytes.split_first_chunk::<3>() else { return };
     let mut parts = rest.splitn(2, |byte| *byte == 0xff);
     let (Some(file), content) = (parts.next(), parts.next().unwrap_or_default()) else { return };
@@ -79,8 +79,7 @@ pub fn edit(bytes: &[u8]) {
     let markup = mdsel::ldmd::parse(file, &document.opaque);
     let scope = if flags & 1 == 0 { Scope::Subtree } else { Scope::Own };
     let allow = Allow { drop: flags & 2 != 0, escape: flags & 4 != 0, duplicate: flags & 8 != 0 };
-    let positions =
-        [Position::Before, Position::After, Position::FirstChild, Position::LastChild];
+    let positions = [Position::Before, Position::After, Position::FirstChild, Position::LastChild];
     let request = match kind % 6 {
         0 => Request::Replace { content, scope, keep_heading: flags & 16 == 0 },
         1 => Request::Delete { scope },
@@ -113,10 +112,7 @@ pub fn edit(bytes: &[u8]) {
         sections.filter(|(start, ..)| (from..to).contains(start)).collect()
     };
     let moved = |start: usize| start + after.len() - file.len();
-    assert_eq!(
-        begins(&document.outline, 0, splice.at.start),
-        begins(&new, 0, splice.at.start),
-    );
+    assert_eq!(begins(&document.outline, 0, splice.at.start), begins(&new, 0, splice.at.start),);
     let behind: Vec<_> = begins(&document.outline, splice.at.end, file.len())
         .into_iter()
         .map(|(start, level, title)| (moved(start), level, title))
@@ -125,7 +121,7 @@ pub fn edit(bytes: &[u8]) {
 }
 
 /// A text that matches a pattern has the trigrams that the pattern is said to require.
-pub fn trigrams(bytes: &[u8]) {
+pub(crate) fn trigrams(bytes: &[u8]) {
     let mut parts = bytes.splitn(3, |byte| *byte == 0xff);
     let (Some(&[flags, ..]), Some(pattern), Some(text)) =
         (parts.next(), parts.next(), parts.next())
@@ -158,7 +154,7 @@ pub fn trigrams(bytes: &[u8]) {
 }
 
 /// Sections lie in each other, and every slice is of their bytes, whole scalars of them.
-pub fn ldmd(bytes: &[u8]) {
+pub(crate) fn ldmd(bytes: &[u8]) {
     if markdown::refusal(bytes).is_some() {
         return;
     }
@@ -191,7 +187,7 @@ pub fn ldmd(bytes: &[u8]) {
 }
 
 /// Records and packs are read to their end or to the first fault.
-pub fn records(bytes: &[u8]) {
+pub(crate) fn records(bytes: &[u8]) {
     let mut faults = mdsel::records::Reader::new(bytes).filter(Result::is_err);
     assert!(faults.by_ref().take(2).count() <= 1);
     if let Ok(pack) = mdsel::pack::Reader::new(bytes) {
@@ -200,9 +196,10 @@ pub fn records(bytes: &[u8]) {
 }
 
 /// What is shown drives no terminal.
-pub fn shown(bytes: &[u8]) {
+pub(crate) fn shown(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let is_safe = |scalar: char| matches!(scalar, '\n' | '\t') || !mdsel::visible::is_unsafe(scalar);
+    let is_safe =
+        |scalar: char| matches!(scalar, '\n' | '\t') || !mdsel::visible::is_unsafe(scalar);
     let shown = sanitize::text(&text);
     assert!(shown.replace("\r\n", "\n").chars().all(is_safe), "{shown:?}");
     let line = sanitize::line(&text);
@@ -216,7 +213,7 @@ const STORE: &[u8] = include_bytes!("../../fixtures/compat/2.db");
 
 /// A store with bytes changed, four of `bytes` for each change: three the place, one the value. It answers,
 /// or is refused; what it answers lies in its documents.
-pub fn store(bytes: &[u8]) {
+pub(crate) fn store(bytes: &[u8]) {
     let mut file = STORE.to_vec();
     for change in bytes.chunks_exact(4).take(64) {
         let place = u32::from_be_bytes([0, change[0], change[1], change[2]]) as usize;

@@ -14,7 +14,7 @@ use crate::query::{read, select};
 
 /// How to go on with a place of which only a page is given.
 fn more_of(node: &NodeAnswer) -> Option<String> {
-    let next = node.pagination.as_ref().filter(|_| node.truncated)?.next.as_ref()?;
+    let next = node.pagination.as_ref()?.next.as_ref()?;
     Some(format!("{} is cut: more: {next}", node.selector))
 }
 

@@ -592,8 +592,7 @@ impl Snapshot {
 pub(super) fn connect_for_reading(path: &Path) -> Result<(Connection, Option<File>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = connect(path, path, flags)?;
-    let probe =
-        connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
+    let probe = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
     let Err(error) = probe else { return Ok((connection, None)) };
     let is_unwritable = matches!(
         error.sqlite_error_code(),
