@@ -50,6 +50,7 @@ pub mod markdown;
 pub mod mcp;
 pub mod output;
 pub mod pack;
+mod parallel;
 pub mod position;
 pub mod query;
 pub mod records;

@@ -3,7 +3,9 @@
 use std::io::Read as _;
 
 use super::Status;
-use super::args::{FindArgs, Global, IndexArgs, NeighborsArgs, ReadArgs, SelectArgs, TocArgs};
+use super::args::{
+    FindArgs, FormatName, Global, IndexArgs, NeighborsArgs, ReadArgs, SelectArgs, TocArgs,
+};
 use super::store::open_fresh as open;
 use crate::address::selector::is_selector;
 use crate::error::{Error, Result};
@@ -100,6 +102,7 @@ pub(super) fn toc(global: &Global, arguments: &TocArgs) -> Result<Status> {
         documents: arguments.documents.clone(),
         depth: arguments.depth,
         max_level: arguments.max_level,
+        lines_only: global.format() == FormatName::Text,
         limit: arguments.list.limit,
         after: cursor(arguments.list.after.as_ref())?,
     };

@@ -139,7 +139,14 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         return form.reply(&answer, crate::query::Outcome::All);
     }
     let limit = limit.unwrap_or(limits::LIST_LIMIT);
-    let request = toc::Request { documents, depth, max_level: None, limit, after };
+    let request = toc::Request {
+        documents,
+        depth,
+        max_level: None,
+        lines_only: form.format == Format::Text,
+        limit,
+        after,
+    };
     let answer = stores.ask(|library| toc::toc(library, &request))?;
     form.reply(&answer, answer.outcome())
 }

@@ -27,7 +27,9 @@ pub fn text(text: &str) -> Cow<'_, str> {
 
 /// Likewise for a text that must stay on one line: a path, a title, a message.
 pub fn line(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|scalar| is_unsafe(scalar) || scalar == '\n' || scalar == '\t') {
+    // Most lines are ASCII, which is told by its bytes.
+    let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    if is_plain || !text.chars().any(|scalar| is_unsafe(scalar) || "\n\t".contains(scalar)) {
         return Cow::Borrowed(text);
     }
     let escape = |scalar: char| match scalar {

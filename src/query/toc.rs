@@ -1,5 +1,8 @@
 //! `toc`: the section tree of documents.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
@@ -9,6 +12,8 @@ use super::library::{Freshness, OpenDocument};
 use super::{Cursor, Library, List, Outcome, documents, groups};
 use crate::address::Fault;
 use crate::error::{Result, Warning};
+use crate::parallel;
+use crate::store::StoredDocument;
 
 /// What to list.
 #[derive(Clone, Debug)]
@@ -19,6 +24,8 @@ pub struct Request {
     pub depth: Option<usize>,
     /// The deepest heading level.
     pub max_level: Option<u8>,
+    /// Whether titles and lines are enough, and slugs, paths and addresses need not be made.
+    pub lines_only: bool,
     /// Sections to give at most; 0 for all.
     pub limit: usize,
     /// Where a former answer ended.
@@ -142,7 +149,14 @@ pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let (mut part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let named = documents::named(library, &request.documents)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
-    let file = |stored: &_| Ok(sections(library, &*library.open(stored)?, request));
+    let is_all = most(request.limit) == usize::MAX && part.start() == 0;
+    let made =
+        if is_all { on_all_cores(library, &named.documents, request)? } else { HashMap::new() };
+    let made = RefCell::new(made);
+    let file = |stored: &StoredDocument| match made.borrow_mut().remove(&stored.id) {
+        Some(file) => Ok(file),
+        None => Ok(sections(library, &*library.open(stored)?, request)),
+    };
     let (files, next) = groups::within(
         &named.documents,
         &mut part,
@@ -151,6 +165,23 @@ pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
         file,
     )?;
     Ok(Answer { files, is_single, unresolved_selectors: named.faults, warnings, next, part })
+}
+
+/// The trees of all of `documents`, by their ids.
+fn on_all_cores(
+    library: &Library<'_>,
+    documents: &[StoredDocument],
+    request: &Request,
+) -> Result<HashMap<i64, File>> {
+    let snapshot = library.snapshot;
+    let mut files = HashMap::with_capacity(documents.len());
+    parallel::on_all_cores(
+        documents,
+        || Library::new(snapshot),
+        |library, stored| Ok((stored.id, sections(library, &*library.open(stored)?, request))),
+        |file: Result<(i64, File)>| file.map(|(id, file)| drop(files.insert(id, file))),
+    )?;
+    Ok(files)
 }
 
 fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -> File {
@@ -166,12 +197,13 @@ fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -
             *above += total;
         }
     }
+    let told = |make: &dyn Fn() -> String| if request.lines_only { String::new() } else { make() };
     let mut paths: Vec<Option<String>> = Vec::with_capacity(outline.sections.len());
     let mut depths: Vec<usize> = Vec::with_capacity(outline.sections.len());
     let mut entries = Vec::new();
     for (index, section) in outline.sections.iter().enumerate() {
         let parent = tree.parent_section(section.node);
-        let part = section.path_part();
+        let part = if request.lines_only { None } else { section.path_part() };
         let path = match parent {
             None => part,
             Some(parent) => match (paths.get(parent).and_then(Option::as_ref), part) {
@@ -198,7 +230,7 @@ fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -
             depth,
             section: Section {
                 title: section.title.clone(),
-                slug: section.slug.clone(),
+                slug: told(&|| section.slug.clone()),
                 level: section.level,
                 line_start: node.lines.start,
                 line_end: node.lines.end,
@@ -206,8 +238,8 @@ fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -
                 char_count: totals.get(index).copied().unwrap_or(0),
                 own_char_count: section.own.chars,
                 path,
-                anchor: section.anchor(),
-                selector: document.address_of(section.node),
+                anchor: if request.lines_only { None } else { section.anchor() },
+                selector: told(&|| document.address_of(section.node)),
             },
         });
     }

@@ -16,11 +16,11 @@ use super::db::{self, StoredRows};
 use super::fault::{Fault, FaultKind, Tally};
 use super::fulltext::check::{self as index, Inspection, PlaceTallies, expected, inspect};
 use super::fulltext::{Unusable, Usable, folder};
-use super::parallel::on_all_cores;
 use super::writer::packed;
 use super::{Packer, Snapshot};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
+use crate::parallel::on_all_cores;
 
 /// A check under way.
 #[derive(Debug)]

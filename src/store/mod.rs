@@ -11,7 +11,6 @@ mod db;
 mod fault;
 mod full_text;
 mod fulltext;
-mod parallel;
 mod salvage;
 mod writer;
 

@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::db::{self, Found, RowWriter, Wreck};
-use super::parallel::on_all_cores;
 use super::writer::packed;
 use super::{FileState, PackedDocument, Packer, Writer, beside, fulltext};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
+use crate::parallel::on_all_cores;
 
 /// What became of a damaged store.
 #[derive(Clone, Debug, Default)]

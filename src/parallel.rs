@@ -10,7 +10,7 @@ const WAITING: usize = 4;
 
 /// Does `work` on each of `items`, with a state that `state` makes for each thread, and calls `take` with
 /// what comes of it, in no order, until it fails.
-pub(super) fn on_all_cores<I: Sync, S, R: Send, E>(
+pub(crate) fn on_all_cores<I: Sync, S, R: Send, E>(
     items: &[I],
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &I) -> R + Sync,
