@@ -37,6 +37,7 @@ mod select;
 mod stores;
 mod verify;
 mod watch;
+mod work;
 
 /// A test file that is not listed above would never run.
 #[test]

@@ -15,7 +15,7 @@ mod salvage;
 mod writer;
 
 pub use check::{Check, Checked};
-pub use db::{NameMatch, Snapshot, Totals};
+pub use db::{NameMatch, Runs, Snapshot, Totals, Work};
 pub use fault::{Fault, FaultKind, Part};
 pub use full_text::{Candidates, FullText, PlaceFilter, index_generation};
 pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery, trigram};

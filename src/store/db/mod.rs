@@ -16,6 +16,7 @@ mod schema;
 mod snapshot;
 mod stored_rows;
 mod title_keys;
+mod work;
 mod writer;
 
 use check::meta_seal;
@@ -24,6 +25,7 @@ pub(super) use migrate::{Migrated, free_name};
 pub(super) use salvage::{Found, Wreck};
 pub use snapshot::{NameMatch, Snapshot, Totals};
 pub(super) use stored_rows::StoredRows;
+pub use work::{Runs, Work};
 pub(super) use writer::{PackedRows, RowPacker, RowWriter, lock};
 
 use std::io::Read as _;

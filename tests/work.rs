@@ -1,0 +1,230 @@
+//! What a question may cost, in counts that are the same on every machine: statements, rows that no index led
+//! past, documents whose bytes were read, instructions of SQLite; on a store and on one eight times as large.
+
+use std::collections::BTreeMap;
+
+use mdsel::query::search::{
+    FilterRequest, Form, PatternOptions, Query, Request, Surroundings, search,
+};
+use mdsel::query::{Library, find, index, links, neighbors, prime, read, select, toc};
+use mdsel::store::{FullText, Runs};
+
+use crate::harness::Place;
+
+/// A store of `count` documents that link to each other in a ring.
+fn store(count: usize) -> Place {
+    let place = Place::new();
+    for number in 0..count {
+        let next = (number + 1) % count;
+        let text = format!(
+            "---\ntags: [t{number}]\n---\n# Document {number}\n\nSee [the next]({next}.md).\n\n\
+             ## Options\n\nA common line.\n\nrare{number}x stands here.\n\n## Number {number}\n\ntext\n"
+        );
+        place.write(&format!("docs/{number}.md"), text);
+    }
+    place.run(&["ingest"]).success();
+    place
+}
+
+/// What was asked of the store.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    statements: u64,
+    scanned: u64,
+    /// Documents whose bytes were read.
+    read: u64,
+    steps: u64,
+}
+
+impl Cost {
+    fn of(work: &BTreeMap<String, Runs>) -> Self {
+        let mut cost = Self::default();
+        for (statement, runs) in work {
+            cost.statements += runs.runs;
+            cost.scanned += runs.scanned;
+            cost.steps += runs.steps;
+            if statement.contains("FROM content") {
+                cost.read += runs.runs;
+            }
+        }
+        cost
+    }
+}
+
+fn request(query: Query, limit: usize) -> Request {
+    Request {
+        query,
+        filter: FilterRequest::default(),
+        form: Form::Hits,
+        surroundings: Surroundings::default(),
+        lines_only: false,
+        explain: false,
+        limit,
+        after: None,
+    }
+}
+
+type Question = fn(&Library<'_>, &mut FullText) -> usize;
+
+/// A question, the statements that it may take, the documents that it may read, and whether it may look at
+/// every row of one table.
+const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
+    ("select by path", |library, _| selected(library, "docs/3.md::heading:h2[0]"), 3, 1, false),
+    ("select by suffix and anchor", |library, _| selected(library, "3.md#options"), 7, 1, false),
+    ("select a line", |library, _| selected(library, "docs/3.md:12"), 4, 1, false),
+    (
+        "read by title",
+        |library, _| {
+            let place = "Options".to_owned();
+            let document = Some("docs/3".to_owned());
+            let request =
+                read::Request { document, place, no_children: false, line_numbers: false };
+            usize::from(read::read(library, &request).unwrap().node.is_some())
+        },
+        7,
+        1,
+        false,
+    ),
+    (
+        "toc of one",
+        |library, _| {
+            let request = toc::Request {
+                documents: vec!["docs/3.md".to_owned()],
+                depth: None,
+                max_level: None,
+                lines_only: false,
+                limit: 0,
+                after: None,
+            };
+            toc::toc(library, &request).unwrap().files.len()
+        },
+        2,
+        0,
+        false,
+    ),
+    (
+        "neighbors",
+        |library, _| {
+            let answer = neighbors::neighbors(library, "docs/3.md#options", None).unwrap();
+            usize::from(answer.around.is_some())
+        },
+        3,
+        0,
+        false,
+    ),
+    (
+        "links of one",
+        |library, _| {
+            let request = links::list::Request {
+                address: "docs/3.md".to_owned(),
+                direction: links::Direction::Both,
+                filter: links::EdgeFilter::default(),
+                max_nodes: 0,
+                limit: 0,
+                after: None,
+            };
+            links::list::list(library, &request).unwrap().edges.len() / 2
+        },
+        39,
+        4,
+        false,
+    ),
+    (
+        "a rare word",
+        |library, full_text| {
+            let query = Query::Words("rare3x".to_owned());
+            hits(&search(library, full_text, &request(query, 20)).unwrap())
+        },
+        4,
+        1,
+        false,
+    ),
+    (
+        "a rare literal",
+        |library, full_text| {
+            let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
+            let query = Query::Patterns(vec!["rare3x".to_owned()], options);
+            hits(&search(library, full_text, &request(query, 0)).unwrap())
+        },
+        4,
+        1,
+        false,
+    ),
+    (
+        "a page of the index",
+        |library, _| {
+            let documents = Vec::new();
+            let request = index::Request { documents, blocks: false, limit: 10, after: None };
+            index::index(library, &request).unwrap().documents.len() / 2
+        },
+        4,
+        0,
+        true,
+    ),
+    (
+        "a title",
+        |library, _| {
+            let request = find::Request {
+                pattern: "Number 3".to_owned(),
+                content: None,
+                level: None,
+                globs: Vec::new(),
+                limit: 1,
+                after: None,
+            };
+            find::find(library, &request).unwrap().matches.len()
+        },
+        3,
+        0,
+        true,
+    ),
+    ("a primer", |library, _| prime::prime(library).map(|_| 1).unwrap(), 150, 10, true),
+];
+
+fn selected(library: &Library<'_>, address: &str) -> usize {
+    let request = select::Request {
+        addresses: vec![address.to_owned()],
+        max_words: 500,
+        limit: None,
+        after: None,
+    };
+    select::select(library, &request).unwrap().results.len()
+}
+
+fn hits(answer: &mdsel::query::search::Answer) -> usize {
+    let mdsel::query::search::Items::Hits(hits) = &answer.items else { return 0 };
+    hits.len()
+}
+
+/// The cost of each question, behind one that is not counted: statements are prepared once.
+fn costs(place: &Place) -> Vec<Cost> {
+    let path = place.join(".mdsel.db");
+    let ask = |question: &Question| {
+        let (snapshot, mut full_text) = FullText::open(&path).unwrap();
+        let work = snapshot.count_work().unwrap();
+        assert!(question(&Library::new(&snapshot), &mut full_text) > 0);
+        Cost::of(&work.take())
+    };
+    QUESTIONS.iter().map(|(_, question, ..)| ask(question)).collect()
+}
+
+#[test]
+fn questions_cost_no_more_than_they_may_on_a_store_of_any_size() {
+    let small = costs(&store(60));
+    let large = costs(&store(480));
+    for ((name, _, statements, read, is_scan), (small, large)) in
+        QUESTIONS.iter().zip(small.into_iter().zip(large))
+    {
+        let told = format!("{name}: {small:?}, eight times as large: {large:?}");
+        assert!(large.statements > 0, "{told}");
+        assert!(large.statements <= *statements && large.read <= *read, "{told}");
+        if *is_scan {
+            assert!(large.scanned <= 480 * 4 && large.steps <= small.steps * 9, "{told}");
+        } else {
+            assert_eq!(small.statements, large.statements, "{told}");
+            assert_eq!(large.scanned, 0, "{told}");
+            // A tree of pages may be a level deeper.
+            assert!(large.steps <= small.steps + small.steps / 5 + 50, "{told}");
+        }
+    }
+}
