@@ -72,7 +72,9 @@ pub(crate) fn edit(bytes: &[u8]) {
     let Some((&[kind, node, flags], rest)) = bytes.split_first_chunk::<3>() else { return };
     let mut parts = rest.splitn(2, |byte| *byte == 0xff);
     let (Some(file), content) = (parts.next(), parts.next().unwrap_or_default()) else { return };
-    if markdown::refusal(file).is_some() || file.len() > 20_000 {
+    // In a file that is not UTF-8 this control character reads as what cannot be decoded does.
+    let is_told_apart = !bytes.contains(&0x1a);
+    if markdown::refusal(file).is_some() || file.len() > 20_000 || !is_told_apart {
         return;
     }
     let document = markdown::parse(file);
