@@ -100,7 +100,8 @@ limits! {
     MAX_WORDS = 500, "max-words", "words of a page of select unless --max-words says otherwise";
     LIST_LIMIT = 50, "list-limit", "items of a list unless --limit says otherwise";
     MAX_ADDRESS_BYTES = 4096, "address-bytes", "bytes of one address";
-    MAX_ADDRESSES = 10_000, "addresses", "addresses of one call";
+    MAX_ADDRESSES = 10_000, "addresses", "addresses, or names of documents, of one call";
+    MAX_FILTERS = 1000, "filters", "globs, tags, places and types that narrow one search";
     MAX_SELECTOR_STEPS = 256, "selector-steps", "steps of one selector";
     MAX_EXPANSION = 10_000, "expansion",
         "nodes that one selector without an index may match in one document";

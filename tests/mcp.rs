@@ -293,6 +293,8 @@ fn what_cannot_be_read_gets_an_error_and_the_server_lives() {
         ("search", json!({ "patterns": "(" }), "INVALID_PATTERN"),
         ("search", json!({ "query": "a", "types": "verse" }), "the types are paragraph"),
         ("search", json!({ "query": "a", "context": 100_000 }), "context-lines"),
+        ("search", json!({ "query": "a", "globs": vec!["*"; 2000] }), "filters"),
+        ("overview", json!({ "documents": vec!["a"; 20_000] }), "limit addresses"),
         ("find", json!({ "pattern": "a", "format": "xml" }), "the formats are json"),
         ("find", json!({ "pattern": "a", "after": "x" }), "USAGE"),
         ("overview", json!({ "format": "markdown" }), "no markdown form"),

@@ -84,6 +84,9 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
         result.documents = library.snapshot.documents(None, usize::MAX)?;
         return Ok(result);
     }
+    if names.len() > limits::MAX_ADDRESSES {
+        return Err(limits::exceeded("addresses"));
+    }
     let mut seen = HashSet::new();
     for name in names {
         // A document may be named as it stands in an address.

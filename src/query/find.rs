@@ -7,6 +7,7 @@ use super::glob::{Glob, Separator};
 use super::library::{Freshness, OpenDocument};
 use super::{Cursor, Library, List, Outcome, documents};
 use crate::error::{Result, Warning};
+use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 
@@ -128,6 +129,9 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let mut result = Answer { matches: Vec::new(), warnings, truncated: false, next: None, part };
     let title = TitlePattern::new(&request.pattern)?;
+    if request.globs.len() > limits::MAX_FILTERS {
+        return Err(limits::exceeded("filters"));
+    }
     let globs =
         request.globs.iter().map(|glob| documents::glob(glob)).collect::<Result<Vec<_>>>()?;
     let content = request.content.as_ref().map(|content| comparable(content));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::hit::types_of;
 use crate::address::Fault;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::position::ByteSpan;
 use crate::query::documents;
 use crate::query::glob::Glob;
@@ -61,6 +62,10 @@ pub(super) struct Filter {
 
 impl Filter {
     pub(super) fn new(library: &Library<'_>, request: &FilterRequest) -> Result<Self> {
+        let filters = [&request.globs, &request.tags, &request.under, &request.types];
+        if filters.iter().map(|filter| filter.len()).sum::<usize>() > limits::MAX_FILTERS {
+            return Err(limits::exceeded("filters"));
+        }
         if let Some(unknown) =
             request.types.iter().find(|name| !BLOCK_TYPES.contains(&name.as_str()))
         {
