@@ -560,7 +560,7 @@ fn what_was_asked_before_the_input_ended_is_answered() {
     let mut server = Server::start(&place, &[]);
     let params = json!({ "name": "overview", "arguments": {} });
     let call = json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params });
-    server.output = BufReader::new(server.child.stdout.take().unwrap_or_else(|| closed()));
+    server.output = BufReader::new(closed());
     for _ in 0..3 {
         let input = server.input.as_mut().unwrap();
         drop(input.write_all(format!("{call}\n").as_bytes()));

@@ -15,8 +15,11 @@ use mdsel::position::ByteSpan;
 use mdsel::query::search::{PatternOptions, required_trigrams};
 use mdsel::store::{Snapshot, trigram};
 
+/// A check of any bytes.
+type Check = fn(&[u8]);
+
 /// The checks by name.
-pub(crate) const ALL: [(&str, fn(&[u8])); 8] = [
+pub(crate) const ALL: [(&str, Check); 8] = [
     ("outline", outline),
     ("address", address),
     ("edit", edit),
