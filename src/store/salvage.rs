@@ -14,6 +14,10 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel::on_all_cores;
 
+/// How long to wait for a store that nobody else has a name for: for the moment that a process which begins
+/// may share its lock.
+const PATIENCE: Duration = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+
 /// What became of a damaged store.
 #[derive(Clone, Debug, Default)]
 pub struct Salvaged {
@@ -72,7 +76,7 @@ fn remove(path: &Path) -> Result<()> {
 /// Writes all documents of `wreck` that are whole to a new store at `path`.
 fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
     let mut salvaged = Salvaged::default();
-    let mut writer = RowWriter::open(path, Duration::ZERO)?;
+    let mut writer = RowWriter::open(path, PATIENCE)?;
     let (root, options) = (wreck.root(), wreck.options());
     if root.is_none() || options.is_none() {
         let message = "the root or the options of the store could not be read: those of a new store \
