@@ -75,6 +75,11 @@ mod injected {
 
     points! {
         LOCKED = "locked", "the lock of the store is held";
+        MIGRATION_COPIED = "migration-copied", "a store of an older schema is copied, and the copy has no name yet";
+        MIGRATION_BEGUN = "migration-begun", "a migration has its transaction";
+        MIGRATION_RUN = "migration-run", "a migration is run, and not committed";
+        MIGRATION_KEPT = "migration-kept", "it is not committed, and the copy has its name";
+        MIGRATION_COMMITTED = "migration-committed", "a migration is committed";
         STORE_MADE_BESIDE = "store-made-beside", "an empty store is made, under another name";
         STORE_MADE = "store-made", "an empty store is made, of which nothing is known yet";
         BEGUN = "begun", "a transaction is begun";
@@ -105,5 +110,17 @@ mod injected {
         EDIT_RENAMED = "edit-renamed", "the file is replaced, which its folder may still forget";
         RECOVERY_SWEPT = "recovery-swept", "the temporary file of an interrupted edit is removed";
         RECOVERY_STORED = "recovery-stored", "an interrupted edit is ended, and still noted";
+        SCHEMA_GIVEN = "schema-given", "a copy of a damaged store has the schema that it should have";
+        SALVAGED = "salvaged", "a new store beside a damaged one holds what is whole of it";
+        SALVAGE_INDEXED = "salvage-indexed", "it holds what files tell, too, and has its index";
+        LOG_WRITTEN_BACK = "log-written-back", "a copy of the damaged store holds what its log tells";
+        LOG_KEPT = "log-kept", "its log has a second name";
+        STORE_KEPT = "store-kept", "so has its file";
+        LOG_SETTLED = "log-settled", "that copy is the store, and the log tells nothing more";
+        LOG_REMOVED = "log-removed", "the store has no log";
+        STORE_SWAPPED = "store-swapped", "the new store has the place of the damaged one";
+        SWAP_INDEX_REMOVED = "swap-index-removed", "it has no index yet";
+        INDEX_SWAPPED = "index-swapped", "it has its index, and leftovers lie beside it";
+        LEFTOVERS_REMOVED = "leftovers-removed", "what interrupted repairs and indices left is removed";
     }
 }

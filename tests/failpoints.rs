@@ -9,6 +9,9 @@
     reason = "a test that cannot go on fails, and tells what it did"
 )]
 
+#[path = "damage.rs"]
+#[allow(dead_code, reason = "shared with the suite")]
+mod damage;
 #[path = "harness.rs"]
 #[allow(dead_code, reason = "shared with the suite")]
 mod harness;
@@ -21,6 +24,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::Output;
 use std::sync::Mutex;
 
+use damage::Patient;
 use harness::{Place, copy, repeats};
 use library::{Versions, assert_agrees, assert_no_leftovers, of_files, of_store};
 use mdsel::failpoint::TABLE;
@@ -143,9 +147,63 @@ fn of_snapshot(place: &Place) -> Versions {
 /// How a point is to fail, behind so many times that it does not.
 const MODES: [&str; 4] = ["return(abort)", "1*return", "return", "panic"];
 
-impl Scenario {
-    /// Lets a point fail and checks what is left; tells whether it was reached.
-    fn check(&self, point: &str, times_before: usize, mode: &str, question: &[&str]) -> bool {
+/// The questions that follow a fault.
+const QUESTIONS: [&[&str]; 6] =
+    [&["search", "line"], &["status"], &["search", "-F", "line"], &["toc"], &["dump"], &["ingest"]];
+
+/// Something that a fault is to come between.
+trait Case: Sync {
+    /// Each point is let fail behind up to so many times that it does not.
+    fn times(&self) -> usize;
+
+    /// The ways in which it fails then, that by death first.
+    fn modes(&self, number: usize) -> Vec<&'static str>;
+
+    /// Lets a point fail and checks what is left; tells whether it was reached. `number` differs from
+    /// fault to fault.
+    fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool;
+}
+
+impl Case for Patient {
+    fn times(&self) -> usize {
+        1
+    }
+
+    fn modes(&self, number: usize) -> Vec<&'static str> {
+        vec![MODES[0], MODES[1 + number % 3]]
+    }
+
+    fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool {
+        let place = self.copy();
+        let points = format!("{point}={times_before}*off->{mode}");
+        let output = run(&place, self.command, &points);
+        let what = format!("{}: {points}: {output:?}", self.name);
+        let is_dead = output.status.signal() == Some(6);
+        if mode == "return(abort)" && !is_dead {
+            return false;
+        }
+        assert!(is_dead || matches!(output.status.code(), Some(0..=2 | 101)), "{what}");
+        self.assert_kept(&place, &what);
+        if String::from_utf8_lossy(&output.stdout).contains("its file cannot be taken") {
+            place.run(&["ingest", &library::path(3)]).success();
+        }
+        self.assert_mended(&place, number, &what);
+        true
+    }
+}
+
+impl Case for Scenario {
+    fn times(&self) -> usize {
+        // An edit, which is short, at every step of it.
+        if self.command[0] == "replace" { 5 } else { 2 }
+    }
+
+    fn modes(&self, _: usize) -> Vec<&'static str> {
+        MODES.to_vec()
+    }
+
+    fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool {
+        let question = QUESTIONS[number % QUESTIONS.len()];
         let place = Place::in_memory();
         copy(self.place.path(), place.path());
         let command: Vec<&str> = self.command.iter().map(String::as_str).collect();
@@ -206,36 +264,28 @@ impl Scenario {
 
 #[test]
 fn whatever_fails_wherever_nothing_is_lost() {
-    let scenarios = scenarios();
+    let (scenarios, patients) = (scenarios(), damage::patients());
+    let scenarios = scenarios.iter().map(|scenario| scenario as &dyn Case);
+    let patients = patients.iter().map(|patient| patient as &dyn Case);
     let jobs: Vec<_> = scenarios
-        .iter()
-        .flat_map(|scenario| TABLE.iter().map(move |point| (scenario, point.name)))
+        .chain(patients)
+        .flat_map(|case| TABLE.iter().map(move |point| (case, point.name)))
         .collect();
     let next = Mutex::new(jobs.into_iter().enumerate());
     let reached = Mutex::new(BTreeSet::new());
     let count = Mutex::new(0);
     let soak = usize::try_from(repeats(1)).unwrap();
-    let questions = [
-        &["search", "line"][..],
-        &["status"],
-        &["search", "-F", "line"],
-        &["toc"],
-        &["dump"],
-        &["ingest"],
-    ];
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
             scope.spawn(|| {
                 loop {
                     let job = next.lock().unwrap().next();
-                    let Some((number, (scenario, point))) = job else { break };
-                    // An edit, which is short, at every step of it.
-                    let times = if scenario.command[0] == "replace" { 5 } else { 2 };
-                    for times_before in 0..times * soak {
-                        let mut modes = MODES.into_iter().zip(number + times_before..);
+                    let Some((number, (case, point))) = job else { break };
+                    for times_before in 0..case.times() * soak {
+                        let modes = case.modes(number + times_before).into_iter();
+                        let mut modes = modes.zip(number + times_before..);
                         let is_reached = modes.all(|(mode, number)| {
-                            let question = questions[number % questions.len()];
-                            let is_reached = scenario.check(point, times_before, mode, question);
+                            let is_reached = case.check(point, times_before, mode, number);
                             *count.lock().unwrap() += u32::from(is_reached);
                             is_reached
                         });

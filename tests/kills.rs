@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::damage;
 use crate::harness::{Place, repeats};
 use crate::library::{
     self, Versions, assert_agrees, assert_no_leftovers, of_files, of_store, pack, path,
@@ -237,4 +238,26 @@ fn loads_between_ingests_and_edits_are_made_or_not() {
         victim.kill(Kind::Edit, 0);
     }
     victim.report("mixed");
+}
+
+#[test]
+fn a_repair_or_a_migration_that_is_killed_is_ended_by_the_next() {
+    let patients = damage::patients();
+    let rounds = usize::try_from(repeats(10)).unwrap();
+    let (mut kills, mut ended) = (0, 0);
+    for round in 0..rounds {
+        let patient = &patients[round % patients.len()];
+        let place = patient.copy();
+        // Every third is killed a second time.
+        for death in 0..=usize::from(round % 3 == 2) {
+            let part = u32::try_from((round + death) * 618 % 1000).unwrap();
+            let (_, has_ended) = place.kill(patient.command, patient.length * part / 900);
+            kills += 1;
+            ended += usize::from(has_ended);
+            patient.assert_kept(&place, patient.name);
+        }
+        patient.assert_mended(&place, round, patient.name);
+    }
+    eprintln!("{kills} kills of repairs and migrations, of which {ended} had ended");
+    assert!(ended < kills);
 }

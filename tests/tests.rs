@@ -17,6 +17,7 @@ mod budgets;
 mod checks;
 mod context;
 mod corpus;
+mod damage;
 mod edits;
 mod faults;
 mod findings;

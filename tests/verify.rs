@@ -160,7 +160,7 @@ fn change_stamp(meta: &mut Value, change: fn(&mut Value)) {
 
 #[test]
 fn every_damage_of_the_index_is_told_and_mended() {
-    let damages: [(&str, Damage); 13] = [
+    let damages: [(&str, Damage); 14] = [
         ("INDEX_MISSING", |place| {
             std::fs::remove_dir_all(place.join(".mdsel.db-fts")).unwrap();
         }),
@@ -206,6 +206,7 @@ fn every_damage_of_the_index_is_told_and_mended() {
             std::fs::rename(place.join("old"), place.join(".mdsel.db-fts")).unwrap();
         }),
         ("INDEX_LEFTOVERS", |place| place.write(".mdsel.db-fts/.tmpAbCdEf", "x")),
+        ("REPAIR_LEFTOVERS", |place| place.write(".mdsel.db-repaired-from", "x")),
         ("EDIT_LEFTOVER", |place| place.write("same-name/.mdsel-edit-0123456789abcdef", "x")),
     ];
     for (number, (code, damage)) in damages.into_iter().enumerate() {

@@ -16,6 +16,7 @@ use super::db::{self, StoredRows};
 use super::fault::{Fault, FaultKind, Tally};
 use super::fulltext::check::{self as index, Inspection, PlaceTallies, expected, inspect};
 use super::fulltext::{Unusable, Usable, folder};
+use super::salvage::has_leftovers;
 use super::writer::packed;
 use super::{Packer, Snapshot};
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -76,6 +77,10 @@ impl Check {
         if index::has_leftovers(&folder) {
             let message = "temporary files of an interrupted writer take space";
             faults.push(Fault::new(FaultKind::IndexLeftovers, message));
+        }
+        if has_leftovers(snapshot.path()) {
+            let message = "files of an interrupted repair take space";
+            faults.push(Fault::new(FaultKind::RepairLeftovers, message));
         }
         let open = or_fault(snapshot.intent_paths(), &mut faults)?;
         faults.extend(

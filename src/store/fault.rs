@@ -29,6 +29,8 @@ pub enum FaultKind {
     IndexDiffers,
     /// Temporary files of an interrupted writer lie in the folder of the full-text index.
     IndexLeftovers,
+    /// Files of an interrupted repair lie beside the store.
+    RepairLeftovers,
     /// An edit was begun and not ended.
     EditOpen,
     /// The temporary file of an edit lies beside a document.
@@ -64,6 +66,7 @@ impl FaultKind {
             Self::IndexDamaged => "INDEX_DAMAGED",
             Self::IndexDiffers => "INDEX_DIFFERS",
             Self::IndexLeftovers => "INDEX_LEFTOVERS",
+            Self::RepairLeftovers => "REPAIR_LEFTOVERS",
             Self::EditOpen => "EDIT_OPEN",
             Self::EditLeftover => "EDIT_LEFTOVER",
             Self::Lost => "LOST",
@@ -85,7 +88,9 @@ impl FaultKind {
             | Self::IndexBehind
             | Self::IndexDamaged
             | Self::IndexDiffers => Part::Index,
-            Self::IndexLeftovers | Self::EditOpen | Self::EditLeftover => Part::Leftover,
+            Self::IndexLeftovers | Self::RepairLeftovers | Self::EditOpen | Self::EditLeftover => {
+                Part::Leftover
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ mod fault;
 mod full_text;
 mod fulltext;
 mod salvage;
+mod swap;
 mod writer;
 
 pub use check::{Check, Checked};
@@ -20,7 +21,7 @@ pub use fault::{Fault, FaultKind, Part};
 pub use full_text::{Candidates, FullText, PlaceFilter, index_generation};
 pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery, trigram};
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
-pub use salvage::{LostDocument, Salvaged, rebuild_index, salvage, sweep_index};
+pub use salvage::{LostDocument, Salvage, Salvaged, rebuild_index, sweep};
 pub(crate) use writer::packed;
 pub use writer::{PackedDocument, Packer, Writer};
 

@@ -1,28 +1,43 @@
 //! A store file made anew from what can be read of a damaged one.
 //!
-//! Invariant: the damaged file is never written, overwritten or deleted, but kept under a name that is
-//! told; and whoever opens the store meets the old file or the whole new one.
+//! Invariant: nobody meets the new store before it is whole, nobody else writes meanwhile, and nothing that
+//! is made on the way outlives the repair, unless the process dies, and then no longer than to the next one.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::db::{self, Found, RowWriter, Wreck};
+use super::swap::swap;
 use super::writer::packed;
 use super::{FileState, PackedDocument, Packer, Writer, beside, fulltext};
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::failpoint;
 use crate::limits;
 use crate::parallel::on_all_cores;
 
-/// How long to wait for a store that nobody else has a name for: for the moment that a process which begins
-/// may share its lock.
-const PATIENCE: Duration = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+/// The name of the new store, behind that of the damaged one.
+const NEW: &str = "-repaired";
 
-/// What became of a damaged store.
+/// That of a copy of the damaged one, which is read or written instead of it.
+const COPY: &str = "-repaired-from";
+
+/// That of a copy which has its own name only when it is whole.
+const PARTIAL: &str = "-repaired-part";
+
+/// A store made anew beside a damaged one, whose lock is held.
+#[derive(Debug)]
+pub struct Salvage {
+    path: PathBuf,
+    /// The documents in it, and those that are not.
+    pub salvaged: Salvaged,
+    _lock: File,
+}
+
+/// What became of the documents of a damaged store.
 #[derive(Clone, Debug, Default)]
 pub struct Salvaged {
-    /// The name of the damaged file, beside the store.
-    pub kept: PathBuf,
     /// Documents that are in the new file.
     pub recovered: usize,
     /// Those that are not.
@@ -40,43 +55,92 @@ pub struct LostDocument {
     pub hash: Option<[u8; 32]>,
 }
 
-/// Makes the store at `path` anew from what can be read of it; waits up to `wait` for another writer. The
-/// index is left behind.
-pub fn salvage(path: &Path, wait: Duration) -> Result<Salvaged> {
-    let lock = db::lock(path, wait)?;
-    let (new, copy) = (beside(path, "-repaired"), beside(path, "-repaired-from"));
-    remove(&new).and_then(|()| remove(&copy))?;
-    let result = Wreck::open(path, &copy).and_then(|wreck| write(&new, wreck));
-    let result = result.and_then(|salvaged| {
-        let kept = swap(path, &new)?;
-        Ok(Salvaged { kept, ..salvaged })
-    });
-    // Where it went well nothing is left of the new file but its lock.
-    let removed = remove(&new).and_then(|()| remove(&copy));
-    drop(lock);
-    let salvaged = result?;
-    removed?;
-    Ok(salvaged)
+impl Salvage {
+    /// How long to wait for the new store, for which nobody else has a name: for the moment that a process
+    /// which begins may share its lock.
+    pub const PATIENCE: Duration = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+
+    /// Makes the store at `path` anew from what can be read of it, beside it; waits up to `wait` for another
+    /// writer.
+    pub fn begin(path: &Path, wait: Duration) -> Result<Self> {
+        let lock = db::lock(path, wait)?;
+        remove_leftovers(path)?;
+        let salvaged = Salvaged::default();
+        // From here on whatever is made goes with it.
+        let mut salvage = Self { path: path.to_owned(), salvaged, _lock: lock };
+        let wreck = Wreck::open(path, &beside(path, COPY))?;
+        salvage.salvaged = write(&salvage.store(), wreck)?;
+        failpoint!(SALVAGED);
+        Ok(salvage)
+    }
+
+    /// The new store, to which more may be added.
+    pub fn store(&self) -> PathBuf {
+        beside(&self.path, NEW)
+    }
+
+    /// Gives the new store its index, and puts both in the place of the damaged ones; tells under what name
+    /// the damaged file is kept.
+    pub fn put_in_place(self) -> Result<PathBuf> {
+        let (path, new) = (&self.path, self.store());
+        // What it lacks, it gets from whoever searches next.
+        Writer::open(&new, Self::PATIENCE)?.close()?;
+        failpoint!(SALVAGE_INDEXED);
+        let kept = swap(path, &new, &beside(path, COPY), &beside(path, PARTIAL))?;
+        failpoint!(STORE_SWAPPED);
+        let index = fulltext::folder(path);
+        drop(std::fs::remove_dir_all(&index));
+        failpoint!(SWAP_INDEX_REMOVED);
+        drop(std::fs::rename(fulltext::folder(&new), index));
+        failpoint!(INDEX_SWAPPED);
+        Ok(kept)
+    }
 }
 
-/// Removes a file of a store, and what lies beside it.
-fn remove(path: &Path) -> Result<()> {
-    for suffix in ["", "-wal", "-shm", "-lock"] {
-        let path = beside(path, suffix);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(&path, error));
-            }
-            _ => {}
-        }
+impl Drop for Salvage {
+    fn drop(&mut self) {
+        // What stays is found by the next check.
+        drop(remove_leftovers(&self.path));
     }
-    Ok(())
+}
+
+/// What a repair of the store at `path` may leave behind when it is killed.
+fn leftovers(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let new = beside(path, NEW);
+    let stores = [beside(path, COPY), beside(path, PARTIAL), beside(&new, "-new"), new];
+    stores.into_iter().flat_map(|store| {
+        ["", "-wal", "-shm", "-journal", "-lock"].map(|suffix| beside(&store, suffix))
+    })
+}
+
+/// Removes it.
+fn remove_leftovers(path: &Path) -> Result<()> {
+    leftovers(path).try_for_each(|file| remove(&file))?;
+    let index = fulltext::folder(&beside(path, NEW));
+    match std::fs::remove_dir_all(&index) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&index, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a repair of the store at `path` that was killed left anything behind.
+pub(super) fn has_leftovers(path: &Path) -> bool {
+    let index = fulltext::folder(&beside(path, NEW));
+    leftovers(path).chain([index]).any(|path| path.symlink_metadata().is_ok())
+}
+
+/// Removes a file, where it is there.
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Writes all documents of `wreck` that are whole to a new store at `path`.
 fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
     let mut salvaged = Salvaged::default();
-    let mut writer = RowWriter::open(path, PATIENCE)?;
+    let mut writer = RowWriter::open(path, Salvage::PATIENCE)?;
     let (root, options) = (wreck.root(), wreck.options());
     if root.is_none() || options.is_none() {
         let message = "the root or the options of the store could not be read: those of a new store \
@@ -140,32 +204,6 @@ fn out_of_memory() -> Error {
     Error::new(ErrorKind::Io, "a document could not be packed; nothing was changed")
 }
 
-/// Puts the store file `new` in the place of the one at `path`, which is kept; tells as what.
-fn swap(path: &Path, new: &Path) -> Result<PathBuf> {
-    let kept = db::free_name(path, ".damaged");
-    let permissions = path.metadata().map_err(|error| Error::io(path, error))?.permissions();
-    std::fs::set_permissions(new, permissions).map_err(|error| Error::io(new, error))?;
-    let log = beside(path, "-wal");
-    // The log belongs to the file that is kept, and would be taken for that of the new one.
-    if log.metadata().is_ok_and(|metadata| metadata.len() > 0) {
-        let kept_log = beside(&kept, "-wal");
-        std::fs::rename(&log, &kept_log).map_err(|error| Error::io(&kept_log, error))?;
-    }
-    // By a second name, so that at no moment there is no store; where there can be none, by another.
-    if std::fs::hard_link(path, &kept).is_err() {
-        std::fs::rename(path, &kept).map_err(|error| Error::io(&kept, error))?;
-    }
-    for suffix in ["-wal", "-shm"] {
-        drop(std::fs::remove_file(beside(path, suffix)));
-    }
-    std::fs::rename(new, path).map_err(|error| Error::io(path, error))?;
-    if let Some(folder) = path.parent().and_then(|folder| std::fs::File::open(folder).ok()) {
-        // Where folders cannot be synced, names are safe without.
-        drop(folder.sync_all());
-    }
-    Ok(kept)
-}
-
 /// Makes the full-text index of the store at `path` anew, and tells what there is to say of it.
 pub fn rebuild_index(path: &Path, wait: Duration) -> Result<Vec<Warning>> {
     let mut writer = Writer::open(path, wait)?;
@@ -173,10 +211,13 @@ pub fn rebuild_index(path: &Path, wait: Duration) -> Result<Vec<Warning>> {
     writer.close()
 }
 
-/// Removes what interrupted writers left in the folder of the full-text index.
-pub fn sweep_index(path: &Path, wait: Duration) -> Result<()> {
+/// Removes what interrupted writers left in the folder of the full-text index, and interrupted repairs beside
+/// the store.
+pub fn sweep(path: &Path, wait: Duration) -> Result<()> {
     let lock = db::lock(path, wait)?;
     fulltext::check::sweep(&fulltext::folder(path));
+    remove_leftovers(path)?;
+    failpoint!(LEFTOVERS_REMOVED);
     drop(lock);
     Ok(())
 }

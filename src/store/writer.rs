@@ -260,7 +260,10 @@ impl Writer {
                     stamp.store == identity
                         && self.rows.generation().is_ok_and(|current| stamp.generation == current)
                 });
-            if !is_current {
+            if is_current {
+                // A writer may die behind its last commit, and nobody opens the index to write to it.
+                fulltext::check::sweep(&fulltext::folder(&self.path));
+            } else {
                 self.open_index()?;
             }
         }

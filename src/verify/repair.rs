@@ -12,8 +12,7 @@ use crate::edit;
 use crate::error::{ErrorKind, Result, Warning};
 use crate::ingest::{self, OptionChanges, Paths, Progress};
 use crate::store::{
-    Checked, Fault, FaultKind, LostDocument, Part, Salvaged, Snapshot, rebuild_index, salvage,
-    sweep_index,
+    Checked, Fault, FaultKind, LostDocument, Part, Salvage, Snapshot, rebuild_index, sweep,
 };
 
 /// Nobody is told how far it is.
@@ -40,18 +39,20 @@ pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64
     let mut warnings = Vec::new();
     let mut lost = Vec::new();
     if found.is_none() || is_damaged(Part::Database) {
-        let salvaged = salvage(path, request.wait)?;
-        warnings.push(Warning::new("STORE_REPAIRED", told(&salvaged)));
+        let mut salvage = Salvage::begin(path, request.wait)?;
+        let salvaged = std::mem::take(&mut salvage.salvaged);
         warnings.extend(salvaged.warnings);
-        lost = from_files(path, request, salvaged.lost, &mut warnings)?;
-        rebuild_index(path, request.wait)?;
+        // Ahead of the swap: behind it nothing tells any more what was lost.
+        lost = from_files(&salvage.store(), salvaged.lost, &mut warnings)?;
+        let kept = salvage.put_in_place()?;
+        warnings.insert(0, Warning::new("STORE_REPAIRED", told(salvaged.recovered, &kept)));
     } else if is_damaged(Part::Index) {
         rebuild_index(path, request.wait)?;
         warnings.push(Warning::new("INDEX_REBUILT", "the full-text index has been made anew"));
     }
     if found.is_none() || is_damaged(Part::Leftover) {
         warnings.extend(edit::settle(path)?);
-        sweep_index(path, request.wait)?;
+        sweep(path, request.wait)?;
         let snapshot = Snapshot::open(path)?;
         for leftover in leftovers(&snapshot)? {
             edit::remove_temporary(snapshot.root(), &leftover);
@@ -65,8 +66,7 @@ pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64
     Ok((checked, generation))
 }
 
-fn told(salvaged: &Salvaged) -> String {
-    let Salvaged { recovered, kept, .. } = salvaged;
+fn told(recovered: usize, kept: &Path) -> String {
     let kept = name(kept);
     format!(
         "the store has been made anew with {recovered} documents; the old one is kept as {}",
@@ -77,11 +77,11 @@ fn told(salvaged: &Salvaged) -> String {
 /// Brings documents that are lost into the store at `path` from their files; tells which have none.
 fn from_files(
     path: &Path,
-    request: &Request<'_>,
     lost: Vec<LostDocument>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Fault>> {
     let paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
+    let mut skipped = Vec::new();
     if !paths.is_empty() && Snapshot::open(path)?.root().is_dir() {
         let request = ingest::Request {
             store: path,
@@ -90,9 +90,9 @@ fn from_files(
             paths: Paths::Stored(&paths),
             options: OptionChanges::default(),
             force: false,
-            wait: request.wait,
+            wait: Salvage::PATIENCE,
         };
-        ingest::run(&request, &Silent)?;
+        skipped = ingest::run(&request, &Silent)?.skipped;
     }
     let snapshot = Snapshot::open(path)?;
     let mut faults = Vec::new();
@@ -103,7 +103,9 @@ fn from_files(
             continue;
         };
         let Some(stored) = snapshot.document_at(&path)? else {
-            let message = "its bytes are lost, and its file is not there".to_owned();
+            let reason = skipped.iter().find(|skipped| skipped.file == path);
+            let reason = reason.map_or("there is none", |skipped| skipped.reason.as_str());
+            let message = format!("its bytes are lost, and its file cannot be taken: {reason}");
             faults.push(Fault { file: Some(path), kind: FaultKind::Lost, message });
             continue;
         };

@@ -12,6 +12,7 @@ use rusqlite::limits::Limit;
 use super::schema::{Age, Migration, check};
 use super::{beside, sql, store_error};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 
 /// What a migration did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,48 +33,63 @@ pub(super) fn migrate(
 ) -> Result<Option<Migrated>> {
     let Age::Old(from) = check(path, connection, migrations)? else { return Ok(None) };
     let wrap = |error| store_error(path, error);
-    let copy = copy_beside(path, connection, from)?;
+    let suffix = format!(".v{from}.bak");
+    let copy = copy_beside(path, connection, &format!("{suffix}-new"))?;
+    failpoint!(MIGRATION_COPIED);
     let to = migrations.len();
     let transaction = connection.transaction().map_err(wrap)?;
+    failpoint!(MIGRATION_BEGUN);
     for migration in migrations.iter().skip(from) {
         transaction.execute_batch(migration.sql).map_err(wrap)?;
     }
     transaction.pragma_update(None, "user_version", sql(to)).map_err(wrap)?;
     // Nothing is committed that would be refused from here on.
     check(path, &transaction, migrations)?;
+    failpoint!(MIGRATION_RUN);
+    // A migration that is tried in vain again and again leaves one copy, and not one each time.
+    let copy = copy.map(|copy| named(&copy, &free_name(path, &suffix))).transpose()?;
+    failpoint!(MIGRATION_KEPT);
     transaction.commit().map_err(wrap)?;
+    failpoint!(MIGRATION_COMMITTED);
     Ok(Some(Migrated { from, to, copy }))
 }
 
-/// Copies the store beside itself, where there is room for that and for the migration.
-fn copy_beside(path: &Path, connection: &Connection, version: usize) -> Result<Option<PathBuf>> {
+/// Copies the store beside itself, where there is room for that and for the migration, under its name with
+/// `suffix`, where one that was interrupted may have left a part.
+fn copy_beside(path: &Path, connection: &Connection, suffix: &str) -> Result<Option<PathBuf>> {
+    let copy = beside(path, suffix);
+    for suffix in ["", "-journal"] {
+        drop(std::fs::remove_file(beside(&copy, suffix)));
+    }
     let size = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
     if !has_room(path, size.saturating_mul(3)) {
         return Ok(None);
     }
     let wrap = |error| store_error(path, error);
-    let suffix = format!(".v{version}.bak");
-    let partial = beside(path, &format!("{suffix}-new"));
     // SQLite takes names as text.
-    let Some(name) = partial.to_str() else { return Ok(None) };
-    drop(std::fs::remove_file(&partial));
+    let Some(name) = copy.to_str() else { return Ok(None) };
     // SQLite attaches what it copies to.
     let attached = connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1).map_err(wrap)?;
     let copied = connection.execute("VACUUM INTO ?1", [name]);
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, attached).map_err(wrap)?;
     copied.map_err(wrap)?;
-    let synced = std::fs::File::open(&partial).and_then(|file| file.sync_all());
-    synced.map_err(|error| Error::io(&partial, error))?;
-    let copy = free_name(path, &suffix);
-    std::fs::rename(&partial, &copy).map_err(|error| Error::io(&copy, error))?;
+    let synced = std::fs::File::open(&copy).and_then(|file| file.sync_all());
+    synced.map_err(|error| Error::io(&copy, error))?;
     Ok(Some(copy))
 }
 
-/// A name beside the store that no file has: the store's with `suffix`, else with a number behind that.
+/// Gives the file at `path` its name.
+fn named(path: &Path, name: &Path) -> Result<PathBuf> {
+    std::fs::rename(path, name).map_err(|error| Error::io(name, error))?;
+    Ok(name.to_owned())
+}
+
+/// A name beside the store that no file has, and no log of one: the store's with `suffix`, else with a number
+/// behind that.
 pub(in crate::store) fn free_name(path: &Path, suffix: &str) -> PathBuf {
     let mut name = beside(path, suffix);
     let mut number = 0_u64;
-    while name.symlink_metadata().is_ok() {
+    while name.symlink_metadata().is_ok() || beside(&name, "-wal").symlink_metadata().is_ok() {
         number += 1;
         name = beside(path, &format!("{suffix}-{number}"));
     }

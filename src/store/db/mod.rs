@@ -22,7 +22,7 @@ mod writer;
 use check::meta_seal;
 pub(super) use derived::DerivedRows;
 pub(super) use migrate::{Migrated, free_name};
-pub(super) use salvage::{Found, Wreck};
+pub(super) use salvage::{Found, Wreck, write_log_back};
 pub use snapshot::{NameMatch, Snapshot, Totals};
 pub(super) use stored_rows::StoredRows;
 pub use work::{Runs, Work};
@@ -56,6 +56,11 @@ fn file_name(path: &Path) -> std::path::Display<'_> {
 /// The file whose lock a writer of the store at `path` holds.
 fn lock_path(path: &Path) -> PathBuf {
     beside(path, "-lock")
+}
+
+/// Whether the log of the store at `path` may tell what its file does not.
+pub(super) fn has_log(path: &Path) -> bool {
+    beside(path, "-wal").metadata().is_ok_and(|metadata| metadata.len() > 0)
 }
 
 /// Whether SQLite wanted for room on the disk: 32 KiB, at least, for the index of its log.

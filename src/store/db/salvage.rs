@@ -14,8 +14,12 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::schema::{MIGRATIONS, check, create};
 use super::snapshot::{connect_for_reading, root_folder};
-use super::{beside, connect, content, count, meta_seal, name_key, store_error, without_extension};
+use super::{
+    beside, connect, content, corrupt, count, has_log, meta_seal, name_key, store_error,
+    without_extension,
+};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::limits;
 use crate::position::ByteSpan;
 use crate::store::IngestOptions;
@@ -56,6 +60,7 @@ impl Wreck {
             Ok((connection, _)) if check(path, &connection, MIGRATIONS).is_ok() => connection,
             _ => {
                 give_schema(path, copy)?;
+                failpoint!(SCHEMA_GIVEN);
                 connect_for_reading(copy)?.0
             }
         };
@@ -177,9 +182,26 @@ impl Wreck {
     }
 }
 
-/// Copies the store at `path` to `copy`, which is given the schema of its version: where its tables begin is
-/// taken from its own schema, as far as that names them, else from a new store.
-fn give_schema(path: &Path, copy: &Path) -> Result<()> {
+/// Copies the store at `path`, with its log, to `copy`, and has SQLite write the log back there: one file that
+/// tells what both did.
+pub(in crate::store) fn write_log_back(path: &Path, copy: &Path) -> Result<()> {
+    copy_with_log(path, copy)?;
+    let wrap = |error| store_error(path, error);
+    let connection = connect(path, copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // SQLite opens the log with its first look at the file, and writes it back when the last connection
+    // closes; neither needs a schema, which may be damaged.
+    connection
+        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+        .and_then(|_| connection.close().map_err(|(_, error)| error))
+        .map_err(wrap)?;
+    if has_log(copy) {
+        return Err(corrupt(path, "what its log tells cannot be written back"));
+    }
+    let synced = std::fs::File::open(copy).and_then(|file| file.sync_all());
+    synced.map_err(|error| Error::io(copy, error))
+}
+
+fn copy_with_log(path: &Path, copy: &Path) -> Result<()> {
     for suffix in ["", "-wal"] {
         match std::fs::copy(beside(path, suffix), beside(copy, suffix)) {
             Err(error) if suffix.is_empty() || error.kind() != std::io::ErrorKind::NotFound => {
@@ -188,6 +210,13 @@ fn give_schema(path: &Path, copy: &Path) -> Result<()> {
             _ => {}
         }
     }
+    Ok(())
+}
+
+/// Copies the store at `path` to `copy`, which is given the schema of its version: where its tables begin is
+/// taken from its own schema, as far as that names them, else from a new store.
+fn give_schema(path: &Path, copy: &Path) -> Result<()> {
+    copy_with_log(path, copy)?;
     let wrap = |error| store_error(path, error);
     let mut new = Connection::open_in_memory().map_err(wrap)?;
     let mut connection = connect(path, copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -16,8 +16,8 @@ use super::schema::Age;
 use super::writer::RowWriter;
 use super::{
     Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, file_name, fold,
-    has_no_room, lock_path, name_key, not_found, outline_codec, peek, schema, sql, store_error,
-    title_keys, without_extension,
+    has_log, has_no_room, lock_path, name_key, not_found, outline_codec, peek, schema, sql,
+    store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -604,7 +604,7 @@ pub(super) fn connect_for_reading(path: &Path) -> Result<(Connection, Option<Fil
         _ => return Err(store_error(path, error)),
     };
     let log = beside(path, "-wal");
-    if std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
+    if has_log(path) {
         if lock.is_some() {
             return Err(store_error(path, error));
         }

@@ -1,0 +1,227 @@
+//! Stores that are damaged or old, the command that makes them whole, and what must hold behind it whatever
+//! comes between.
+//!
+//! Invariant: each is judged by its twin, whose command was left alone.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::harness::{Place, copy, fixtures};
+use crate::library::{self, Versions, assert_no_leftovers, assert_whole};
+
+const STORE: &str = ".mdsel.db";
+
+/// Whatever tells what a store holds.
+const QUESTIONS: [&[&str]; 4] = [
+    &["dump"],
+    &["toc", "-f", "text"],
+    &["search", "the line", "-f", "text", "--limit", "0"],
+    &["search", "-F", "in", "-f", "text", "--limit", "0"],
+];
+
+/// What of the old store must stay on the disk.
+enum Kept {
+    /// The bytes of its file, and of its log, as a pair.
+    Files(Vec<u8>, Option<Vec<u8>>),
+    /// The documents with their bytes, in any file.
+    Rows(Vec<Row>),
+}
+
+/// A row as text.
+type Row = String;
+
+/// A store that is damaged or old.
+pub(crate) struct Patient {
+    pub(crate) name: &'static str,
+    pub(crate) place: Place,
+    /// What makes it whole.
+    pub(crate) command: &'static [&'static str],
+    /// How long that takes.
+    pub(crate) length: Duration,
+    kept: Kept,
+    /// Whether all documents can be read before, too.
+    is_readable: bool,
+    /// Whether any command makes it whole.
+    is_mended_by_all: bool,
+    /// What it answers behind it.
+    answers: Vec<Vec<String>>,
+}
+
+/// What the store answers, in an order that no index decides.
+fn answers(place: &Place) -> Vec<Vec<String>> {
+    let lines = |question: &&[&str]| {
+        let answer = place.run(question).success().stdout;
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        // Neither what befell the store nor how often it was changed.
+        let is_passing = |line: &&str| line.starts_with("warning: ") || line.starts_with("more: ");
+        let lines = text.lines().filter(|line| !is_passing(line));
+        let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    QUESTIONS.iter().map(lines).collect()
+}
+
+/// The documents, and the bytes that are stored of them.
+fn rows(store: &Path) -> rusqlite::Result<Vec<Row>> {
+    let connection = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let mut rows = Vec::new();
+    for statement in [
+        "SELECT id || path || hex(hash) FROM document ORDER BY id",
+        "SELECT place || hex(bytes) FROM content ORDER BY place",
+    ] {
+        let mut statement = connection.prepare(statement)?;
+        rows.extend(statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(rows)
+}
+
+impl Patient {
+    fn new(name: &'static str, place: Place, command: &'static [&'static str]) -> Self {
+        let twin = Place::in_memory();
+        copy(place.path(), twin.path());
+        let began = Instant::now();
+        twin.run(command).success();
+        let length = began.elapsed();
+        let store = place.join(STORE);
+        let kept = Kept::Files(
+            std::fs::read(&store).unwrap(),
+            std::fs::read(place.join(".mdsel.db-wal")).ok().filter(|log| !log.is_empty()),
+        );
+        let answers = answers(&twin);
+        assert_whole(&twin);
+        let (is_readable, is_mended_by_all) = (false, false);
+        Self { name, place, command, length, kept, is_readable, is_mended_by_all, answers }
+    }
+
+    /// Whose documents can be read.
+    fn readable(self) -> Self {
+        Self { is_readable: true, ..self }
+    }
+
+    /// Whose file may be written to, so long as its documents stay.
+    fn old(mut self, is_mended_by_all: bool) -> Self {
+        self.kept = Kept::Rows(rows(&self.place.join(STORE)).unwrap());
+        Self { is_mended_by_all, ..self }
+    }
+
+    /// The same, to be disturbed.
+    pub(crate) fn copy(&self) -> Place {
+        let place = Place::in_memory();
+        copy(self.place.path(), place.path());
+        place
+    }
+
+    /// Asserts that nothing of the old store is gone.
+    pub(crate) fn assert_kept(&self, place: &Place, what: &str) {
+        let names = std::fs::read_dir(place.path()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut stores = names.filter(|name| {
+            let rest = name.strip_prefix(STORE);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        let is_kept = |name: String| match &self.kept {
+            Kept::Files(file, log) => {
+                let kept_log = std::fs::read(place.join(&format!("{name}-wal")));
+                let kept_log = kept_log.ok().filter(|log| !log.is_empty());
+                *file == std::fs::read(place.join(&name)).unwrap() && *log == kept_log
+            }
+            Kept::Rows(old) => rows(&place.join(&name)).is_ok_and(|rows| rows == *old),
+        };
+        assert!(stores.any(is_kept), "the old store is gone: {what}");
+        if self.is_readable {
+            let dump = place.run(QUESTIONS[0]).success().text();
+            let mut lines: Vec<&str> = dump.lines().collect();
+            lines.sort_unstable();
+            assert!(lines == self.answers[0], "documents are gone: {what}");
+        }
+    }
+
+    /// Asserts that the next command makes the store what its twin is.
+    pub(crate) fn assert_mended(&self, place: &Place, number: usize, what: &str) {
+        if self.is_mended_by_all {
+            let next = QUESTIONS[number % QUESTIONS.len()];
+            place.run(next).success();
+        }
+        if self.command != QUESTIONS[0] {
+            place.run(self.command).success();
+        }
+        self.assert_kept(place, what);
+        for (answer, expected) in answers(place).iter().zip(&self.answers) {
+            assert_eq!(answer, expected, "{what}");
+        }
+        assert_whole(place);
+        assert_no_leftovers(place);
+    }
+}
+
+/// A store whose file tells the first version of all documents, and whose log the second and `damage`; the
+/// files are of the third.
+fn damaged(damage: &str) -> Place {
+    let versions = |version| -> Versions { vec![Some(version); 6] };
+    let place = Place::in_memory();
+    library::write(&place, &versions(1));
+    place.run(&["ingest"]).success();
+    let store = place.join(STORE);
+    // Whoever reads the older state keeps the log from being written back.
+    let reader = Connection::open_with_flags(&store, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM meta").unwrap();
+    library::write(&place, &versions(2));
+    place.run(&["ingest"]).success();
+    drop(reader);
+    let connection = Connection::open(&store).unwrap();
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+    connection.execute_batch(damage).unwrap();
+    drop(connection);
+    assert!(std::fs::metadata(place.join(".mdsel.db-wal")).unwrap().len() > 0);
+    library::write(&place, &versions(3));
+    place
+}
+
+/// A store of the first schema.
+fn old(damage: &str) -> Place {
+    let place = Place::in_memory();
+    copy(&fixtures(), place.path());
+    let store = place.join(STORE);
+    std::fs::copy(fixtures().with_file_name("compat").join("1.db"), &store).unwrap();
+    Connection::open(store).unwrap().execute_batch(damage).unwrap();
+    place
+}
+
+/// All of them.
+pub(crate) fn patients() -> Vec<Patient> {
+    let repair = &["verify", "--repair"];
+    // The bytes of one are lost, and in its file.
+    let lost = damaged(
+        "UPDATE content SET bytes = x'00' WHERE place / 4096 = \
+         (SELECT id FROM document WHERE path = 'folder-1/3.md')",
+    );
+    lost.write(&library::path(3), library::document(3, 2));
+    let index = damaged("");
+    index.run(&["search", "line"]).success();
+    std::fs::write(index.join(".mdsel.db-fts/meta.json"), "{}").unwrap();
+    index.write(".mdsel.db-fts/.tmpAbCdEf", "x");
+    index.write(".mdsel.db-repaired-from", "x");
+    vec![
+        Patient::new("damaged rows", damaged("UPDATE title SET keys = keys || 'x'"), repair)
+            .readable(),
+        Patient::new("lost bytes", lost, repair),
+        Patient::new(
+            "another schema",
+            damaged("DROP TABLE title; CREATE VIEW v AS SELECT 1"),
+            repair,
+        ),
+        Patient::new("a damaged index", index, repair).old(false).readable(),
+        Patient::new("an old store, asked", old(""), &["dump"]).old(true),
+        Patient::new("an old store, ingested", old(""), &["ingest"]).old(false),
+        Patient::new(
+            "an old store, damaged",
+            old("UPDATE outline SET packed = x'00' WHERE document_id = 3"),
+            repair,
+        )
+        .old(false),
+    ]
+}
