@@ -466,7 +466,12 @@ fn no_flipped_bit_of_the_store_changes_an_answer_unseen() {
     rounds(repeats(150), |round| {
         let mut random = random(round);
         // Most of a small store is room that nothing is in.
-        let at = if round % 4 == 0 { random(bytes.len()) } else { used[random(used.len())] };
+        let at = match round % 4 {
+            0 => random(bytes.len()),
+            // The header and the schema, without which nothing else is found.
+            1 => random(4096),
+            _ => used[random(used.len())],
+        };
         let place = Place::new();
         copy(&original.join(".mdsel.db-fts"), &place.join(".mdsel.db-fts"));
         let mut damaged = bytes.clone();
@@ -497,7 +502,7 @@ fn no_flipped_bit_of_the_store_changes_an_answer_unseen() {
             }
         }
         // Without files to fall back on: whatever is not lost is as it was.
-        let lost = verified(&store, true).unwrap();
+        let lost = verified(&store, true).unwrap_or_else(|error| panic!("byte {at}: {error}"));
         assert!(lost.iter().all(|finding| finding.code == "LOST"), "byte {at}: {lost:?}");
         let after = verified(&store, false).unwrap();
         assert!(after.is_empty(), "byte {at}: {after:?}");

@@ -6,6 +6,7 @@
 //! agrees on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
@@ -73,42 +74,19 @@ impl Wreck {
         };
         // The index of paths has all that is asked for; the table is not touched.
         let statement = "SELECT id, path FROM document ORDER BY path";
-        let (paths, is_indexed) = wreck.scan(statement, |row| Ok((row.get(0)?, row.get(1)?)));
+        let (paths, is_indexed) =
+            scan(&wreck.connection, statement, |row| Ok((row.get(0)?, row.get(1)?)));
         wreck.paths = paths.into_iter().collect();
         let id = |row: &Row<'_>| row.get::<_, i64>(0);
-        let (ids, is_whole) = wreck.scan("SELECT id FROM document NOT INDEXED ORDER BY id", id);
+        let (ids, is_whole) =
+            scan(&wreck.connection, "SELECT id FROM document NOT INDEXED ORDER BY id", id);
         wreck.ids = wreck.paths.keys().copied().chain(ids).collect();
         wreck.is_listed = is_indexed || is_whole;
         if !wreck.is_listed {
             let outlines = "SELECT document_id FROM outline ORDER BY document_id";
-            wreck.ids.extend(wreck.scan(outlines, id).0);
+            wreck.ids.extend(scan(&wreck.connection, outlines, id).0);
         }
         Ok(wreck)
-    }
-
-    /// The rows of a statement from both ends, each up to what cannot be read; and whether there was
-    /// nothing of that.
-    fn scan<T>(
-        &self,
-        statement: &str,
-        map: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> (Vec<T>, bool) {
-        let mut found = Vec::new();
-        for direction in ["ASC", "DESC"] {
-            let Ok(mut prepared) = self.connection.prepare(&format!("{statement} {direction}"))
-            else {
-                continue;
-            };
-            let Ok(mut rows) = prepared.query([]) else { continue };
-            loop {
-                match rows.next() {
-                    Ok(Some(row)) => found.extend(map(row).ok()),
-                    Ok(None) => return (found, true),
-                    Err(_) => break,
-                }
-            }
-        }
-        (found, false)
     }
 
     /// The ids of all documents that any table tells of.
@@ -182,6 +160,30 @@ impl Wreck {
     }
 }
 
+/// The rows of a statement from both ends, each up to what cannot be read; and whether there was
+/// nothing of that.
+fn scan<T>(
+    connection: &Connection,
+    statement: &str,
+    map: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> (Vec<T>, bool) {
+    let mut found = Vec::new();
+    for direction in ["ASC", "DESC"] {
+        let Ok(mut prepared) = connection.prepare(&format!("{statement} {direction}")) else {
+            continue;
+        };
+        let Ok(mut rows) = prepared.query([]) else { continue };
+        loop {
+            match rows.next() {
+                Ok(Some(row)) => found.extend(map(row).ok()),
+                Ok(None) => return (found, true),
+                Err(_) => break,
+            }
+        }
+    }
+    (found, false)
+}
+
 /// Copies the store at `path`, with its log, to `copy`, and has SQLite write the log back there: one file that
 /// tells what both did.
 pub(in crate::store) fn write_log_back(path: &Path, copy: &Path) -> Result<()> {
@@ -210,43 +212,44 @@ fn copy_with_log(path: &Path, copy: &Path) -> Result<()> {
             _ => {}
         }
     }
-    Ok(())
+    // Where the header tells no number of pages SQLite takes as many as the file has (file format, 1.3.8).
+    let forget_count = |mut file: std::fs::File| {
+        file.seek(SeekFrom::Start(28))?;
+        file.write_all(&[0; 4])
+    };
+    std::fs::File::options()
+        .write(true)
+        .open(copy)
+        .and_then(forget_count)
+        .map_err(|error| Error::io(copy, error))
 }
 
 /// Copies the store at `path` to `copy`, which is given the schema of its version: where its tables begin is
 /// taken from its own schema, as far as that names them, else from a new store.
 fn give_schema(path: &Path, copy: &Path) -> Result<()> {
-    copy_with_log(path, copy)?;
+    write_log_back(path, copy)?;
     let wrap = |error| store_error(path, error);
-    let mut new = Connection::open_in_memory().map_err(wrap)?;
-    let mut connection = connect(path, copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let connect = || -> Result<Connection> {
+        let connection = connect(path, copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // SQLite lets a schema that it cannot read be written only so.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(wrap)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true).map_err(wrap)?;
+        Ok(connection)
+    };
+    let connection = connect()?;
     let version: usize = connection
         .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
         .map_or(0, count);
+    let known: BTreeMap<String, i64> =
+        schema_rows(&connection).into_iter().map(|(_, name, _, page, _)| (name, page)).collect();
+    connection.close().map_err(|(_, error)| wrap(error))?;
+    forget_schema(copy).map_err(|error| Error::io(copy, error))?;
+    let mut new = Connection::open_in_memory().map_err(wrap)?;
     let is_known = (1..=MIGRATIONS.len()).contains(&version);
     create(&mut new, if is_known { version } else { MIGRATIONS.len() }).map_err(wrap)?;
-    let rows = |connection: &Connection| -> rusqlite::Result<Vec<SchemaRow>> {
-        let mut statement =
-            connection.prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema")?;
-        let mut rows = statement.query([])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            // A row that is not one of a schema is none.
-            found.extend(schema_row(row).ok());
-        }
-        Ok(found)
-    };
-    // SQLite lets a schema that it cannot read be written only so.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(wrap)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true).map_err(wrap)?;
-    let known: BTreeMap<String, i64> = rows(&connection)
-        .unwrap_or_default()
-        .into_iter()
-        .map(|(_, name, _, page, _)| (name, page))
-        .collect();
+    let mut connection = connect()?;
     let transaction = connection.transaction().map_err(wrap)?;
-    transaction.execute("DELETE FROM sqlite_schema", []).map_err(wrap)?;
-    for (kind, name, table, page, sql) in rows(&new).map_err(wrap)? {
+    for (kind, name, table, page, sql) in schema_rows(&new) {
         let page = known.get(&name).copied().unwrap_or(page);
         transaction
             .execute(
@@ -258,6 +261,31 @@ fn give_schema(path: &Path, copy: &Path) -> Result<()> {
     }
     transaction.commit().map_err(wrap)?;
     connection.close().map_err(|(_, error)| wrap(error))
+}
+
+/// Leaves the database file at `path`, which has no log, without schema and without free pages, byte by byte:
+/// SQLite would look into what it removes, which may be damaged (SQLite's file format, sections 1.3 and 1.6).
+fn forget_schema(path: &Path) -> std::io::Result<()> {
+    let mut file = std::fs::File::options().read(true).write(true).open(path)?;
+    let mut header = [0; 100];
+    file.read_exact(&mut header)?;
+    let [high, low, reserved] = [header[16], header[17], header[20]];
+    let page_size = match u16::from_be_bytes([high, low]) {
+        1 => 1 << 16,
+        size => u32::from(size),
+    };
+    // A leaf of a table without cells, whose content begins at the end of the page; 0 stands for 65,536.
+    let [_, _, high, low] = page_size.saturating_sub(u32::from(reserved)).to_be_bytes();
+    file.seek(SeekFrom::Start(100))?;
+    file.write_all(&[13, 0, 0, 0, 0, high, low, 0])?;
+    // No page is free.
+    file.seek(SeekFrom::Start(32))?;
+    file.write_all(&[0; 8])
+}
+
+fn schema_rows(connection: &Connection) -> Vec<SchemaRow> {
+    let statement = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid";
+    scan(connection, statement, schema_row).0
 }
 
 /// Type, name, table, first page and statement of a table or an index.
