@@ -3,14 +3,17 @@
 compare.py FOLDER [--mdsel PROGRAM] [--runs N] [--only WORD]
 compare.py FOLDER --growth 1,4,16 [--mdsel PROGRAM]
 
-FOLDER is left as it is but for modification times: stores and copies are made in a temporary folder. A peer that
-is not installed is left out. A ratio is the median over the runs of mdsel's time over the peer's in the same
-pair. With --growth mdsel runs alone, on as many copies of FOLDER under folders of their own, each with a word
-of its own in every file. Both print a table in Markdown.
+Everything is done on a copy of the Markdown in FOLDER, in a temporary folder. A peer that is not installed is
+left out. A ratio is the median over the runs of mdsel's time over the peer's in the same pair; peers that take
+minutes run once. With --growth mdsel runs alone, on as many copies of FOLDER under folders of their own, each
+with a word of its own in every file. All tables are Markdown.
 """
 import argparse
 import datetime
+import json
 import os
+import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -19,132 +22,227 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "../../target/release")
+# What tells the version of each peer; the scripts beside this one have none.
+PEERS = {"git": "--version", "rg": "--version", "grep": "--version", "sed": "--version", "b3sum": "--version",
+         "qmd": "--version", "mq": "--version", "mdq": "--version", "invar": "version"}
 
 
-def run(command):
-    start = time.perf_counter()
-    subprocess.run(command, shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - start
+def markdown(folder):
+    return sorted(os.path.join(base, name) for base, _, names in os.walk(folder) for name in names
+                  if name.endswith(".md"))
+
+
+def copy(folder, target, suffix=b""):
+    for file in markdown(folder):
+        copied = os.path.join(target, os.path.relpath(file, folder))
+        os.makedirs(os.path.dirname(copied), exist_ok=True)
+        with open(file, "rb") as read, open(copied, "wb") as written:
+            written.write(read.read() + suffix)
 
 
 def size(*paths):
-    total = 0
-    for path in paths:
-        for base, _, names in os.walk(path):
-            total += sum(os.path.getsize(os.path.join(base, name)) for name in names)
-        total += os.path.getsize(path) if os.path.isfile(path) else 0
-    return total
+    return sum(os.path.getsize(os.path.join(base, name))
+               for path in paths for base, _, names in os.walk(path) for name in names) + \
+        sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
 
 
-def measured(command):
+def run(command):
     """Seconds and peak resident bytes of one process."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
+    process = subprocess.Popen(f"exec {command}", shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if os.waitstatus_to_exitcode(status) > 1:
+        sys.exit(f"failed: {command}")
     return time.perf_counter() - start, usage.ru_maxrss * 1024
 
 
+def output(command):
+    return subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+
+def version(program, flag="--version"):
+    told = output(f"{program} {flag}").decode().strip().splitlines()
+    numbers = re.search(r"\d+\.\d+[\w.]*", told[0] if told else "")
+    return f"{os.path.basename(program)} {numbers[0] if numbers else '?'}"
+
+
+def headline(program):
+    peers = [version(peer, flag) for peer, flag in PEERS.items() if shutil.which(peer)]
+    python = f"Python {sys.version.split()[0]}"
+    missing = [f"{peer} not installed" for peer in PEERS if not shutil.which(peer)]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{datetime.date.today()}, {os.cpu_count()} cores, {memory:.0f} GiB; " + ", ".join(
+        [version(program), *peers, python, *missing])
+
+
 def growth(folder, program, factors):
-    print("| copies | documents | ingest s | peak MB | store and index MB | again s | select ms | rare word ms | rare literal ms |")
+    print(headline(program) + "\n")
+    print("| copies | documents | ingest s | peak MB | store and index MB | again s | read ms | rare word ms | rare literal ms |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as place:
         made = 0
         for factor in factors:
             while made < factor:
-                for base, _, names in os.walk(folder):
-                    target = os.path.join(f"{place}/all/copy-{made}", os.path.relpath(base, folder))
-                    for name in (name for name in names if name.endswith(".md")):
-                        os.makedirs(target, exist_ok=True)
-                        with open(os.path.join(base, name), "rb") as read, open(os.path.join(target, name), "wb") as written:
-                            written.write(read.read() + f"\ncopyword{made}q\n".encode())
+                copy(folder, f"{place}/all/copy-{made}", f"\ncopyword{made}q\n".encode())
                 made += 1
-            store = f"{place}/{factor}.db"
-            ours = f"exec {program} --db {store}"
-            seconds, peak = measured(f"{ours} ingest --root {place}/all {place}/all")
-            again, _ = measured(f"{ours} ingest")
+            store, files = f"{place}/{factor}.db", markdown(f"{place}/all")
+            ours = f"{program} --db {store}"
+            seconds, peak = run(f"{ours} ingest --root {place}/all {place}/all")
+            again, _ = run(f"{ours} ingest")
             kept = size(store, f"{store}-fts") / 1e6
-            files = sum(len(names) for _, _, names in os.walk(f"{place}/all"))
-            first = min(name for name in os.listdir(f"{place}/all/copy-0"))
-            one = next(os.path.join(base, name) for base, _, names in os.walk(f"{place}/all/copy-0/{first}") for name in names)
-            address = os.path.relpath(one, f"{place}/all")
-            rare = f"copyword{made - 1}q {os.path.basename(one).split('.')[0]}"
-            asked = [f"{ours} select '{address}::*'", f"{ours} search '{rare}'", f"{ours} search -F thread_local"]
-            times = [statistics.median(measured(command)[0] for _ in range(15)) * 1000 for command in asked]
+            one = shlex.quote(os.path.relpath(files[len(files) // 2], f"{place}/all"))
+            rare = f"copyword{made - 1}q {os.path.basename(files[0]).split('.')[0]}"
+            asked = [f"{ours} read {one} @1", f"{ours} search '{rare}'", f"{ours} search -F 'copyword{made - 1}q '"]
+            times = [statistics.median(run(command)[0] for _ in range(15)) * 1000 for command in asked]
             told = " | ".join(f"{milliseconds:.1f}" for milliseconds in times)
-            print(f"| {factor} | {files} | {seconds:.1f} | {peak / 1e6:.0f} | {kept:.0f} | {again:.2f} | {told} |", flush=True)
+            print(f"| {factor} | {len(files)} | {seconds:.1f} | {peak / 1e6:.0f} | {kept:.0f} | {again:.2f} | {told} |",
+                  flush=True)
 
 
-def version(program):
-    found = shutil.which(program)
-    if not found:
-        return None
-    told = subprocess.run([found, "--version"], capture_output=True, text=True)
-    return (told.stdout.splitlines() or ["?"])[0]
+class Document:
+    """The document whose size is nearest to `size`, and a section of it that every peer finds by its title."""
+
+    def __init__(self, files, folder, size):
+        plain = re.compile(rb"^##+ ([A-Z][A-Za-z]+(?: [A-Za-z]+)*)$", re.M)
+        for file in sorted(files, key=lambda file: abs(os.path.getsize(file) - size)):
+            titles = plain.findall(open(file, "rb").read())
+            titles = [title.decode() for title in titles if titles.count(title) == 1]
+            if titles:
+                self.file, self.name = shlex.quote(file), shlex.quote(os.path.relpath(file, folder))
+                self.title = titles[-1]
+                self.slug = self.title.lower().replace(" ", "-")
+                return
+        sys.exit("no document has a section with a plain title")
+
+
+def work(place, folder, program):
+    """Each kind of work: its name, what is done before each pair, mdsel's command, the peer, its command, and how
+    often at most; {n} counts the runs."""
+    store, database, index = f"{place}/store.db", f"{place}/fts5.db", f"{place}/tantivy"
+    ours, fts5 = f"{program} --db {store}", f"{sys.executable} {HERE}/fts5.py"
+    alone = os.path.abspath(f"{PROGRAM}/examples/tantivy_alone")
+    alone = alone if os.path.exists(alone) else "tantivy_alone"
+    files = markdown(folder)
+    large, small = Document(files, folder, 300_000), Document(files, folder, 3_000)
+    ingest = f"{ours} ingest --root {folder} {folder}"
+    touch = f"find {folder} -name '*.md' -print0 | xargs -0 touch"
+    change, edited = f"{place}/change.md", f"{place}/edited.md"
+    yield "full ingest", f"rm -rf {store}*", ingest, "fts5.py", f"{fts5} index {folder} {database}", 99
+    yield "full ingest", f"rm -rf {store}*", ingest, alone, f"{alone} index {folder} {index}", 3
+    yield "full ingest", f"rm -rf {store}* {place}/cache", ingest, "qmd", f"qmd collection add {folder} --name all", 1
+    yield "ingest, nothing changed", "", ingest, "git", f"git -C {folder} status --porcelain", 99
+    yield "ingest, nothing changed", "", ingest, "qmd", "qmd update", 3
+    yield "ingest, one file changed", f"cp {change} {folder}/mdsel-change-{{n}}.md", ingest, "nothing changed", ingest, 99
+    yield "ingest, every time new", touch, ingest, "b3sum", f"find {folder} -name '*.md' -print0 | xargs -0 b3sum", 99
+    yield "one section of 300 KB", "", f"{ours} read {large.name} '{large.title}' -f raw", "sed", \
+        f"sed -n 29,228p {large.file}", 99
+    yield "one section of 3 KB", "", f"{ours} read {small.name} '{small.title}' -f raw", "sed", \
+        f"sed -n 10,20p {small.file}", 99
+    yield "one section of 300 KB", "", f"{ours} read {large.name} '{large.title}'", "mdq", \
+        f"mdq '# {large.title}' {large.file}", 99
+    yield "one section of 300 KB", "", f"{ours} read {large.name} '{large.title}'", "mq", \
+        f"mq 'include \"section\" | nodes | section(\"{large.title}\")' {large.file}", 99
+    yield "one section of 300 KB", "", f"{ours} read {large.name} '{large.title}'", "invar", \
+        f"invar doc read {large.file} {large.slug}", 99
+    yield "headings of 300 KB", "", f"{ours} toc {large.name}", "sed", f"sed -n '/^#/p' {large.file}", 99
+    yield "headings of 300 KB", "", f"{ours} toc {large.name}", "mq", f"mq .h {large.file}", 99
+    yield "headings of 300 KB", "", f"{ours} toc {large.name}", "invar", f"invar doc toc {large.file}", 99
+    yield "neighbours of a section", "", f"{ours} neighbors {large.name}#{large.slug}", "sed", \
+        f"sed -n 29,228p {large.file}", 99
+    yield "one edit", f"test -e {edited} || cp {small.file} {edited}", f"{ours} replace {small.name} '{small.title}' --content 'Text {{n}}.'", "invar", \
+        f"sh -c 'echo Words {{n}}. | invar doc replace {edited} {small.slug} -c -'", 99
+    yield "words, best 20", "", f"{ours} search 'thread local'", "fts5.py", f"{fts5} search {database} 'thread local'", 99
+    yield "words, best 20", "", f"{ours} search 'thread local'", alone, f"{alone} search {index} 'thread local'", 99
+    yield "words, best 20", "", f"{ours} search 'thread local'", "qmd", "qmd search 'thread local' -n 20 --json", 99
+    yield "a rare literal", "", f"{ours} search -F thread_local", "rg", f"rg -F thread_local {folder}", 99
+    yield "a rare literal", "", f"{ours} search -F thread_local", "grep", \
+        f"grep -rF --include=*.md thread_local {folder}", 99
+    yield "a common literal, all hits", "", f"{ours} search -F return --limit 0 -f text", "rg", \
+        f"rg --vimgrep -F return {folder}", 99
+    pattern = "'[0-9]{4}-[0-9][0-9]'"
+    yield "no literal, all hits", "", f"{ours} search -e {pattern} --limit 0 -f text", "rg", \
+        f"rg --vimgrep {pattern} {folder}", 99
+    yield "titles", "", f"{ours} find thread", "rg", f"rg -i '^#.*thread' {folder}", 99
+    yield "all headings", "", f"{ours} toc --limit 0 -f text", "rg", f"rg '^#' {folder}", 99
+    yield "all headings", "", f"{ours} toc --limit 0 -f text", "mq", f"find {folder} -name '*.md' -print0 | xargs -0 mq .h", 3
+
+
+def bytes_of_answers(place, folder, program):
+    """How many bytes each program says the same content in, as JSON."""
+    ours = f"{program} --db {place}/store.db"
+    document = Document(markdown(folder), folder, 300_000)
+    content = len(output(f"{ours} read {document.name} '{document.title}' -f raw"))
+    asked = [
+        ("one section", content, {
+            "mdsel": f"{ours} read {document.name} '{document.title}'",
+            "mdq": f"mdq --output json '# {document.title}' {document.file}",
+            "invar": f"invar doc read {document.file} {document.slug} --format json",
+        }),
+        ("headings of a document", len(output(f"sed -n '/^#/p' {document.file}")), {
+            "mdsel": f"{ours} toc {document.name} --limit 0",
+            "mdsel, records": f"{ours} toc {document.name} --limit 0 -f records",
+            "invar": f"invar doc toc {document.file}",
+        }),
+        ("20 hits of words", None, {
+            "mdsel": f"{ours} search 'thread local'",
+            "qmd": "qmd search 'thread local' -n 20 --json",
+        }),
+    ]
+    print("\n| answer in JSON | bytes of the content | bytes of the answer |")
+    print("| --- | --- | --- |")
+    for name, content, commands in asked:
+        commands = {peer: command for peer, command in commands.items()
+                    if peer.startswith("mdsel") or shutil.which(peer)}
+        told = "; ".join(f"{peer} {len(output(command))}" for peer, command in commands.items())
+        print(f"| {name} | {content or ''} | {told} |")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
-    parser.add_argument("--mdsel", default=os.path.join(HERE, "../../target/release/mdsel"))
+    parser.add_argument("--mdsel", default=f"{PROGRAM}/mdsel")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--only", default="")
     parser.add_argument("--growth", default="")
     options = parser.parse_args()
-    folder, program = os.path.abspath(options.folder), os.path.abspath(options.mdsel)
+    given, program = os.path.abspath(options.folder), os.path.abspath(options.mdsel)
     if options.growth:
-        return growth(folder, program, [int(factor) for factor in options.growth.split(",")])
+        return growth(given, program, [int(factor) for factor in options.growth.split(",")])
     with tempfile.TemporaryDirectory() as place:
-        store, database = f"{place}/store.db", f"{place}/fts5.db"
-        ours = f"{program} --db {store}"
-        ingest = f"{ours} ingest --root {folder} {folder}"
-        fts5 = f"{sys.executable} {HERE}/fts5.py"
-        rg = "rg" if shutil.which("rg") else None
-        git = "git" if os.path.isdir(f"{folder}/.git") else None
-        b3sum = "b3sum" if shutil.which("b3sum") else None
-        grep = "grep" if shutil.which("grep") else None
-        sed = "sed" if shutil.which("sed") else None
-        first = min(os.path.relpath(os.path.join(base, name), folder)
-                    for base, _, names in os.walk(folder) for name in names if name.endswith(".md"))
-        touch = f"find {folder} -name '*.md' -exec touch {{}} +"
-        # name, before each pair, ours, the peer, its command
-        work = [
-            ("full ingest", f"rm -rf {store}*", ingest, "fts5.py", f"{fts5} index {folder} {database}"),
-            ("ingest, nothing changed", "", ingest, git, f"git -C {folder} status --porcelain"),
-            ("ingest, every time new", touch, ingest, b3sum, f"find {folder} -name '*.md' -print0 | xargs -0 b3sum"),
-            ("words, best 20", "", f"{ours} search 'thread local'", "fts5.py", f"{fts5} search {database} 'thread local'"),
-            ("a rare literal", "", f"{ours} search -F thread_local", rg, f"rg -F thread_local {folder}"),
-            ("a common literal, all hits", "", f"{ours} search -F return --limit 0 -f text", rg,
-             f"rg --vimgrep -F return {folder}"),
-            ("no literal", "", f"{ours} search -e '[0-9]{{4}}-[0-9][0-9]' --limit 0 -f text", rg,
-             f"rg --vimgrep '[0-9]{{4}}-[0-9][0-9]' {folder}"),
-            ("titles", "", f"{ours} find thread", rg, f"rg -i '^#.*thread' {folder}"),
-            ("all headings", "", f"{ours} toc --limit 0 -f text", rg, f"rg '^#' {folder}"),
-            ("a rare literal, grep", "", f"{ours} search -F thread_local", grep, f"grep -rF --include=*.md thread_local {folder}"),
-            ("one section", "", f"{ours} read '{first}' @1 -f raw", sed, f"sed -n 1,40p '{folder}/{first}'"),
-        ]
-        cores, peers = os.cpu_count(), ("git", "rg", "b3sum", "grep", "sed")
-        print(f"{datetime.date.today()}, {cores} cores; {version(program)}; "
-              + "; ".join(f"{version(peer) or f'{peer} is not installed'}" for peer in peers) + "\n")
-        print("| work | mdsel s | peer s | mdsel / peer | peer |")
-        print("| --- | --- | --- | --- | --- |")
-        if options.only not in "full ingest":
-            run(ingest)
-            run(f"{fts5} index {folder} {database}")
-        for name, before, mine, peer, theirs in work:
-            if not peer or options.only not in name:
+        folder = f"{place}/files"
+        os.environ |= {"XDG_CACHE_HOME": f"{place}/cache", "XDG_CONFIG_HOME": f"{place}/config"}
+        copy(given, folder)
+        with open(f"{place}/change.md", "w") as change:
+            change.write("# A change\n\nof one file.\n")
+        if shutil.which("git"):
+            git = f"git -C {folder} -c user.name=n -c user.email=e -c core.hooksPath=/dev/null -c gc.auto=0"
+            output(f"{git} init && {git} add . && {git} commit -m files && {git} status")
+        corpus = sum(map(os.path.getsize, markdown(folder)))
+        print(f"{headline(program)}; {len(markdown(folder))} files, {corpus} bytes\n")
+        print("| work | mdsel s | peer s | mdsel / peer | peer | runs |")
+        print("| --- | --- | --- | --- | --- | --- |")
+        peak = kept = 0
+        for name, before, mine, peer, theirs, most in work(place, folder, program):
+            is_beside = peer in ("fts5.py", "nothing changed") or shutil.which(peer)
+            needed = name in ("full ingest", "ingest, nothing changed")
+            if not is_beside or not needed and options.only not in name:
                 continue
             pairs = []
-            for _ in range(options.runs):
-                if before:
-                    run(before)
-                pairs.append((run(mine), run(theirs)))
+            for n in range(min(options.runs, most)):
+                first, ours, other = (command.replace("{n}", str(n)) for command in (before, mine, theirs))
+                if first:
+                    run(f"sh -c {shlex.quote(first)}")
+                seconds, memory = run(ours)
+                pairs.append((seconds, run(other)[0]))
+                peak = max(peak, memory if name == "full ingest" else 0)
+            kept = kept or size(f"{place}/store.db", f"{place}/store.db-fts")
             ratio = statistics.median(one / other for one, other in pairs)
             mine, theirs = (statistics.median(times) for times in zip(*pairs))
-            print(f"| {name} | {mine:.4f} | {theirs:.4f} | {ratio:.3f} | {peer} |", flush=True)
-        files = [os.path.join(base, name) for base, _, names in os.walk(folder) for name in names]
-        corpus = sum(os.path.getsize(file) for file in files if file.endswith(".md"))
-        kept = size(store, f"{store}-fts")
-        print(f"\nstore and index: {kept} bytes for {corpus} of Markdown: {kept / corpus:.2f}")
+            print(f"| {name} | {mine:.4f} | {theirs:.4f} | {ratio:.3f} | {os.path.basename(peer)} | {len(pairs)} |",
+                  flush=True)
+        print(f"\nstore and index: {kept / corpus:.2f} of the Markdown; peak of a full ingest: {peak / 1e6:.0f} MB")
+        bytes_of_answers(place, folder, program)
 
 
 main()

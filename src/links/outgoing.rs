@@ -203,9 +203,7 @@ fn last(path: &str) -> &str {
 fn hash(kind: &str, text: &str) -> i64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(kind.as_bytes()).update(&[0]).update(text.as_bytes());
-    let mut bytes = [0; 8];
-    hasher.finalize_xof().fill(&mut bytes);
-    i64::from_le_bytes(bytes)
+    hasher.finalize().as_bytes().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
 
 fn unique(mut keys: Vec<i64>) -> Vec<i64> {
