@@ -451,3 +451,24 @@ fn a_report_keeps_to_its_budget_and_says_so() {
     let check = place.run(&["ingest", "--check", "--max-chars", "200"]).ends(1);
     assert!(check.text().chars().count() <= 200);
 }
+
+#[test]
+fn segments_that_were_merged_leave_no_files() {
+    let place = Place::new();
+    let files = |extension: &str| {
+        let entries = std::fs::read_dir(place.join(".mdsel.db-fts")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.extension().is_some_and(|found| found == extension)).count()
+    };
+    let mut most = 0;
+    for number in 0..12 {
+        place.write(&format!("{number}.md"), "# Title\n\nwords\n");
+        place.run(&["ingest"]).success();
+        let meta = std::fs::read(place.join(".mdsel.db-fts/meta.json")).unwrap();
+        let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap();
+        let segments = meta["segments"].as_array().unwrap().len();
+        assert_eq!((files("idx"), files("trigrams")), (segments, segments));
+        most = most.max(segments);
+    }
+    assert!(files("idx") < most, "there was a merge");
+}

@@ -177,7 +177,7 @@ def bytes_of_answers(place, folder, program):
         ("one section", content, {
             "mdsel": f"{ours} read {document.name} '{document.title}'",
             "mdq": f"mdq --output json '# {document.title}' {document.file}",
-            "invar": f"invar doc read {document.file} {document.slug} --format json",
+            "invar": f"invar doc read {document.file} {document.slug} --json",
         }),
         ("headings of a document", len(output(f"sed -n '/^#/p' {document.file}")), {
             "mdsel": f"{ours} toc {document.name} --limit 0",
@@ -229,7 +229,8 @@ def main():
             if not is_beside or not needed and options.only not in name:
                 continue
             pairs = []
-            for n in range(min(options.runs, most)):
+            runs = min(options.runs, most) if options.only in name else 1
+            for n in range(runs):
                 first, ours, other = (command.replace("{n}", str(n)) for command in (before, mine, theirs))
                 if first:
                     run(f"sh -c {shlex.quote(first)}")

@@ -15,6 +15,9 @@ use crate::error::{Result, Warning};
 use crate::parallel;
 use crate::store::StoredDocument;
 
+/// Documents whose trees are made on one core before they are handed over.
+const SHARE: usize = 64;
+
 /// What to list.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -175,11 +178,19 @@ fn on_all_cores(
 ) -> Result<HashMap<i64, File>> {
     let snapshot = library.snapshot;
     let mut files = HashMap::with_capacity(documents.len());
+    let trees = |library: &mut Library<'_>, documents: &&[StoredDocument]| -> Result<Vec<_>> {
+        let tree = |stored: &StoredDocument| {
+            Ok((stored.id, sections(library, &*library.open(stored)?, request)))
+        };
+        documents.iter().map(tree).collect()
+    };
+    // To hand over the tree of each by itself would take longer than to make it.
+    let shares: Vec<&[StoredDocument]> = documents.chunks(SHARE).collect();
     parallel::on_all_cores(
-        documents,
+        &shares,
         || Library::new(snapshot),
-        |library, stored| Ok((stored.id, sections(library, &*library.open(stored)?, request))),
-        |file: Result<(i64, File)>| file.map(|(id, file)| drop(files.insert(id, file))),
+        trees,
+        |trees: Result<Vec<(i64, File)>>| trees.map(|trees| files.extend(trees)),
     )?;
     Ok(files)
 }

@@ -2,7 +2,6 @@
 //!
 //! Invariant: every document that holds a match is looked at, in path order, until nobody wants more.
 
-use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use super::answer::{Collector, Explanation, Found};
@@ -13,9 +12,6 @@ use super::{Form, Search};
 use crate::error::Result;
 use crate::limits;
 use crate::store::{StoredDocument, TrigramQuery};
-
-/// So many candidates are found faster by reading all documents' rows.
-const MANY: usize = 2000;
 
 impl Search<'_> {
     pub(super) fn patterns(
@@ -83,18 +79,7 @@ impl Search<'_> {
     fn candidates(&mut self, plan: &TrigramQuery) -> Result<Vec<StoredDocument>> {
         let snapshot = self.library.snapshot;
         let candidates = self.full_text.candidates(plan);
-        if candidates.indexed.len() > MANY {
-            let wanted: HashSet<i64> = candidates.indexed.into_iter().collect();
-            let mut documents = snapshot.documents_above(0)?;
-            documents.retain(|document| {
-                wanted.contains(&document.id) || document.id > candidates.through
-            });
-            return Ok(documents);
-        }
-        let mut documents = Vec::with_capacity(candidates.indexed.len());
-        for id in candidates.indexed {
-            documents.extend(snapshot.document(id)?);
-        }
+        let mut documents = snapshot.documents_with_ids(&candidates.indexed)?;
         // What the index has of documents above is not the newest that it may have.
         documents.retain(|document| document.id <= candidates.through);
         documents.extend(snapshot.documents_above(candidates.through)?);

@@ -287,6 +287,19 @@ impl Snapshot {
         )
     }
 
+    /// The documents with these ids, in no order.
+    pub fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN (SELECT value FROM json_each(?1))"
+        );
+        let ids = serde_json::to_string(ids).unwrap_or_default();
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map([ids], stored_document)?.collect()),
+        )
+    }
+
     /// The document with that id.
     pub fn document(&self, id: i64) -> Result<Option<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id = ?1");

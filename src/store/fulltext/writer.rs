@@ -124,9 +124,16 @@ impl IndexWriter {
             if segments.len() > limits::INDEX_SEGMENTS {
                 use tantivy::indexer::MergePolicy as _;
                 let candidates = LogMergePolicy::default().compute_merge_candidates(&segments);
+                // tantivy keeps the files of segments that anybody knows.
+                drop(segments);
                 for candidate in candidates {
-                    self.writer.merge(&candidate.0).wait()?;
-                    failpoint!(INDEX_MERGED);
+                    // So many at once, for a merge maps all files that it reads.
+                    for part in
+                        candidate.0.chunks(limits::INDEX_SEGMENTS).filter(|part| part.len() > 1)
+                    {
+                        drop(self.writer.merge(part).wait()?);
+                        failpoint!(INDEX_MERGED);
+                    }
                 }
                 self.writer.garbage_collect_files().wait()?;
             }
