@@ -144,7 +144,8 @@ fn of_snapshot(place: &Place) -> Versions {
     of_store(&copied, DOCUMENTS)
 }
 
-/// How a point is to fail, behind so many times that it does not.
+/// How a point is to fail, behind so many times that it does not; by death first, which tells whether it is
+/// reached.
 const MODES: [&str; 4] = ["return(abort)", "1*return", "return", "panic"];
 
 /// The questions that follow a fault.
@@ -156,9 +157,6 @@ trait Case: Sync {
     /// Each point is let fail behind up to so many times that it does not.
     fn times(&self) -> usize;
 
-    /// The ways in which it fails then, that by death first.
-    fn modes(&self, number: usize) -> Vec<&'static str>;
-
     /// Lets a point fail and checks what is left; tells whether it was reached. `number` differs from
     /// fault to fault.
     fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool;
@@ -167,10 +165,6 @@ trait Case: Sync {
 impl Case for Patient {
     fn times(&self) -> usize {
         1
-    }
-
-    fn modes(&self, number: usize) -> Vec<&'static str> {
-        vec![MODES[0], MODES[1 + number % 3]]
     }
 
     fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool {
@@ -196,10 +190,6 @@ impl Case for Scenario {
     fn times(&self) -> usize {
         // An edit, which is short, at every step of it.
         if self.command[0] == "replace" { 5 } else { 2 }
-    }
-
-    fn modes(&self, _: usize) -> Vec<&'static str> {
-        MODES.to_vec()
     }
 
     fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool {
@@ -282,8 +272,7 @@ fn whatever_fails_wherever_nothing_is_lost() {
                     let job = next.lock().unwrap().next();
                     let Some((number, (case, point))) = job else { break };
                     for times_before in 0..case.times() * soak {
-                        let modes = case.modes(number + times_before).into_iter();
-                        let mut modes = modes.zip(number + times_before..);
+                        let mut modes = MODES.into_iter().zip(number + times_before..);
                         let is_reached = modes.all(|(mode, number)| {
                             let is_reached = case.check(point, times_before, mode, number);
                             *count.lock().unwrap() += u32::from(is_reached);
