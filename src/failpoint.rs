@@ -114,8 +114,8 @@ mod injected {
         SALVAGED = "salvaged", "a new store beside a damaged one holds what is whole of it";
         SALVAGE_INDEXED = "salvage-indexed", "it holds what files tell, too, and has its index";
         LOG_WRITTEN_BACK = "log-written-back", "a copy of the damaged store holds what its log tells";
-        LOG_KEPT = "log-kept", "its log has a second name";
-        STORE_KEPT = "store-kept", "so has its file";
+        LOG_KEPT = "log-kept", "a copy of its log is kept";
+        STORE_KEPT = "store-kept", "so is its file";
         LOG_SETTLED = "log-settled", "that copy is the store, and the log tells nothing more";
         LOG_REMOVED = "log-removed", "the store has no log";
         STORE_SWAPPED = "store-swapped", "the new store has the place of the damaged one";

@@ -12,7 +12,7 @@ use mdsel::store::{FullText, Snapshot};
 use mdsel::verify;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, PROGRAM, Place, copy};
+use crate::harness::{Answer, PROGRAM, Place, copy, repeats};
 
 fn tampered(place: &Place, sql: &str) {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
@@ -377,11 +377,6 @@ fn hostile_stores_are_told_within_time_and_memory() {
         place.run(&["verify", "--repair"]).success();
         assert!(dumped(&place) == before);
     }
-}
-
-/// Repeats of what is random: few here, more where `MDSEL_SOAK` asks for them.
-fn repeats(few: u64) -> u64 {
-    std::env::var("MDSEL_SOAK").ok().and_then(|soak| soak.parse::<u64>().ok()).unwrap_or(1) * few
 }
 
 /// Numbers that differ from round to round, and never from run to run (`SplitMix64`).

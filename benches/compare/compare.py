@@ -10,7 +10,6 @@ with a word of its own in every file. All tables are Markdown.
 """
 import argparse
 import datetime
-import json
 import os
 import re
 import shlex

@@ -27,6 +27,7 @@ pub use writer::{PackedDocument, Packer, Writer};
 
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use crate::ldmd::Markup;
 use crate::links::Outgoing;
 use crate::markdown::Document;
@@ -36,6 +37,14 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// Removes a file, where it is there.
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// The path up to its extension, the dot left out, too.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::db::{self, Found, RowWriter, Wreck};
 use super::swap::swap;
 use super::writer::packed;
-use super::{FileState, PackedDocument, Packer, Writer, beside, fulltext};
+use super::{FileState, PackedDocument, Packer, Writer, beside, fulltext, remove};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::limits;
@@ -127,14 +127,6 @@ fn remove_leftovers(path: &Path) -> Result<()> {
 pub(super) fn has_leftovers(path: &Path) -> bool {
     let index = fulltext::folder(&beside(path, NEW));
     leftovers(path).chain([index]).any(|path| path.symlink_metadata().is_ok())
-}
-
-/// Removes a file, where it is there.
-fn remove(path: &Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
-        _ => Ok(()),
-    }
 }
 
 /// Writes all documents of `wreck` that are whole to a new store at `path`.

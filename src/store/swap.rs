@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::{beside, db};
+use super::{beside, db, remove};
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 
@@ -44,14 +44,8 @@ pub(super) fn swap(path: &Path, new: &Path, copy: &Path, partial: &Path) -> Resu
         failpoint!(LOG_SETTLED);
     }
     // Without its log, what SQLite shares of it would tell of one.
-    for suffix in ["-shm", "-wal"] {
-        match std::fs::remove_file(beside(path, suffix)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(path, error));
-            }
-            _ => {}
-        }
-    }
+    remove(&beside(path, "-shm"))?;
+    remove(&beside(path, "-wal"))?;
     failpoint!(LOG_REMOVED);
     replace(path, new)?;
     Ok(kept)

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::links::Outgoing;
-use crate::store::{EditIntent, FileState, IngestOptions, NewDocument, StoredDocument};
+use crate::store::{EditIntent, FileState, IngestOptions, NewDocument, StoredDocument, remove};
 
 /// A document with everything made that is written of it.
 #[derive(Debug)]
@@ -171,12 +171,7 @@ impl RowWriter {
     fn create(path: &Path) -> Result<()> {
         let new = beside(path, "-new");
         for suffix in ["", "-wal", "-shm", "-journal"] {
-            match std::fs::remove_file(beside(&new, suffix)) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io(&new, error));
-                }
-                _ => {}
-            }
+            remove(&beside(&new, suffix))?;
         }
         let wrap = |error| store_error(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
