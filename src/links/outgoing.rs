@@ -182,7 +182,11 @@ pub fn link_keys(path: &str, link: &Link) -> Vec<i64> {
     let windows = decode(address.rsplit('\\').next().unwrap_or(address));
     let texts = [target.trim(), address.trim(), decoded.trim(), &joined, &windows].map(last);
     let both = texts.into_iter().flat_map(|text| [text, split_extension(text).0]);
-    unique(both.map(|text| hash("link", &fold(text))).collect())
+    // Most are one and the same, and comparing them costs less than hashing them.
+    let mut texts: Vec<&str> = both.collect();
+    texts.sort_unstable();
+    texts.dedup();
+    unique(texts.into_iter().map(|text| hash("link", &fold(text))).collect())
 }
 
 /// The key under which a document of that name is found.

@@ -212,29 +212,34 @@ impl Document for SectionEntry {
         };
         let place = Place { document: self.id, section: self.section, level: section.level };
         let slice = |span: &ByteSpan| document.text.get(span.start..span.end).unwrap_or_default();
-        let mut texts: Vec<(Field, &str)> = vec![(fields.title, &section.title)];
-        texts.push((fields.parts, &section.title));
+        let texts = 2 * (section.body.len() + section.code.len()) + document.tags.len();
+        let mut values = Vec::with_capacity(texts + 8);
+        values.push((fields.document, EntryValue::Number(self.id.unsigned_abs())));
+        values.push((fields.place, EntryValue::Number(place.to_number())));
+        let mut add = |field, text| values.push((field, EntryValue::Text(text)));
+        if !section.title.is_empty() {
+            add(fields.title, section.title.as_str());
+            add(fields.parts, &section.title);
+        }
         if self.section == document.first_section() {
-            texts.push((fields.title, stem(&document.path)));
+            add(fields.title, stem(&document.path));
         }
         for (field, spans) in [(fields.body, &section.body), (fields.code, &section.code)] {
             for text in spans.iter().map(slice) {
-                texts.extend([(field, text), (fields.parts, text)]);
+                add(field, text);
+                add(fields.parts, text);
             }
         }
-        texts.push((fields.path, &document.path));
+        add(fields.path, &document.path);
         let mut above = section.above;
         while let Some(section) = document.sections.get(above).filter(|_| above > 0) {
-            texts.push((fields.path, &section.title));
+            add(fields.path, &section.title);
             above = section.above;
         }
-        texts.extend(document.tags.iter().map(|tag| (fields.tags, tag.as_str())));
-        let texts = texts.into_iter().map(|(field, text)| (field, EntryValue::Text(text)));
-        let numbers = [
-            (fields.document, EntryValue::Number(self.id.unsigned_abs())),
-            (fields.place, EntryValue::Number(place.to_number())),
-        ];
-        numbers.into_iter().chain(texts).collect::<Vec<_>>().into_iter()
+        for tag in &document.tags {
+            add(fields.tags, tag);
+        }
+        values.into_iter()
     }
 }
 

@@ -14,7 +14,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{Index, IndexBuilder};
 
 use super::directory::IndexFolder;
-use super::tokens::{Tokens, camel_parts};
+use super::tokens::{TokenBuffers, Tokens, camel_parts};
 use super::trigram_component::TrigramComponent;
 use super::{Unusable, Usable};
 use crate::position::ByteSpan;
@@ -134,16 +134,20 @@ pub(super) fn builder() -> IndexBuilder {
 fn tokenizers() -> TokenizerManager {
     // With the stock ones: tantivy asks for its default for fields that are no text, too.
     let tokenizers = TokenizerManager::default();
-    tokenizers.register("words", WordTokenizer);
-    tokenizers.register("parts", PartTokenizer);
+    tokenizers.register("words", WordTokenizer::default());
+    tokenizers.register("parts", PartTokenizer::default());
     tokenizers
 }
 
-/// Every token of [`Tokens`].
-#[derive(Clone)]
-struct WordTokenizer;
+/// Every token of [`Tokens`]. What one text was cut up with serves for the next.
+#[derive(Clone, Default)]
+struct WordTokenizer {
+    buffers: TokenBuffers,
+    token: Token,
+}
 
 struct WordStream<'a> {
+    home: &'a mut WordTokenizer,
     tokens: Tokens<'a>,
     token: Token,
 }
@@ -152,7 +156,16 @@ impl Tokenizer for WordTokenizer {
     type TokenStream<'a> = WordStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
-        WordStream { tokens: Tokens::new(text), token: Token::default() }
+        let tokens = Tokens::with(text, std::mem::take(&mut self.buffers));
+        let token = std::mem::take(&mut self.token);
+        WordStream { home: self, tokens, token }
+    }
+}
+
+impl Drop for WordStream<'_> {
+    fn drop(&mut self) {
+        self.home.buffers = self.tokens.give_back();
+        self.home.token = std::mem::take(&mut self.token);
     }
 }
 
@@ -175,53 +188,51 @@ impl TokenStream for WordStream<'_> {
     }
 }
 
-/// Tokens that are pieces of one prepared text.
-struct PieceStream {
-    text: String,
-    spans: std::vec::IntoIter<ByteSpan>,
+/// The parts of identifiers in camel case, prepared for the whole text at once.
+#[derive(Clone, Default)]
+struct PartTokenizer {
+    parts: String,
+    spans: Vec<ByteSpan>,
     token: Token,
 }
 
-impl PieceStream {
-    fn new(text: String, spans: Vec<ByteSpan>) -> Self {
-        Self { text, spans: spans.into_iter(), token: Token::default() }
+struct PartStream<'a> {
+    parts: &'a str,
+    spans: std::slice::Iter<'a, ByteSpan>,
+    token: &'a mut Token,
+}
+
+impl Tokenizer for PartTokenizer {
+    type TokenStream<'a> = PartStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> PartStream<'a> {
+        self.parts.clear();
+        self.spans.clear();
+        camel_parts(text, |part| {
+            let start = self.parts.len();
+            self.parts.push_str(part);
+            self.spans.push(ByteSpan::new(start, self.parts.len()));
+        });
+        self.token.reset();
+        PartStream { parts: &self.parts, spans: self.spans.iter(), token: &mut self.token }
     }
 }
 
-impl TokenStream for PieceStream {
+impl TokenStream for PartStream<'_> {
     fn advance(&mut self) -> bool {
         let Some(span) = self.spans.next() else { return false };
         self.token.position = self.token.position.wrapping_add(1);
         self.token.text.clear();
-        self.token.text.push_str(self.text.get(span.start..span.end).unwrap_or_default());
+        self.token.text.push_str(self.parts.get(span.start..span.end).unwrap_or_default());
         true
     }
 
     fn token(&self) -> &Token {
-        &self.token
+        self.token
     }
 
     fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
-}
-
-/// The parts of identifiers in camel case.
-#[derive(Clone)]
-struct PartTokenizer;
-
-impl Tokenizer for PartTokenizer {
-    type TokenStream<'a> = PieceStream;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> PieceStream {
-        let mut parts = String::new();
-        let mut spans = Vec::new();
-        camel_parts(text, |part| {
-            let start = parts.len();
-            parts.push_str(part);
-            spans.push(ByteSpan::new(start, parts.len()));
-        });
-        PieceStream::new(parts, spans)
+        self.token
     }
 }
 

@@ -26,6 +26,14 @@ pub(crate) enum TokenKind {
     Last,
 }
 
+/// Memory that a text is cut up in, to be used again for the next.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TokenBuffers {
+    words: Vec<ByteSpan>,
+    run: Vec<char>,
+    token: String,
+}
+
 /// The tokens of a text, one after the other.
 #[derive(Debug)]
 pub(crate) struct Tokens<'a> {
@@ -102,20 +110,38 @@ fn is_written_without_blanks(scalar: char) -> bool {
 impl<'a> Tokens<'a> {
     /// The tokens of `text`.
     pub(crate) fn new(text: &'a str) -> Self {
+        Self::with(text, TokenBuffers::default())
+    }
+
+    /// The tokens of `text`, cut up in `buffers`.
+    pub(super) fn with(text: &'a str, buffers: TokenBuffers) -> Self {
+        let TokenBuffers { mut words, mut run, token } = buffers;
+        words.clear();
+        run.clear();
         Self {
             text,
             offset: 0,
-            words: Vec::new(),
+            words,
             told: 0,
-            run: Vec::new(),
+            run,
             run_told: 0,
             run_span: ByteSpan::default(),
             run_offset: None,
             next_position: 0,
-            token: String::new(),
+            token,
             kind: TokenKind::Word,
             position: 0,
             span: ByteSpan::default(),
+        }
+    }
+
+    /// The buffers again; nothing is told behind it.
+    pub(super) fn give_back(&mut self) -> TokenBuffers {
+        self.offset = self.text.len();
+        TokenBuffers {
+            words: std::mem::take(&mut self.words),
+            run: std::mem::take(&mut self.run),
+            token: std::mem::take(&mut self.token),
         }
     }
 
@@ -138,7 +164,12 @@ impl<'a> Tokens<'a> {
 
     /// Finds the next word, run or pictograph and tells its first token.
     fn seek(&mut self) -> bool {
-        while let Some(scalar) = self.rest().chars().next() {
+        while let Some(byte) = self.text.as_bytes().get(self.offset) {
+            if byte.is_ascii() && !byte.is_ascii_alphanumeric() {
+                self.offset += 1;
+                continue;
+            }
+            let Some(scalar) = self.rest().chars().next() else { break };
             match class_of(scalar) {
                 Class::Other => self.offset += scalar.len_utf8(),
                 Class::Word => {
@@ -241,7 +272,9 @@ impl<'a> Tokens<'a> {
         self.run_told += 1;
         self.step();
         self.token.clear();
-        self.token.extend(self.run.iter().skip(index).take(2));
+        for scalar in self.run.iter().skip(index).take(2) {
+            self.token.push(*scalar);
+        }
         let is_last = self.run_told == self.run.len();
         self.kind = if is_last { TokenKind::Last } else { TokenKind::Pair };
         // Where folding has changed scalars, only the run can be named.
