@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
 use tantivy::{Index, Term};
 
 use super::document::{DocumentText, SectionEntry};
@@ -17,10 +17,17 @@ use super::{Stamp, Unusable, Usable, guarded, reader, stamp_of};
 use crate::failpoint::failpoint;
 use crate::limits;
 
+/// Bytes of texts and trigrams that the threads of tantivy are given at once: to wake one for every small
+/// document would take longer than to index it.
+const SHARE_BYTES: usize = 256 << 10;
+
 /// The right to change an index.
 pub(crate) struct IndexWriter {
     writer: tantivy::IndexWriter<SectionEntry>,
     fields: Fields,
+    /// What was put or removed and not handed to the threads of tantivy, and how many bytes it holds.
+    waiting: Vec<UserOperation<SectionEntry>>,
+    waiting_bytes: usize,
     flight: Flight,
     /// Of the last commit.
     stamp: Stamp,
@@ -74,7 +81,14 @@ impl IndexWriter {
         let writer =
             index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        Ok(Self { writer, fields: schema().1, flight: Flight::default(), stamp })
+        Ok(Self {
+            writer,
+            fields: schema().1,
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            flight: Flight::default(),
+            stamp,
+        })
     }
 
     /// The stamp of the last commit.
@@ -89,23 +103,41 @@ impl IndexWriter {
 
     /// Puts a document that is not in it.
     pub(crate) fn put(&mut self, id: i64, document: DocumentText) -> Usable<()> {
-        let permit = self.flight.permit(document.size());
         guarded(|| {
+            let size = document.size();
+            if self.waiting_bytes + size > SHARE_BYTES {
+                // Also because what waits here lets nobody land who is waited for.
+                self.hand_over()?;
+            }
+            let permit = self.flight.permit(size);
             let entries = document.entries(id, self.fields, permit);
-            self.writer.run(entries.into_iter().map(tantivy::indexer::UserOperation::Add))?;
+            self.waiting.extend(entries.into_iter().map(UserOperation::Add));
+            self.waiting_bytes += size;
             failpoint!(INDEX_PUT);
             Ok(())
         })
     }
 
+    /// Gives what waits to the threads of tantivy.
+    fn hand_over(&mut self) -> Usable<()> {
+        self.waiting_bytes = 0;
+        if !self.waiting.is_empty() {
+            self.writer.run(std::mem::take(&mut self.waiting))?;
+        }
+        Ok(())
+    }
+
     /// Removes a document.
     pub(crate) fn remove(&mut self, id: i64) {
-        self.writer.delete_term(Term::from_field_u64(self.fields.document, id.unsigned_abs()));
+        let term = Term::from_field_u64(self.fields.document, id.unsigned_abs());
+        // Behind what waits, of which it may be.
+        self.waiting.push(UserOperation::Delete(term));
     }
 
     /// Commits what was put and removed, with its stamp.
     pub(crate) fn commit(&mut self, stamp: Stamp) -> Usable<()> {
         guarded(|| {
+            self.hand_over()?;
             let mut commit = self.writer.prepare_commit()?;
             commit.set_payload(&serde_json::to_string(&stamp).unwrap_or_default());
             failpoint!(INDEX_PREPARED);
