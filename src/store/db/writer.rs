@@ -121,11 +121,18 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
     }
 }
 
+/// What SQLite keeps of pages in memory while it writes, in the unit and with the sign that it asks for
+/// where bytes are meant and not pages. A batch changes more than the two megabytes that it keeps unasked.
+const CACHE_KIBIBYTES: i32 = -(32 << 10);
+
 /// The right to change a store file.
 #[derive(Debug)]
 pub(in crate::store) struct RowWriter {
     connection: Connection,
     path: PathBuf,
+    /// Keys that the transaction has yet to write, in no order; see [`Self::write_keys`].
+    link_keys: Vec<(i64, i64)>,
+    name_keys: Vec<(i64, i64)>,
     is_dirty: bool,
     has_written: bool,
     /// What opening it did to a store of an older schema.
@@ -156,10 +163,13 @@ impl RowWriter {
         }
         connection.busy_timeout(wait).map_err(wrap)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
+        connection.pragma_update(None, "cache_size", CACHE_KIBIBYTES).map_err(wrap)?;
         let migrated = migrate(path, &mut connection, schema::MIGRATIONS)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
+            link_keys: Vec::new(),
+            name_keys: Vec::new(),
             is_dirty: false,
             has_written: migrated.is_some(),
             migrated,
@@ -278,6 +288,8 @@ impl RowWriter {
             let generation = i64::try_from(self.generation()?).unwrap_or(0) + 1;
             self.set_meta("generation", generation)?;
         }
+        let written = self.write_keys();
+        self.wrap(written)?;
         failpoint!(BEFORE_COMMIT);
         self.wrap(self.connection.execute_batch("COMMIT"))?;
         self.is_dirty = false;
@@ -292,6 +304,8 @@ impl RowWriter {
             self.wrap(self.connection.execute_batch("ROLLBACK"))?;
             self.is_dirty = false;
         }
+        self.link_keys.clear();
+        self.name_keys.clear();
         Ok(())
     }
 
@@ -323,15 +337,17 @@ impl RowWriter {
         self.wrap(result)
     }
 
-    fn put_rows(&self, document: &PackedRows) -> rusqlite::Result<(i64, Option<i64>)> {
-        let prepare = |statement| self.connection.prepare_cached(statement);
+    fn put_rows(&mut self, document: &PackedRows) -> rusqlite::Result<(i64, Option<i64>)> {
         let PackedRows { state, derived, .. } = document;
-        let before = prepare("SELECT id FROM document WHERE path = ?1")?
+        let before = self
+            .connection
+            .prepare_cached("SELECT id FROM document WHERE path = ?1")?
             .query_row([&derived.path], |row| row.get(0))
             .optional()?;
         if let Some(before) = before {
             self.remove_rows(before)?;
         }
+        let prepare = |statement| self.connection.prepare_cached(statement);
         let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
             .query_row([], |row| row.get(0))?;
         let [lines, words, sections, blocks, link_count] = derived.counts;
@@ -373,14 +389,8 @@ impl RowWriter {
             prepare("INSERT INTO link (document_id, packed) VALUES (?1, ?2)")?
                 .execute(params![id, packed])?;
         }
-        for key in &document.link_keys {
-            prepare("INSERT OR IGNORE INTO link_key (key, document_id) VALUES (?1, ?2)")?
-                .execute([*key, id])?;
-        }
-        for key in &document.name_keys {
-            prepare("INSERT OR IGNORE INTO name_key (key, document_id) VALUES (?1, ?2)")?
-                .execute([*key, id])?;
-        }
+        self.link_keys.extend(document.link_keys.iter().map(|key| (*key, id)));
+        self.name_keys.extend(document.name_keys.iter().map(|key| (*key, id)));
         if let Some(front_matter) = &derived.front_matter {
             prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
                 .execute(params![id, front_matter])?;
@@ -412,10 +422,32 @@ impl RowWriter {
     /// Forgets a document.
     pub(in crate::store) fn remove(&mut self, id: i64) -> Result<()> {
         self.is_dirty = true;
-        self.wrap(self.remove_rows(id))
+        let result = self.remove_rows(id);
+        self.wrap(result)
     }
 
-    fn remove_rows(&self, id: i64) -> rusqlite::Result<()> {
+    /// Writes the keys of links and names in the order in which they are stored: hashes written as they
+    /// come would each meet a page that is not in memory.
+    fn write_keys(&mut self) -> rusqlite::Result<()> {
+        for (table, keys) in [("link_key", &mut self.link_keys), ("name_key", &mut self.name_keys)]
+        {
+            keys.sort_unstable();
+            let mut insert = self.connection.prepare_cached(&format!(
+                "INSERT OR IGNORE INTO {table} (key, document_id) VALUES (?1, ?2)"
+            ))?;
+            for (key, id) in keys.drain(..) {
+                insert.execute([key, id])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_rows(&mut self, id: i64) -> rusqlite::Result<()> {
+        // Ids ascend: of a document before all whose keys wait, none does.
+        let waits = |keys: &[(i64, i64)]| keys.first().is_some_and(|(_, first)| id >= *first);
+        if waits(&self.link_keys) || waits(&self.name_keys) {
+            self.write_keys()?;
+        }
         content::remove(&self.connection, id)?;
         self.remove_keys(id)?;
         self.connection
@@ -509,5 +541,63 @@ impl RowWriter {
         self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
         failpoint!(AFTER_CHECKPOINT);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ldmd;
+    use crate::markdown;
+
+    fn rows(packer: &mut RowPacker, path: &str, text: &str) -> PackedRows {
+        let bytes = text.as_bytes().to_vec();
+        let document = markdown::parse(&bytes);
+        let markup = ldmd::parse(&bytes, &document.opaque);
+        let links = Outgoing::of(&document, &markup);
+        let hash = *blake3::hash(&bytes).as_bytes();
+        let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
+        let path = path.to_owned();
+        let new = NewDocument { path, bytes, hash, state, document, markup, links };
+        packer.pack(&new, Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn keys_are_those_of_the_documents_that_are_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut packer = RowPacker::new().unwrap();
+        let mut writer = RowWriter::open(&folder.path().join("a.db"), Duration::ZERO).unwrap();
+        writer.set_up("", &IngestOptions::default()).unwrap();
+        let one = rows(&mut packer, "one.md", "# One\n\n[x](two.md) [y](three.md)\n");
+        let other = rows(&mut packer, "one.md", "# Other\n\n[z](four.md)\n");
+        let two = rows(&mut packer, "two.md", "# Two\n\n[x](one.md)\n");
+        let keys = |writer: &RowWriter, table: &str| -> Vec<(i64, i64)> {
+            let statement = format!("SELECT document_id, key FROM {table} ORDER BY 1, 2");
+            let mut statement = writer.connection.prepare(&statement).unwrap();
+            let keys = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            keys.map(|key| key.unwrap()).collect()
+        };
+        let of = |id: i64, keys: &[i64]| -> Vec<(i64, i64)> {
+            let mut keys: Vec<_> = keys.iter().map(|key| (id, *key)).collect();
+            keys.sort_unstable();
+            keys
+        };
+        writer.begin().unwrap();
+        writer.put(&one).unwrap();
+        writer.put(&two).unwrap();
+        // In place of one whose keys wait.
+        let (id, before) = writer.put(&other).unwrap();
+        assert!(before.is_some());
+        writer.commit().unwrap();
+        let left = [of(id - 1, &two.link_keys), of(id, &other.link_keys)].concat();
+        assert_eq!(keys(&writer, "link_key"), left);
+        writer.begin().unwrap();
+        writer.put(&one).unwrap();
+        writer.roll_back().unwrap();
+        writer.begin().unwrap();
+        writer.remove(id - 1).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(keys(&writer, "link_key"), of(id, &other.link_keys));
+        assert_eq!(keys(&writer, "name_key"), of(id, &other.name_keys));
     }
 }
