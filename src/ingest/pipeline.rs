@@ -1,8 +1,9 @@
 //! Reading, parsing and packing files on all cores, handed to one writer in order.
 //!
-//! Invariant: results arrive in the order of the candidates, so that the same tree makes the same
-//! store; and the files in flight hold at most [`limits::LARGE_DOCUMENT_BYTES`] bytes a core, so
-//! that memory depends on neither the corpus nor the order; a larger file is alone in flight.
+//! Small files travel together, for to hand over one takes as long as to parse it. Invariant: results
+//! arrive in the order of the candidates, so that the same tree makes the same store; and the files in
+//! flight hold at most [`limits::LARGE_DOCUMENT_BYTES`] bytes a core, so that memory depends on neither
+//! the corpus nor the order; a larger file is alone in flight.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -32,6 +33,14 @@ pub(super) enum Outcome {
     Gone,
 }
 
+/// Files of one share at most.
+const SHARE_FILES: usize = 32;
+/// Bytes from which on a share takes no further file.
+const SHARE_BYTES: u64 = 128 << 10;
+
+/// Bytes that the allocator is to keep; glibc learns from up to 32 MiB.
+const KEPT_BYTES: usize = 16 << 20;
+
 /// Bytes in flight, and who waits for less.
 struct Flight {
     bytes: Mutex<u64>,
@@ -57,13 +66,45 @@ impl Flight {
 
 impl Flight {
     /// A file costs its own size, and something for being there; a large one all that there is.
-    fn cost(&self, candidate: &Candidate) -> u64 {
-        if candidate.state.size > limits::LARGE_DOCUMENT_BYTES as u64 {
-            self.most
-        } else {
-            candidate.state.size + 4096
-        }
+    fn cost(&self, share: &[Candidate]) -> u64 {
+        let of_one = |candidate: &Candidate| {
+            if is_large(candidate) { self.most } else { candidate.state.size + 4096 }
+        };
+        share.iter().map(of_one).sum()
     }
+}
+
+fn is_large(candidate: &Candidate) -> bool {
+    candidate.state.size > limits::LARGE_DOCUMENT_BYTES as u64
+}
+
+/// Cuts `candidates` into what is handed over at once: enough for `threads` to have work, a large file
+/// alone.
+fn shares(candidates: &[Candidate], threads: usize) -> Vec<&[Candidate]> {
+    let most = candidates.len().div_ceil(threads * 4).min(SHARE_FILES);
+    let mut shares = Vec::with_capacity(candidates.len() / SHARE_FILES + 1);
+    let mut rest = candidates;
+    while let Some(first) = rest.first() {
+        let mut bytes = 0;
+        let others = rest.iter().take(most).take_while(|candidate| {
+            let has_room = bytes < SHARE_BYTES && !is_large(candidate);
+            bytes += candidate.state.size;
+            has_room
+        });
+        let count = if is_large(first) { 1 } else { others.count() };
+        let (share, behind) = rest.split_at(count.max(1));
+        shares.push(share);
+        rest = behind;
+    }
+    shares
+}
+
+/// Has the allocator of glibc keep what is freed, up to twice as much, for what is allocated next. It learns
+/// from the size of what is freed how much a program goes on to want, and would give back and ask for the
+/// same memory all the time before it has met a large document. Costs no memory, for nothing is written
+/// there.
+fn keep_memory() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
 }
 
 /// Takes `candidates` under `root` and calls `write` with what became of each, in their order.
@@ -82,14 +123,17 @@ pub(super) fn run(
         landed: Condvar::new(),
         most: (limits::LARGE_DOCUMENT_BYTES * threads) as u64,
     };
-    let (job_sender, job_receiver) = crossbeam_channel::bounded::<(usize, &Candidate)>(threads * 4);
-    let (sender, receiver) = crossbeam_channel::unbounded::<(usize, Result<Outcome>)>();
+    keep_memory();
+    let shares = &shares(candidates, threads);
+    let (job_sender, job_receiver) =
+        crossbeam_channel::bounded::<(usize, &[Candidate])>(threads * 4);
+    let (sender, receiver) = crossbeam_channel::unbounded::<(usize, Vec<Result<Outcome>>)>();
     std::thread::scope(|scope| {
         let flight = &flight;
         scope.spawn(move || {
-            for job in candidates.iter().enumerate() {
-                flight.take_off(flight.cost(job.1));
-                if job_sender.send(job).is_err() {
+            for (number, share) in shares.iter().enumerate() {
+                flight.take_off(flight.cost(share));
+                if job_sender.send((number, share)).is_err() {
                     break;
                 }
             }
@@ -99,16 +143,17 @@ pub(super) fn run(
             let results = sender.clone();
             scope.spawn(move || {
                 let mut packer = Packer::new();
-                for (number, candidate) in jobs {
-                    let outcome = match &mut packer {
-                        // A fault of the parser costs the document, not the ingest.
-                        Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
-                            take(root, candidate, is_forced, max_file_bytes, packer)
-                        }))
-                        .unwrap_or(Ok(Outcome::Refused("it cannot be parsed"))),
-                        Err(error) => Err(Error::new(error.kind(), error.to_string())),
-                    };
-                    if results.send((number, outcome)).is_err() {
+                let mut taken = |candidate: &Candidate| match &mut packer {
+                    // A fault of the parser costs the document, not the ingest.
+                    Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
+                        take(root, candidate, is_forced, max_file_bytes, packer)
+                    }))
+                    .unwrap_or(Ok(Outcome::Refused("it cannot be parsed"))),
+                    Err(error) => Err(Error::new(error.kind(), error.to_string())),
+                };
+                for (number, share) in jobs {
+                    let outcomes = share.iter().map(&mut taken).collect();
+                    if results.send((number, outcomes)).is_err() {
                         break;
                     }
                 }
@@ -116,18 +161,20 @@ pub(super) fn run(
         }
         drop((job_receiver, sender));
         let mut waiting = BTreeMap::new();
-        let mut results = candidates.iter().enumerate().peekable();
+        let mut results = shares.iter().enumerate().peekable();
         let mut result = Ok(());
-        for (number, outcome) in receiver {
-            waiting.insert(number, outcome);
-            while let Some((number, candidate)) = results.peek().copied() {
-                let Some(outcome) = waiting.remove(&number) else { break };
+        for (number, outcomes) in receiver {
+            waiting.insert(number, outcomes);
+            while let Some((number, share)) = results.peek().copied() {
+                let Some(outcomes) = waiting.remove(&number) else { break };
                 results.next();
-                if result.is_ok() {
-                    result = outcome.and_then(|outcome| write(candidate, outcome));
+                for (candidate, outcome) in share.iter().zip(outcomes) {
+                    if result.is_ok() {
+                        result = outcome.and_then(|outcome| write(candidate, outcome));
+                    }
                 }
                 // Also behind an error, so that whoever waits to take off ends.
-                flight.land(flight.cost(candidate));
+                flight.land(flight.cost(share));
             }
         }
         result
@@ -187,4 +234,40 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<Option<(Vec<u8>, FileSta
     }
     state.size = bytes.len() as u64;
     Ok(Some((bytes, state)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidates(sizes: &[u64]) -> Vec<Candidate> {
+        let candidate = |(number, size): (usize, &u64)| Candidate {
+            path: number.to_string(),
+            state: FileState { size: *size, mtime_ns: 0, ctime_ns: 0 },
+            stored: None,
+        };
+        sizes.iter().enumerate().map(candidate).collect()
+    }
+
+    /// How many files each share has; all of them are in one, in order.
+    fn counts(sizes: &[u64], threads: usize) -> Vec<usize> {
+        let candidates = candidates(sizes);
+        let shares = shares(&candidates, threads);
+        let told: Vec<_> = shares.iter().flat_map(|share| *share).map(|one| &one.path).collect();
+        assert_eq!(told, candidates.iter().map(|one| &one.path).collect::<Vec<_>>());
+        shares.iter().map(|share| share.len()).collect()
+    }
+
+    #[test]
+    fn small_files_travel_together_and_large_ones_alone() {
+        let large = limits::LARGE_DOCUMENT_BYTES as u64 + 1;
+        assert_eq!(counts(&[], 2), [0; 0]);
+        assert_eq!(counts(&[10; 1000], 2), [vec![SHARE_FILES; 31], vec![8]].concat());
+        assert_eq!(counts(&[10; 3], 2), [1, 1, 1], "few files are work for every thread");
+        let files = [vec![10; 300], vec![large, large], vec![10; 300]].concat();
+        let told = counts(&files, 1);
+        assert_eq!(told.iter().filter(|count| **count == 1).count(), 2);
+        let middling = [SHARE_BYTES / 2; 100];
+        assert!(counts(&middling, 1).iter().all(|count| *count == 2));
+    }
 }
