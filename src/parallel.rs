@@ -3,6 +3,7 @@
 //! Invariant: what is done and not yet taken is bounded, and the work ends soon after nobody takes any
 //! more.
 
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Results of each core that wait to be taken.
@@ -37,4 +38,34 @@ pub(crate) fn on_all_cores<I: Sync, S, R: Send, E>(
         drop(receiver);
         result
     })
+}
+
+/// What `work` makes of each of `items`, in their order.
+pub(crate) fn map<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync) -> Vec<R> {
+    let numbered: Vec<(usize, &I)> = items.iter().enumerate().collect();
+    let mut results = Vec::with_capacity(items.len());
+    results.resize_with(items.len(), || None);
+    let worked = on_all_cores(
+        &numbered,
+        || (),
+        |(), (number, item)| (*number, work(item)),
+        |(number, result)| {
+            if let Some(place) = results.get_mut(number) {
+                *place = Some(result);
+            }
+            Ok::<_, Infallible>(())
+        },
+    );
+    let Ok(()) = worked;
+    results.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_is_made_of_items_is_in_their_order() {
+        let items: Vec<usize> = (0..1000).collect();
+        assert_eq!(super::map(&items, |item| item * 2), (0..2000).step_by(2).collect::<Vec<_>>());
+        assert_eq!(super::map(&[], |item: &usize| *item), [0; 0]);
+    }
 }

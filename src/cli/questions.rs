@@ -71,6 +71,12 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
     Ok(addresses)
 }
 
+/// What is kept to the end of the process: to give back a large answer piece by piece would take as long
+/// as to print it, and to take maps of files away one by one as long as to look something up in them.
+pub(super) fn kept<T>(value: T) -> &'static mut T {
+    Box::leak(Box::new(value))
+}
+
 pub(super) fn index(global: &Global, arguments: &IndexArgs) -> Result<Status> {
     let request = index::Request {
         documents: arguments.documents.clone(),
@@ -107,8 +113,8 @@ pub(super) fn toc(global: &Global, arguments: &TocArgs) -> Result<Status> {
         after: cursor(arguments.list.after.as_ref())?,
     };
     let snapshot = open(global, |library| named_documents(library, &request.documents))?;
-    let answer = toc::toc(&Library::new(&snapshot), &request)?;
-    global.print_list(&answer)?;
+    let answer = kept(toc::toc(&Library::new(&snapshot), &request)?);
+    global.print_list(answer)?;
     Ok(answer.outcome().into())
 }
 

@@ -1,7 +1,7 @@
 //! `search`: its arguments as a request.
 
 use super::args::{FormatName, Global, SearchArgs};
-use super::questions::cursor;
+use super::questions::{cursor, kept};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::search::{
@@ -11,13 +11,13 @@ use crate::query::{Library, Outcome};
 
 pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
     let request = request(arguments, global.format() == FormatName::Text)?;
-    let (snapshot, mut full_text) = store::open_full_text(global)?;
-    let answer = search(&Library::new(&snapshot), &mut full_text, &request)?;
+    let (snapshot, full_text) = store::open_full_text(global)?;
+    let answer = kept(search(&Library::new(&snapshot), kept(full_text), &request)?);
     if arguments.quiet {
         let is_found = answer.outcome() != Outcome::None;
         return Ok(if is_found { Status::Success } else { Status::Nothing });
     }
-    global.print_list(&answer)?;
+    global.print_list(answer)?;
     Ok(answer.outcome().into())
 }
 

@@ -17,7 +17,7 @@ mod watch;
 pub use load::{LoadRequest, Strategy, load};
 pub use report::{Change, ChangeKind, Report, Skipped};
 pub(crate) use scope::is_really_below;
-pub use state::file_state;
+pub(crate) use state::Folder;
 pub use watch::Watch;
 
 use std::collections::HashMap;

@@ -13,7 +13,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use walkdir::{DirEntry, WalkDir};
 
 use super::report::Skipped;
-use super::state::file_state;
+use super::state::Folder;
 use crate::error::Result;
 use crate::limits;
 use crate::store::{FileState, IngestOptions};
@@ -50,6 +50,7 @@ impl Walk<'_> {
     pub(super) fn run(&self, scopes: &[String]) -> Result<Walked> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (sender, receiver) = crossbeam_channel::bounded::<Vec<String>>(64);
+        let root = &Folder::new(self.root);
         std::thread::scope(|scope| {
             let states: Vec<_> = (0..threads)
                 .map(|_| {
@@ -57,7 +58,7 @@ impl Walk<'_> {
                     scope.spawn(move || {
                         let mut walked = Walked::default();
                         for path in receiver.into_iter().flatten() {
-                            self.look_at(path, &mut walked);
+                            self.look_at(root, path, &mut walked);
                         }
                         walked
                     })
@@ -139,14 +140,14 @@ impl Walk<'_> {
         }
     }
 
-    fn look_at(&self, path: String, walked: &mut Walked) {
-        match std::fs::symlink_metadata(self.root.join(&path)) {
-            Ok(metadata) if metadata.len() > self.options.max_file_bytes => {
+    fn look_at(&self, root: &Folder, path: String, walked: &mut Walked) {
+        match root.state(&path) {
+            Ok((state, _)) if state.size > self.options.max_file_bytes => {
                 let reason =
                     format!("larger than --max-file-size ({} bytes)", self.options.max_file_bytes);
                 walked.skipped.push(Skipped { file: path, reason });
             }
-            Ok(metadata) => walked.found.push(Found { path, state: file_state(&metadata) }),
+            Ok((state, _)) => walked.found.push(Found { path, state }),
             // Gone since its folder was listed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {

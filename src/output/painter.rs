@@ -6,6 +6,10 @@
 use super::sanitize;
 use crate::address::Fault;
 use crate::error::Warning;
+use crate::parallel;
+
+/// Items that one core paints at once.
+const SHARE: usize = 512;
 
 /// Collects lines of text.
 #[derive(Debug)]
@@ -27,6 +31,21 @@ impl Painter {
     /// A painter, with colours or without.
     pub fn new(has_color: bool) -> Self {
         Self { text: String::new(), has_color }
+    }
+
+    /// Paints `items` on all cores, in their order.
+    pub(super) fn paint<I: Sync>(&mut self, items: &[I], paint: impl Fn(&mut Self, &I) + Sync) {
+        let has_color = self.has_color;
+        let shares: Vec<&[I]> = items.chunks(SHARE).collect();
+        if let [share] = *shares.as_slice() {
+            return share.iter().for_each(|item| paint(self, item));
+        }
+        let painted = parallel::map(&shares, |share| {
+            let mut painter = Self::new(has_color);
+            share.iter().for_each(|item| paint(&mut painter, item));
+            painter.finish()
+        });
+        self.text.extend(painted);
     }
 
     pub(super) fn finish(self) -> String {

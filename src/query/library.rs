@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::address::{Tree, namespace};
 use crate::error::Result;
-use crate::ingest::{file_state, is_really_below};
+use crate::ingest::{Folder, is_really_below};
 use crate::ldmd::Markup;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
@@ -89,7 +89,8 @@ pub struct Library<'a> {
     open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
     freshness: RefCell<HashMap<i64, Freshness>>,
     folders: RefCell<HashMap<String, bool>>,
-    has_root: bool,
+    /// The root, where it is there.
+    root: Option<Folder>,
 }
 
 impl<'a> Library<'a> {
@@ -100,7 +101,7 @@ impl<'a> Library<'a> {
             open: RefCell::default(),
             freshness: RefCell::default(),
             folders: RefCell::default(),
-            has_root: snapshot.root().is_dir(),
+            root: Some(Folder::new(snapshot.root())).filter(Folder::exists),
         }
     }
 
@@ -118,6 +119,15 @@ impl<'a> Library<'a> {
         }
         open.insert(stored.id, Rc::clone(&document));
         Ok(document)
+    }
+
+    /// Opens many documents, none of which is kept open.
+    pub fn open_all(&self, stored: &[StoredDocument]) -> Result<Vec<OpenDocument>> {
+        let outlines = self.snapshot.outlines(stored)?;
+        let open = |(stored, outline): (&StoredDocument, Outline)| {
+            Ok(OpenDocument::new(stored.clone(), outline, self.snapshot.markup(stored)?))
+        };
+        stored.iter().zip(outlines).map(open).collect()
     }
 
     /// The bytes of a document within `span`.
@@ -139,16 +149,13 @@ impl<'a> Library<'a> {
     /// Compares the file of a document with what is stored: by size and time, and by its bytes where
     /// only the time differs.
     pub fn freshness(&self, stored: &StoredDocument) -> Freshness {
-        if !self.has_root {
-            return Freshness::default();
-        }
+        let Some(root) = &self.root else { return Freshness::default() };
         if let Some(freshness) = self.freshness.borrow().get(&stored.id) {
             return *freshness;
         }
-        let path = self.snapshot.root().join(&stored.path);
         // What lies behind a link is not the file that was taken.
         let file = if self.is_in_its_folder(&stored.path) {
-            std::fs::symlink_metadata(&path)
+            root.state(&stored.path)
         } else {
             Err(std::io::ErrorKind::NotFound.into())
         };
@@ -160,14 +167,13 @@ impl<'a> Library<'a> {
                     std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
                 ),
             },
-            Ok(metadata) => {
-                let state = file_state(&metadata);
+            Ok((state, is_file)) => {
                 let is_same_state =
                     state.size == stored.state.size && state.mtime_ns == stored.state.mtime_ns;
                 let is_same = is_same_state
-                    || (metadata.is_file()
+                    || (is_file
                         && state.size == stored.state.size
-                        && std::fs::read(&path)
+                        && std::fs::read(self.snapshot.root().join(&stored.path))
                             .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
                 Freshness { is_stale: !is_same, is_missing: false }
             }

@@ -1,8 +1,5 @@
 //! `toc`: the section tree of documents.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
 use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
@@ -15,7 +12,7 @@ use crate::error::{Result, Warning};
 use crate::parallel;
 use crate::store::StoredDocument;
 
-/// Documents whose trees are made on one core before they are handed over.
+/// Documents whose trees are made on one core at once.
 const SHARE: usize = 64;
 
 /// What to list.
@@ -153,45 +150,40 @@ pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let named = documents::named(library, &request.documents)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
     let is_all = most(request.limit) == usize::MAX && part.start() == 0;
-    let made =
-        if is_all { on_all_cores(library, &named.documents, request)? } else { HashMap::new() };
-    let made = RefCell::new(made);
-    let file = |stored: &StoredDocument| match made.borrow_mut().remove(&stored.id) {
-        Some(file) => Ok(file),
-        None => Ok(sections(library, &*library.open(stored)?, request)),
+    let (files, next) = if is_all && named.documents.len() > SHARE {
+        (on_all_cores(library, &named.documents, request)?, None)
+    } else {
+        let file =
+            |stored: &StoredDocument| Ok(sections(library, &*library.open(stored)?, request));
+        groups::within(
+            &named.documents,
+            &mut part,
+            most(request.limit),
+            |stored| Ok(file(stored)?.items()),
+            file,
+        )?
     };
-    let (files, next) = groups::within(
-        &named.documents,
-        &mut part,
-        most(request.limit),
-        |stored| Ok(file(stored)?.items()),
-        file,
-    )?;
     Ok(Answer { files, is_single, unresolved_selectors: named.faults, warnings, next, part })
 }
 
-/// The trees of all of `documents`, by their ids.
+/// The trees of all of `documents`.
 fn on_all_cores(
     library: &Library<'_>,
     documents: &[StoredDocument],
     request: &Request,
-) -> Result<HashMap<i64, File>> {
+) -> Result<Vec<File>> {
     let snapshot = library.snapshot;
-    let mut files = HashMap::with_capacity(documents.len());
-    let trees = |library: &mut Library<'_>, documents: &&[StoredDocument]| -> Result<Vec<_>> {
-        let tree = |stored: &StoredDocument| {
-            Ok((stored.id, sections(library, &*library.open(stored)?, request)))
-        };
-        documents.iter().map(tree).collect()
-    };
-    // To hand over the tree of each by itself would take longer than to make it.
+    // To read and to hand over each by itself would take longer than to make its tree.
     let shares: Vec<&[StoredDocument]> = documents.chunks(SHARE).collect();
-    parallel::on_all_cores(
-        &shares,
-        || Library::new(snapshot),
-        trees,
-        |trees: Result<Vec<(i64, File)>>| trees.map(|trees| files.extend(trees)),
-    )?;
+    let trees = parallel::map(&shares, |share| -> Result<Vec<File>> {
+        let library = Library::new(snapshot);
+        let open = library.open_all(share)?;
+        Ok(open.iter().map(|document| sections(&library, document, request)).collect())
+    });
+    let mut files = Vec::with_capacity(documents.len());
+    for share in trees {
+        files.extend(share?);
+    }
     Ok(files)
 }
 

@@ -41,11 +41,15 @@ impl Answer for search::Answer {
             Items::Hits(hits) => {
                 let has_context =
                     hits.iter().any(|hit| !hit.before.is_empty() || !hit.after.is_empty());
-                for (index, hit) in hits.iter().enumerate() {
-                    if has_context && index > 0 {
-                        painter.line(Style::Faint, "--");
+                if has_context {
+                    for (index, hit) in hits.iter().enumerate() {
+                        if index > 0 {
+                            painter.line(Style::Faint, "--");
+                        }
+                        hit.paint(painter);
                     }
-                    hit.paint(painter);
+                } else {
+                    painter.paint(hits, |painter, hit| hit.paint(painter));
                 }
             }
             Items::Counts(counts) => {

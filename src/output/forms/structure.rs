@@ -103,7 +103,7 @@ impl Answer for toc::Answer {
     }
 
     fn text(&self, painter: &mut Painter) {
-        for file in &self.files {
+        painter.paint(&self.files, |painter, file| {
             if !self.is_single {
                 painter.line(Style::Heading, &file.file);
             }
@@ -122,7 +122,7 @@ impl Answer for toc::Answer {
                     .piece(Style::Plain, &format!("{indent}{marks} {}", section.title))
                     .line(Style::Faint, &format!(" ({lines}, {})", size(section.char_count)));
             }
-        }
+        });
     }
 
     fn name(&self) -> &'static str {

@@ -190,8 +190,9 @@ impl Search<'_> {
             None if self.filter.looks_inside() => return Ok(None),
             None => ByteSpan::new(own.start, own.start),
         };
+        let surroundings = self.request.surroundings;
         let mut maker =
-            HitMaker::new(&stored.path, Some(&*document), &bytes, self.request.surroundings);
+            HitMaker::new(&stored.path, Some(&*document), &bytes, span.end, surroundings);
         Ok(Some(Hit {
             score: Some((f64::from(found.score) * 1000.0).round() / 1000.0),
             freshness: self.library.freshness(stored),

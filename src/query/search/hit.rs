@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::words::pages;
-use crate::position::{ByteSpan, LineIndex, LineSpan, trim_line_end};
+use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_end};
 use crate::query::library::{Freshness, OpenDocument, is_false};
 
 /// Something that was found.
@@ -95,17 +95,23 @@ pub(super) struct HitMaker<'a> {
 }
 
 impl<'a> HitMaker<'a> {
-    /// A maker of hits in the document at `file`, whose bytes are `bytes`.
+    /// A maker of hits in the document at `file`, whose bytes are `bytes`, none of which ends behind
+    /// `reach`.
     pub(super) fn new(
         file: &str,
         document: Option<&'a OpenDocument>,
         bytes: &'a [u8],
+        reach: usize,
         surroundings: Surroundings,
     ) -> Self {
+        let mut end = next_line_start(bytes, reach.saturating_sub(1));
+        for _ in 0..=surroundings.after {
+            end = next_line_start(bytes, end);
+        }
         Self {
             document,
             bytes,
-            lines: LineIndex::new(bytes),
+            lines: LineIndex::new(bytes.get(..end).unwrap_or(bytes)),
             surroundings,
             file: Arc::from(file),
             section: None,

@@ -229,7 +229,8 @@ impl Scan<'_> {
             ));
         }
         let open = outline.as_ref().filter(|_| has_places);
-        let mut maker = HitMaker::new(&document.path, open, bytes, surroundings);
+        let reach = spans.last().map_or(0, |span| span.end);
+        let mut maker = HitMaker::new(&document.path, open, bytes, reach, surroundings);
         let hits = spans.into_iter().map(|span| maker.hit(span)).collect();
         Ok(Some(Found { document: index, count, hits }))
     }

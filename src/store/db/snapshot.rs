@@ -3,6 +3,7 @@
 //! Invariant: everything that one [`Snapshot`] answers is of the same committed generation, whatever
 //! a writer does meanwhile, and no reader ever waits for a writer.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -474,8 +475,27 @@ impl Snapshot {
     /// The structure of a document.
     pub fn outline(&self, document: &StoredDocument) -> Result<Outline> {
         let statement = "SELECT packed FROM outline WHERE document_id = ?1";
-        let outline = self.packed_row(statement, document)?;
-        let outline = outline.and_then(|packed| outline_codec::decode(&packed));
+        self.unpacked(document, self.packed_row(statement, document)?)
+    }
+
+    /// The structures of documents, in their order.
+    pub fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
+        let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
+        let ids = serde_json::to_string(&ids).unwrap_or_default();
+        let statement = "SELECT document_id, packed FROM outline \
+             WHERE document_id IN (SELECT value FROM json_each(?1))";
+        let mut packed: HashMap<i64, Vec<u8>> =
+            self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+                statement.query_map([ids], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            }))?;
+        let outline =
+            |document: &StoredDocument| self.unpacked(document, packed.remove(&document.id));
+        documents.iter().map(outline).collect()
+    }
+
+    /// The outline of a document from its row.
+    fn unpacked(&self, document: &StoredDocument, packed: Option<Vec<u8>>) -> Result<Outline> {
+        let outline = packed.and_then(|packed| outline_codec::decode(&packed));
         let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
         outline.filter(is_of_it).ok_or_else(|| {
             corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
