@@ -76,10 +76,10 @@ fn scan(bytes: &[u8], mut visit: impl FnMut(usize, usize, Class) -> bool) {
 pub fn measure(bytes: &[u8]) -> Measure {
     let mut result = Measure::default();
     let mut in_run = false;
-    let mut count = |class: Class| {
+    let count = |result: &mut Measure, in_run: &mut bool, class: Class| {
         result.chars += 1;
-        result.words += usize::from(class == Class::Single || (class == Class::Run && !in_run));
-        in_run = class == Class::Run;
+        result.words += usize::from(class == Class::Single || (class == Class::Run && !*in_run));
+        *in_run = class == Class::Run;
     };
     for chunk in bytes.utf8_chunks() {
         let mut text = chunk.valid();
@@ -87,18 +87,20 @@ pub fn measure(bytes: &[u8]) -> Measure {
         while !text.is_empty() {
             let ascii = text.bytes().position(|byte| !byte.is_ascii()).unwrap_or(text.len());
             let (head, tail) = text.split_at(ascii);
+            result.chars += head.len();
             for byte in head.bytes() {
-                let is_space = byte == b' ' || (b'\t'..=b'\r').contains(&byte);
-                count(if is_space { Class::Space } else { Class::Run });
+                let is_of_run = byte != b' ' && !(b'\t'..=b'\r').contains(&byte);
+                result.words += usize::from(is_of_run & !in_run);
+                in_run = is_of_run;
             }
             let mut rest = tail.chars();
             if let Some(scalar) = rest.next() {
-                count(class_of(scalar));
+                count(&mut result, &mut in_run, class_of(scalar));
             }
             text = rest.as_str();
         }
         if !chunk.invalid().is_empty() {
-            count(Class::Run);
+            count(&mut result, &mut in_run, Class::Run);
         }
     }
     result

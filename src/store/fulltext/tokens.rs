@@ -73,6 +73,16 @@ fn class_of(scalar: char) -> Class {
     match scalar {
         'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Word,
         '\0'..='\x7f' => Class::Other,
+        // What most texts hold beside ASCII is told without searching tables.
+        '\u{C0}'..='\u{D6}'
+        | '\u{D8}'..='\u{F6}'
+        | '\u{F8}'..='\u{24F}'
+        | '\u{400}'..='\u{481}' => Class::Word,
+        '\u{2000}'..='\u{206F}'
+        | '\u{3000}'..='\u{3004}'
+        | '\u{3008}'..='\u{3020}'
+        | '\u{FF01}'..='\u{FF0F}'
+        | '\u{FF1A}'..='\u{FF20}' => Class::Other,
         _ if is_written_without_blanks(scalar) => Class::Run,
         // Arrows, technical signs, dingbats; the pictographs of the supplementary plane.
         '\u{2190}'..='\u{21FF}'
@@ -356,8 +366,12 @@ pub(crate) fn fold_into(text: &str, folded: &mut String) {
 /// Only ASCII has such identifiers here; parts of one letter are none.
 pub(crate) fn camel_parts(text: &str, mut visit: impl FnMut(&str)) {
     let mut folded = String::new();
-    for word in text.split(|scalar: char| !scalar.is_ascii_alphanumeric()) {
-        let bytes = word.as_bytes();
+    for bytes in text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()) {
+        // As in most words.
+        if bytes.iter().skip(1).all(|byte| !byte.is_ascii_uppercase()) {
+            continue;
+        }
+        let Ok(word) = std::str::from_utf8(bytes) else { continue };
         let is_boundary = |index: usize| {
             let at = |index: usize| bytes.get(index).copied().unwrap_or_default();
             let (before, this) = (at(index - 1), at(index));
@@ -426,6 +440,21 @@ mod tests {
         assert_eq!(tokens("か\u{3099}く"), tokens("がく"), "NFD as NFC");
         assert_eq!(tokens("ｶﾞ"), tokens("ガ"), "half-width as full-width");
         assert_eq!(tokens("\u{1112}\u{1161}\u{11AB}"), tokens("한"));
+    }
+
+    #[test]
+    fn what_is_told_without_tables_is_what_they_tell() {
+        for scalar in '\0'..=char::MAX {
+            match class_of(scalar) {
+                Class::Word => assert!(scalar.is_alphanumeric(), "{scalar:?}"),
+                Class::Other => {
+                    let belongs = scalar.is_alphanumeric() || is_written_without_blanks(scalar);
+                    assert!(!belongs, "{scalar:?}");
+                }
+                Class::Run => assert!(is_written_without_blanks(scalar), "{scalar:?}"),
+                Class::Pictograph => {}
+            }
+        }
     }
 
     #[test]
