@@ -89,7 +89,9 @@ limits! {
     INDEX_MEMORY_BYTES = 64 << 20, "index-memory-bytes",
         "bytes of memory of each thread that fills the full-text index";
     INDEX_SEGMENTS = 8, "index-segments",
-        "segments of equal size of the full-text index that are left unmerged, and that one merge takes";
+        "segments of equal size of the full-text index that are left unmerged";
+    INDEX_MERGE_BYTES = 192 << 20, "index-merge-bytes",
+        "bytes of segments of the full-text index that are merged at once; larger ones are left as they are";
     MAX_QUERY_BYTES = 2048, "query-bytes",
         "bytes of a query in words; only the words of a longer one are searched";
     MAX_QUERY_GROUPS = 32, "query-groups",

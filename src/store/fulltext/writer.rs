@@ -3,10 +3,11 @@
 //! Invariant: the first act of every writer is to remove what an interrupted one left behind (tantivy
 //! cannot commit over the leftovers of a killed commit), and every commit carries its [`Stamp`].
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
+use tantivy::index::SegmentId;
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
 use tantivy::{Index, Term};
 
@@ -25,6 +26,7 @@ const SHARE_BYTES: usize = 256 << 10;
 pub(crate) struct IndexWriter {
     writer: tantivy::IndexWriter<SectionEntry>,
     fields: Fields,
+    folder: PathBuf,
     /// What was put or removed and not handed to the threads of tantivy, and how many bytes it holds.
     waiting: Vec<UserOperation<SectionEntry>>,
     waiting_bytes: usize,
@@ -50,7 +52,7 @@ impl IndexWriter {
             if stamp.store != store {
                 return Err(Unusable::Foreign);
             }
-            let writer = Self::start(&index, stamp)?;
+            let writer = Self::start(folder, &index, stamp)?;
             writer.writer.garbage_collect_files().wait()?;
             failpoint!(INDEX_COLLECTED);
             Ok(writer)
@@ -70,13 +72,13 @@ impl IndexWriter {
         guarded(|| {
             let index = builder().create_in_dir(folder)?;
             failpoint!(INDEX_MADE);
-            let mut writer = Self::start(&index, Stamp::new(store, 0, 0))?;
+            let mut writer = Self::start(folder, &index, Stamp::new(store, 0, 0))?;
             writer.commit(Stamp::new(store, 0, 0))?;
             Ok(writer)
         })
     }
 
-    fn start(index: &Index, stamp: Stamp) -> Usable<Self> {
+    fn start(folder: &Path, index: &Index, stamp: Stamp) -> Usable<Self> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
         let writer =
             index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
@@ -84,6 +86,7 @@ impl IndexWriter {
         Ok(Self {
             writer,
             fields: schema().1,
+            folder: folder.to_owned(),
             waiting: Vec::new(),
             waiting_bytes: 0,
             flight: Flight::default(),
@@ -158,11 +161,10 @@ impl IndexWriter {
                 let candidates = LogMergePolicy::default().compute_merge_candidates(&segments);
                 // tantivy keeps the files of segments that anybody knows.
                 drop(segments);
+                let sizes = sizes(&self.folder);
+                let size = |id: &SegmentId| sizes.get(&id.uuid_string()).copied().unwrap_or(0);
                 for candidate in candidates {
-                    // So many at once, for a merge maps all files that it reads.
-                    for part in
-                        candidate.0.chunks(limits::INDEX_SEGMENTS).filter(|part| part.len() > 1)
-                    {
+                    for part in parts(&candidate.0, size).filter(|part| part.len() > 1) {
                         drop(self.writer.merge(part).wait()?);
                         failpoint!(INDEX_MERGED);
                     }
@@ -173,6 +175,35 @@ impl IndexWriter {
             Ok(())
         })
     }
+}
+
+/// Bytes of the files of each segment, by its name, which those of its files begin with.
+fn sizes(folder: &Path) -> HashMap<String, u64> {
+    let mut sizes = HashMap::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) else {
+            continue;
+        };
+        if let Some((segment, _)) = name.split_once('.') {
+            *sizes.entry(segment.to_owned()).or_default() += metadata.len();
+        }
+    }
+    sizes
+}
+
+/// Cuts segments into what is merged at once: a merge maps all files that it reads.
+fn parts<Id>(segments: &[Id], size: impl Fn(&Id) -> u64) -> impl Iterator<Item = &[Id]> {
+    let mut rest = segments;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fitting = rest.iter().take_while(|segment| {
+            bytes += size(segment);
+            bytes <= limits::INDEX_MERGE_BYTES as u64
+        });
+        let (part, behind) = rest.split_at(fitting.count().max(1).min(rest.len()));
+        rest = behind;
+        (!part.is_empty()).then_some(part)
+    })
 }
 
 /// The temporary files of interrupted commits, which tantivy does not know of.
@@ -187,5 +218,20 @@ pub(super) fn sweep(folder: &Path) {
     for path in leftovers(folder) {
         // What cannot be removed does no harm but take space.
         drop(std::fs::remove_file(path));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_read_no_more_than_they_may() {
+        let most = limits::INDEX_MERGE_BYTES as u64;
+        let cut = |sizes: &[u64]| parts(sizes, |size| *size).map(<[u64]>::len).collect::<Vec<_>>();
+        assert_eq!(cut(&[]), [0; 0]);
+        assert_eq!(cut(&[1; 100]), [100], "small ones all at once");
+        assert_eq!(cut(&[most / 4; 10]), [4, 4, 2]);
+        assert_eq!(cut(&[most, 1, 1, most + 1, most]), [1, 2, 1, 1], "large ones not at all");
     }
 }
