@@ -90,7 +90,7 @@ pub fn measure(bytes: &[u8]) -> Measure {
             result.chars += head.len();
             for byte in head.bytes() {
                 let is_of_run = byte != b' ' && !(b'\t'..=b'\r').contains(&byte);
-                result.words += usize::from(is_of_run & !in_run);
+                result.words += usize::from(is_of_run && !in_run);
                 in_run = is_of_run;
             }
             let mut rest = tail.chars();

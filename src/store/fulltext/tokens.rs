@@ -71,14 +71,17 @@ enum Class {
 
 fn class_of(scalar: char) -> Class {
     match scalar {
-        'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Word,
-        '\0'..='\x7f' => Class::Other,
-        // What most texts hold beside ASCII is told without searching tables.
-        '\u{C0}'..='\u{D6}'
+        // What most texts hold is told without searching tables: ASCII, letters of Latin and Cyrillic,
+        'a'..='z'
+        | 'A'..='Z'
+        | '0'..='9'
+        | '\u{C0}'..='\u{D6}'
         | '\u{D8}'..='\u{F6}'
         | '\u{F8}'..='\u{24F}'
         | '\u{400}'..='\u{481}' => Class::Word,
-        '\u{2000}'..='\u{206F}'
+        // and punctuation, general, of CJK and of full width.
+        '\0'..='\x7f'
+        | '\u{2000}'..='\u{206F}'
         | '\u{3000}'..='\u{3004}'
         | '\u{3008}'..='\u{3020}'
         | '\u{FF01}'..='\u{FF0F}'
