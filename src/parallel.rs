@@ -40,6 +40,27 @@ pub(crate) fn on_all_cores<I: Sync, S, R: Send, E>(
     })
 }
 
+/// Cuts `items` into shares, in order, of at most `count` items and `bytes` bytes; what is larger has a share
+/// of its own.
+pub(crate) fn shares<I>(
+    items: &[I],
+    count: usize,
+    bytes: u64,
+    size: impl Fn(&I) -> u64,
+) -> impl Iterator<Item = &[I]> {
+    let mut rest = items;
+    std::iter::from_fn(move || {
+        let mut sum = 0;
+        let fitting = rest.iter().take(count).take_while(|item| {
+            sum += size(item);
+            sum <= bytes
+        });
+        let (share, behind) = rest.split_at(fitting.count().max(1).min(rest.len()));
+        rest = behind;
+        (!share.is_empty()).then_some(share)
+    })
+}
+
 /// What `work` makes of each of `items`, in their order.
 pub(crate) fn map<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync) -> Vec<R> {
     let numbered: Vec<(usize, &I)> = items.iter().enumerate().collect();
@@ -62,6 +83,18 @@ pub(crate) fn map<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync) 
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn shares_hold_no_more_than_they_may() {
+        let cut = |sizes: &[u64], count| {
+            super::shares(sizes, count, 100, |size| *size).map(<[u64]>::len).collect::<Vec<_>>()
+        };
+        assert_eq!(cut(&[], 9), [0; 0]);
+        assert_eq!(cut(&[1; 100], 100), [100]);
+        assert_eq!(cut(&[1; 100], 60), [60, 40]);
+        assert_eq!(cut(&[25; 10], 9), [4, 4, 2]);
+        assert_eq!(cut(&[100, 1, 1, 101, 100], 9), [1, 2, 1, 1], "a large one alone");
+    }
+
     #[test]
     fn what_is_made_of_items_is_in_their_order() {
         let items: Vec<usize> = (0..1000).collect();

@@ -17,6 +17,7 @@ use super::state::{file_state, is_racy};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
+use crate::parallel;
 use crate::store::{FileState, PackedDocument, Packer, packed};
 
 /// What became of a candidate.
@@ -35,8 +36,9 @@ pub(super) enum Outcome {
 
 /// Files of one share at most.
 const SHARE_FILES: usize = 32;
-/// Bytes from which on a share takes no further file.
+/// Bytes of one share at most, or one file.
 const SHARE_BYTES: u64 = 128 << 10;
+const _: () = assert!(SHARE_BYTES < limits::LARGE_DOCUMENT_BYTES as u64);
 
 /// Bytes that the allocator is to keep; glibc learns from up to 32 MiB.
 const KEPT_BYTES: usize = 16 << 20;
@@ -82,21 +84,7 @@ fn is_large(candidate: &Candidate) -> bool {
 /// alone.
 fn shares(candidates: &[Candidate], threads: usize) -> Vec<&[Candidate]> {
     let most = candidates.len().div_ceil(threads * 4).min(SHARE_FILES);
-    let mut shares = Vec::with_capacity(candidates.len() / SHARE_FILES + 1);
-    let mut rest = candidates;
-    while let Some(first) = rest.first() {
-        let mut bytes = 0;
-        let others = rest.iter().take(most).take_while(|candidate| {
-            let has_room = bytes < SHARE_BYTES && !is_large(candidate);
-            bytes += candidate.state.size;
-            has_room
-        });
-        let count = if is_large(first) { 1 } else { others.count() };
-        let (share, behind) = rest.split_at(count.max(1));
-        shares.push(share);
-        rest = behind;
-    }
-    shares
+    parallel::shares(candidates, most, SHARE_BYTES, |candidate| candidate.state.size).collect()
 }
 
 /// Has the allocator of glibc keep what is freed, up to twice as much, for what is allocated next. It learns

@@ -7,13 +7,14 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Snapshot;
 use super::fulltext::{
     self, Ranked, Reader, TextExtractor, TrigramQuery, Unusable, Usable, WordQuery, folder,
 };
 use super::writer::{mend_index, text_of};
-use super::{Snapshot, StoredDocument};
 use crate::error::{Error, Result, Warning};
 use crate::limits;
+use crate::parallel::shares;
 
 /// Which sections are wanted at all.
 pub use fulltext::PlaceFilter;
@@ -136,7 +137,8 @@ impl FullText {
             None => Vec::new(),
         };
         let beyond = snapshot.documents_above(self.through())?;
-        for batch in batches(&beyond) {
+        let most = limits::INDEX_QUEUE_BYTES as u64;
+        for batch in shares(&beyond, usize::MAX, most, |document| document.state.size) {
             let mut extractor = TextExtractor::new();
             let texts = batch.iter().map(|document| {
                 text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
@@ -164,25 +166,6 @@ impl FullText {
             self.warnings.extend(warnings);
         }
     }
-}
-
-/// Documents in slices of bounded bytes.
-fn batches(documents: &[StoredDocument]) -> impl Iterator<Item = &[StoredDocument]> {
-    let mut rest = documents;
-    std::iter::from_fn(move || {
-        let mut bytes = 0;
-        let count = rest
-            .iter()
-            .take_while(|document| {
-                let is_first = bytes == 0;
-                bytes += document.state.size.max(1);
-                is_first || bytes <= limits::INDEX_QUEUE_BYTES as u64
-            })
-            .count();
-        let (batch, behind) = rest.split_at(count);
-        rest = behind;
-        (!batch.is_empty()).then_some(batch)
-    })
 }
 
 /// The generation that the index of the store at `path` follows; `None` where it cannot be used.

@@ -13,6 +13,7 @@ use super::pattern::Pattern;
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::Outline;
+use crate::parallel::shares;
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
 use crate::store::{Snapshot, StoredDocument};
@@ -65,19 +66,14 @@ const BATCH_BYTES: u64 = 1 << 20;
 
 /// Documents in batches.
 fn batches(documents: &[StoredDocument]) -> Vec<Batch<'_>> {
-    let mut batches = Vec::with_capacity(documents.len() / BATCH_DOCUMENTS + 1);
     let mut first = 0;
-    while let Some(rest) = documents.get(first..).filter(|rest| !rest.is_empty()) {
-        let mut bytes = 0;
-        let fitting = rest.iter().take(BATCH_DOCUMENTS).take_while(|document| {
-            bytes += document.state.size;
-            bytes <= BATCH_BYTES
-        });
-        let count = fitting.count().max(1);
-        batches.push(Batch { first, documents: rest.get(..count).unwrap_or_default() });
-        first += count;
-    }
-    batches
+    let shares = shares(documents, BATCH_DOCUMENTS, BATCH_BYTES, |document| document.state.size);
+    let batch = |documents| {
+        let batch = Batch { first, documents };
+        first += batch.documents.len();
+        batch
+    };
+    shares.map(batch).collect()
 }
 
 /// Documents below this number are searched without other threads.

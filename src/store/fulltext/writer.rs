@@ -17,6 +17,7 @@ use super::schema::{Fields, builder, open, schema};
 use super::{Stamp, Unusable, Usable, guarded, reader, stamp_of};
 use crate::failpoint::failpoint;
 use crate::limits;
+use crate::parallel::shares;
 
 /// Bytes of texts and trigrams that the threads of tantivy are given at once: to wake one for every small
 /// document would take longer than to index it.
@@ -164,8 +165,11 @@ impl IndexWriter {
                 let sizes = sizes(&self.folder);
                 let size = |id: &SegmentId| sizes.get(&id.uuid_string()).copied().unwrap_or(0);
                 for candidate in candidates {
-                    for part in parts(&candidate.0, size).filter(|part| part.len() > 1) {
-                        drop(self.writer.merge(part).wait()?);
+                    // A merge maps all files that it reads.
+                    let most = limits::INDEX_MERGE_BYTES as u64;
+                    let shares = shares(&candidate.0, usize::MAX, most, size);
+                    for share in shares.filter(|share| share.len() > 1) {
+                        drop(self.writer.merge(share).wait()?);
                         failpoint!(INDEX_MERGED);
                     }
                 }
@@ -191,21 +195,6 @@ fn sizes(folder: &Path) -> HashMap<String, u64> {
     sizes
 }
 
-/// Cuts segments into what is merged at once: a merge maps all files that it reads.
-fn parts<Id>(segments: &[Id], size: impl Fn(&Id) -> u64) -> impl Iterator<Item = &[Id]> {
-    let mut rest = segments;
-    std::iter::from_fn(move || {
-        let mut bytes = 0;
-        let fitting = rest.iter().take_while(|segment| {
-            bytes += size(segment);
-            bytes <= limits::INDEX_MERGE_BYTES as u64
-        });
-        let (part, behind) = rest.split_at(fitting.count().max(1).min(rest.len()));
-        rest = behind;
-        (!part.is_empty()).then_some(part)
-    })
-}
-
 /// The temporary files of interrupted commits, which tantivy does not know of.
 pub(super) fn leftovers(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -218,20 +207,5 @@ pub(super) fn sweep(folder: &Path) {
     for path in leftovers(folder) {
         // What cannot be removed does no harm but take space.
         drop(std::fs::remove_file(path));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn merges_read_no_more_than_they_may() {
-        let most = limits::INDEX_MERGE_BYTES as u64;
-        let cut = |sizes: &[u64]| parts(sizes, |size| *size).map(<[u64]>::len).collect::<Vec<_>>();
-        assert_eq!(cut(&[]), [0; 0]);
-        assert_eq!(cut(&[1; 100]), [100], "small ones all at once");
-        assert_eq!(cut(&[most / 4; 10]), [4, 4, 2]);
-        assert_eq!(cut(&[most, 1, 1, most + 1, most]), [1, 2, 1, 1], "large ones not at all");
     }
 }
