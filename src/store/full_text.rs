@@ -156,6 +156,17 @@ impl FullText {
         Ok(ranked)
     }
 
+    /// How rare each of the terms of `query` is in the store, by
+    /// [`WordQuery::terms`]: the rarer, the more. Where there is no index, all are equal.
+    pub fn weights(&mut self, query: &WordQuery) -> Vec<f32> {
+        match self.reader.as_ref().map(|reader| reader.weights(query)) {
+            Some(Ok(weights)) => return weights,
+            Some(Err(reason)) => self.give_up(reason),
+            None => {}
+        }
+        vec![1.0; query.terms().len()]
+    }
+
     /// Does without the index from here on, and has it made anew for the next search where that needs
     /// no waiting.
     fn give_up(&mut self, reason: Unusable) {

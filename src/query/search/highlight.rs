@@ -1,93 +1,111 @@
-//! Where in a section the words of a query stand.
+//! Where in a text the words of a query are.
 //!
-//! Invariant: a section that the index names for its own text holds a word of the query, on the line
-//! that is told; the line is the one with the most of them, the first of several.
+//! Invariant: a section that the index names for its own text has an occurrence of a term; the best line
+//! is the one with the most different words, the first of several.
 
 use crate::position::{ByteSpan, LineIndex};
 use crate::store::{QueryTerm, TokenKind, Tokens, same_length_text};
 
+/// A place where a word of the text matches a term of the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Occurrence {
+    /// The word.
+    pub(crate) span: ByteSpan,
+    /// Index of the term in [`WordQuery::terms`](crate::store::WordQuery::terms).
+    pub(crate) term: usize,
+    /// Index of the word among all words of the query.
+    word: usize,
+}
+
 /// The words of a query, as they are recognized in a text.
-pub(super) struct Highlighter {
+pub(crate) struct Highlighter {
     words: Vec<Word>,
 }
 
 /// A word: which term it belongs to, and how.
 struct Word {
+    term: usize,
     text: String,
     is_prefix: bool,
     is_compound: bool,
 }
 
 impl Highlighter {
-    pub(super) fn new(terms: &[&QueryTerm]) -> Self {
+    /// Recognizes the words of `terms`.
+    pub(crate) fn new(terms: &[&QueryTerm]) -> Self {
         let mut words = Vec::new();
-        for term in terms {
+        for (index, term) in terms.iter().enumerate() {
+            let word = |text: &str| Word {
+                term: index,
+                text: text.to_owned(),
+                is_prefix: false,
+                is_compound: false,
+            };
             if let Some(compound) = &term.compound {
-                words.push(Word { text: compound.clone(), is_prefix: false, is_compound: true });
+                words.push(Word { is_compound: true, ..word(compound) });
                 if term.words.len() < 2 {
                     continue;
                 }
             }
+            words.extend(term.variant.iter().map(|variant| word(variant)));
             let last = term.words.len() - 1;
-            words.extend(term.variant.iter().map(|variant| Word {
-                text: variant.clone(),
-                is_prefix: false,
-                is_compound: false,
+            words.extend(term.words.iter().enumerate().map(|(position, (_, text))| Word {
+                is_prefix: term.is_prefix && position == last,
+                ..word(text)
             }));
-            for (index, (_, word)) in term.words.iter().enumerate() {
-                let is_prefix = term.is_prefix && index == last;
-                words.push(Word { text: word.clone(), is_prefix, is_compound: false });
-            }
         }
         Self { words }
     }
 
-    /// The first word of the query on the line of `bytes` that holds the most; `None` where there is
-    /// none within `wanted`, or in the whole where everything is.
+    /// Every place where a word of `bytes` matches a term, in order; a word may match several.
+    pub(crate) fn occurrences(&self, bytes: &[u8]) -> Vec<Occurrence> {
+        let text = same_length_text(bytes);
+        let mut tokens = Tokens::new(&text);
+        let mut occurrences = Vec::new();
+        while tokens.advance() {
+            for (index, word) in self.words.iter().enumerate() {
+                let is_same = (word.is_compound == (tokens.kind == TokenKind::Compound))
+                    && (tokens.token == word.text
+                        || word.is_prefix && tokens.token.starts_with(&word.text)
+                        || tokens.kind == TokenKind::Word && has_camel_part(&text, &tokens, word));
+                if is_same {
+                    occurrences.push(Occurrence {
+                        span: tokens.span,
+                        term: word.term,
+                        word: index,
+                    });
+                }
+            }
+        }
+        occurrences
+    }
+
+    /// The first word of the query on the line of `bytes` that has the most different ones; `None` where
+    /// there is none that is wanted.
     pub(super) fn best(
         &self,
         bytes: &[u8],
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Option<ByteSpan> {
-        let text = same_length_text(bytes);
-        let lines = LineIndex::new(text.as_bytes());
+        let lines = LineIndex::new(bytes);
+        let mut occurrences = self.occurrences(bytes);
+        occurrences.retain(|occurrence| is_wanted(occurrence.span));
+        let line_of = |occurrence: &Occurrence| lines.line_of(occurrence.span.start);
         let mut best: Option<(usize, ByteSpan)> = None;
-        let mut line_end = 0;
-        let mut first = None;
         let mut seen = vec![false; self.words.len()];
-        let mut tokens = Tokens::new(&text);
-        let finish = |first: Option<ByteSpan>,
-                      seen: &mut Vec<bool>,
-                      best: &mut Option<(usize, ByteSpan)>| {
-            let count = seen.iter().filter(|seen| **seen).count();
+        for line in occurrences.chunk_by(|one, other| line_of(one) == line_of(other)) {
             seen.fill(false);
-            if let Some(first) = first
-                && best.is_none_or(|(most, _)| count > most)
-            {
-                *best = Some((count, first));
-            }
-        };
-        while tokens.advance() {
-            if tokens.span.start >= line_end {
-                finish(first.take(), &mut seen, &mut best);
-                line_end = lines.end_of(lines.line_of(tokens.span.start));
-            }
-            let mut is_word = false;
-            for (word, seen) in self.words.iter().zip(&mut seen) {
-                let is_same = (word.is_compound == (tokens.kind == TokenKind::Compound))
-                    && (tokens.token == word.text
-                        || word.is_prefix && tokens.token.starts_with(&word.text)
-                        || tokens.kind == TokenKind::Word && has_camel_part(&text, &tokens, word));
-                if is_same && is_wanted(tokens.span) {
+            for occurrence in line {
+                if let Some(seen) = seen.get_mut(occurrence.word) {
                     *seen = true;
-                    is_word = true;
                 }
             }
-            if is_word && first.is_none() {
-                first = Some(tokens.span);
+            let count = seen.iter().filter(|seen| **seen).count();
+            let Some(first) = line.first() else { continue };
+            if best.is_none_or(|(most, _)| count > most) {
+                best = Some((count, first.span));
             }
         }
-        finish(first, &mut seen, &mut best);
         best.map(|(_, span)| span)
     }
 }

@@ -33,8 +33,17 @@ use crate::limits;
 pub struct Ranked {
     /// Which section.
     pub place: Place,
-    /// Its BM25 score.
+    /// How well it matches.
     pub score: f32,
+    /// What its words are, about: see [`Ranked::is_near_duplicate`].
+    pub(super) fingerprint: u64,
+}
+
+impl Ranked {
+    /// Whether nearly all words of both are the same, in the same order.
+    pub fn is_near_duplicate(&self, other: &Self) -> bool {
+        self.fingerprint != 0 && self.fingerprint == other.fingerprint
+    }
 }
 
 /// Which sections are wanted at all.
@@ -139,11 +148,33 @@ impl Reader {
                 }
                 let number = column.as_ref().and_then(|column| column.first(address.doc_id));
                 if let Some(number) = number {
-                    ranked.push(Ranked { place: Place::from_number(number), score });
+                    let place = Place::from_number(number);
+                    ranked.push(Ranked { place, score, fingerprint: 0 });
                 }
             }
             Ok(ranked)
         })
+    }
+
+    /// How rare each of the terms of `query` is: its inverse document frequency in the text of sections.
+    pub(crate) fn weights(&self, query: &WordQuery) -> Usable<Vec<f32>> {
+        guarded(|| query.terms().into_iter().map(|term| self.weight(term)).collect())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a weight needs no precision")]
+    fn weight(&self, term: &QueryTerm) -> Usable<f32> {
+        let Fields { title, body, code, .. } = self.fields;
+        let words = term.words.iter().map(|(_, word)| word).chain(&term.compound);
+        let mut least = u64::MAX;
+        for word in words {
+            let mut most = 0;
+            for field in [title, body, code] {
+                most = most.max(self.searcher.doc_freq(&Term::from_field_text(field, word))?);
+            }
+            least = least.min(most);
+        }
+        let (sections, having) = (self.searcher.num_docs() as f32, least as f32);
+        Ok((1.0 + ((sections - having).max(0.0) + 0.5) / (having + 0.5)).ln())
     }
 
     /// The documents whose trigrams `query` asks for, those maybe among them that were removed.

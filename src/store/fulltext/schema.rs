@@ -54,11 +54,24 @@ pub struct Place {
     pub document: i64,
     /// 0 for the root, else the index of the section and one.
     pub section: usize,
-    /// Level of the section; 0 for the root.
+    /// Level of the section; 0 for the root and 7 for the front matter, whose section is 0.
     pub level: u8,
 }
 
+/// The level of front matter, which no section has.
+const FRONT_MATTER_LEVEL: u8 = 7;
+
 impl Place {
+    /// The place of the front matter of `document`.
+    pub(super) fn front_matter(document: i64) -> Self {
+        Self { document, section: 0, level: FRONT_MATTER_LEVEL }
+    }
+
+    /// Whether it is the document's front matter.
+    pub fn is_front_matter(self) -> bool {
+        self.level == FRONT_MATTER_LEVEL
+    }
+
     /// As a number that grows with the document and the section.
     pub(super) fn to_number(self) -> u64 {
         let section = (self.section as u64).min((1 << SECTION_BITS) - 1);
