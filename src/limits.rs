@@ -118,6 +118,8 @@ limits! {
     MAX_COMPARED_CHARS = 128, "compared-chars",
         "characters of two names that are compared to find out how similar they are";
     SEARCH_LIMIT = 20, "search-limit", "hits of a search unless --limit says otherwise";
+    PASSAGE_CHARS = 600, "passage-chars",
+        "characters of a passage, about, unless --passage or --max-chars says otherwise";
     MAX_SEARCH_HITS = 250_000, "search-hits",
         "hits of one answer of a search; further ones follow with --after";
     MAX_CONTEXT_LINES = 1000, "context-lines", "lines shown before or behind a hit";

@@ -327,9 +327,22 @@ pub(super) struct FindArgs {
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct SearchArgs {
-    /// Words, best matches first: "a phrase", +must, -not, prefix*, title:word, code:word, tags:word
+    /// A question or words, best passages first: "a phrase", +must, NOT word, prefix*, title:word
     #[arg(value_name = "QUERY", required_unless_present = "patterns", conflicts_with = "patterns")]
     pub(super) query: Vec<String>,
+    /// The same question in other words, such as the terms its answer may use; repeatable. Two of these
+    /// find most answers that the question alone misses
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["patterns", "fixed_strings"])]
+    pub(super) also: Vec<String>,
+    /// Show about N characters of each section that has the words; 0 for one line
+    #[arg(long, value_name = "N")]
+    pub(super) passage: Option<usize>,
+    /// Show each section of nearly the same text
+    #[arg(long)]
+    pub(super) keep_duplicates: bool,
+    /// Leave out the lines with the titles of sections; with -e or -F
+    #[arg(long)]
+    pub(super) no_heading: bool,
     /// A regular expression to look for, line by line; repeatable
     #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
     pub(super) patterns: Vec<String>,
@@ -345,13 +358,13 @@ pub(super) struct SearchArgs {
     /// A match may span lines of a section's own text; with -e or -F
     #[arg(short = 'U', long)]
     pub(super) multiline: bool,
-    /// Lines to show behind each hit
+    /// Show N lines after each match
     #[arg(short = 'A', long, value_name = "N", value_parser = context_lines)]
     pub(super) after_context: Option<usize>,
-    /// Lines to show before each hit
+    /// Show N lines before each match
     #[arg(short = 'B', long, value_name = "N", value_parser = context_lines)]
     pub(super) before_context: Option<usize>,
-    /// Lines to show around each hit
+    /// Show N lines before and after each match
     #[arg(short = 'C', long, value_name = "N", value_parser = context_lines)]
     pub(super) context: Option<usize>,
     /// Tell how many hits each document has
@@ -527,9 +540,15 @@ pub(super) struct ContextArgs {
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses),
         required_unless_present_any = ["query", "tags", "under", "items"])]
     pub(super) addresses: Vec<String>,
-    /// Take the sections that match these words best
-    #[arg(long, value_name = "WORDS")]
+    /// Take the passages that match this question or these words best
+    #[arg(long, value_name = "QUERY")]
     pub(super) query: Option<String>,
+    /// The same question in other words, such as the terms its answer may use; repeatable
+    #[arg(long, value_name = "QUERY", requires = "query")]
+    pub(super) also: Vec<String>,
+    /// Show about N characters of each section that has the words of the query
+    #[arg(long, value_name = "N", requires = "query")]
+    pub(super) passage: Option<usize>,
     /// Only documents with this tag, or without a query all of them; repeatable, then all tags
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,

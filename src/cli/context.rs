@@ -8,25 +8,27 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::query::Library;
 use crate::query::context::{Outside, Request, context};
 use crate::query::prime as primer;
+use crate::query::search::passage_chars;
 
 /// What text from outside may be.
 const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
 
 pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
-    let is_blocks = global.format() == FormatName::Markdown;
+    // A block is its content: a passage for a query.
+    let is_blocks = global.format() == FormatName::Markdown && arguments.query.is_none();
     let request = Request {
         addresses: addresses(&arguments.addresses)?,
-        query: arguments.query.clone(),
+        queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
+        passage: passage_chars(arguments.passage, global.max_chars),
         tags: arguments.tags.clone(),
         under: arguments.under.clone(),
         hops: arguments.hops,
-        // A block is its content.
         with_body: arguments.with_body || is_blocks,
         outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
         limit: arguments.list.limit,
         after: cursor(arguments.list.after.as_ref())?,
     };
-    let mut answer = if request.query.is_some() {
+    let mut answer = if arguments.query.is_some() {
         let (snapshot, mut full_text) = store::open_full_text(global)?;
         context(&Library::new(&snapshot), Some(&mut full_text), &request)?
     } else {

@@ -4,13 +4,15 @@ use super::args::{FormatName, Global, SearchArgs};
 use super::questions::{cursor, kept};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::query::search::{
     FilterRequest, Form, PatternOptions, Query, Request, Surroundings, search,
 };
 use crate::query::{Library, Outcome};
 
 pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
-    let request = request(arguments, global.format() == FormatName::Text)?;
+    let mut request = request(arguments, global.format() == FormatName::Text)?;
+    request.keep_to(arguments.passage, global.max_chars);
     let (snapshot, full_text) = store::open_full_text(global)?;
     let answer = kept(search(&Library::new(&snapshot), kept(full_text), &request)?);
     if arguments.quiet {
@@ -38,7 +40,7 @@ fn request(arguments: &SearchArgs, lines_only: bool) -> Result<Request> {
         return Err(Error::new(ErrorKind::Usage, "-w and -U are for patterns")
             .with_hint("give the pattern with -e, or as it stands with -F"));
     } else {
-        Query::Words(text)
+        Query::Words(std::iter::once(text).chain(arguments.also.iter().cloned()).collect())
     };
     let around = arguments.context.unwrap_or(0);
     Ok(Request {
@@ -64,6 +66,8 @@ fn request(arguments: &SearchArgs, lines_only: bool) -> Result<Request> {
             after: arguments.after_context.unwrap_or(around),
             is_match_only: arguments.only_matching,
         },
+        passage: limits::PASSAGE_CHARS,
+        keeps_duplicates: arguments.keep_duplicates,
         lines_only,
         explain: arguments.explain,
         limit: arguments.limit,

@@ -19,7 +19,7 @@ use crate::limits;
 use crate::output::Format;
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::search::{
-    FilterRequest, Form as Hits, PatternOptions, Query, Surroundings, search,
+    FilterRequest, Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
 };
 use crate::query::{Cursor, context, find, ldmd, neighbors, prime, select, toc};
 
@@ -31,6 +31,7 @@ pub(super) fn call(
     mut arguments: JsonObject,
 ) -> Result<Reply> {
     let form = form(options, &mut arguments)?;
+    name_arguments(tool, &mut arguments)?;
     match tool {
         "overview" => overview(stores, form, arguments),
         "find" => find(stores, form, arguments),
@@ -40,6 +41,30 @@ pub(super) fn call(
         "context" => bundle(stores, form, arguments),
         _ => edit(stores, form, arguments),
     }
+}
+
+/// Takes the singular of a list's name for the list, and refuses names that the tool does not have.
+fn name_arguments(tool: &str, arguments: &mut JsonObject) -> Result<()> {
+    let known = super::tools::arguments(tool);
+    let unknown = |name: &&String| !known.contains(&name.as_str());
+    for name in arguments.keys().filter(unknown).cloned().collect::<Vec<_>>() {
+        let plurals = [format!("{name}s"), format!("{name}es")];
+        let list = known.iter().find(|known| plurals.iter().any(|plural| plural == *known));
+        if let Some(list) = list.filter(|list| !arguments.contains_key(**list)) {
+            if let Some(value) = arguments.shift_remove(&name) {
+                arguments.insert((*list).to_owned(), value);
+            }
+            continue;
+        }
+        let similarity = |known: &&&str| (strsim::jaro_winkler(known, &name) * 1000.0).round();
+        let nearest =
+            known.iter().max_by(|one, other| similarity(one).total_cmp(&similarity(other)));
+        let error = usage(&format!("{tool} has no argument {name:?}"));
+        let nearest =
+            nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
+        return Err(error.with_hint(format!("{nearest}its arguments are {}", known.join(", "))));
+    }
+    Ok(())
 }
 
 /// One text, or a list of them.
@@ -185,6 +210,8 @@ fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
 struct Search {
     query: Option<String>,
     #[serde(default)]
+    queries: Texts,
+    #[serde(default)]
     patterns: Texts,
     #[serde(default)]
     literal: bool,
@@ -204,26 +231,29 @@ struct Search {
     after: Option<String>,
 }
 
+/// A question and other phrasings of it.
+fn queries(query: Option<String>, Texts(others): Texts) -> Vec<String> {
+    query.into_iter().chain(others).collect()
+}
+
 fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Search = parse(arguments)?;
-    let query = match (arguments.query, arguments.patterns.0) {
-        (Some(_), patterns) if !patterns.is_empty() => {
-            return Err(usage(&"give a query or patterns, not both"));
-        }
-        (Some(query), _) if !arguments.literal => Query::Words(query),
-        (None, patterns) if patterns.is_empty() => {
-            return Err(usage(&"give a query or patterns"));
-        }
-        (query, patterns) => {
+    let questions = queries(arguments.query, arguments.queries);
+    let patterns = arguments.patterns.0;
+    let query = match (questions.is_empty(), patterns.is_empty()) {
+        (false, false) => return Err(usage(&"give queries or patterns, not both")),
+        (true, true) => return Err(usage(&"give queries or patterns")),
+        (false, true) if !arguments.literal => Query::Words(questions),
+        (is_pattern, _) => {
             let options = PatternOptions {
                 is_literal: arguments.literal,
                 ignores_case: arguments.ignore_case,
                 ..PatternOptions::default()
             };
-            Query::Patterns(query.into_iter().chain(patterns).collect(), options)
+            Query::Patterns(if is_pattern { patterns } else { questions }, options)
         }
     };
-    let request = crate::query::search::Request {
+    let mut request = crate::query::search::Request {
         query,
         filter: FilterRequest {
             globs: arguments.globs.0,
@@ -238,11 +268,14 @@ fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> 
             after: arguments.context,
             is_match_only: false,
         },
+        passage: limits::PASSAGE_CHARS,
+        keeps_duplicates: false,
         lines_only: form.format == Format::Text,
         explain: false,
         limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
         after: cursor(arguments.after.as_ref())?,
     };
+    request.keep_to(None, Some(form.max_chars));
     let answer = stores.search(|library, full_text| search(library, full_text, &request))?;
     form.reply(&answer, answer.outcome())
 }
@@ -317,6 +350,8 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
 struct Bundle {
     query: Option<String>,
     #[serde(default)]
+    queries: Texts,
+    #[serde(default)]
     addresses: Texts,
     #[serde(default)]
     tags: Texts,
@@ -332,23 +367,26 @@ struct Bundle {
 
 fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Bundle = parse(arguments)?;
-    let request = context::Request {
+    let mut request = context::Request {
         addresses: arguments.addresses.0,
-        query: arguments.query,
+        queries: queries(arguments.query, arguments.queries),
+        passage: passage_chars(None, Some(form.max_chars)),
         tags: arguments.tags.0,
         under: arguments.under.0,
         hops: arguments.links,
-        // A block is its content.
-        with_body: arguments.with_body || form.format == Format::Markdown,
+        with_body: arguments.with_body,
         outside: Vec::new(),
         limit: arguments.limit.unwrap_or(limits::LIST_LIMIT),
         after: cursor(arguments.after.as_ref())?,
     };
     let is_empty = request.addresses.is_empty() && request.tags.is_empty();
-    if is_empty && request.under.is_empty() && request.query.is_none() {
-        return Err(usage(&"give a query, addresses, tags or under"));
+    let is_question = !request.queries.is_empty();
+    if is_empty && request.under.is_empty() && !is_question {
+        return Err(usage(&"give queries, addresses, tags or under"));
     }
-    let answer = if request.query.is_some() {
+    // A block of Markdown is its content.
+    request.with_body |= form.format == Format::Markdown && !is_question;
+    let answer = if is_question {
         stores.search(|library, full_text| context::context(library, Some(full_text), &request))?
     } else {
         stores.ask(|library| context::context(library, None, &request))?

@@ -31,11 +31,11 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "search",
-            "Sections by query (words, \"phrase\", +must, -not, prefix*, title:x), or lines by patterns \
-             (Rust regex)",
+            "Passages that answer queries: a question and 2 other wordings of it, with terms its answer may use \
+             (\"phrase\", +must, NOT word, prefix*, title:x). Or lines by patterns (Rust regex)",
             &[],
             json!({
-                "query": text(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
+                "queries": texts(""), "query": text(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
                 "context": number(), "types": text("code, table, ..."), "tags": text(""),
                 "under": texts("addresses or folders"), "globs": text("of paths"),
                 "max_chars": number(), "limit": number(), "after": text(""),
@@ -60,10 +60,10 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "context",
-            "Summaries or bodies for a question, with what they link to",
+            "Passages for queries, summaries or bodies of addresses, with what they link to",
             &[],
             json!({
-                "query": text(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
+                "queries": texts(""), "query": text(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
                 "links": number(), "with_body": flag(), "max_chars": number(), "limit": number(), "after": text(""),
             }),
         ),
@@ -88,6 +88,22 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
     );
     let reading = reading.map(|tool| tool.annotate(ToolAnnotations::new().read_only(true)));
     reading.into_iter().chain(allow_write.then_some(writing)).collect()
+}
+
+/// The names of the arguments of a tool, without those that every tool has.
+pub(super) fn arguments(name: &str) -> Vec<&'static str> {
+    static NAMES: std::sync::LazyLock<Vec<(String, Vec<String>)>> =
+        std::sync::LazyLock::new(|| {
+            let names = |tool: Tool| {
+                let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+                let names = properties.into_iter().flat_map(|properties| properties.keys());
+                let names = names.filter(|name| !["format", "max_chars"].contains(&name.as_str()));
+                (tool.name.into_owned(), names.cloned().collect())
+            };
+            all(true).into_iter().map(names).collect()
+        });
+    let named = NAMES.iter().filter(|(tool, _)| tool == name);
+    named.flat_map(|(_, names)| names.iter().map(String::as_str)).collect()
 }
 
 fn tool(

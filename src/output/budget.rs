@@ -79,7 +79,14 @@ pub(super) fn fit<Answer: List>(
     // Less than the least is of no use, and says nothing of what more would need.
     let below = answer.least().max(1) - 1;
     let sizes = answer.count().saturating_sub(1 + below);
-    if let Some(rendered) = largest(sizes, |size| render(&answer.first(size + below)))? {
+    let whole = largest(sizes, |size| render(&answer.first(size + below)))?;
+    let count = whole.as_ref().map_or(0, |(size, _)| size + below);
+    let lines = answer.lines_of(count).saturating_sub(1);
+    let cut = largest(lines, |lines| match answer.first_and_cut(count, lines) {
+        Some(answer) => render(&answer),
+        None => Ok(None),
+    })?;
+    if let Some((_, rendered)) = cut.or(whole) {
         return Ok(rendered);
     }
     if answer.least() == 0
@@ -96,16 +103,16 @@ pub(super) fn fit<Answer: List>(
         Some(page) => render(&page),
         None => Ok(None),
     })?;
-    page.ok_or_else(|| too_small(most))
+    page.map(|(_, rendered)| rendered).ok_or_else(|| too_small(most))
 }
 
-/// What `try_size` gives for the largest size from 1 to `most` for which it gives anything, found by
+/// The size and what `try_size` gives for the largest size from 1 to `most` for which it gives anything, found by
 /// doubling and halving: larger sizes need more room. Among the smallest that need not hold, because the hint to go
 /// on differs by a few characters; they are all tried where halving found none.
 fn largest(
     most: usize,
     try_size: impl Fn(usize) -> Result<Option<Rendered>>,
-) -> Result<Option<Rendered>> {
+) -> Result<Option<(usize, Rendered)>> {
     let (mut fitting, mut too_large) = (0, most + 1);
     let mut best = None;
     while too_large - fitting > 1 {
@@ -115,7 +122,7 @@ fn largest(
         match try_size(middle)? {
             Some(rendered) => {
                 fitting = middle;
-                best = Some(rendered);
+                best = Some((middle, rendered));
             }
             None => too_large = middle,
         }
@@ -123,7 +130,7 @@ fn largest(
     if best.is_none() {
         // The smallest sizes need not be ordered: a page of one word may carry the longest hint.
         for size in 1..=most.min(16) {
-            best = try_size(size)?;
+            best = try_size(size)?.map(|rendered| (size, rendered));
             if best.is_some() {
                 break;
             }

@@ -3,7 +3,7 @@
 //! Invariant: items come in the order in which they were asked for, each place once; a place stands
 //! for itself, whatever else was found with it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -13,7 +13,7 @@ use super::links::{Direction, EdgeFilter, Node, walk};
 use super::node::{Extent, NodeAnswer, answer};
 use super::place::{Place, Target};
 use super::resolve::{Window, resolve, resolve_one};
-use super::search::{self, FilterRequest, Form, Query, Surroundings};
+use super::search::{self, FilterRequest, Form, Hit, Query, Surroundings, Window};
 use super::{Cursor, Library, List, Outcome, documents};
 use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
@@ -26,8 +26,10 @@ use crate::store::FullText;
 pub struct Request {
     /// Places by address.
     pub addresses: Vec<String>,
-    /// Words, of which the best sections are taken.
-    pub query: Option<String>,
+    /// A question in words, whose best passages are taken, and other phrasings of it; or none.
+    pub queries: Vec<String>,
+    /// Unicode scalars of a passage, about.
+    pub passage: usize,
     /// Tags; with a query it must have all of them, else the documents that have are taken.
     pub tags: Vec<String>,
     /// Folders, documents or places; likewise.
@@ -83,6 +85,8 @@ pub struct PlaceItem {
     pub word: &'static str,
     /// Whether it is a code block.
     pub is_code: bool,
+    /// The hit of the question, whose passage is shown in place of the summary.
+    pub found: Option<Hit>,
 }
 
 impl Serialize for Item {
@@ -93,15 +97,24 @@ impl Serialize for Item {
             answer: &'a NodeAnswer,
             tags: &'a [String],
             summary: &'a Option<String>,
+            #[serde(skip_serializing_if = "<[Window]>::is_empty")]
+            passage: &'a [Window],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            rest: Option<&'a String>,
+            #[serde(skip_serializing_if = "<[String]>::is_empty")]
+            duplicates: &'a [String],
             #[serde(skip_serializing_if = "Option::is_none")]
             hop: Option<usize>,
         }
         match self {
             Self::Outside(outside) => outside.serialize(serializer),
             Self::Place(place) => {
-                let PlaceItem { answer, node, .. } = &**place;
+                let PlaceItem { answer, node, found, .. } = &**place;
                 let (tags, summary, hop) = (&node.tags, &node.summary, node.hop);
-                Flat { answer, tags, summary, hop }.serialize(serializer)
+                let passage = found.as_ref().map_or(&[][..], |hit| &hit.passage);
+                let duplicates = found.as_ref().map_or(&[][..], |hit| &hit.duplicates);
+                let rest = found.as_ref().and_then(|hit| hit.rest.as_ref());
+                Flat { answer, tags, summary, passage, rest, duplicates, hop }.serialize(serializer)
             }
         }
     }
@@ -170,6 +183,21 @@ impl List for Answer {
         result
     }
 
+    fn lines_of(&self, index: usize) -> usize {
+        match self.items.get(index) {
+            Some(Item::Place(place)) => place.found.as_ref().map_or(0, Hit::passage_lines),
+            _ => 0,
+        }
+    }
+
+    fn first_and_cut(&self, count: usize, lines: usize) -> Option<Self> {
+        let mut result = self.first(count + 1);
+        let Some(Item::Place(place)) = result.items.last_mut() else { return None };
+        place.found = Some(place.found.as_ref()?.cut(lines)?);
+        result.truncated = true;
+        Some(result)
+    }
+
     fn first_bare(&self) -> Option<Self> {
         let mut result = self.first(1);
         let Some(Item::Place(place)) = result.items.first_mut() else { return None };
@@ -209,16 +237,17 @@ pub fn context(
         enough,
         places: Vec::new(),
         seen: HashSet::new(),
+        passages: HashMap::new(),
         warnings,
         faults: Vec::new(),
     };
     bundle.add_addresses()?;
-    match (&request.query, full_text) {
-        (Some(query), Some(full_text)) => bundle.add_found(query, full_text)?,
-        _ => bundle.add_documents()?,
+    match full_text.filter(|_| !request.queries.is_empty()) {
+        Some(full_text) => bundle.add_found(full_text)?,
+        None => bundle.add_documents()?,
     }
     bundle.add_linked()?;
-    let Bundle { places, warnings, faults, .. } = bundle;
+    let Bundle { places, warnings, faults, mut passages, .. } = bundle;
     let mut answer = Answer {
         items: Vec::new(),
         unresolved_selectors: faults,
@@ -235,7 +264,11 @@ pub fn context(
     for index in from..to {
         match places.get(index) {
             Some((place, hop)) => match item(library, place, *hop, request.with_body)? {
-                Ok(item) => answer.items.push(item),
+                Ok(item) => {
+                    let key = (place.document.stored.id, place.target, place.params);
+                    let found = passages.remove(&key).filter(|_| !request.with_body);
+                    answer.items.push(Item::Place(Box::new(PlaceItem { found, ..item })));
+                }
                 Err(fault) => answer.unresolved_selectors.push(fault),
             },
             None => {
@@ -258,7 +291,7 @@ fn item(
     place: &Place,
     hop: Option<usize>,
     with_body: bool,
-) -> Result<std::result::Result<Item, Fault>> {
+) -> Result<std::result::Result<PlaceItem, Fault>> {
     let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
     let answer = match answer(library, place, extent)? {
         Ok(answer) => answer,
@@ -273,8 +306,11 @@ fn item(
         _ => false,
     };
     let node = Node { hop, ..Node::of(library, place)? };
-    Ok(Ok(Item::Place(Box::new(PlaceItem { answer, node, word: place.word(), is_code }))))
+    Ok(Ok(PlaceItem { answer, node, word: place.word(), is_code, found: None }))
 }
+
+/// What makes a place the same as another.
+type PlaceKey = (i64, Target, Params);
 
 /// A bundle under way.
 struct Bundle<'a> {
@@ -284,7 +320,9 @@ struct Bundle<'a> {
     enough: usize,
     /// The places, and how many links away those are that were not asked for.
     places: Vec<(Place, Option<usize>)>,
-    seen: HashSet<(i64, Target, Params)>,
+    seen: HashSet<PlaceKey>,
+    /// The hits of a question, by the place of each.
+    passages: HashMap<PlaceKey, Hit>,
     warnings: Vec<Warning>,
     faults: Vec<Fault>,
 }
@@ -309,10 +347,10 @@ impl Bundle<'_> {
         Ok(())
     }
 
-    /// Adds the sections that the words find.
-    fn add_found(&mut self, query: &str, full_text: &mut FullText) -> Result<()> {
+    /// Adds the sections that the words find, with their passages.
+    fn add_found(&mut self, full_text: &mut FullText) -> Result<()> {
         let request = search::Request {
-            query: Query::Words(query.to_owned()),
+            query: Query::Words(self.request.queries.clone()),
             filter: FilterRequest {
                 tags: self.request.tags.clone(),
                 under: self.request.under.clone(),
@@ -320,6 +358,8 @@ impl Bundle<'_> {
             },
             form: Form::Hits,
             surroundings: Surroundings::default(),
+            passage: self.request.passage,
+            keeps_duplicates: false,
             lines_only: false,
             explain: false,
             // One more than is given tells that there are more.
@@ -332,6 +372,8 @@ impl Bundle<'_> {
         let search::Items::Hits(hits) = found.items else { return Ok(()) };
         for hit in hits {
             if let Ok((place, _)) = resolve_one(self.library, &hit.section)? {
+                let key = (place.document.stored.id, place.target, place.params);
+                self.passages.insert(key, hit);
                 self.add(place, None);
             }
         }

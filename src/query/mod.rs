@@ -72,6 +72,22 @@ pub trait List {
     #[must_use]
     fn first(&self, count: usize) -> Self;
 
+    /// Lines of the item at `index`, if an item can be cut at a line; else 0.
+    fn lines_of(&self, index: usize) -> usize {
+        let _ = index;
+        0
+    }
+
+    /// The first `count` items, and the first `lines` lines of the next one with the address of the rest;
+    /// `None` if it cannot be cut there.
+    fn first_and_cut(&self, count: usize, lines: usize) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = (count, lines);
+        None
+    }
+
     /// The first item alone, without what stands beside its content; `None` where nothing does.
     fn first_bare(&self) -> Option<Self>
     where

@@ -1,5 +1,6 @@
 //! The forms of `context` and `prime`.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
@@ -37,6 +38,9 @@ impl Answer for context::Answer {
                 painter.end();
             }
             match item {
+                Item::Place(place) if place.found.is_some() => {
+                    place.found.iter().for_each(|hit| hit.paint_passage(painter));
+                }
                 Item::Place(place) => {
                     place.answer.paint(painter);
                     if let Some(summary) = place.node.summary.as_ref().filter(|_| !self.with_body) {
@@ -71,7 +75,7 @@ impl Answer for context::Answer {
             let facts = std::iter::once(line(item));
             match item {
                 Item::Place(place) => {
-                    let content = place.answer.content.as_ref().map(|content| content.shown());
+                    let content = place.shown();
                     let (title, file) = (&place.node.title, &place.node.file);
                     match content {
                         Some(content) => report.content(title, file, facts, &content)?,
@@ -91,7 +95,7 @@ impl Answer for context::Answer {
         let fields = [("notes", self.items.len().to_string())];
         records.header("context", &fields)?;
         let has_body = |item: &Item| match item {
-            Item::Place(place) => place.answer.content.is_some(),
+            Item::Place(place) => place.shown().is_some(),
             Item::Outside(_) => true,
         };
         if self.items.iter().any(has_body) {
@@ -101,8 +105,11 @@ impl Answer for context::Answer {
             match item {
                 Item::Place(place) => {
                     records.node(&place.node)?;
-                    if let Some(content) = &place.answer.content {
-                        records.body(&place.node.selector, &content.shown())?;
+                    if let Some(content) = place.shown() {
+                        records.body(&place.node.selector, &content)?;
+                    }
+                    if let Some(rest) = place.found.as_ref().and_then(|hit| hit.rest.as_ref()) {
+                        records.detail(&format!("more {rest}"))?;
                     }
                     let more = place.answer.pagination.as_ref().and_then(|p| p.next.as_ref());
                     if let Some(more) = more {
@@ -133,18 +140,31 @@ impl Answer for context::Answer {
     }
 }
 
+impl PlaceItem {
+    /// Its content as it is shown: the passage that was found, or what was asked for of the place.
+    fn shown(&self) -> Option<Cow<'_, [u8]>> {
+        match &self.found {
+            Some(hit) => Some(hit.passage_text().into_bytes().into()),
+            None => self.answer.content.as_ref().map(|content| content.shown()),
+        }
+    }
+}
+
 /// A block of Markdown as agent-q's paper has it.
 struct Block<'a> {
     heading: String,
     language: String,
-    content: std::borrow::Cow<'a, [u8]>,
+    content: Cow<'a, [u8]>,
 }
 
 impl<'a> Block<'a> {
     fn of_place(place: &'a PlaceItem) -> Self {
         let answer = &place.answer;
-        let content = answer.content.as_ref().map(|content| content.shown()).unwrap_or_default();
-        let origin = format!("{}:{}-{}", answer.file, answer.line_start, answer.line_end);
+        let content = place.shown().unwrap_or_default();
+        let origin = match &place.found {
+            Some(hit) => hit.passage_address(),
+            None => format!("{}:{}-{}", answer.file, answer.line_start, answer.line_end),
+        };
         let heading = heading(place.word, &origin);
         // A fenced block gives its code, tagged as the block itself is.
         match place.is_code.then(|| fence_of(&content)).flatten() {

@@ -38,6 +38,14 @@ impl Answer for search::Answer {
 
     fn text(&self, painter: &mut Painter) {
         match &self.items {
+            Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()) => {
+                for (index, hit) in hits.iter().enumerate() {
+                    if index > 0 {
+                        painter.end();
+                    }
+                    hit.paint_passage(painter);
+                }
+            }
             Items::Hits(hits) => {
                 let has_context =
                     hits.iter().any(|hit| !hit.before.is_empty() || !hit.after.is_empty());
@@ -111,7 +119,9 @@ impl Answer for search::Answer {
             let file = group.first().map_or("", |hit| &*hit.file);
             let line = |hit: &&Hit| {
                 let titles = hit.heading_path.join(" > ");
-                format!("{} ({titles}) @ {}", hit.text.trim_ascii(), hit.selector)
+                let passage = hit.passage_text();
+                let text = if passage.is_empty() { &*hit.text } else { &*passage };
+                format!("{} ({titles}) @ {}", text.trim_ascii(), hit.selector)
             };
             report.items(file, file, group.iter().map(line))?;
         }
@@ -126,7 +136,11 @@ impl Answer for search::Answer {
                 for hit in hits {
                     let title = hit.heading_path.last().map_or(&*hit.file, String::as_str);
                     records.place(&hit.selector, "Section", title, &hit.file)?;
-                    records.summary(&hit.selector, &hit.text)?;
+                    if hit.passage.is_empty() {
+                        records.summary(&hit.selector, &hit.text)?;
+                    } else {
+                        records.body(&hit.selector, hit.passage_text().as_bytes())?;
+                    }
                 }
             }
             Items::Counts(counts) => {
@@ -146,6 +160,23 @@ impl Answer for search::Answer {
 }
 
 impl Hit {
+    /// The address and the titles of the passage, its windows, and the sections with nearly the same text.
+    pub(super) fn paint_passage(&self, painter: &mut Painter) {
+        painter.piece(Style::Heading, &self.passage_address());
+        if !self.heading_path.is_empty() {
+            painter.piece(Style::Faint, &format!("  {}", self.heading_path.join(" > ")));
+        }
+        painter.end();
+        painter.content(self.passage_text().as_bytes());
+        if let Some((first, others)) = self.duplicates.split_first() {
+            let more = match others.len() {
+                0 => String::new(),
+                count => format!(" and {count} more"),
+            };
+            painter.line(Style::Faint, &format!("same: {first}{more}"));
+        }
+    }
+
     /// The hit as `file:line:column:text`, its surroundings as `file-line-text`.
     fn paint(&self, painter: &mut Painter) {
         let context = |first: usize, lines: &[String], painter: &mut Painter| {

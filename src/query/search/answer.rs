@@ -144,6 +144,22 @@ impl List for Answer {
         }
         result
     }
+
+    fn lines_of(&self, index: usize) -> usize {
+        match &self.items {
+            Items::Hits(hits) => hits.get(index).map_or(0, Hit::passage_lines),
+            Items::Counts(_) | Items::Files(_) => 0,
+        }
+    }
+
+    fn first_and_cut(&self, count: usize, lines: usize) -> Option<Self> {
+        let mut result = self.first(count + 1);
+        let Items::Hits(hits) = &mut result.items else { return None };
+        let last = hits.last_mut()?;
+        *last = last.cut(lines)?;
+        result.truncated = true;
+        Some(result)
+    }
 }
 
 /// Items, and whether there are others.

@@ -1,202 +1,526 @@
-//! Searching by words: the index ranks sections, and their bytes tell the line.
+//! Searching by words: the index ranks sections, and their bytes give the passages.
 //!
-//! Invariant: hits come best first, those that match equally well by file and offset; a query that finds
-//! nothing as it was written is asked again word by word, and that is told.
+//! Invariant: the order of hits depends on the store and the queries, not on how many hits are asked for, so
+//! that pages join without loss or repetition. Sections that match equally well are ordered by file and
+//! offset. A query that finds nothing as it was written is asked again word by word, with a warning.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::answer::{Collector, Explanation, Found};
 use super::highlight::Highlighter;
-use super::hit::{Hit, HitMaker};
+use super::hit::{Hit, HitMaker, ScoreParts};
+use super::passage::{Pieces, Question};
 use super::pattern::PatternOptions;
 use super::{Form, Search};
 use crate::error::Result;
 use crate::limits;
+use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
+use crate::query::library::OpenDocument;
 use crate::store::{Ranked, StoredDocument, WordQuery};
 
 /// Sections that the index is asked for at most.
 const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
+/// The best sections are ordered again by what their passages cover of the question.
+const REORDERED: usize = 32;
+/// What a passage that covers the whole question counts, beside 1 for the best score of the index.
+const COVERAGE: f32 = 1.5;
+/// Ranks of each query that are fused.
+const FUSED: usize = 200;
+/// Reciprocal rank fusion: a section at `rank` (0-based) counts `1 / (FUSION_RANK + rank)`.
+const FUSION_RANK: f32 = 10.0;
+/// What another phrasing counts, beside 1 for the query itself.
+const PHRASING: f32 = 0.7;
+/// Bytes of documents that are kept between ordering and showing.
+const KEPT_BYTES: usize = 16 << 20;
+
+/// A section that the index ranked.
+struct Candidate {
+    found: Ranked,
+    document: Rc<StoredDocument>,
+    score: f32,
+    /// Indices of the queries that found it.
+    queries: Vec<usize>,
+}
+
+impl Candidate {
+    /// Best first, then by file and offset.
+    fn order(&self, other: &Self) -> Ordering {
+        other
+            .score
+            .total_cmp(&self.score)
+            .then_with(|| self.document.path.cmp(&other.document.path))
+            .then_with(|| self.found.place.cmp(&other.found.place))
+    }
+}
+
+/// The text of a section.
+struct SectionText {
+    document: Rc<OpenDocument>,
+    /// Its own text, heading included.
+    own: ByteSpan,
+    /// Offset after its heading.
+    body: usize,
+    /// Offset after its subsections.
+    end: usize,
+    titles: String,
+    is_front_matter: bool,
+}
 
 impl Search<'_> {
-    pub(super) fn words(&mut self, text: &str) -> Result<(Found, Explanation)> {
-        let query = WordQuery::parse(text);
-        if !query.has_words() {
-            let literal = text.trim();
-            if literal.is_empty() {
-                self.warn("EMPTY_QUERY", "the query is empty");
-                let collector = Collector::new(self.request, self.part);
-                return Ok((collector.finish(), Explanation::default()));
+    /// Searches for the words of `texts`: a question, and other phrasings of it.
+    pub(super) fn words(&mut self, texts: &[String]) -> Result<(Found, Explanation)> {
+        let mut queries = Vec::with_capacity(texts.len());
+        for text in texts {
+            let query = WordQuery::parse(text);
+            if !query.has_words() {
+                if texts.len() == 1 {
+                    return self.no_words(text);
+                }
+                self.warn("NO_WORDS", format!("{text:?} has no word; it is not searched"));
+                continue;
             }
-            if literal.len() > limits::MAX_PATTERN_BYTES {
-                self.warn("NO_WORDS", "the query holds no word, and is too long to be looked for");
-                let collector = Collector::new(self.request, self.part);
-                return Ok((collector.finish(), Explanation::default()));
+            if let Some(remark) = &query.remark {
+                self.warn("QUERY_AS_WORDS", format!("{text:?}: {remark}"));
             }
-            self.warn("NO_WORDS", "the query holds no word; it is looked for as it stands");
-            let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
-            return self.patterns(&[literal.to_owned()], options);
+            if !query.excluded.is_empty() {
+                let excluded = query.excluded.join(", ");
+                self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
+            }
+            queries.push(query);
         }
-        if let Some(remark) = &query.remark {
-            self.warn("QUERY_AS_WORDS", format!("{text:?}: {remark}"));
-        }
-        if !query.excluded.is_empty() {
-            let excluded = query.excluded.join(", ");
-            let message = "sections that hold it are left out; in quotes it is looked for";
-            self.warn("EXCLUDES", format!("{excluded}: {message}"));
-        }
-        let found = self.ranked(&query)?;
+        let found = self.ranked(&queries)?;
         if found.0.has_hit {
             return Ok(found);
         }
-        let Some(loose) = query.loosened() else { return Ok(found) };
-        let found = self.ranked(&loose)?;
+        let mut is_looser = false;
+        for query in &mut queries {
+            if let Some(loose) = query.loosened() {
+                *query = loose;
+                is_looser = true;
+            }
+        }
+        if !is_looser {
+            return Ok(found);
+        }
+        let found = self.ranked(&queries)?;
         if found.0.has_hit {
-            self.warn(
-                "LOOSENED",
-                "nothing holds the words as they were joined; each was sought alone",
-            );
+            let message =
+                "no section has the words as they were joined; each word was searched alone";
+            self.warn("LOOSENED", message);
         }
         Ok(found)
     }
 
-    /// The hits of a query in words: sections, best first, those that match equally well by file and
-    /// offset.
-    fn ranked(&mut self, query: &WordQuery) -> Result<(Found, Explanation)> {
-        let snapshot = self.library.snapshot;
-        let all = self.documents_in_store()?;
-        let documents =
-            if self.filter.names_documents() { snapshot.documents_above(0)? } else { Vec::new() };
-        let places = self.filter.places(&documents);
-        let highlighter = Highlighter::new(&query.terms());
-        let wants_all = self.request.form != Form::Hits || self.request.limit == 0;
-        let mut collector = Collector::new(self.request, self.part);
-        let mut count = match self.request.form {
-            Form::Existence => 16,
-            _ if wants_all => limits::MAX_SEARCH_HITS,
-            // A few more than asked for, so that equal scores at the end can be put in order.
-            _ => collector
-                .skip
-                .saturating_add(collector.most)
-                .saturating_mul(2)
-                .clamp(32, MOST_RANKED),
-        };
-        loop {
-            let ranked = self.full_text.ranked(snapshot, query, places.as_ref(), count)?;
-            let is_complete = ranked.len() < count;
-            let explanation = Explanation {
-                method: "words",
-                trigrams: 0,
-                candidates: ranked.len(),
-                documents: all,
+    /// Searches for `text` as it is written, because it has no word.
+    fn no_words(&mut self, text: &str) -> Result<(Found, Explanation)> {
+        let literal = text.trim();
+        if literal.is_empty() || literal.len() > limits::MAX_PATTERN_BYTES {
+            let (code, message) = if literal.is_empty() {
+                ("EMPTY_QUERY", "the query is empty")
+            } else {
+                ("NO_WORDS", "the query has no word, and is too long to be searched literally")
             };
-            let is_enough = self.take_ranked(&ranked, is_complete, &highlighter, &mut collector)?;
-            if is_enough || is_complete || count >= MOST_RANKED {
-                if !is_complete && !is_enough {
+            self.warn(code, message);
+            let collector = Collector::new(self.request, self.part);
+            return Ok((collector.finish(), Explanation::default()));
+        }
+        self.warn("NO_WORDS", "the query has no word; it is searched literally");
+        let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
+        self.patterns(&[literal.to_owned()], options)
+    }
+
+    fn ranked(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
+        if self.request.form == Form::Hits { self.hits(queries) } else { self.counts(queries) }
+    }
+
+    fn explanation(&self, candidates: usize) -> Result<Explanation> {
+        let documents = self.documents_in_store()?;
+        Ok(Explanation { method: "words", trigrams: 0, candidates, documents })
+    }
+
+    /// Sections, best first.
+    fn hits(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
+        let (highlighter, weights) = self.question(queries);
+        let question = Question { highlighter: &highlighter, weights: &weights };
+        let collector = Collector::new(self.request, self.part);
+        let wanted = collector.skip.saturating_add(collector.most).saturating_add(1);
+        let mut needed = wanted.saturating_mul(2).clamp(REORDERED, MOST_RANKED);
+        loop {
+            let mut collector = Collector::new(self.request, self.part);
+            let (candidates, is_complete) = self.sections(queries, needed)?;
+            let is_full = self.take(&candidates, &question, queries.len(), &mut collector)?;
+            if is_full || is_complete || needed >= MOST_RANKED {
+                if !is_full && !is_complete {
                     collector.has_more = true;
                     self.warn("LIMIT", limits::exceeded("search-hits"));
                 }
                 self.tell_cap(&collector);
-                return Ok((collector.finish(), explanation));
+                return Ok((collector.finish(), self.explanation(candidates.len())?));
             }
-            collector = Collector::new(self.request, self.part);
-            count = count.saturating_mul(8).min(MOST_RANKED);
+            needed = needed.saturating_mul(4).min(MOST_RANKED);
         }
     }
 
-    /// Takes the sections that the index ranked; false where more of them are needed.
-    fn take_ranked(
-        &mut self,
-        ranked: &[Ranked],
-        is_complete: bool,
-        highlighter: &Highlighter,
-        collector: &mut Collector,
-    ) -> Result<bool> {
-        let mut documents: HashMap<i64, Option<StoredDocument>> = HashMap::new();
-        let mut places = Vec::with_capacity(ranked.len());
-        for found in ranked {
-            let id = found.place.document;
-            let document = match documents.entry(id) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => {
-                    let document = self.library.snapshot.document(id)?;
-                    entry.insert(document.filter(|document| self.filter.takes_document(document)))
+    /// How many sections of each document match one of `queries`, in path order.
+    fn counts(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
+        let highlighter = Highlighter::new(&terms(queries));
+        let mut collector = Collector::new(self.request, self.part);
+        let is_existence = self.request.form == Form::Existence;
+        let mut known = HashSet::new();
+        let mut counts: BTreeMap<Rc<str>, usize> = BTreeMap::new();
+        for query in queries {
+            let (candidates, is_complete) = self.settled(query, 0, MOST_RANKED)?;
+            if !is_complete {
+                collector.has_more = true;
+                self.warn("LIMIT", limits::exceeded("search-hits"));
+            }
+            for candidate in candidates {
+                if !known.insert(candidate.found.place) {
+                    continue;
                 }
-            };
-            if let Some(document) = document {
-                places.push((found, document.path.clone()));
+                let is_hit = !self.filter.looks_inside() || {
+                    let section = self.section(&candidate)?;
+                    let has_hit = section.map(|section| self.best(&section, &highlighter));
+                    has_hit.transpose()?.flatten().is_some()
+                };
+                if is_hit {
+                    *counts.entry(Rc::from(candidate.document.path.as_str())).or_default() += 1;
+                    if is_existence {
+                        break;
+                    }
+                }
             }
         }
-        places.sort_by(|(one, path), (other, other_path)| {
-            other
-                .score
-                .total_cmp(&one.score)
-                .then_with(|| path.cmp(other_path))
-                .then_with(|| one.place.section.cmp(&other.place.section))
-        });
-        // Those that match as well as the last may go on behind it.
-        let last_score = ranked.last().map(|last| last.score).filter(|_| !is_complete);
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for (found, path) in places {
-            if last_score == Some(found.score) && self.request.form == Form::Hits {
-                return Ok(false);
+        for (path, count) in counts {
+            collector.take_count(&path, count);
+        }
+        Ok((collector.finish(), self.explanation(known.len())?))
+    }
+
+    /// What recognizes the terms of all `queries`, and what each term counts. A term of several queries counts
+    /// once.
+    fn question(&mut self, queries: &[WordQuery]) -> (Highlighter, Vec<f32>) {
+        let terms = terms(queries);
+        let mut weights = Vec::with_capacity(terms.len());
+        for (index, query) in queries.iter().enumerate() {
+            let share = if index == 0 { 1.0 } else { PHRASING };
+            weights.extend(self.full_text.weights(query).into_iter().map(|weight| weight * share));
+        }
+        let mut known: HashMap<(&[(usize, String)], &Option<String>), usize> = HashMap::new();
+        for (index, term) in terms.iter().enumerate() {
+            let first = *known.entry((&term.words, &term.compound)).or_insert(index);
+            if first != index
+                && let Some(weight) = weights.get_mut(index)
+            {
+                *weight = 0.0;
             }
-            let Some(Some(stored)) = documents.get(&found.place.document) else { continue };
-            if self.request.form == Form::Hits {
-                let hit = self.section_hit(stored, found, highlighter)?;
-                if hit.is_some_and(|hit| !collector.take_hit(hit)) {
-                    return Ok(true);
+        }
+        (Highlighter::new(&terms), weights)
+    }
+
+    /// At least `needed` sections in their order before passages are looked at, and whether these are all.
+    fn sections(&mut self, queries: &[WordQuery], needed: usize) -> Result<(Vec<Candidate>, bool)> {
+        let [query] = queries else { return self.fused(queries, needed) };
+        self.settled(query, 0, needed)
+    }
+
+    /// The fused ranks of all `queries`, and then the rest of the first.
+    fn fused(&mut self, queries: &[WordQuery], needed: usize) -> Result<(Vec<Candidate>, bool)> {
+        let mut fused: Vec<Candidate> = Vec::new();
+        let mut known = HashMap::new();
+        let mut is_complete = true;
+        for (index, query) in queries.iter().enumerate() {
+            let share = if index == 0 { 1.0 } else { PHRASING };
+            let (mut found, has_all) = self.settled(query, index, FUSED)?;
+            is_complete &= has_all && found.len() <= FUSED;
+            found.truncate(FUSED);
+            let mut rank = FUSION_RANK;
+            for candidate in found {
+                let score = share / rank;
+                rank += 1.0;
+                let at = *known.entry(candidate.found.place).or_insert(fused.len());
+                match fused.get_mut(at) {
+                    Some(known) => {
+                        known.score += score;
+                        known.queries.push(index);
+                    }
+                    None => fused.push(Candidate { score, ..candidate }),
                 }
-                continue;
             }
-            let is_hit = !self.filter.looks_inside()
-                || self.section_hit(stored, found, highlighter)?.is_some();
-            if is_hit {
-                *counts.entry(path).or_default() += 1;
-                if self.request.form == Form::Existence {
+        }
+        fused.sort_by(Candidate::order);
+        if !is_complete && fused.len() < needed {
+            for (index, query) in queries.iter().enumerate() {
+                let (found, has_all) = self.settled(query, index, needed)?;
+                is_complete = has_all;
+                let rest = found.into_iter().filter(|one| !known.contains_key(&one.found.place));
+                let rest: Vec<Candidate> = rest.collect();
+                for candidate in rest {
+                    known.insert(candidate.found.place, fused.len());
+                    fused.push(Candidate { score: 0.0, ..candidate });
+                }
+                if !is_complete {
                     break;
                 }
             }
         }
-        let mut goes_on = true;
-        for (path, count) in counts {
-            goes_on &= collector.take_count(&path, count);
-        }
-        Ok(!goes_on)
+        Ok((fused, is_complete))
     }
 
-    /// The hit of a section; `None` where the filter wants nothing of it.
+    /// At least `needed` sections for one query, best first, and whether these are all. Sections after them
+    /// may match as well as the last, but not better.
+    fn settled(
+        &mut self,
+        query: &WordQuery,
+        index: usize,
+        needed: usize,
+    ) -> Result<(Vec<Candidate>, bool)> {
+        let snapshot = self.library.snapshot;
+        let documents =
+            if self.filter.names_documents() { snapshot.documents_above(0)? } else { Vec::new() };
+        let places = self.filter.places(&documents);
+        let mut count = needed.saturating_add(needed / 2).clamp(64, MOST_RANKED);
+        let mut documents: HashMap<i64, Option<Rc<StoredDocument>>> = HashMap::new();
+        loop {
+            let ranked = self.full_text.ranked(snapshot, query, places.as_ref(), count)?;
+            let is_complete = ranked.len() < count || count >= MOST_RANKED;
+            // Which of those that match as well as the last are in the list is the index's choice.
+            let last = ranked.last().map(|last| last.score).filter(|_| ranked.len() == count);
+            let mut candidates = Vec::with_capacity(ranked.len());
+            for found in ranked {
+                if last == Some(found.score) && count < MOST_RANKED {
+                    continue;
+                }
+                let id = found.place.document;
+                let document = match documents.get(&id) {
+                    Some(document) => document.clone(),
+                    None => {
+                        let stored = snapshot.document(id)?;
+                        let stored = stored.filter(|stored| self.filter.takes_document(stored));
+                        documents.entry(id).or_insert(stored.map(Rc::new)).clone()
+                    }
+                };
+                let queries = vec![index];
+                let score = found.score;
+                candidates.extend(document.map(|document| Candidate {
+                    found,
+                    document,
+                    score,
+                    queries,
+                }));
+            }
+            if is_complete || candidates.len() >= needed {
+                candidates.sort_by(Candidate::order);
+                return Ok((candidates, is_complete && count < MOST_RANKED));
+            }
+            count = count.saturating_mul(4).min(MOST_RANKED);
+        }
+    }
+
+    /// Takes hits, the best first; false if more candidates are needed.
+    fn take(
+        &self,
+        candidates: &[Candidate],
+        question: &Question<'_>,
+        queries: usize,
+        collector: &mut Collector,
+    ) -> Result<bool> {
+        let mut texts = Texts { search: self, kept: HashMap::new(), size: 0 };
+        let best = candidates.first().map_or(1.0, |best| best.score);
+        let (first, rest) = candidates.split_at(candidates.len().min(REORDERED));
+        let mut reordered = Vec::with_capacity(first.len());
+        for candidate in first {
+            let Some(section) = self.section(candidate)? else { continue };
+            let pieces = texts.pieces(&section, question)?;
+            let parts = ScoreParts {
+                ranking: rounded(candidate.score / best),
+                coverage: rounded(COVERAGE * pieces.coverage(question)),
+            };
+            reordered.push((candidate, parts, Some((section, pieces))));
+        }
+        reordered.sort_by(|(one, one_parts, _), (other, other_parts, _)| {
+            other_parts.sum().total_cmp(&one_parts.sum()).then_with(|| one.order(other))
+        });
+        let least = reordered.last().map_or(f64::MAX, |(_, parts, _)| parts.sum());
+        let rest = rest.iter().map(|candidate| {
+            let ranking = rounded(candidate.score / best).min(least);
+            (candidate, ScoreParts { ranking, coverage: 0.0 }, None)
+        });
+        let mut taken: Vec<(&Ranked, Option<usize>)> = Vec::new();
+        for (candidate, parts, known) in reordered.into_iter().chain(rest) {
+            let (section, pieces) = match known {
+                Some(known) => known,
+                None => {
+                    let Some(section) = self.section(candidate)? else { continue };
+                    let pieces = texts.pieces(&section, question)?;
+                    (section, pieces)
+                }
+            };
+            let Some(span) = self.best(&section, question.highlighter)? else { continue };
+            let twin = taken.iter().find(|(found, _)| {
+                !self.request.keeps_duplicates && found.is_near_duplicate(&candidate.found)
+            });
+            if let Some((_, at)) = twin {
+                let hit = at.and_then(|at| collector.hits.get_mut(at));
+                if let Some(hit) = hit {
+                    hit.duplicates.push(section.address());
+                }
+                continue;
+            }
+            let before = collector.hits.len();
+            let mut hit =
+                self.section_hit(candidate, &section, span, &pieces, question, &mut texts)?;
+            hit.score = Some(rounded(candidate.score));
+            hit.score_parts = self.request.explain.then_some(parts);
+            if queries > 1 {
+                hit.queries.clone_from(&candidate.queries);
+            }
+            if !collector.take_hit(hit) {
+                return Ok(true);
+            }
+            let at = (collector.hits.len() > before).then_some(before);
+            taken.push((&candidate.found, at));
+        }
+        Ok(false)
+    }
+
+    /// The section of a candidate; `None` if the document has no such section.
+    fn section(&self, candidate: &Candidate) -> Result<Option<SectionText>> {
+        let document = self.library.open(&candidate.document)?;
+        let outline = document.tree.outline();
+        let place = candidate.found.place;
+        if place.is_front_matter() {
+            let own = outline.front_matter;
+            return Ok(own.map(|own| SectionText {
+                own,
+                body: own.start,
+                end: own.end,
+                titles: document.stored.path.clone(),
+                is_front_matter: true,
+                document,
+            }));
+        }
+        let Some(index) = place.section.checked_sub(1) else {
+            let root = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
+            return Ok(Some(SectionText {
+                own: root,
+                body: root.start,
+                end: root.end,
+                titles: document.stored.path.clone(),
+                is_front_matter: false,
+                document,
+            }));
+        };
+        let Some(section) = outline.sections.get(index) else { return Ok(None) };
+        let own = outline.own_text(section);
+        let end = outline.nodes.get(section.node).map_or(own.end, |node| node.bytes.end);
+        let body = section.heading_end.clamp(own.start, own.end);
+        let mut titles = document.stored.path.clone();
+        for above in document.tree.sections_above(section.node) {
+            titles.push('\n');
+            titles.push_str(&above.title);
+        }
+        Ok(Some(SectionText { own, body, end, titles, is_front_matter: false, document }))
+    }
+
+    /// The first word of the query on the line of `section` that has the most; the section's beginning if
+    /// its words are only in its title or path; `None` if the filter wants nothing of it.
+    fn best(&self, section: &SectionText, highlighter: &Highlighter) -> Result<Option<ByteSpan>> {
+        let SectionText { document, own, .. } = section;
+        let text = self.library.content(document, *own)?;
+        let in_file = |span: ByteSpan| ByteSpan::new(own.start + span.start, own.start + span.end);
+        let is_wanted = |span: ByteSpan| self.filter.takes(document, in_file(span));
+        Ok(match highlighter.best(&text, is_wanted) {
+            Some(span) => Some(in_file(span)),
+            None if self.filter.looks_inside() => None,
+            None => Some(ByteSpan::new(own.start, own.start)),
+        })
+    }
+
     fn section_hit(
         &self,
-        stored: &StoredDocument,
-        found: &Ranked,
-        highlighter: &Highlighter,
-    ) -> Result<Option<Hit>> {
-        let document = self.library.open(stored)?;
-        let outline = document.tree.outline();
-        let own = match found.place.section.checked_sub(1) {
-            None => outline.nodes.first().map(|root| root.bytes),
-            Some(index) => outline.sections.get(index).map(|section| outline.own_text(section)),
-        };
-        let Some(own) = own else { return Ok(None) };
-        let bytes = self.library.content(&document, document.span())?;
-        let text = bytes.get(own.start..own.end).unwrap_or_default();
-        let in_file = |span: ByteSpan| ByteSpan::new(own.start + span.start, own.start + span.end);
-        let is_wanted = |span: ByteSpan| self.filter.takes(&document, in_file(span));
-        let span = match highlighter.best(text, is_wanted) {
-            Some(span) => in_file(span),
-            // The title as it is shown may hold what its Markdown does not; a tag is in no text.
-            None if self.filter.looks_inside() => return Ok(None),
-            None => ByteSpan::new(own.start, own.start),
-        };
+        candidate: &Candidate,
+        section: &SectionText,
+        span: ByteSpan,
+        pieces: &Pieces,
+        question: &Question<'_>,
+        texts: &mut Texts<'_>,
+    ) -> Result<Hit> {
+        let bytes = texts.of(&section.document)?;
+        let reach = span.end.max(pieces.end());
         let surroundings = self.request.surroundings;
-        let mut maker =
-            HitMaker::new(&stored.path, Some(&*document), &bytes, span.end, surroundings);
-        Ok(Some(Hit {
-            score: Some((f64::from(found.score) * 1000.0).round() / 1000.0),
-            freshness: self.library.freshness(stored),
-            ..maker.hit(span)
-        }))
+        let path = &candidate.document.path;
+        let mut maker = HitMaker::new(path, Some(&*section.document), &bytes, reach, surroundings);
+        let passage = match self.request.passage {
+            0 => Vec::new(),
+            most => pieces.windows(question, &bytes, maker.lines(), most),
+        };
+        let freshness = self.library.freshness(&candidate.document);
+        Ok(Hit { passage, freshness, ..maker.hit(span) })
     }
+}
+
+impl SectionText {
+    /// Its primary address.
+    fn address(&self) -> String {
+        let document = &self.document;
+        if self.is_front_matter {
+            return document.address("@frontmatter");
+        }
+        let node = document.tree.section_at(self.own.start);
+        node.map_or_else(|| document.address("root"), |node| document.address_of(node))
+    }
+}
+
+/// Bytes of documents, some of which are kept.
+struct Texts<'a> {
+    search: &'a Search<'a>,
+    kept: HashMap<i64, Rc<Vec<u8>>>,
+    size: usize,
+}
+
+impl Texts<'_> {
+    fn of(&mut self, document: &OpenDocument) -> Result<Rc<Vec<u8>>> {
+        if let Some(bytes) = self.kept.get(&document.stored.id) {
+            return Ok(Rc::clone(bytes));
+        }
+        let bytes = Rc::new(self.search.library.content(document, document.span())?);
+        if self.size + bytes.len() > KEPT_BYTES {
+            self.kept.clear();
+            self.size = 0;
+        }
+        self.size += bytes.len();
+        self.kept.insert(document.stored.id, Rc::clone(&bytes));
+        Ok(bytes)
+    }
+
+    fn pieces(&mut self, section: &SectionText, question: &Question<'_>) -> Result<Pieces> {
+        let SectionText { document, own, body, end, titles, is_front_matter } = section;
+        let bytes = self.of(document)?;
+        let outline = document.tree.outline();
+        let is_wanted = |span| self.search.filter.takes(document, span);
+        if *is_front_matter {
+            let paragraph = outline
+                .nodes
+                .iter()
+                .find(|node| node.kind == NodeKind::Block(BlockType::Paragraph));
+            let paragraph = paragraph.map(|node| node.bytes);
+            return Ok(question.front_matter(&bytes, *own, paragraph, is_wanted));
+        }
+        let text = ByteSpan::new(*body, own.end.max(*body));
+        Ok(question.pieces(&bytes, outline, text, *end, titles, is_wanted))
+    }
+}
+
+/// The terms of all `queries`, in their order.
+fn terms(queries: &[WordQuery]) -> Vec<&crate::store::QueryTerm> {
+    queries.iter().flat_map(WordQuery::terms).collect()
+}
+
+/// A score with three decimals.
+fn rounded(score: f32) -> f64 {
+    (f64::from(score) * 1000.0).round() / 1000.0
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::passage::{self, Window};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::words::pages;
@@ -50,12 +51,46 @@ pub struct Hit {
     /// The lines behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// How well it matches: BM25.
+    /// The score that the index, or the fusion of several queries, gave its section.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// What decided its place among the hits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score_parts: Option<ScoreParts>,
+    /// The parts of its section that show the most of what was asked, for words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passage: Vec<Window>,
+    /// The address of the rest of the passage, if the passage is cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rest: Option<String>,
+    /// Whether the passage is cut to keep to a budget.
+    #[serde(skip_serializing_if = "is_false")]
+    pub truncated: bool,
+    /// Addresses of sections with nearly the same text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicates: Vec<String>,
+    /// Indices of the queries that found it, 0-based, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queries: Vec<usize>,
     /// Whether the file is still the same.
     #[serde(flatten)]
     pub freshness: Freshness,
+}
+
+/// What decides the place of a section among the hits: the sum of both parts.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ScoreParts {
+    /// Its score as a share of the best score.
+    pub ranking: f64,
+    /// What its best passage covers of the question, by weight: 0 to 1.5.
+    pub coverage: f64,
+}
+
+impl ScoreParts {
+    /// The sum.
+    pub(super) fn sum(self) -> f64 {
+        self.ranking + self.coverage
+    }
 }
 
 /// How much of the surroundings a hit tells.
@@ -67,6 +102,55 @@ pub struct Surroundings {
     pub after: usize,
     /// The hit alone instead of its line.
     pub is_match_only: bool,
+}
+
+impl Hit {
+    /// Lines of its passage.
+    pub(in crate::query) fn passage_lines(&self) -> usize {
+        passage::line_count(&self.passage)
+    }
+
+    /// The same hit with the first `lines` lines of its passage and the address of the rest; `None` if it has
+    /// no more lines than that.
+    pub(in crate::query) fn cut(&self, lines: usize) -> Option<Self> {
+        let (passage, (next, last)) = passage::cut(&self.passage, lines)?;
+        let rest = Some(format!("{}:{next}-{last}", self.file));
+        Some(Self { passage, rest, truncated: true, ..self.clone() })
+    }
+
+    /// Its passage as text: windows in order, with a line `... N` before each that does not follow the one
+    /// before, where `N` is the number of its first line, and at the end if the passage is cut.
+    pub fn passage_text(&self) -> String {
+        let mut text = String::new();
+        for (index, window) in self.passage.iter().enumerate() {
+            if index > 0 && !window.is_adjacent {
+                text.push_str(&format!("... {}\n", window.line_start));
+            }
+            text.push_str(&window.text);
+            if !window.text.is_empty() {
+                text.push('\n');
+            }
+        }
+        if let Some(next) = self.rest_line() {
+            text.push_str(&format!("... {next}\n"));
+        }
+        text
+    }
+
+    /// The line at which the rest of the passage begins, 1-based, if the passage is cut.
+    fn rest_line(&self) -> Option<usize> {
+        let (_, lines) = self.rest.as_ref()?.rsplit_once(':')?;
+        lines.split_once('-')?.0.parse().ok()
+    }
+
+    /// The address of the lines of its passage, from the first to the last.
+    pub fn passage_address(&self) -> String {
+        let start = self.passage.first().map_or(self.line, |first| first.line_start);
+        let last = self.passage.last().map_or(self.line, |last| last.line_end);
+        let rest = self.rest.as_ref().and_then(|rest| rest.rsplit_once('-'));
+        let end = rest.and_then(|(_, end)| end.parse().ok()).unwrap_or(last);
+        format!("{}:{start}-{end}", self.file)
+    }
 }
 
 /// A section as its hits tell it.
@@ -120,6 +204,11 @@ impl<'a> HitMaker<'a> {
         }
     }
 
+    /// The lines of the document, as far as it was to be reached.
+    pub(super) fn lines(&self) -> &LineIndex {
+        &self.lines
+    }
+
     /// The hit at `span`.
     pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
         let lines = self.lines_of(span);
@@ -152,6 +241,12 @@ impl<'a> HitMaker<'a> {
             before: (first..lines.start).map(|line| self.line(line)).collect(),
             after: (lines.end + 1..=last).map(|line| self.line(line)).collect(),
             score: None,
+            score_parts: None,
+            passage: Vec::new(),
+            rest: None,
+            truncated: false,
+            duplicates: Vec::new(),
+            queries: Vec::new(),
             freshness: Freshness::default(),
         }
     }

@@ -11,13 +11,16 @@ mod by_words;
 mod filter;
 mod highlight;
 mod hit;
+mod passage;
 mod pattern;
+mod piece;
 mod plan;
 mod scan;
 
 pub use answer::{Answer, Count, Explanation, Items};
 pub use filter::{BLOCK_TYPES, FilterRequest};
-pub use hit::{Hit, Surroundings};
+pub use hit::{Hit, ScoreParts, Surroundings};
+pub use passage::Window;
 pub use pattern::{PatternOptions, required_trigrams};
 
 use super::cursor::ListPart;
@@ -30,8 +33,8 @@ use filter::Filter;
 /// What is looked for.
 #[derive(Clone, Debug)]
 pub enum Query {
-    /// Words, best first.
-    Words(String),
+    /// Words, best first: a question, and other phrasings of it.
+    Words(Vec<String>),
     /// Any of several patterns, in path order.
     Patterns(Vec<String>, PatternOptions),
 }
@@ -60,6 +63,10 @@ pub struct Request {
     pub form: Form,
     /// How much of the surroundings.
     pub surroundings: Surroundings,
+    /// Unicode scalars of the passage of a hit of words, about; 0 for its best line alone.
+    pub passage: usize,
+    /// Whether sections with nearly the same text are hits of their own.
+    pub keeps_duplicates: bool,
     /// Whether the lines of hits are enough, and addresses need not be found out.
     pub lines_only: bool,
     /// Whether to tell how it was found.
@@ -69,6 +76,31 @@ pub struct Request {
     /// Where a former answer ended.
     pub after: Option<Cursor>,
 }
+
+impl Request {
+    /// Fits the request to a budget of `max_chars` Unicode scalars, if there is one: the passages get a share
+    /// of it unless `passage` says how long they are, and hits that cannot fit are not looked for.
+    pub fn keep_to(&mut self, passage: Option<usize>, max_chars: Option<usize>) {
+        self.passage = passage_chars(passage, max_chars);
+        if let Some(most) = max_chars.map(|most| most / LEAST_HIT_CHARS + 1)
+            && self.form == Form::Hits
+            && (self.limit == 0 || self.limit > most)
+        {
+            self.limit = most;
+        }
+    }
+}
+
+/// The Unicode scalars of a passage: what was asked for, or a share of the budget `max_chars`.
+pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
+    let share = |most: usize| (200 + most / 10).clamp(LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+    asked.unwrap_or_else(|| max_chars.map_or(limits::PASSAGE_CHARS, share))
+}
+
+/// Unicode scalars of a passage that a small budget is for.
+const LEAST_PASSAGE_CHARS: usize = 300;
+/// Unicode scalars that a hit has at least, in any format.
+const LEAST_HIT_CHARS: usize = 8;
 
 /// Searches.
 pub fn search(
@@ -84,7 +116,7 @@ pub fn search(
     let filter = Filter::new(library, &request.filter)?;
     let mut search = Search { library, full_text, request, filter: &filter, part, warnings };
     let (found, explanation) = match &request.query {
-        Query::Words(text) => search.words(text)?,
+        Query::Words(texts) => search.words(texts)?,
         Query::Patterns(patterns, options) => search.patterns(patterns, *options)?,
     };
     let mut warnings = search.warnings;

@@ -1,0 +1,385 @@
+//! Passages: the parts of a section that show the most of what was asked.
+//!
+//! A passage is a few windows of one section, chosen among its pieces by the weight of the query's terms
+//! that they have. A term counts again in a further piece, but less; a piece beside a chosen one counts
+//! more, because an answer often follows the words of the question. Invariant: windows are verbatim, in
+//! document order, and do not overlap.
+
+use serde::Serialize;
+
+use super::highlight::Highlighter;
+use super::piece::{Piece, chars, pieces, shown};
+use crate::markdown::outline::Outline;
+use crate::position::{ByteSpan, LineIndex, next_line_start};
+
+/// Of the weight of a term, what it counts in each further piece that has it.
+const REPEATED: f32 = 0.3;
+/// Of the mean weight of a term, what a piece counts that follows a chosen one.
+const FOLLOWING: f32 = 0.3;
+/// The same of a piece before a chosen one.
+const PRECEDING: f32 = 0.15;
+/// Of the weight of the terms of its neighbors, what the first chosen piece counts.
+const NEIGHBORS: f32 = 0.3;
+/// Of the mean weight of a term, what the first piece of a section counts.
+const LEADING: f32 = 0.2;
+/// How much a long piece counts less: by this share if it is as long as the passage.
+const LENGTH: f32 = 0.3;
+/// A passage may be longer than asked for by three tenths.
+const EXCESS: (usize, usize) = (13, 10);
+/// Bytes below a heading that are looked at if the section has no text of its own.
+const BELOW_BYTES: usize = 4096;
+
+/// A part of a section, verbatim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Window {
+    /// Its first line, 1-based.
+    pub line_start: usize,
+    /// Its last line, 1-based.
+    pub line_end: usize,
+    /// Offset of its first byte in the file.
+    pub byte_start: usize,
+    /// Offset after its last byte.
+    pub byte_end: usize,
+    /// Its text.
+    pub text: String,
+    /// Nothing but the delimiter row of a table is between the window before and this one.
+    #[serde(skip)]
+    pub is_adjacent: bool,
+}
+
+/// What is asked for: the terms of a query and what each of them counts.
+pub(super) struct Question<'a> {
+    pub(super) highlighter: &'a Highlighter,
+    /// By term.
+    pub(super) weights: &'a [f32],
+}
+
+/// The pieces of a section, with the terms that each has.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    pieces: Vec<Piece>,
+    /// Terms of each piece, each once.
+    terms: Vec<Vec<usize>>,
+    /// Terms of the title, the titles above and the path of the file.
+    title_terms: Vec<usize>,
+}
+
+impl Question<'_> {
+    fn weight(&self, term: usize) -> f32 {
+        self.weights.get(term).copied().unwrap_or_default()
+    }
+
+    /// Terms that `text` has, each once.
+    fn terms(&self, text: &[u8]) -> Vec<usize> {
+        let mut terms: Vec<usize> =
+            self.highlighter.occurrences(text).into_iter().map(|found| found.term).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        terms
+    }
+
+    /// The pieces of the text of a section, or of what is below its heading if it has none.
+    ///
+    /// `bytes` are those of the file, `own` the text without its heading, `end` where the section ends;
+    /// `titles` are the titles and the path that are shown above the passage. Only places that `is_wanted`
+    /// takes have terms.
+    pub(super) fn pieces(
+        &self,
+        bytes: &[u8],
+        outline: &Outline,
+        own: ByteSpan,
+        end: usize,
+        titles: &str,
+        is_wanted: impl Fn(ByteSpan) -> bool,
+    ) -> Pieces {
+        let is_blank = bytes.get(own.start..own.end).unwrap_or_default().trim_ascii().is_empty();
+        let span = if is_blank {
+            let most = (own.start + BELOW_BYTES).min(end).max(own.start);
+            ByteSpan::new(
+                own.start,
+                next_line_start(bytes, most.saturating_sub(1)).min(end.max(most)),
+            )
+        } else {
+            own
+        };
+        self.of_pieces(bytes, pieces(bytes, &outline.nodes, span), span, titles, is_wanted)
+    }
+
+    /// The keys of front matter, and the first paragraph of the document.
+    pub(super) fn front_matter(
+        &self,
+        bytes: &[u8],
+        front_matter: ByteSpan,
+        first_paragraph: Option<ByteSpan>,
+        is_wanted: impl Fn(ByteSpan) -> bool,
+    ) -> Pieces {
+        let mut spans: Vec<Piece> = Vec::new();
+        let mut at = next_line_start(bytes, front_matter.start);
+        while at < front_matter.end {
+            let end = next_line_start(bytes, at).min(front_matter.end);
+            let line = bytes.get(at..end).unwrap_or_default();
+            let is_key = line.first().is_some_and(u8::is_ascii_alphanumeric);
+            match spans.last_mut() {
+                Some(last) if !is_key => last.span.end = end,
+                _ => spans.push(Piece { span: ByteSpan::new(at, end), header: None }),
+            }
+            at = end;
+        }
+        // The closing delimiter is no value.
+        if let Some(last) = spans.last_mut() {
+            let value = bytes.get(last.span.start..last.span.end).unwrap_or_default();
+            let end = shown(value).len();
+            let line = value.get(..end).unwrap_or_default().iter().rposition(|byte| *byte == b'\n');
+            last.span.end = last.span.start + line.map_or(end, |line| line + 1);
+        }
+        spans.retain(|piece| !piece.span.is_empty());
+        spans.extend(first_paragraph.map(|span| Piece { span, header: None }));
+        let end = spans.last().map_or(front_matter.end, |last| last.span.end);
+        let span = ByteSpan::new(front_matter.start, end);
+        self.of_pieces(bytes, spans, span, "", is_wanted)
+    }
+
+    fn of_pieces(
+        &self,
+        bytes: &[u8],
+        pieces: Vec<Piece>,
+        span: ByteSpan,
+        titles: &str,
+        is_wanted: impl Fn(ByteSpan) -> bool,
+    ) -> Pieces {
+        let mut terms = vec![Vec::new(); pieces.len()];
+        let text = bytes.get(span.start..span.end).unwrap_or_default();
+        for found in self.highlighter.occurrences(text) {
+            let place = ByteSpan::new(span.start + found.span.start, span.start + found.span.end);
+            let after = pieces.partition_point(|piece| piece.span.start <= place.start);
+            let holder = after.checked_sub(1);
+            if let Some(terms) = holder.and_then(|index| terms.get_mut(index))
+                && is_wanted(place)
+            {
+                terms.push(found.term);
+            }
+        }
+        let mut header: Option<(ByteSpan, Vec<usize>)> = None;
+        for (piece, terms) in pieces.iter().zip(&mut terms) {
+            if let Some(span) = piece.header {
+                if header.as_ref().is_none_or(|(known, _)| *known != span) {
+                    let text = bytes.get(span.start..span.end).unwrap_or_default();
+                    header = Some((span, self.terms(text)));
+                }
+                terms.extend(header.iter().flat_map(|(_, terms)| terms));
+            }
+            terms.sort_unstable();
+            terms.dedup();
+        }
+        Pieces { pieces, terms, title_terms: self.terms(titles.as_bytes()) }
+    }
+}
+
+impl Pieces {
+    /// Offset after the last piece.
+    pub(super) fn end(&self) -> usize {
+        self.pieces.last().map_or(0, |piece| piece.span.end)
+    }
+
+    /// The share of the question, by weight, that is covered by the titles and the two neighboring pieces
+    /// that cover the most: 0 to 1.
+    pub(super) fn coverage(&self, question: &Question<'_>) -> f32 {
+        let total: f32 = question.weights.iter().sum();
+        let none = Vec::new();
+        let sum = |piece: &Vec<usize>, next: &Vec<usize>| {
+            let mut all: Vec<usize> =
+                [&self.title_terms, piece, next].into_iter().flatten().copied().collect();
+            all.sort_unstable();
+            all.dedup();
+            all.into_iter().map(|term| question.weight(term)).sum::<f32>()
+        };
+        let nexts = self.terms.iter().skip(1).chain(std::iter::once(&none));
+        let best = self.terms.iter().zip(nexts).map(|(piece, next)| sum(piece, next));
+        let best = best.fold(sum(&none, &none), f32::max);
+        if total > 0.0 { best / total } else { 0.0 }
+    }
+
+    /// The windows that show the most of the question in about `most` Unicode scalars.
+    pub(super) fn windows(
+        &self,
+        question: &Question<'_>,
+        bytes: &[u8],
+        lines: &LineIndex,
+        most: usize,
+    ) -> Vec<Window> {
+        let slice = |span: ByteSpan| bytes.get(span.start..span.end).unwrap_or_default();
+        let sizes: Vec<usize> = self.pieces.iter().map(|piece| chars(slice(piece.span))).collect();
+        let room = most * EXCESS.0 / EXCESS.1;
+        let chosen = if sizes.iter().sum::<usize>() <= room {
+            vec![true; sizes.len()]
+        } else {
+            self.chosen(question, &sizes, most, room, |header| chars(slice(header)))
+        };
+        let mut windows: Vec<Window> = Vec::new();
+        let mut header = None;
+        let mut last: Option<usize> = None;
+        for (index, piece) in self.pieces.iter().enumerate() {
+            if !chosen.get(index).copied().unwrap_or_default() {
+                continue;
+            }
+            let is_next = last.is_some_and(|last| last + 1 == index) && header == piece.header;
+            match windows.last_mut().filter(|_| is_next) {
+                Some(window) => window.byte_end = piece.span.end,
+                None => {
+                    let mut is_adjacent = false;
+                    if let Some(row) = piece.header.filter(|_| header != piece.header) {
+                        windows.push(Window::of(row));
+                        is_adjacent = next_line_start(bytes, row.end) == piece.span.start;
+                    }
+                    windows.push(Window { is_adjacent, ..Window::of(piece.span) });
+                }
+            }
+            header = piece.header;
+            last = Some(index);
+        }
+        for window in &mut windows {
+            window.close(bytes, lines);
+        }
+        windows
+    }
+
+    /// Which pieces a passage of about `most` Unicode scalars, and at most `room`, has.
+    #[expect(clippy::cast_precision_loss, reason = "lengths are small and need no precision")]
+    fn chosen(
+        &self,
+        question: &Question<'_>,
+        sizes: &[usize],
+        most: usize,
+        room: usize,
+        header_size: impl Fn(ByteSpan) -> usize,
+    ) -> Vec<bool> {
+        let mean = question.weights.iter().sum::<f32>() / question.weights.len().max(1) as f32;
+        let mut seen = vec![0_i32; question.weights.len()];
+        let mut chosen = vec![false; sizes.len()];
+        let mut is_open = vec![true; sizes.len()];
+        let mut size = 0;
+        let of = |terms: Option<&Vec<usize>>, seen: &[i32]| -> f32 {
+            let times = |term: usize| seen.get(term).copied().unwrap_or_default();
+            let terms = terms.into_iter().flatten();
+            terms.map(|term| question.weight(*term) * REPEATED.powi(times(*term))).sum()
+        };
+        while size < most {
+            let is_chosen = |index: Option<usize>| {
+                index.and_then(|index| chosen.get(index)).copied().unwrap_or_default()
+            };
+            let gain = |index: usize| {
+                let mut gain = of(self.terms.get(index), &seen);
+                let before = index.checked_sub(1);
+                if is_chosen(before) {
+                    gain += FOLLOWING * mean;
+                } else if is_chosen(Some(index + 1)) {
+                    gain += PRECEDING * mean;
+                }
+                if size == 0 {
+                    let own = self.terms.get(index);
+                    for neighbor in before.into_iter().chain([index + 1]) {
+                        let others = self.terms.get(neighbor).into_iter().flatten();
+                        let others = others
+                            .filter(|term| own.is_none_or(|own| own.binary_search(term).is_err()));
+                        gain += NEIGHBORS * others.map(|term| question.weight(*term)).sum::<f32>();
+                    }
+                    if index == 0 {
+                        gain += LEADING * mean;
+                    }
+                }
+                let length = sizes.get(index).copied().unwrap_or_default() as f32;
+                gain / (1.0 + LENGTH * length / most.max(1) as f32)
+            };
+            let open = (0..sizes.len()).filter(|index| is_open.get(*index) == Some(&true));
+            let best = open
+                .map(|index| (gain(index), index))
+                .reduce(|best, other| if other.0 > best.0 { other } else { best });
+            let Some((_, index)) = best else { break };
+            if let Some(open) = is_open.get_mut(index) {
+                *open = false;
+            }
+            let header = self.pieces.get(index).and_then(|piece| piece.header);
+            let has_header =
+                chosen.iter().zip(&self.pieces).any(|(is, piece)| *is && piece.header == header);
+            let needed = sizes.get(index).copied().unwrap_or_default()
+                + header.filter(|_| !has_header).map_or(0, &header_size);
+            if size > 0 && size + needed > room {
+                continue;
+            }
+            size += needed.max(1);
+            if let Some(chosen) = chosen.get_mut(index) {
+                *chosen = true;
+            }
+            for term in self.terms.get(index).into_iter().flatten() {
+                if let Some(times) = seen.get_mut(*term) {
+                    *times += 1;
+                }
+            }
+        }
+        chosen
+    }
+}
+
+/// Lines that the windows of a passage show.
+pub(super) fn line_count(passage: &[Window]) -> usize {
+    passage.iter().map(|window| text_lines(&window.text).count()).sum()
+}
+
+/// The first `lines` lines of a passage, and the lines that follow: where to go on, and where it ends. `None`
+/// if the passage has no more lines than that.
+pub(super) fn cut(passage: &[Window], lines: usize) -> Option<(Vec<Window>, (usize, usize))> {
+    let last = passage.last()?.line_end;
+    let mut result = Vec::new();
+    let mut left = lines;
+    for window in passage {
+        if left == 0 {
+            return Some((result, (window.line_start, last)));
+        }
+        let count = text_lines(&window.text).count();
+        if count <= left {
+            left -= count;
+            result.push(window.clone());
+            continue;
+        }
+        let text: String = text_lines(&window.text).take(left).collect();
+        let text = text.trim_end_matches(['\r', '\n']);
+        let line_end = window.line_start + left - 1;
+        let byte_end = window.byte_start + text.len();
+        result.push(Window { text: text.to_owned(), line_end, byte_end, ..window.clone() });
+        return Some((result, (line_end + 1, last)));
+    }
+    None
+}
+
+/// The lines of a text with their line ends, which are those of `CommonMark`.
+fn text_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (line, after) = rest.split_at_checked(next_line_start(rest.as_bytes(), 0))?;
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
+impl Window {
+    /// A window whose lines and text are not known yet.
+    fn of(span: ByteSpan) -> Self {
+        Self {
+            line_start: 0,
+            line_end: 0,
+            byte_start: span.start,
+            byte_end: span.end,
+            text: String::new(),
+            is_adjacent: false,
+        }
+    }
+
+    /// Finds out its lines and its text, without the blanks and the line end that end it.
+    fn close(&mut self, bytes: &[u8], lines: &LineIndex) {
+        let text = shown(bytes.get(self.byte_start..self.byte_end).unwrap_or_default());
+        self.byte_end = self.byte_start + text.len();
+        let span = lines.lines(ByteSpan::new(self.byte_start, self.byte_end));
+        (self.line_start, self.line_end) = (span.start, span.end.max(span.start));
+        self.text = String::from_utf8_lossy(text).into_owned();
+    }
+}

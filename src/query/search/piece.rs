@@ -1,0 +1,252 @@
+//! Pieces: the smallest parts of a text that a passage shows.
+//!
+//! A piece is a sentence or a few of a long line, some short lines of a paragraph, a list item, a row of a
+//! table, or some lines of code. Invariant: pieces are in document order and do not overlap; every byte that
+//! is not blank is in one, except the delimiter rows of tables; no piece splits a Unicode scalar.
+
+use crate::markdown::outline::{BlockType, Node, NodeKind};
+use crate::position::{ByteSpan, next_line_start, trim_line_end};
+
+/// Unicode scalars after which lines of text begin a new piece.
+const LINES_CHARS: usize = 120;
+/// Unicode scalars after which lines of code begin a new piece.
+const CODE_CHARS: usize = 160;
+/// Unicode scalars that sentences of one piece have at least.
+const SENTENCE_CHARS: usize = 120;
+/// Unicode scalars that a piece has at most.
+const MAX_CHARS: usize = 400;
+
+/// A part of a text that is shown whole or not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Its bytes in the file.
+    pub(super) span: ByteSpan,
+    /// The header row of its table.
+    pub(super) header: Option<ByteSpan>,
+}
+
+/// Unicode scalars of `bytes`, if they are UTF-8.
+pub(super) fn chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
+}
+
+/// Cuts the bytes of a file within `span` into pieces. `nodes` are those of its outline, in document order.
+pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece> {
+    let first = nodes.partition_point(|node| node.bytes.start < span.start);
+    let nodes = nodes.get(first..).unwrap_or_default();
+    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None };
+    let mut nodes = nodes.iter().peekable();
+    let mut at = span.start;
+    while at < span.end {
+        let end = next_line_start(bytes, at).min(span.end);
+        let mut begins_node = false;
+        let mut block = None;
+        while let Some(node) = nodes.next_if(|node| node.bytes.start < end) {
+            begins_node = true;
+            if let NodeKind::Block(kind @ (BlockType::Code | BlockType::Table)) = node.kind {
+                block = Some((kind, node.bytes.end.clamp(end, span.end)));
+            }
+        }
+        if let Some((kind, block_end)) = block {
+            cutter.close(at);
+            let block = ByteSpan::new(at, block_end);
+            if kind == BlockType::Table {
+                cutter.table(block)
+            } else {
+                cutter.code(block)
+            }
+            while nodes.next_if(|node| node.bytes.start < block_end).is_some() {}
+            at = block_end;
+            continue;
+        }
+        let line = bytes.get(at..end).unwrap_or_default();
+        if line.trim_ascii().is_empty() {
+            cutter.close(at);
+        } else {
+            let open = cutter.open.and_then(|open| bytes.get(open..end)).unwrap_or_default();
+            if begins_node || chars(open) > LINES_CHARS {
+                cutter.close(at);
+            }
+            cutter.open.get_or_insert(at);
+        }
+        at = end;
+    }
+    cutter.close(span.end);
+    cutter.pieces
+}
+
+struct Cutter<'a> {
+    bytes: &'a [u8],
+    pieces: Vec<Piece>,
+    /// Where the lines begin that are not cut yet.
+    open: Option<usize>,
+}
+
+impl Cutter<'_> {
+    fn slice(&self, span: ByteSpan) -> &[u8] {
+        self.bytes.get(span.start..span.end).unwrap_or_default()
+    }
+
+    /// Adds the bytes of `span`, in several pieces if they are too many for one.
+    fn add(&mut self, span: ByteSpan, header: Option<ByteSpan>) {
+        let mut rest = span;
+        while chars(self.slice(rest)) > MAX_CHARS {
+            let cut = rest.start + cut_point(self.slice(rest));
+            self.pieces.push(Piece { span: ByteSpan::new(rest.start, cut), header });
+            rest.start = cut;
+        }
+        if !self.slice(rest).trim_ascii().is_empty() {
+            self.pieces.push(Piece { span: rest, header });
+        }
+    }
+
+    /// Cuts the open lines, which end at `end`.
+    fn close(&mut self, end: usize) {
+        let Some(start) = self.open.take() else { return };
+        if chars(self.slice(ByteSpan::new(start, end))) <= LINES_CHARS * 3 / 2 {
+            return self.add(ByteSpan::new(start, end), None);
+        }
+        let mut begin = start;
+        for at in sentence_ends(self.slice(ByteSpan::new(start, end))) {
+            let sentences = ByteSpan::new(begin, start + at);
+            if chars(self.slice(sentences)) >= SENTENCE_CHARS {
+                self.add(sentences, None);
+                begin = sentences.end;
+            }
+        }
+        self.add(ByteSpan::new(begin, end), None);
+    }
+
+    /// Cuts a code block after every few lines.
+    fn code(&mut self, block: ByteSpan) {
+        let (mut begin, mut at) = (block.start, block.start);
+        while at < block.end {
+            let end = next_line_start(self.bytes, at).min(block.end);
+            if begin < at && chars(self.slice(ByteSpan::new(begin, end))) > CODE_CHARS {
+                self.add(ByteSpan::new(begin, at), None);
+                begin = at;
+            }
+            at = end;
+        }
+        self.add(ByteSpan::new(begin, block.end), None);
+    }
+
+    /// Cuts a table into its rows. The header row is a piece only if there is no other row.
+    fn table(&mut self, block: ByteSpan) {
+        let header_end = next_line_start(self.bytes, block.start).min(block.end);
+        let header = ByteSpan::new(block.start, header_end);
+        let mut at = next_line_start(self.bytes, header_end).min(block.end);
+        if at >= block.end {
+            return self.add(block, None);
+        }
+        while at < block.end {
+            let end = next_line_start(self.bytes, at).min(block.end);
+            self.add(ByteSpan::new(at, end), Some(header));
+            at = end;
+        }
+    }
+}
+
+/// Where to cut a text that is too long for one piece: after the last blank within the limit, else at it.
+fn cut_point(bytes: &[u8]) -> usize {
+    let scalars = (0..bytes.len()).filter(|at| bytes.get(*at).is_some_and(|b| b & 0xC0 != 0x80));
+    let limit = scalars.take(MAX_CHARS + 1).last().unwrap_or(bytes.len());
+    let head = bytes.get(..limit).unwrap_or(bytes);
+    let blank = head.iter().rposition(u8::is_ascii_whitespace);
+    blank.map_or(limit, |blank| blank + 1).max(1)
+}
+
+/// Where sentences of a text end: after the blanks that follow `.`, `!` or `?`, and after the full stops of
+/// Chinese and Japanese.
+fn sentence_ends(bytes: &[u8]) -> Vec<usize> {
+    const STOPS: [&str; 4] = ["\u{3002}", "\u{ff01}", "\u{ff1f}", "\u{ff1b}"];
+    let mut ends = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        if let Some(stop) = STOPS.iter().find(|stop| rest.starts_with(stop.as_bytes())) {
+            at += stop.len();
+            ends.push(at);
+            continue;
+        }
+        let is_stop = matches!(rest.first(), Some(b'.' | b'!' | b'?'));
+        at += 1;
+        if !is_stop {
+            continue;
+        }
+        // Marks that close a quotation, a parenthesis, emphasis or code belong to the sentence.
+        let after = bytes.get(at..).unwrap_or_default();
+        let closing = after.iter().take_while(|byte| b")]\"'*_`".contains(byte)).count();
+        let blanks = after.iter().skip(closing).take_while(|byte| byte.is_ascii_whitespace());
+        let blanks = blanks.count();
+        if blanks > 0 {
+            at += closing + blanks;
+            ends.push(at);
+        }
+    }
+    ends
+}
+
+/// The text of a piece as it is shown: without the line end and the blanks that end it.
+pub(super) fn shown(bytes: &[u8]) -> &[u8] {
+    trim_line_end(bytes).trim_ascii_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(file: &str) -> Vec<String> {
+        let outline = crate::markdown::parse(file.as_bytes()).outline;
+        let pieces = pieces(file.as_bytes(), &outline.nodes, ByteSpan::new(0, file.len()));
+        let text = |span: ByteSpan| file[span.start..span.end].trim_end().to_owned();
+        let shown = |piece: &Piece| {
+            piece.header.map_or_else(String::new, |header| text(header) + " => ")
+                + &text(piece.span)
+        };
+        pieces.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn paragraphs_and_items_are_pieces() {
+        let text = "One line.\nTwo.\n\n- item one\n- item two\n  goes on\n\n  - inner\n\nLast.\n";
+        let expected =
+            ["One line.\nTwo.", "- item one", "- item two\n  goes on", "  - inner", "Last."];
+        assert_eq!(cut(text), expected);
+    }
+
+    #[test]
+    fn long_lines_are_cut_at_the_ends_of_sentences() {
+        let sentence =
+            |number: usize| format!("Sentence {number} {}(see *this*.) ", "x".repeat(110));
+        let text = (0..3).map(sentence).collect::<String>() + "e.g. no end\n";
+        let pieces = cut(&text);
+        assert_eq!(pieces.len(), 4);
+        assert!(pieces[1].starts_with("Sentence 1") && pieces[1].ends_with("(see *this*.)"));
+        assert_eq!(pieces[3], "e.g. no end");
+        let chinese = format!("{}\u{3002}", "\u{5b57}".repeat(130)).repeat(3);
+        assert_eq!(cut(&chinese).len(), 3);
+    }
+
+    #[test]
+    fn rows_have_the_header_of_their_table() {
+        let text = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n";
+        assert_eq!(cut(text), ["| a | b | => | 1 | 2 |", "| a | b | => | 3 | 4 |"]);
+        assert_eq!(cut("| a |\n|---|\n"), ["| a |\n|---|"]);
+    }
+
+    #[test]
+    fn code_is_cut_between_lines() {
+        let text = format!("```\n{}\n{}\n{}\n```\n", "a".repeat(90), "b".repeat(90), "c");
+        assert_eq!(cut(&text).len(), 2);
+    }
+
+    #[test]
+    fn no_piece_is_longer_than_the_limit_or_splits_a_scalar() {
+        for text in ["x".repeat(5000), "\u{5b57}".repeat(5000), "word ".repeat(1000)] {
+            let pieces = cut(&text);
+            assert!(pieces.len() > 10);
+            assert!(pieces.iter().all(|piece| piece.chars().count() <= MAX_CHARS + 1));
+            assert_eq!(pieces.concat().replace(' ', ""), text.replace(' ', ""));
+        }
+    }
+}
