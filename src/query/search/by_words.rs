@@ -46,6 +46,10 @@ impl Search<'_> {
             let message = "sections that hold it are left out; in quotes it is looked for";
             self.warn("EXCLUDES", format!("{excluded}: {message}"));
         }
+        if let Some(word) = query.hyphenated.first() {
+            let message = format!("the word is searched; `NOT {word}` leaves out what has it");
+            self.warn("NOT_EXCLUDED", format!("-{word}: {message}"));
+        }
         let found = self.ranked(&query)?;
         if found.0.has_hit {
             return Ok(found);
@@ -66,9 +70,7 @@ impl Search<'_> {
     fn ranked(&mut self, query: &WordQuery) -> Result<(Found, Explanation)> {
         let snapshot = self.library.snapshot;
         let all = self.documents_in_store()?;
-        let documents =
-            if self.filter.names_documents() { snapshot.documents_above(0)? } else { Vec::new() };
-        let places = self.filter.places(&documents);
+        let sections = self.filter.sections(snapshot)?;
         let highlighter = Highlighter::new(&query.terms());
         let wants_all = self.request.form != Form::Hits || self.request.limit == 0;
         let mut collector = Collector::new(self.request, self.part);
@@ -83,7 +85,8 @@ impl Search<'_> {
                 .clamp(32, MOST_RANKED),
         };
         loop {
-            let ranked = self.full_text.ranked(snapshot, query, places.as_ref(), count)?;
+            let ranking = self.full_text.ranked(snapshot, query, &sections, count)?;
+            let ranked = ranking.sections;
             let is_complete = ranked.len() < count;
             let explanation = Explanation {
                 method: "words",
@@ -176,6 +179,7 @@ impl Search<'_> {
         let document = self.library.open(stored)?;
         let outline = document.tree.outline();
         let own = match found.place.section.checked_sub(1) {
+            None if found.place.is_front_matter() => outline.front_matter,
             None => outline.nodes.first().map(|root| root.bytes),
             Some(index) => outline.sections.get(index).map(|section| outline.own_text(section)),
         };
