@@ -49,7 +49,7 @@ fn the_section_a_person_wants_is_first() {
         ("uninst*", "Uninstalling"),
         ("title:uninstalling", "Uninstalling"),
         ("code:needle_in_code", "get_slice and friends"),
-        ("+windows -reverse", "Installing on Windows"),
+        ("+windows NOT reverse", "Installing on Windows"),
         ("reverse AND windows", "Uninstalling"),
         ("tags:searching", "Finding things"),
     ] {
@@ -57,7 +57,7 @@ fn the_section_a_person_wants_is_first() {
         let path = answer["hits"][0]["heading_path"].as_array().unwrap();
         assert_eq!(path.last().unwrap(), heading, "{query}");
     }
-    for query in ["+windows -installing -installer", "nowheretobefound", "title:reverse"] {
+    for query in ["+windows NOT installing NOT installer", "nowheretobefound", "title:reverse"] {
         place.run(&["search", query, "-g", "search.md"]).ends(1);
     }
 }
@@ -203,7 +203,8 @@ fn awkward_queries_answer_sensibly() {
     for (query, code) in [
         ("", "EMPTY_QUERY"),
         ("->", "NO_WORDS"),
-        ("-reverse", "QUERY_AS_WORDS"),
+        ("-reverse", "NOT_EXCLUDED"),
+        ("windows NOT reverse", "EXCLUDES"),
         ("\"open", "QUERY_AS_WORDS"),
         ("\"first folder\"", "LOOSENED"),
     ] {
@@ -214,6 +215,146 @@ fn awkward_queries_answer_sensibly() {
     assert_eq!(places(&place.run(&["search", "(sta"]).ends(1)).len(), 0);
     let literal = place.run(&["search", "|--|"]);
     assert!(literal.status < 2);
+}
+
+#[test]
+fn options_are_words_and_only_not_excludes() {
+    let place = Place::ingested(&[
+        ("hash.md", "# Hash\n\nGives the hash of a file with `-Algorithm SHA256`.\n"),
+        ("git.md", "# Git\n\nShows changes without colors: `git diff --no-color`.\n"),
+        ("list.md", "# List\n\nThe list of tables.\n"),
+    ]);
+    let found = |query: &str| files(&place.run(&["search", "--", query]));
+    assert_eq!(found("-Algorithm"), ["hash.md"]);
+    assert_eq!(found("hash -Algorithm"), ["hash.md"]);
+    assert_eq!(found("git diff --no-color"), ["git.md"]);
+    assert_eq!(found("--no-color"), ["git.md"]);
+    assert_eq!(found("list - tables"), ["list.md"]);
+    assert_eq!(found("list --tables"), ["list.md"]);
+    assert!(found("hash NOT algorithm").is_empty());
+    assert_eq!(found("hash NOT nothing"), ["hash.md"]);
+    let answer = place.run(&["search", "--", "hash -Algorithm"]).json();
+    assert_eq!(answer["warnings"][0]["code"], "NOT_EXCLUDED");
+    assert!(answer["warnings"][0]["message"].as_str().unwrap().contains("NOT Algorithm"));
+    assert!(warnings(&place.run(&["search", "--", "git --no-color"])).is_empty());
+}
+
+#[test]
+fn words_are_found_by_their_stems_the_exact_ones_first() {
+    let place = Place::ingested(&[
+        ("a.md", "# One\n\nFolders can be shared by all users here.\n"),
+        ("b.md", "# Two\n\nA folder that users share by name here.\n"),
+        ("c.md", "# Three\n\nSharp tools.\n"),
+        ("d.md", "# Four\n\nCall `get_users` and `iOS`, `CORS`, io, cor.\n"),
+    ]);
+    let found = |query: &str| files(&place.run(&["search", query]));
+    assert_eq!(found("share"), ["b.md", "a.md"]);
+    assert_eq!(found("shared"), ["a.md", "b.md"]);
+    assert_eq!(found("sharing folders"), ["a.md", "b.md"]);
+    assert_eq!(found("get_user"), [""; 0], "an identifier has no stem");
+    assert_eq!(found("\"shares\""), [""; 0], "nor has what is quoted");
+    assert_eq!(found("share NOT shared"), ["b.md"], "nor what is excluded");
+    let hit = &place.run(&["search", "sharing"]).json()["hits"][0];
+    assert_eq!(hit["line"], 3, "the line with a word of the stem");
+}
+
+#[test]
+fn stop_words_count_for_nothing_beside_others() {
+    let place = Place::ingested(&[
+        ("a.md", "# How do I\n\nWhat can I do, and how do I do it? When, where and why?\n"),
+        ("b.md", "# Vaults\n\nA vault moves to another disk.\n"),
+        ("c.md", "# Plans\n\nStep-by-step plans.\n"),
+    ]);
+    let found = |query: &str| files(&place.run(&["search", query]));
+    assert_eq!(found("how do I move my vault?"), ["b.md"]);
+    assert_eq!(found("how do I"), ["a.md"]);
+    assert_eq!(found("\"how do I\" vault").len(), 2, "in quotes they count");
+    assert_eq!(found("+how vault"), ["a.md"], "and where they must be there");
+    assert_eq!(found("step-by-step"), ["c.md"]);
+}
+
+#[test]
+fn joined_words_are_found_apart_and_better_together() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\nOnly these files; read all of them here.\n"),
+        ("b.md", "# B\n\nAll of these files here are read-only.\n"),
+    ]);
+    let found = |query: &str| files(&place.run(&["search", query]));
+    assert_eq!(found("read-only"), ["b.md", "a.md"]);
+    assert_eq!(found("read-only files"), ["b.md", "a.md"]);
+    assert_eq!(found("+read-only"), ["b.md"]);
+    assert_eq!(found("\"read-only\""), ["b.md"]);
+}
+
+#[test]
+fn front_matter_is_found_by_its_words() {
+    let place = Place::new();
+    for number in 0..30 {
+        let text = format!("---\nauthor: Someone\n---\n## Abstract\n\nFees of chain {number}.\n");
+        place.write(&format!("eip-{number}.md"), text);
+    }
+    place.write(
+        "eip-1559.md",
+        "---\ntitle: Fee market change for ETH 1.0 chain\ndescription: A transaction pricing mechanism\n\
+         ---\n## Abstract\n\nA base fee for each block.\n\n## Motivation\n\nNone.\n",
+    );
+    place.write("only.md", "---\ntitle: Nothing below\n---\n");
+    place.run(&["ingest"]).success();
+    let first = |query: &[&str]| {
+        let answer = place.run(&[&["search"], query].concat()).success().json();
+        let hit = &answer["hits"][0];
+        (hit["file"].as_str().unwrap().to_owned(), hit["selector"].as_str().unwrap().to_owned())
+    };
+    let (file, selector) = first(&["Fee market change for ETH 1.0 chain"]);
+    assert_eq!(file, "eip-1559.md");
+    assert!(
+        !selector.contains("@frontmatter"),
+        "the section that the page begins with: {selector}"
+    );
+    let in_front_matter = ("eip-1559.md".to_owned(), "eip-1559.md::@frontmatter".to_owned());
+    assert_eq!(first(&["transaction pricing mechanism"]), in_front_matter);
+    assert_eq!(first(&["meta:pricing"]), in_front_matter);
+    assert_eq!(first(&["fee market", "--type", "frontmatter"]), in_front_matter);
+    assert_eq!(first(&["nothing below"]).0, "only.md");
+    place.run(&["search", "meta:abstract"]).ends(1);
+    let answer = place.run(&["search", "someone", "--type", "paragraph"]).ends(1).json();
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 0);
+    let selected = place.run(&["select", "eip-1559.md::@frontmatter"]).success().json();
+    assert!(selected["results"][0]["content"].as_str().unwrap().contains("pricing"));
+}
+
+#[test]
+fn an_empty_root_is_no_hit() {
+    let place = Place::ingested(&[
+        ("unique-name.md", "## One\n\nText.\n\n## Two\n\nMore.\n"),
+        ("empty.md", ""),
+        ("intro.md", "Text before.\n\n# Heading\n"),
+    ]);
+    let hits = |query: &str| {
+        let answer = place.run(&["search", query]).json();
+        let hits = answer["hits"].as_array().unwrap().clone();
+        hits.iter().map(|hit| hit["section"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(hits("unique name"), ["unique-name.md::heading:h2[0]"]);
+    assert!(hits("empty").is_empty());
+    assert_eq!(hits("intro").len(), 1, "the text before the first heading");
+}
+
+#[test]
+fn a_folder_is_searched_as_all_documents_in_it() {
+    let place = Place::new();
+    for folder in ["a", "a/b", "ab", "c"] {
+        place.write(&format!("{folder}/one.md"), "# T\n\nneedle\n");
+    }
+    place.run(&["ingest"]).success();
+    let found =
+        |arguments: &[&str]| files(&place.run(&[&["search", "needle"], arguments].concat()));
+    assert_eq!(found(&["--under", "a"]), ["a/b/one.md", "a/one.md"]);
+    assert_eq!(found(&["--under", "a/"]), ["a/b/one.md", "a/one.md"]);
+    assert_eq!(found(&["--under", "a/b", "--under", "c"]), ["a/b/one.md", "c/one.md"]);
+    assert_eq!(found(&["--under", "a/b", "--under", "c/one.md::heading:h1[0]"]).len(), 2);
+    assert_eq!(found(&["--under", "a", "-g", "b/*"]), [""; 0]);
+    assert_eq!(found(&["--under", "a", "-g", "a/b/*"]), ["a/b/one.md"]);
 }
 
 #[test]

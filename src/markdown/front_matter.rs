@@ -214,6 +214,11 @@ fn plain_scalar(text: &str) -> Value {
     }
 }
 
+/// The title that front matter gives.
+pub fn title(value: &Map<String, Value>) -> Option<&str> {
+    value.get("title")?.as_str().map(str::trim).filter(|title| !title.is_empty())
+}
+
 /// The tags that front matter gives: `tags` or `tag`, a list or a text with commas or blanks between,
 /// with or without `#`; case-folded, each once, in order.
 pub fn tags(value: &Map<String, Value>) -> Vec<String> {

@@ -303,7 +303,7 @@ impl Documents<'_> {
         let tallies = Tallies {
             link_keys: sum(decoded.links.link_keys(&path)),
             name_keys: sum(decoded.links.name_keys()),
-            places: expected(id, decoded.outline.sections.iter().map(|section| section.level)),
+            places: expected(id, &decoded.outline),
         };
         drop(decoded);
         let packer = packer.filter(|_| self.is_reparsed);

@@ -9,15 +9,13 @@ use std::path::{Path, PathBuf};
 
 use super::Snapshot;
 use super::fulltext::{
-    self, Ranked, Reader, TextExtractor, TrigramQuery, Unusable, Usable, WordQuery, folder,
+    self, Ranked, Reader, SectionFilter, TextExtractor, TrigramQuery, Unusable, Usable, WordQuery,
+    folder,
 };
 use super::writer::{mend_index, text_of};
 use crate::error::{Error, Result, Warning};
 use crate::limits;
 use crate::parallel::shares;
-
-/// Which sections are wanted at all.
-pub use fulltext::PlaceFilter;
 
 /// The index of a store, as far as it can be used.
 #[derive(Debug)]
@@ -35,6 +33,15 @@ pub struct Candidates {
     pub indexed: Vec<i64>,
     /// All documents with higher ids may hold one, too.
     pub through: i64,
+}
+
+/// What a query in words found.
+#[derive(Clone, Debug, Default)]
+pub struct Ranking {
+    /// The best sections, best first.
+    pub sections: Vec<Ranked>,
+    /// How rare each of the terms of the query is ([`WordQuery::terms`]): its inverse document frequency.
+    pub weights: Vec<f32>,
 }
 
 /// How an index compares with the store.
@@ -125,17 +132,18 @@ impl FullText {
         &mut self,
         snapshot: &Snapshot,
         query: &WordQuery,
-        filter: Option<&PlaceFilter>,
+        filter: &SectionFilter,
         count: usize,
-    ) -> Result<Vec<Ranked>> {
-        let mut ranked = match self.reader.as_ref().map(|r| r.ranked(query, filter, count)) {
-            Some(Ok(ranked)) => ranked,
+    ) -> Result<Ranking> {
+        let mut ranking = match self.reader.as_ref().map(|r| r.ranked(query, filter, count)) {
+            Some(Ok((sections, weights))) => Ranking { sections, weights },
             Some(Err(reason)) => {
                 self.give_up(reason);
-                Vec::new()
+                Ranking::default()
             }
-            None => Vec::new(),
+            None => Ranking::default(),
         };
+        let sections = &mut ranking.sections;
         let beyond = snapshot.documents_above(self.through())?;
         let most = limits::INDEX_QUEUE_BYTES as u64;
         for batch in shares(&beyond, usize::MAX, most, |document| document.state.size) {
@@ -145,26 +153,19 @@ impl FullText {
             });
             let reader = Reader::of_documents(texts)?;
             let found = reader.and_then(|reader| reader.ranked(query, filter, count));
-            ranked.extend(found.map_err(|reason| {
+            let (found, weights) = found.map_err(|reason| {
                 Error::new(crate::error::ErrorKind::Io, format!("cannot search: {reason}"))
-            })?);
+            })?;
+            sections.extend(found);
+            if ranking.weights.is_empty() {
+                ranking.weights = weights;
+            }
         }
-        ranked.sort_by(|one, other| {
+        sections.sort_by(|one, other| {
             other.score.total_cmp(&one.score).then(one.place.cmp(&other.place))
         });
-        ranked.truncate(count);
-        Ok(ranked)
-    }
-
-    /// How rare each of the terms of `query` is in the store, by
-    /// [`WordQuery::terms`]: the rarer, the more. Where there is no index, all are equal.
-    pub fn weights(&mut self, query: &WordQuery) -> Vec<f32> {
-        match self.reader.as_ref().map(|reader| reader.weights(query)) {
-            Some(Ok(weights)) => return weights,
-            Some(Err(reason)) => self.give_up(reason),
-            None => {}
-        }
-        vec![1.0; query.terms().len()]
+        sections.truncate(count);
+        Ok(ranking)
     }
 
     /// Does without the index from here on, and has it made anew for the next search where that needs

@@ -18,8 +18,10 @@ mod writer;
 pub use check::{Check, Checked};
 pub use db::{NameMatch, Runs, Snapshot, Totals, Work};
 pub use fault::{Fault, FaultKind, Part};
-pub use full_text::{Candidates, FullText, PlaceFilter, index_generation};
-pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery, trigram};
+pub use full_text::{Candidates, FullText, Ranking, index_generation};
+pub use fulltext::{
+    Place, QueryTerm, Ranked, SectionFilter, StemClass, Trigram, TrigramQuery, WordQuery, trigram,
+};
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
 pub use salvage::{LostDocument, Salvage, Salvaged, rebuild_index, sweep};
 pub(crate) use writer::packed;

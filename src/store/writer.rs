@@ -63,9 +63,11 @@ impl Packer {
 
     /// Packs a document.
     pub fn pack(&mut self, new: NewDocument) -> Result<PackedDocument> {
-        let tags = new.document.front_matter.as_ref().map(front_matter::tags).unwrap_or_default();
+        let values = new.document.front_matter.as_ref();
+        let tags = values.map(front_matter::tags).unwrap_or_default();
+        let title = values.and_then(front_matter::title).map(str::to_owned);
         let rows = self.rows.pack(&new, tags.clone())?;
-        let text = self.texts.extract(&new.path, new.bytes, &new.document.outline, tags);
+        let text = self.texts.extract(&new.path, new.bytes, &new.document.outline, tags, title);
         Ok(PackedDocument { rows, text, hash: new.hash, diagnostics: new.document.diagnostics })
     }
 }
@@ -386,7 +388,12 @@ pub(super) fn text_of(
 ) -> Result<DocumentText> {
     let outline = snapshot.outline(document)?;
     let bytes = snapshot.content(document, ByteSpan::new(0, outline.bytes))?;
-    Ok(extractor.extract(&document.path, bytes, &outline, snapshot.tags(document)?))
+    let title = match outline.front_matter {
+        Some(_) => snapshot.front_matter(document)?,
+        None => None,
+    };
+    let title = title.as_ref().and_then(front_matter::title).map(str::to_owned);
+    Ok(extractor.extract(&document.path, bytes, &outline, snapshot.tags(document)?, title))
 }
 
 /// Brings the index of the store at `path` up to date where no other writer holds the store, making it

@@ -19,7 +19,7 @@ use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
-use crate::store::{Ranked, StoredDocument, WordQuery};
+use crate::store::{QueryTerm, Ranked, StoredDocument, WordQuery};
 
 /// Sections that the index is asked for at most.
 const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
@@ -56,6 +56,15 @@ impl Candidate {
     }
 }
 
+/// Sections in their order before passages are looked at.
+struct Sections {
+    candidates: Vec<Candidate>,
+    /// What each term of the queries counts.
+    weights: Vec<f32>,
+    /// Whether there are no more sections.
+    is_complete: bool,
+}
+
 /// The text of a section.
 struct SectionText {
     document: Rc<OpenDocument>,
@@ -88,6 +97,11 @@ impl Search<'_> {
             if !query.excluded.is_empty() {
                 let excluded = query.excluded.join(", ");
                 self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
+            }
+            if let Some(word) = query.hyphenated.first() {
+                let message =
+                    format!("-{word}: the word is searched; NOT {word} leaves out what has it");
+                self.warn("NOT_EXCLUDED", message);
             }
             queries.push(query);
         }
@@ -143,14 +157,17 @@ impl Search<'_> {
 
     /// Sections, best first.
     fn hits(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
-        let (highlighter, weights) = self.question(queries);
-        let question = Question { highlighter: &highlighter, weights: &weights };
+        let terms = terms(queries);
+        let highlighter = Highlighter::new(&terms);
         let collector = Collector::new(self.request, self.part);
         let wanted = collector.skip.saturating_add(collector.most).saturating_add(1);
         let mut needed = wanted.saturating_mul(2).clamp(REORDERED, MOST_RANKED);
         loop {
             let mut collector = Collector::new(self.request, self.part);
-            let (candidates, is_complete) = self.sections(queries, needed)?;
+            let Sections { candidates, mut weights, is_complete } =
+                self.sections(queries, needed)?;
+            count_once(&terms, &mut weights);
+            let question = Question { highlighter: &highlighter, weights: &weights };
             let is_full = self.take(&candidates, &question, queries.len(), &mut collector)?;
             if is_full || is_complete || needed >= MOST_RANKED {
                 if !is_full && !is_complete {
@@ -172,7 +189,7 @@ impl Search<'_> {
         let mut known = HashSet::new();
         let mut counts: BTreeMap<Rc<str>, usize> = BTreeMap::new();
         for query in queries {
-            let (candidates, is_complete) = self.settled(query, 0, MOST_RANKED)?;
+            let Sections { candidates, is_complete, .. } = self.settled(query, 0, MOST_RANKED)?;
             if !is_complete {
                 collector.has_more = true;
                 self.warn("LIMIT", limits::exceeded("search-hits"));
@@ -200,27 +217,6 @@ impl Search<'_> {
         Ok((collector.finish(), self.explanation(known.len())?))
     }
 
-    /// What recognizes the terms of all `queries`, and what each term counts. A term of several queries counts
-    /// once.
-    fn question(&mut self, queries: &[WordQuery]) -> (Highlighter, Vec<f32>) {
-        let terms = terms(queries);
-        let mut weights = Vec::with_capacity(terms.len());
-        for (index, query) in queries.iter().enumerate() {
-            let share = if index == 0 { 1.0 } else { PHRASING };
-            weights.extend(self.full_text.weights(query).into_iter().map(|weight| weight * share));
-        }
-        let mut known: HashMap<(&[(usize, String)], &Option<String>), usize> = HashMap::new();
-        for (index, term) in terms.iter().enumerate() {
-            let first = *known.entry((&term.words, &term.compound)).or_insert(index);
-            if first != index
-                && let Some(weight) = weights.get_mut(index)
-            {
-                *weight = 0.0;
-            }
-        }
-        (Highlighter::new(&terms), weights)
-    }
-
     /// At least `needed` sections in their order before passages are looked at, and whether these are all.
     fn sections(&mut self, queries: &[WordQuery], needed: usize) -> Result<(Vec<Candidate>, bool)> {
         let [query] = queries else { return self.fused(queries, needed) };
@@ -228,14 +224,17 @@ impl Search<'_> {
     }
 
     /// The fused ranks of all `queries`, and then the rest of the first.
-    fn fused(&mut self, queries: &[WordQuery], needed: usize) -> Result<(Vec<Candidate>, bool)> {
+    fn fused(&mut self, queries: &[WordQuery], needed: usize) -> Result<Sections> {
         let mut fused: Vec<Candidate> = Vec::new();
         let mut known = HashMap::new();
+        let mut weights = Vec::new();
         let mut is_complete = true;
         for (index, query) in queries.iter().enumerate() {
             let share = if index == 0 { 1.0 } else { PHRASING };
-            let (mut found, has_all) = self.settled(query, index, FUSED)?;
-            is_complete &= has_all && found.len() <= FUSED;
+            let sections = self.settled(query, index, FUSED)?;
+            weights.extend(sections.weights.into_iter().map(|weight| weight * share));
+            let mut found = sections.candidates;
+            is_complete &= sections.is_complete && found.len() <= FUSED;
             found.truncate(FUSED);
             let mut rank = FUSION_RANK;
             for candidate in found {
@@ -254,9 +253,12 @@ impl Search<'_> {
         fused.sort_by(Candidate::order);
         if !is_complete && fused.len() < needed {
             for (index, query) in queries.iter().enumerate() {
-                let (found, has_all) = self.settled(query, index, needed)?;
-                is_complete = has_all;
-                let rest = found.into_iter().filter(|one| !known.contains_key(&one.found.place));
+                let sections = self.settled(query, index, needed)?;
+                is_complete = sections.is_complete;
+                let rest = sections
+                    .candidates
+                    .into_iter()
+                    .filter(|one| !known.contains_key(&one.found.place));
                 let rest: Vec<Candidate> = rest.collect();
                 for candidate in rest {
                     known.insert(candidate.found.place, fused.len());
@@ -267,25 +269,19 @@ impl Search<'_> {
                 }
             }
         }
-        Ok((fused, is_complete))
+        Ok(Sections { candidates: fused, weights, is_complete })
     }
 
-    /// At least `needed` sections for one query, best first, and whether these are all. Sections after them
-    /// may match as well as the last, but not better.
-    fn settled(
-        &mut self,
-        query: &WordQuery,
-        index: usize,
-        needed: usize,
-    ) -> Result<(Vec<Candidate>, bool)> {
+    /// At least `needed` sections for one query, best first, or all. Sections after them may match as well as
+    /// the last, but not better.
+    fn settled(&mut self, query: &WordQuery, index: usize, needed: usize) -> Result<Sections> {
         let snapshot = self.library.snapshot;
-        let documents =
-            if self.filter.names_documents() { snapshot.documents_above(0)? } else { Vec::new() };
-        let places = self.filter.places(&documents);
+        let filter = self.filter.sections(snapshot)?;
         let mut count = needed.saturating_add(needed / 2).clamp(64, MOST_RANKED);
         let mut documents: HashMap<i64, Option<Rc<StoredDocument>>> = HashMap::new();
         loop {
-            let ranked = self.full_text.ranked(snapshot, query, places.as_ref(), count)?;
+            let ranking = self.full_text.ranked(snapshot, query, &filter, count)?;
+            let ranked = ranking.sections;
             let is_complete = ranked.len() < count || count >= MOST_RANKED;
             // Which of those that match as well as the last are in the list is the index's choice.
             let last = ranked.last().map(|last| last.score).filter(|_| ranked.len() == count);
@@ -314,7 +310,8 @@ impl Search<'_> {
             }
             if is_complete || candidates.len() >= needed {
                 candidates.sort_by(Candidate::order);
-                return Ok((candidates, is_complete && count < MOST_RANKED));
+                let is_complete = is_complete && count < MOST_RANKED;
+                return Ok(Sections { candidates, weights: ranking.weights, is_complete });
             }
             count = count.saturating_mul(4).min(MOST_RANKED);
         }
@@ -516,8 +513,18 @@ impl Texts<'_> {
 }
 
 /// The terms of all `queries`, in their order.
-fn terms(queries: &[WordQuery]) -> Vec<&crate::store::QueryTerm> {
+fn terms(queries: &[WordQuery]) -> Vec<&QueryTerm> {
     queries.iter().flat_map(WordQuery::terms).collect()
+}
+
+/// Has a term of several queries count once.
+fn count_once(terms: &[&QueryTerm], weights: &mut [f32]) {
+    let mut known = HashSet::new();
+    for (term, weight) in terms.iter().zip(weights) {
+        if !known.insert((&term.words, &term.compound)) {
+            *weight = 0.0;
+        }
+    }
 }
 
 /// A score with three decimals.

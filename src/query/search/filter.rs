@@ -3,7 +3,6 @@
 //! Invariant: what a filter leaves out never counts towards a limit.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use super::hit::types_of;
 use crate::address::Fault;
@@ -14,7 +13,7 @@ use crate::query::documents;
 use crate::query::glob::Glob;
 use crate::query::library::{Library, OpenDocument};
 use crate::query::resolve::{Window, resolve};
-use crate::store::{PlaceFilter, StoredDocument};
+use crate::store::{SectionFilter, Snapshot, StoredDocument};
 
 /// What is wanted, as it was asked.
 #[derive(Clone, Debug, Default)]
@@ -46,14 +45,39 @@ pub const BLOCK_TYPES: [&str; 11] = [
     "frontmatter",
 ];
 
+/// Where a hit is wanted.
+#[derive(Debug, Default)]
+struct Under {
+    /// In any document of these folders,
+    folders: Vec<String>,
+    /// or in these bytes of documents, by id.
+    places: HashMap<i64, Vec<ByteSpan>>,
+}
+
+impl Under {
+    fn has_in_folder(&self, document: &StoredDocument) -> bool {
+        self.folders.iter().any(|folder| {
+            let rest = document.path.strip_prefix(folder.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        })
+    }
+
+    /// Adds all of `documents`.
+    fn add_whole(&mut self, documents: &[StoredDocument]) {
+        for document in documents {
+            let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+            self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
+        }
+    }
+}
+
 /// What is wanted.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     globs: Vec<Glob>,
     /// By id.
     tagged: Option<HashSet<i64>>,
-    /// By id, the bytes that are wanted.
-    under: Option<HashMap<i64, Vec<ByteSpan>>>,
+    under: Option<Under>,
     pub(super) types: Vec<String>,
     level: Option<u8>,
     /// Addresses that name nothing.
@@ -91,16 +115,17 @@ impl Filter {
     fn add_under(&mut self, library: &Library<'_>, address: &str) -> Result<()> {
         let under = self.under.get_or_insert_default();
         // A folder is meant before a section whose title it is a part of.
-        let below = library.snapshot.documents_below(address.trim_end_matches('/'))?;
-        if !below.is_empty() {
-            add_whole(under, &below);
+        let folder = address.trim_end_matches('/');
+        if library.snapshot.is_folder(folder)? {
+            under.folders.push(folder.to_owned());
             return Ok(());
         }
         let all = Window { skip: 0, take: usize::MAX };
         let resolution = resolve(library, address, all)?;
         let Some(fault) = resolution.fault else {
             for place in &resolution.places {
-                under.entry(place.document.stored.id).or_default().push(place.part_span());
+                let spans = under.places.entry(place.document.stored.id).or_default();
+                spans.push(place.part_span());
             }
             return Ok(());
         };
@@ -108,7 +133,7 @@ impl Filter {
         if !named.faults.is_empty() {
             self.faults.push(fault);
         }
-        add_whole(under, &named.documents);
+        under.add_whole(&named.documents);
         Ok(())
     }
 
@@ -116,12 +141,16 @@ impl Filter {
     pub(super) fn takes_document(&self, document: &StoredDocument) -> bool {
         (self.globs.is_empty() || self.globs.iter().any(|glob| glob.is_match(&document.path)))
             && self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
-            && self.under.as_ref().is_none_or(|under| under.contains_key(&document.id))
+            && self.under.as_ref().is_none_or(|under| {
+                under.has_in_folder(document) || under.places.contains_key(&document.id)
+            })
     }
 
     /// Whether anything but the document decides.
     pub(super) fn looks_inside(&self) -> bool {
-        self.under.is_some() || !self.types.is_empty() || self.level.is_some()
+        self.under.as_ref().is_some_and(|under| !under.places.is_empty())
+            || !self.types.is_empty()
+            || self.level.is_some()
     }
 
     /// Whether a hit at `span` is wanted.
@@ -138,41 +167,45 @@ impl Filter {
 
     fn takes_place(&self, document: &OpenDocument, span: ByteSpan) -> bool {
         self.under.as_ref().is_none_or(|under| {
-            let spans = under.get(&document.stored.id);
-            spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
+            let spans = under.places.get(&document.stored.id);
+            under.has_in_folder(&document.stored)
+                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
         }) && (self.types.is_empty()
             || types_of(document, span)
                 .iter()
                 .any(|of| self.types.iter().any(|wanted| wanted == of)))
     }
 
-    /// Which sections the index need not tell of. `documents` are those of the store.
-    pub(super) fn places(&self, documents: &[StoredDocument]) -> Option<PlaceFilter> {
-        let names_documents = self.names_documents();
-        if !names_documents && self.level.is_none() {
-            return None;
+    /// Which sections the index is asked for; what is within them, [`Self::takes`] decides.
+    pub(super) fn sections(&self, snapshot: &Snapshot) -> Result<SectionFilter> {
+        let wants_front_matter = self.types.iter().any(|name| name == "frontmatter");
+        let mut sections = SectionFilter {
+            level: self.level,
+            front_matter: match self.types.len() {
+                0 => None,
+                1 if wants_front_matter => Some(true),
+                _ => (!wants_front_matter).then_some(false),
+            },
+            ..SectionFilter::default()
+        };
+        sections.documents.extend(self.tagged.clone());
+        if let Some(under) = &self.under {
+            if under.places.is_empty() {
+                sections.folders.clone_from(&under.folders);
+            } else {
+                let mut documents: HashSet<i64> = under.places.keys().copied().collect();
+                for folder in &under.folders {
+                    documents
+                        .extend(snapshot.documents_below(folder)?.iter().map(|below| below.id));
+                }
+                sections.documents.push(documents);
+            }
         }
-        let level = self.level;
-        let wanted: Option<HashSet<i64>> = names_documents.then(|| {
-            let wanted = documents.iter().filter(|document| self.takes_document(document));
-            wanted.map(|document| document.id).collect()
-        });
-        Some(Arc::new(move |place| {
-            level.is_none_or(|level| place.level == level)
-                && wanted.as_ref().is_none_or(|wanted| wanted.contains(&place.document))
-        }))
-    }
-
-    /// Whether [`Self::places`] needs the documents of the store.
-    pub(super) fn names_documents(&self) -> bool {
-        !self.globs.is_empty() || self.tagged.is_some() || self.under.is_some()
-    }
-}
-
-/// Adds all of the `documents`.
-fn add_whole(under: &mut HashMap<i64, Vec<ByteSpan>>, documents: &[StoredDocument]) {
-    for document in documents {
-        let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
-        under.entry(document.id).or_default().push(ByteSpan::new(0, end));
+        if !self.globs.is_empty() {
+            let mut paths = snapshot.paths()?;
+            paths.retain(|(_, path)| self.globs.iter().any(|glob| glob.is_match(path)));
+            sections.documents.push(paths.into_iter().map(|(id, _)| id).collect());
+        }
+        Ok(sections)
     }
 }

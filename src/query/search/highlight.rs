@@ -4,7 +4,7 @@
 //! is the one with the most different words, the first of several.
 
 use crate::position::{ByteSpan, LineIndex};
-use crate::store::{QueryTerm, TokenKind, Tokens, same_length_text};
+use crate::store::{QueryTerm, StemClass, TokenKind, Tokens, same_length_text};
 
 /// A place where a word of the text matches a term of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,20 @@ pub(crate) struct Highlighter {
 struct Word {
     term: usize,
     text: String,
+    stems: Option<StemClass>,
     is_prefix: bool,
     is_compound: bool,
+}
+
+impl Word {
+    /// Whether the token is the word, or another of its stem, or an identifier of which it is a part.
+    fn is_at(&self, text: &str, tokens: &Tokens<'_>) -> bool {
+        (self.is_compound == (tokens.kind == TokenKind::Compound))
+            && (tokens.token == self.text
+                || self.is_prefix && tokens.token.starts_with(&self.text)
+                || self.stems.as_ref().is_some_and(|class| class.has(&tokens.token))
+                || tokens.kind == TokenKind::Word && has_camel_part(text, tokens, self))
+    }
 }
 
 impl Highlighter {
@@ -38,6 +50,7 @@ impl Highlighter {
             let word = |text: &str| Word {
                 term: index,
                 text: text.to_owned(),
+                stems: term.stems.clone(),
                 is_prefix: false,
                 is_compound: false,
             };
@@ -47,7 +60,6 @@ impl Highlighter {
                     continue;
                 }
             }
-            words.extend(term.variant.iter().map(|variant| word(variant)));
             let last = term.words.len() - 1;
             words.extend(term.words.iter().enumerate().map(|(position, (_, text))| Word {
                 is_prefix: term.is_prefix && position == last,
@@ -64,11 +76,7 @@ impl Highlighter {
         let mut occurrences = Vec::new();
         while tokens.advance() {
             for (index, word) in self.words.iter().enumerate() {
-                let is_same = (word.is_compound == (tokens.kind == TokenKind::Compound))
-                    && (tokens.token == word.text
-                        || word.is_prefix && tokens.token.starts_with(&word.text)
-                        || tokens.kind == TokenKind::Word && has_camel_part(&text, &tokens, word));
-                if is_same {
+                if word.is_at(&text, &tokens) {
                     occurrences.push(Occurrence {
                         span: tokens.span,
                         term: word.term,

@@ -381,6 +381,29 @@ impl Snapshot {
         )
     }
 
+    /// Whether any document is below `folder`.
+    pub fn is_folder(&self, folder: &str) -> Result<bool> {
+        let bounds = [format!("{folder}/"), format!("{folder}0")];
+        self.wrap(
+            self.statement()
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM document WHERE path > ?1 AND path < ?2)",
+                )
+                .and_then(|mut statement| statement.query_row(bounds, |row| row.get(0))),
+        )
+    }
+
+    /// The ids and paths of all documents, by path. Reads an index and no document.
+    pub fn paths(&self) -> Result<Vec<(i64, String)>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT id, path FROM document ORDER BY path")
+                .and_then(|mut statement| {
+                    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+                }),
+        )
+    }
+
     /// The document that `name` stands for: an exact path, one without its extension, a unique
     /// suffix of whole components with and without extension, and the same case-folded. The first
     /// tier that has any hit decides.

@@ -14,6 +14,7 @@ use super::reader::places;
 use super::schema::{open, schema};
 use super::trigram_component::{self, EXTENSION};
 use super::{Place, Stamp, Unusable, Usable, guarded, stamp_of};
+use crate::markdown::outline::Outline;
 use crate::store::fault::Tally;
 
 /// The sections of documents, as numbers of places.
@@ -82,10 +83,13 @@ fn damaged(name: &str) -> Unusable {
     Unusable::Damaged(format!("{name} is not what was written"))
 }
 
-/// The sections of a document as its outline has them: their levels, in order.
-pub(in crate::store) fn expected(document: i64, levels: impl Iterator<Item = u8>) -> Tally {
-    let places = [0].into_iter().chain(levels).enumerate();
-    Tally::of(places.map(|(section, level)| Place { document, section, level }.to_number()))
+/// The entries of a document as its outline has them: the levels of its sections, in order, and its front
+/// matter.
+pub(in crate::store) fn expected(document: i64, outline: &Outline) -> Tally {
+    let levels = [0].into_iter().chain(outline.sections.iter().map(|section| section.level));
+    let sections = levels.enumerate().map(|(section, level)| Place { document, section, level });
+    let front_matter = outline.front_matter.map(|_| Place::front_matter(document));
+    Tally::of(sections.chain(front_matter).map(Place::to_number))
 }
 
 /// Whether temporary files of an interrupted commit lie in `folder`.

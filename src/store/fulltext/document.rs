@@ -1,7 +1,7 @@
 //! What of a document goes into the index.
 //!
-//! Invariant: every document has the entry of its root, which carries its trigrams; every section has
-//! one of its own; front matter goes into trigrams and tags and into no words.
+//! Invariant: every document has the entry of its root, which carries its trigrams and has words only
+//! where there is text before the first heading; every section has an entry of its own, front matter too.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,8 +9,9 @@ use std::sync::Arc;
 use tantivy::schema::Field;
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
 
+use super::fingerprint::Fingerprint;
 use super::flight::Permit;
-use super::schema::{Fields, Place};
+use super::schema::{FRONT_MATTER, Fields, Place};
 use super::trigrams::TrigramCollector;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
 use crate::position::ByteSpan;
@@ -24,8 +25,13 @@ pub(crate) struct DocumentText {
     text: String,
     trigrams: Vec<u32>,
     tags: Vec<String>,
+    /// The title that the front matter gives.
+    title: Option<String>,
+    front_matter: Option<SectionText>,
     /// That of the root first.
     sections: Vec<SectionText>,
+    /// The section that the page begins with, which the names of the document are titles of, too.
+    first: Option<usize>,
 }
 
 /// Which texts a section has.
@@ -37,6 +43,7 @@ struct SectionText {
     above: usize,
     body: Vec<ByteSpan>,
     code: Vec<ByteSpan>,
+    fingerprint: u64,
 }
 
 /// Takes from documents what goes into the index; one a thread.
@@ -48,23 +55,32 @@ impl TextExtractor {
         Self(TrigramCollector::new())
     }
 
-    /// The texts of the document at `path`. `tags` are folded.
+    /// The texts of the document at `path`. `tags` are folded; `title` is that of its front matter.
     pub(crate) fn extract(
         &mut self,
         path: &str,
         bytes: Vec<u8>,
         outline: &Outline,
         tags: Vec<String>,
+        title: Option<String>,
     ) -> DocumentText {
         let trigrams = self.0.distinct(&bytes);
-        DocumentText {
-            path: path.to_owned(),
-            text: String::from_utf8(bytes)
-                .unwrap_or_else(|error| same_length_text(error.as_bytes()).into_owned()),
-            trigrams,
-            tags,
-            sections: sections(outline),
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| same_length_text(error.as_bytes()).into_owned());
+        let mut sections = sections(outline);
+        let mut front_matter = outline
+            .front_matter
+            .map(|span| SectionText { body: vec![span], ..SectionText::default() });
+        for section in sections.iter_mut().chain(&mut front_matter) {
+            let mut fingerprint = Fingerprint::new();
+            for span in section.body.iter().chain(&section.code) {
+                fingerprint.add(text.get(span.start..span.end).unwrap_or_default());
+            }
+            section.fingerprint = fingerprint.finish();
         }
+        let first = first_section(&sections, &text);
+        let path = path.to_owned();
+        DocumentText { path, text, trigrams, tags, title, front_matter, sections, first }
     }
 }
 
@@ -144,25 +160,28 @@ impl DocumentText {
         self.text.len() + self.trigrams.len() * 4
     }
 
-    /// The section that a page begins with, which its file's name entitles, too: the first of level 1
-    /// where nothing stands before it, else the root.
-    fn first_section(&self) -> usize {
-        let [root, rest @ ..] = self.sections.as_slice() else { return 0 };
-        let root_texts = root.body.iter().chain(&root.code);
-        let is_blank = root_texts
-            .filter_map(|span| self.text.get(span.start..span.end))
-            .all(|text| text.trim().is_empty());
-        usize::from(is_blank && rest.first().is_some_and(|first| first.level == 1))
-    }
-
     /// The entries of the document `id`.
     pub(super) fn entries(self, id: i64, fields: Fields, permit: Permit) -> Vec<SectionEntry> {
-        let count = self.sections.len();
+        let sections = (0..self.sections.len()).map(Some);
+        let front_matter = self.front_matter.is_some().then_some(None);
+        let parts: Vec<Option<usize>> = sections.chain(front_matter).collect();
         let document = Arc::new((self, permit));
-        (0..count)
-            .map(|section| SectionEntry { document: Arc::clone(&document), id, section, fields })
-            .collect()
+        let entry = |section| SectionEntry { document: Arc::clone(&document), id, section, fields };
+        parts.into_iter().map(entry).collect()
     }
+}
+
+/// The section that a page begins with: the root where text is before the first heading, else the first;
+/// `None` where there is neither.
+fn first_section(sections: &[SectionText], text: &str) -> Option<usize> {
+    let root = sections.first()?;
+    let is_blank = root
+        .body
+        .iter()
+        .chain(&root.code)
+        .filter_map(|span| text.get(span.start..span.end))
+        .all(|text| text.trim().is_empty());
+    if is_blank { (sections.len() > 1).then_some(1) } else { Some(0) }
 }
 
 /// One section's entry in the index. The texts of a document live as long as an entry of it does.
@@ -170,14 +189,15 @@ impl DocumentText {
 pub(super) struct SectionEntry {
     document: Arc<(DocumentText, Permit)>,
     id: i64,
-    section: usize,
+    /// `None` for the front matter.
+    section: Option<usize>,
     fields: Fields,
 }
 
 impl SectionEntry {
     /// The trigrams of the document, which the entry of its root carries.
     pub(super) fn trigrams(&self) -> Option<&[u32]> {
-        (self.section == 0).then_some(self.document.0.trigrams.as_slice())
+        (self.section == Some(0)).then_some(self.document.0.trigrams.as_slice())
     }
 }
 
@@ -207,25 +227,47 @@ impl Document for SectionEntry {
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
         let document = &self.document.0;
         let fields = self.fields;
-        let Some(section) = document.sections.get(self.section) else {
-            return Vec::new().into_iter();
+        let (section, place) = match self.section {
+            None => (document.front_matter.as_ref(), Place::front_matter(self.id)),
+            Some(index) => {
+                let section = document.sections.get(index);
+                let level = section.map_or(0, |section| section.level);
+                (section, Place { document: self.id, section: index, level })
+            }
         };
-        let place = Place { document: self.id, section: self.section, level: section.level };
-        let slice = |span: &ByteSpan| document.text.get(span.start..span.end).unwrap_or_default();
+        let Some(section) = section else { return Vec::new().into_iter() };
         let texts = 2 * (section.body.len() + section.code.len()) + document.tags.len();
-        let mut values = Vec::with_capacity(texts + 8);
+        let mut values = Vec::with_capacity(texts + 16);
         values.push((fields.document, EntryValue::Number(self.id.unsigned_abs())));
         values.push((fields.place, EntryValue::Number(place.to_number())));
+        values.push((fields.fingerprint, EntryValue::Number(section.fingerprint)));
+        // A root without text is nothing to find.
+        if self.section == Some(0) && document.first != Some(0) {
+            return values.into_iter();
+        }
         let mut add = |field, text| values.push((field, EntryValue::Text(text)));
+        if self.section.is_none() {
+            add(fields.scope, FRONT_MATTER);
+        }
+        for (end, _) in document.path.match_indices('/') {
+            add(fields.scope, document.path.get(..end).unwrap_or_default());
+        }
         if !section.title.is_empty() {
             add(fields.title, section.title.as_str());
             add(fields.parts, &section.title);
         }
-        if self.section == document.first_section() {
+        let is_first = self.section == document.first;
+        if is_first {
             add(fields.title, stem(&document.path));
         }
+        if let Some(title) = &document.title
+            && (is_first || self.section.is_some())
+        {
+            add(if is_first { fields.title } else { fields.path }, title);
+        }
         for (field, spans) in [(fields.body, &section.body), (fields.code, &section.code)] {
-            for text in spans.iter().map(slice) {
+            for span in spans {
+                let text = document.text.get(span.start..span.end).unwrap_or_default();
                 add(field, text);
                 add(fields.parts, text);
             }
@@ -251,7 +293,8 @@ mod tests {
     fn own_text_is_body_and_code_without_heading() {
         let file = b"intro\n\n# A\n\none\n\n- x\n\n  ```\n  code\n  ```\n\ntwo\n\n## B\n\nthree\n";
         let outline = crate::markdown::parse(file).outline;
-        let document = TextExtractor::new().extract("a/b.md", file.to_vec(), &outline, Vec::new());
+        let document =
+            TextExtractor::new().extract("a/b.md", file.to_vec(), &outline, Vec::new(), None);
         let texts = |spans: &[ByteSpan]| {
             let texts = spans.iter().map(|span| document.text[span.start..span.end].trim());
             texts.collect::<Vec<_>>().join("|")

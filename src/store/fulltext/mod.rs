@@ -9,14 +9,30 @@
 //!
 //! tantivy may panic on damaged files; every use of it here is caught and told as [`Unusable`].
 
+/// TEMPORARY
+macro_rules! tune {
+    ($name:expr, $default:expr) => {{
+        static VALUE: std::sync::LazyLock<f32> = std::sync::LazyLock::new(|| {
+            std::env::var(concat!("TUNE_", $name))
+                .ok()
+                .and_then(|v| v.parse().ok())
+                .unwrap_or($default)
+        });
+        *VALUE
+    }};
+}
 pub(in crate::store) mod check;
 mod directory;
 mod document;
+mod fingerprint;
 mod flight;
+mod leaf;
 mod postings;
 mod query;
+mod ranking;
 mod reader;
 mod schema;
+mod stems;
 mod term;
 mod tokens;
 mod trigram_component;
@@ -25,9 +41,10 @@ mod writer;
 
 pub(crate) use document::{DocumentText, TextExtractor, same_length_text};
 pub use query::WordQuery;
-pub use reader::{PlaceFilter, Ranked};
+pub use ranking::{Ranked, SectionFilter};
 pub(crate) use reader::{Reader, stamp};
 pub use schema::Place;
+pub use stems::StemClass;
 pub use term::QueryTerm;
 pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
 pub use trigrams::{Trigram, TrigramQuery, trigram};
@@ -103,6 +120,12 @@ impl From<tantivy::TantivyError> for Unusable {
             TantivyError::OpenDirectoryError(_) => Self::Missing,
             error => Self::Damaged(error.to_string()),
         }
+    }
+}
+
+impl From<std::io::Error> for Unusable {
+    fn from(error: std::io::Error) -> Self {
+        Self::Damaged(error.to_string())
     }
 }
 

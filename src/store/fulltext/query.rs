@@ -1,9 +1,13 @@
 //! What a user asks for in words.
 //!
-//! The grammar is tantivy's, read leniently: words, `"phrases"`, `+must`, `-not`, `AND OR NOT`,
-//! parentheses, `^boost`, `prefix*`, and the fields `title: body: code: path: tags:`. Invariant: every
-//! text is a query. What the grammar does not give a meaning here becomes plain words, and that is told;
-//! a query that could only exclude, too.
+//! The grammar is tantivy's, read leniently: words, `"phrases"`, `+must`, `AND OR NOT`, parentheses,
+//! `^boost`, `prefix*`, and the fields `title: body: code: path: tags: meta:`. Hyphens before a word mean
+//! nothing, because options are written so. Words that are joined (`read-only`) are words of their own,
+//! and a section that has them in a row is better. Stop words are left out where another word remains.
+//! Invariant: every text is a query. What the grammar does not give a meaning here becomes plain words,
+//! and the remark says so; a query that could only exclude does, too.
+
+use std::borrow::Cow;
 
 use tantivy::query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse_query_lenient};
 
@@ -15,6 +19,8 @@ use crate::limits;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Clause {
     Term(QueryTerm),
+    /// What makes a match better and is none by itself.
+    Bonus(QueryTerm),
     Group(Vec<(Occur, Clause)>),
     Boost(Box<Clause>, f32),
 }
@@ -28,23 +34,28 @@ pub struct WordQuery {
     pub remark: Option<String>,
     /// What a hit must not hold, as it was written.
     pub excluded: Vec<String>,
+    /// Words that were written behind one hyphen, which does not exclude them.
+    pub hyphenated: Vec<String>,
 }
 
 impl WordQuery {
     /// Reads `text`.
     pub fn parse(text: &str) -> Self {
-        match read(text) {
+        let (text, hyphenated) = without_hyphens(text);
+        match read(&text) {
             Ok(clause) => {
                 let mut excluded = Vec::new();
                 clause.excluded(&mut excluded);
-                Self { clause: Some(clause), remark: None, excluded }
+                let clause = clause.without_stop_words().unwrap_or(clause);
+                Self { clause: Some(clause), remark: None, excluded, hyphenated }
             }
             Err(remark) => {
-                let (clause, is_cut) = plain_words(text);
+                let (clause, is_cut) = plain_words(&text);
+                let clause = clause.map(|all| all.without_stop_words().unwrap_or(all));
                 let cut = is_cut.then(|| {
                     format!("only its first {} words are searched", limits::MAX_QUERY_WORDS)
                 });
-                Self { clause, remark: remark.or(cut), excluded: Vec::new() }
+                Self { clause, remark: remark.or(cut), excluded: Vec::new(), hyphenated }
             }
         }
     }
@@ -54,7 +65,7 @@ impl WordQuery {
         self.clause.is_some()
     }
 
-    /// The terms that a hit may hold.
+    /// The terms that a hit may hold; no stop words that are left out.
     pub fn terms(&self) -> Vec<&QueryTerm> {
         let mut terms = Vec::new();
         if let Some(clause) = &self.clause {
@@ -67,8 +78,7 @@ impl WordQuery {
     /// same.
     pub fn loosened(&self) -> Option<Self> {
         let clause = self.clause.as_ref().map(Clause::loosened);
-        let excluded = self.excluded.clone();
-        (clause != self.clause).then_some(Self { clause, remark: None, excluded })
+        (clause != self.clause).then(|| Self { clause, remark: None, ..self.clone() })
     }
 }
 
@@ -76,6 +86,7 @@ impl Clause {
     fn terms<'a>(&'a self, terms: &mut Vec<&'a QueryTerm>) {
         match self {
             Self::Term(term) => terms.push(term),
+            Self::Bonus(_) => {}
             Self::Group(clauses) => {
                 for (occur, clause) in clauses {
                     if *occur != Occur::MustNot {
@@ -90,7 +101,7 @@ impl Clause {
     /// The texts of the terms that must not match.
     fn excluded(&self, texts: &mut Vec<String>) {
         match self {
-            Self::Term(_) => {}
+            Self::Term(_) | Self::Bonus(_) => {}
             Self::Boost(clause, _) => clause.excluded(texts),
             Self::Group(clauses) => {
                 for (occur, clause) in clauses {
@@ -106,18 +117,38 @@ impl Clause {
         }
     }
 
-    /// The same without other numbers of its words.
-    fn without_variants(self) -> Self {
+    /// The same with its words alone, not with others of the same stem.
+    fn without_stems(self) -> Self {
         match self {
-            Self::Term(term) => Self::Term(QueryTerm { variant: None, ..term }),
-            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.without_variants()), boost),
+            Self::Term(term) => Self::Term(QueryTerm { stems: None, ..term }),
+            Self::Bonus(term) => Self::Bonus(term),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.without_stems()), boost),
             Self::Group(clauses) => Self::Group(
                 clauses
                     .into_iter()
-                    .map(|(occur, clause)| (occur, clause.without_variants()))
+                    .map(|(occur, clause)| (occur, clause.without_stems()))
                     .collect(),
             ),
         }
+    }
+
+    /// The same without the stop words that it could do without; `None` where nothing else is left.
+    fn without_stop_words(&self) -> Option<Self> {
+        Some(match self {
+            Self::Term(term) if term.is_stop_word => return None,
+            Self::Term(_) | Self::Bonus(_) => self.clone(),
+            Self::Boost(clause, boost) => {
+                Self::Boost(Box::new(clause.without_stop_words()?), *boost)
+            }
+            Self::Group(clauses) => {
+                let clauses = clauses.iter().filter_map(|(occur, clause)| match occur {
+                    Occur::Should => Some((*occur, clause.without_stop_words()?)),
+                    _ => Some((*occur, clause.clone())),
+                });
+                let group = Self::Group(clauses.collect());
+                group.is_positive().then_some(group)?
+            }
+        })
     }
 
     fn loosened(&self) -> Self {
@@ -136,6 +167,7 @@ impl Clause {
                 Self::Group(words.collect())
             }
             Self::Term(term) => Self::Term(QueryTerm { compound: None, ..term.clone() }),
+            Self::Bonus(term) => Self::Bonus(term.clone()),
             Self::Group(clauses) => {
                 let loosened = clauses.iter().map(|(occur, clause)| {
                     // What must not be there is still no less than what was written.
@@ -152,6 +184,7 @@ impl Clause {
     fn is_positive(&self) -> bool {
         match self {
             Self::Term(_) => true,
+            Self::Bonus(_) => false,
             Self::Boost(clause, _) => clause.is_positive(),
             Self::Group(clauses) => clauses
                 .iter()
@@ -173,26 +206,28 @@ fn read(text: &str) -> Result<Clause, Option<String>> {
     if let Some(error) = errors.iter().find(|error| is_fault(&error.message)) {
         return Err(Some(format!("{}; its words are searched", error.message)));
     }
-    match clause(tree) {
+    match clause(tree, false) {
         Some(clause) if clause.is_positive() => Ok(clause),
         Some(_) => Err(Some("it only excludes; its words are searched".to_owned())),
         None => Err(Some("it is no query of words; its words are searched".to_owned())),
     }
 }
 
-/// A tree of the grammar as a clause; `None` where it has no meaning here.
-fn clause(tree: UserInputAst) -> Option<Clause> {
+/// A tree of the grammar as a clause, its joined words a phrase where it `is_literal`; `None` where it has
+/// no meaning here.
+fn clause(tree: UserInputAst, is_literal: bool) -> Option<Clause> {
     Some(match tree {
         UserInputAst::Clause(clauses) => {
             let mut result = Vec::with_capacity(clauses.len());
             for (occur, tree) in clauses {
+                let occur = occur.unwrap_or(Occur::Should);
+                // What must or must not be there is taken as it is written.
+                let is_literal = occur != Occur::Should;
                 // A word without any letter says nothing beside others.
-                if let Some(clause) = clause(tree)?.non_empty() {
-                    let occur = occur.unwrap_or(Occur::Should);
-                    // What is left out is left out as it is written.
+                if let Some(clause) = clause(tree, is_literal)?.non_empty() {
                     match clause {
                         _ if occur == Occur::MustNot => {
-                            result.push((occur, clause.without_variants()));
+                            result.push((occur, clause.without_stems()));
                         }
                         // What only excludes does so where it stands: `a AND NOT b`.
                         Clause::Group(inner) if inner.iter().all(|(o, _)| *o == Occur::MustNot) => {
@@ -207,7 +242,7 @@ fn clause(tree: UserInputAst) -> Option<Clause> {
         UserInputAst::Boost(tree, boost) => {
             #[expect(clippy::cast_possible_truncation, reason = "a boost needs no precision")]
             let boost = boost.into_inner() as f32;
-            Clause::Boost(Box::new(clause(*tree)?), boost)
+            Clause::Boost(Box::new(clause(*tree, is_literal)?), boost)
         }
         UserInputAst::Leaf(leaf) => match *leaf {
             UserInputLeaf::Literal(literal) => {
@@ -215,11 +250,18 @@ fn clause(tree: UserInputAst) -> Option<Clause> {
                 let is_quoted = literal.delimiter != Delimiter::None;
                 match (field, field.and_then(TextField::named)) {
                     (Some(name), None) => plain_words(&format!("{name}:{}", literal.phrase)).0?,
-                    (_, field) => term(field, &literal.phrase, is_quoted, literal.prefix)
-                        .map_or_else(
-                            || Clause::Group(Vec::new()),
-                            |term| Clause::Term(QueryTerm { slop: literal.slop, ..term }),
-                        ),
+                    (_, field) => match term(field, &literal.phrase, is_quoted, literal.prefix) {
+                        None => Clause::Group(Vec::new()),
+                        Some(term)
+                            if term.words.len() > 1
+                                && term.compound.is_none()
+                                && field.is_none()
+                                && !(is_quoted || is_literal || term.is_prefix) =>
+                        {
+                            joined_words(&literal.phrase, term)
+                        }
+                        Some(term) => Clause::Term(QueryTerm { slop: literal.slop, ..term }),
+                    },
                 }
             }
             _ => return None,
@@ -234,6 +276,55 @@ impl Clause {
             other => Some(other),
         }
     }
+}
+
+/// The words of `text` that nothing but signs is between, and the phrase that they are, which is better.
+fn joined_words(text: &str, phrase: QueryTerm) -> Clause {
+    let Some(Clause::Group(mut clauses)) = plain_words(text).0 else { return Clause::Term(phrase) };
+    // `to-do` is a subject; `what's` is two stop words.
+    let is_name = !text.contains(['\'', '\u{2019}'])
+        && clauses.iter().all(|(_, clause)| clause.without_stop_words().is_none());
+    if is_name {
+        for (_, clause) in &mut clauses {
+            if let Clause::Term(term) = clause {
+                term.is_stop_word = false;
+            }
+        }
+    }
+    clauses.push((Occur::Should, Clause::Bonus(phrase)));
+    Clause::Group(clauses)
+}
+
+/// `text` with blanks for the hyphens before words and between blanks, outside of quotes, and the words
+/// behind one hyphen.
+fn without_hyphens(text: &str) -> (Cow<'_, str>, Vec<String>) {
+    let mut hyphenated = Vec::new();
+    let mut result = String::new();
+    let mut copied = 0;
+    let (mut is_quoted, mut is_start) = (false, true);
+    for (offset, scalar) in text.char_indices() {
+        let is_first = is_start;
+        is_start = scalar.is_whitespace() || scalar == '(';
+        is_quoted ^= scalar == '"';
+        let rest = text.get(offset..).unwrap_or_default();
+        if is_quoted || !is_first || scalar != '-' {
+            continue;
+        }
+        let word = rest.trim_start_matches('-');
+        let hyphens = rest.len() - word.len();
+        result.push_str(text.get(copied..offset).unwrap_or_default());
+        result.extend(std::iter::repeat_n(' ', hyphens));
+        copied = offset + hyphens;
+        let word = word.split(char::is_whitespace).next().unwrap_or_default();
+        if hyphens == 1 && !word.is_empty() {
+            hyphenated.push(word.to_owned());
+        }
+    }
+    if copied == 0 {
+        return (Cow::Borrowed(text), hyphenated);
+    }
+    result.push_str(text.get(copied..).unwrap_or_default());
+    (Cow::Owned(result), hyphenated)
 }
 
 /// The words of `text`, any of which may match, and whether there were more.
@@ -295,6 +386,7 @@ mod tests {
                     });
                     format!("({})", clauses.collect::<Vec<_>>().join(" "))
                 }
+                Clause::Bonus(term) => format!("~{}", tell(&Clause::Term(term.clone()))),
                 Clause::Boost(clause, boost) => format!("{}^{boost}", tell(clause)),
             }
         }
@@ -307,8 +399,9 @@ mod tests {
     fn the_grammar_is_read() {
         for (text, expected) in [
             ("one Two", "(one two)"),
-            ("+one -two three", "(+one -two three)"),
+            ("+one NOT two three", "(+one -two three)"),
             ("one AND NOT two", "(+one -two)"),
+            ("one NOT \"two three\"", "(one -two_three)"),
             ("one AND two OR three", "((+one +two) three)"),
             ("\"one two\"", "one_two"),
             ("title:one code:\"a b\"", "(Title:one Code:a_b)"),
@@ -327,11 +420,43 @@ mod tests {
             ("foo.bar", "<foo.bar>foo_bar"),
             ("c++", "<c++>c"),
             ("c++ c#", "(<c++>c <c#>c)"),
-            ("a-b", "a_b"),
-            ("don't", "don_t"),
-            ("全文搜索", "全文_文搜_搜索"),
+            ("read-only", "(read only ~read_only)"),
+            ("+read-only NOT write-once", "(+read_only -write_once)"),
+            ("\"read-only\"", "read_only"),
+            ("全文搜索", "(全文 文搜 搜索 ~全文_文搜_搜索)"),
             ("中文", "中文"),
             ("中", "中*"),
+        ] {
+            assert_eq!(told(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn hyphens_before_words_mean_nothing() {
+        for (text, expected, hyphenated) in [
+            ("get -Recurse", "(get recurse)", &["Recurse"][..]),
+            ("-x", "x", &["x"]),
+            ("list --format fzf", "(list format fzf)", &[]),
+            ("one - two", "(one two)", &[]),
+            ("one (-two)", "(one two)", &["two)"]),
+            ("\"one -two\"", "one_two", &[]),
+            ("x^-1", "x^-1", &[]),
+        ] {
+            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(WordQuery::parse(text).hyphenated, hyphenated, "{text}");
+        }
+    }
+
+    #[test]
+    fn stop_words_count_only_where_nothing_else_is_left() {
+        for (text, expected) in [
+            ("how do I share a file", "(share file)"),
+            ("how do I", "(how do i)"),
+            ("\"how to\" share", "(how_to share)"),
+            ("+how share", "(+how share)"),
+            ("title:what is", "Title:what"),
+            ("what's new", "new"),
+            ("to-do lists", "((to do ~to_do) lists)"),
         ] {
             assert_eq!(told(text), expected, "{text}");
         }
@@ -342,8 +467,7 @@ mod tests {
         for (text, expected) in [
             ("std::vector<bool>", "(<std::vector>std_vector bool)"),
             ("key: value", "(key value)"),
-            ("-x", "(x) !"),
-            ("--flag", "(flag) !"),
+            ("--flag", "flag"),
             ("(", "nothing !"),
             (":", "nothing !"),
             ("", "nothing !"),
@@ -373,14 +497,14 @@ mod tests {
 
     #[test]
     fn loosened_queries_ask_for_each_word() {
-        let query = WordQuery::parse("get_slice +\"one two\" -\"x y\"").loosened().unwrap();
+        let query = WordQuery::parse("get_slice +\"one two\" NOT \"x y\"").loosened().unwrap();
         let words: Vec<_> = query.terms().iter().map(|term| term.words[0].1.clone()).collect();
         assert_eq!(words, ["get", "slice", "one", "two"]);
     }
 
     #[test]
     fn what_is_left_out_is_told() {
-        assert_eq!(WordQuery::parse("get-childitem -Recurse").excluded, ["recurse"]);
-        assert!(WordQuery::parse("a \"-b\"").excluded.is_empty());
+        assert_eq!(WordQuery::parse("get-childitem NOT Recurse").excluded, ["recurse"]);
+        assert!(WordQuery::parse("a \"NOT b\" -c").excluded.is_empty());
     }
 }

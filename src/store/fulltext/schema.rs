@@ -20,7 +20,7 @@ use super::{Unusable, Usable};
 use crate::position::ByteSpan;
 
 /// Raised whenever the same text would make other terms, so that every index is made anew.
-const TOKENIZER_VERSION: u32 = 3;
+const TOKENIZER_VERSION: u32 = 4;
 
 /// Bits of the number of a [`Place`] that tell the level of the section, and those that tell which it is.
 const LEVEL_BITS: u32 = 3;
@@ -33,9 +33,11 @@ pub(super) struct Fields {
     pub(super) document: Field,
     /// Document, section and level in one number: see [`Place`].
     pub(super) place: Field,
-    /// The rendered title.
+    /// What its words are, about: see [`super::fingerprint`].
+    pub(super) fingerprint: Field,
+    /// The rendered title; that of the document, too, for the section that the page begins with.
     pub(super) title: Field,
-    /// The own text without title and code blocks.
+    /// The own text without title and code blocks; all of front matter.
     pub(super) body: Field,
     /// The code blocks.
     pub(super) code: Field,
@@ -45,7 +47,12 @@ pub(super) struct Fields {
     pub(super) path: Field,
     /// The tags of the document.
     pub(super) tags: Field,
+    /// The folders that the file is in, and [`FRONT_MATTER`].
+    pub(super) scope: Field,
 }
+
+/// Stands among the folders of front matter; no folder is named so.
+pub(super) const FRONT_MATTER: &str = "//";
 
 /// Which section a document of the index is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,6 +100,8 @@ impl Place {
 
 /// The name of the field [`Fields::place`].
 pub(super) const PLACE: &str = "place";
+/// The name of the field [`Fields::fingerprint`].
+pub(super) const FINGERPRINT: &str = "fingerprint";
 
 /// The schema.
 pub(super) fn schema() -> (Schema, Fields) {
@@ -109,12 +118,14 @@ pub(super) fn schema() -> (Schema, Fields) {
     let fields = Fields {
         document: builder.add_u64_field("document", INDEXED),
         place: builder.add_u64_field(PLACE, FAST),
+        fingerprint: builder.add_u64_field(FINGERPRINT, FAST),
         title: builder.add_text_field("title", words.clone()),
         body: builder.add_text_field("body", words.clone()),
         code: builder.add_text_field("code", words),
         parts: builder.add_text_field("parts", text("parts", IndexRecordOption::Basic, false)),
         path: builder.add_text_field("path", text("words", IndexRecordOption::Basic, false)),
         tags: builder.add_text_field("tags", text("raw", IndexRecordOption::Basic, false)),
+        scope: builder.add_text_field("scope", text("raw", IndexRecordOption::Basic, false)),
     };
     (builder.build(), fields)
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a term is made of the tokens that the same text makes in a document.
 
+use super::stems::{StemClass, is_stop_word};
 use super::tokens::{TokenKind, Tokens, fold_into};
 use crate::limits;
 
@@ -18,6 +19,8 @@ pub enum TextField {
     Path,
     /// The tags of the document.
     Tags,
+    /// The document's front matter.
+    Meta,
 }
 
 impl TextField {
@@ -28,6 +31,7 @@ impl TextField {
             "code" => Self::Code,
             "path" => Self::Path,
             "tags" | "tag" => Self::Tags,
+            "meta" => Self::Meta,
             _ => return None,
         })
     }
@@ -42,8 +46,10 @@ pub struct QueryTerm {
     pub words: Vec<(usize, String)>,
     /// The words as one, where they are joined: `get_slice`, `c++`.
     pub compound: Option<String>,
-    /// The other number of a single English word: `header` for `headers`.
-    pub variant: Option<String>,
+    /// The other words that a single English word stands for: `shared` and `sharing` for `share`.
+    pub stems: Option<StemClass>,
+    /// Whether it says nothing of a subject where other words do: `how`.
+    pub(super) is_stop_word: bool,
     /// Whether the last word is only the beginning of one.
     pub is_prefix: bool,
     /// How far apart the words of a phrase may stand beyond their places.
@@ -97,60 +103,24 @@ pub(super) fn term(
     fold_into(text, &mut folded);
     let words_count = words.len();
     let has_star = !is_quoted && text.ends_with('*');
-    let variant = match words.as_slice() {
-        [(_, word)] if !is_quoted && compound.is_none() => other_number(word),
+    let is_prefix = is_prefix || has_star || (is_lone_scalar && words_count == 1);
+    let plain_word = match words.as_slice() {
+        [(_, word)] if !is_quoted && !is_prefix && compound.is_none() => Some(word),
         _ => None,
     };
+    // What has capitals within is a name, not an English word.
+    let mut letters = text.chars().skip_while(|scalar| !scalar.is_alphabetic()).skip(1);
+    let is_name = letters.any(char::is_uppercase);
+    let stems = plain_word.filter(|_| !is_name).and_then(|word| StemClass::of(word));
+    let is_stop_word = field.is_none() && plain_word.is_some_and(|word| is_stop_word(word));
     Some(QueryTerm {
         field,
         words,
         compound,
-        variant,
-        is_prefix: is_prefix || has_star || (is_lone_scalar && words_count == 1),
+        stems,
+        is_stop_word,
+        is_prefix,
         slop: 0,
         text: folded,
     })
-}
-
-/// The singular of an English plural, or the plural of a singular, by the rules that most words follow.
-fn other_number(word: &str) -> Option<String> {
-    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return None;
-    }
-    let hisses = |word: &str| ["s", "x", "ch", "sh"].iter().any(|end| word.ends_with(end));
-    Some(match word {
-        _ if word.ends_with("ies") => format!("{}y", word.strip_suffix("ies")?),
-        _ if word.ends_with("es") && hisses(word.strip_suffix("es")?) => {
-            word.strip_suffix("es")?.to_owned()
-        }
-        _ if ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) => format!("{word}es"),
-        _ if word.ends_with('s') => word.strip_suffix('s')?.to_owned(),
-        _ if hisses(word) => format!("{word}es"),
-        _ if word.ends_with('y') && !["ay", "ey", "oy"].iter().any(|end| word.ends_with(end)) => {
-            format!("{}ies", word.strip_suffix('y')?)
-        }
-        _ => format!("{word}s"),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_found_in_their_other_number() {
-        for (one, other) in [
-            ("headers", "header"),
-            ("class", "classes"),
-            ("indexes", "index"),
-            ("properties", "property"),
-            ("query", "queries"),
-            ("array", "arrays"),
-        ] {
-            assert_eq!(other_number(one).unwrap(), other);
-            assert_eq!(other_number(other).unwrap(), one);
-        }
-        assert_eq!(other_number("git"), None);
-        assert_eq!(other_number("c99s"), None);
-    }
 }

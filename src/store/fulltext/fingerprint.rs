@@ -1,0 +1,135 @@
+//! A number of a text by which texts that are nearly the same are known.
+//!
+//! A text is taken as the set of its pairs of neighboring words. Each pair has a hash, whose upper bits
+//! choose one of 16 buckets; a bucket keeps the least. Of that the fingerprint has four bits, so that
+//! the share of equal buckets estimates the share of common pairs (minhash with one permutation). A
+//! short text has a hash of all of it instead. Invariant: 0 is the fingerprint of a text without words,
+//! which is like no other.
+
+/// Texts of fewer pairs are alike only where they are the same.
+const FEW: usize = 24;
+
+const BUCKETS: usize = 16;
+/// Of 16 buckets, those that may differ in texts that are nearly the same are this share.
+const DIFFERENT: u32 = 8;
+
+/// Collects the words of a text.
+#[derive(Clone, Debug)]
+pub(super) struct Fingerprint {
+    least: [u64; BUCKETS],
+    pairs: usize,
+    /// A hash of all of the text, and one of the word before.
+    whole: u64,
+    before: u64,
+}
+
+impl Fingerprint {
+    /// That of an empty text.
+    pub(super) fn new() -> Self {
+        Self { least: [u64::MAX; BUCKETS], pairs: 0, whole: 0, before: 0 }
+    }
+
+    /// Adds the words of `text`; bytes that are not ASCII are letters.
+    pub(super) fn add(&mut self, text: &str) {
+        let mut word = 0_u64;
+        for byte in text.bytes().chain([b' ']) {
+            if byte.is_ascii_alphanumeric() || !byte.is_ascii() {
+                word = (word ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(PRIME);
+            } else if word != 0 {
+                self.add_word(word);
+                word = 0;
+            }
+        }
+    }
+
+    fn add_word(&mut self, word: u64) {
+        let pair = mixed(self.before.rotate_left(17) ^ word);
+        self.before = word;
+        self.pairs += 1;
+        self.whole = (self.whole ^ word).wrapping_mul(PRIME).rotate_left(23);
+        if let Some(least) = self.least.get_mut((pair >> 60) as usize) {
+            *least = (*least).min(pair);
+        }
+    }
+
+    /// The fingerprint.
+    pub(super) fn finish(&self) -> u64 {
+        if self.pairs == 0 {
+            return 0;
+        }
+        if self.pairs < FEW {
+            return mixed(self.whole).max(1);
+        }
+        // An empty bucket is 0, others are 1 to 15.
+        self.least.iter().fold(0, |number, least| {
+            let bits = if *least == u64::MAX { 0 } else { 1 + mixed(*least) % 15 };
+            number << 4 | bits
+        })
+    }
+}
+
+/// An odd number whose bits are spread evenly.
+const PRIME: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// `value` with all bits depending on all others, as MurmurHash3 finishes.
+fn mixed(mut value: u64) -> u64 {
+    value = (value ^ value >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    value = (value ^ value >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    value ^ value >> 33
+}
+
+/// Whether the texts of both fingerprints are nearly the same.
+pub(super) fn is_near(one: u64, other: u64) -> bool {
+    let (mut same, mut all) = (0, 0);
+    for shift in (0..64).step_by(4) {
+        let (one, other) = (one >> shift & 15, other >> shift & 15);
+        all += u32::from(one | other != 0);
+        same += u32::from(one == other && one != 0);
+    }
+    all > 0 && (all - same) * DIFFERENT <= all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(text: &str) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(text);
+        fingerprint.finish()
+    }
+
+    fn words(from: usize, to: usize) -> String {
+        (from..to).map(|number| format!("word{number} ")).collect()
+    }
+
+    #[test]
+    fn texts_that_are_nearly_the_same_are_near() {
+        let text = words(0, 300);
+        let near = |other: &str| is_near(fingerprint(&text), fingerprint(other));
+        assert!(near(&text));
+        assert!(near(&text.to_uppercase()), "case does not count");
+        assert!(near(&text.replace(' ', "\n")), "nor do blanks");
+        assert!(near(&text.replace("word150", "edited")));
+        assert!(!near(&words(0, 150)), "half of it");
+        assert!(!near(&words(300, 600)), "another text");
+        assert!(!near(&words(100, 400)), "two thirds in common");
+    }
+
+    #[test]
+    fn short_texts_are_near_only_if_they_are_the_same() {
+        assert!(is_near(fingerprint("one two three"), fingerprint("One, two; three.")));
+        assert!(!is_near(fingerprint("one two three"), fingerprint("one two four")));
+        assert!(!is_near(fingerprint("version 1.2 of it"), fingerprint("version 1.3 of it")));
+        assert!(!is_near(fingerprint(""), fingerprint(" -- ")), "no words are no text");
+    }
+
+    #[test]
+    fn texts_that_share_nothing_are_seldom_near() {
+        let prints: Vec<u64> =
+            (0..300).map(|index| fingerprint(&words(index * 100, index * 100 + 60))).collect();
+        for (index, one) in prints.iter().enumerate() {
+            assert!(!prints.iter().skip(index + 1).any(|other| is_near(*one, *other)));
+        }
+    }
+}
