@@ -13,7 +13,7 @@ use super::links::{Direction, EdgeFilter, Node, walk};
 use super::node::{Extent, NodeAnswer, answer};
 use super::place::{Place, Target};
 use super::resolve::{Window, resolve, resolve_one};
-use super::search::{self, FilterRequest, Form, Hit, Query, Surroundings, Window};
+use super::search::{self, FilterRequest, Form, Hit, Query, Surroundings};
 use super::{Cursor, Library, List, Outcome, documents};
 use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
@@ -97,8 +97,8 @@ impl Serialize for Item {
             answer: &'a NodeAnswer,
             tags: &'a [String],
             summary: &'a Option<String>,
-            #[serde(skip_serializing_if = "<[Window]>::is_empty")]
-            passage: &'a [Window],
+            #[serde(skip_serializing_if = "<[search::Window]>::is_empty")]
+            passage: &'a [search::Window],
             #[serde(skip_serializing_if = "Option::is_none")]
             rest: Option<&'a String>,
             #[serde(skip_serializing_if = "<[String]>::is_empty")]

@@ -218,7 +218,7 @@ impl Search<'_> {
     }
 
     /// At least `needed` sections in their order before passages are looked at, and whether these are all.
-    fn sections(&mut self, queries: &[WordQuery], needed: usize) -> Result<(Vec<Candidate>, bool)> {
+    fn sections(&mut self, queries: &[WordQuery], needed: usize) -> Result<Sections> {
         let [query] = queries else { return self.fused(queries, needed) };
         self.settled(query, 0, needed)
     }
