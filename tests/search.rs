@@ -244,14 +244,17 @@ fn words_are_found_by_their_stems_the_exact_ones_first() {
     let place = Place::ingested(&[
         ("a.md", "# One\n\nFolders can be shared by all users here.\n"),
         ("b.md", "# Two\n\nA folder that users share by name here.\n"),
-        ("c.md", "# Three\n\nSharp tools.\n"),
-        ("d.md", "# Four\n\nCall `get_users` and `iOS`, `CORS`, io, cor.\n"),
+        ("c.md", "# Three\n\nSharp tools, io and cor.\n"),
+        ("d.md", "# Four\n\nCall `get_users` on iOS, with CORS.\n"),
     ]);
     let found = |query: &str| files(&place.run(&["search", query]));
     assert_eq!(found("share"), ["b.md", "a.md"]);
     assert_eq!(found("shared"), ["a.md", "b.md"]);
     assert_eq!(found("sharing folders"), ["a.md", "b.md"]);
-    assert_eq!(found("get_user"), [""; 0], "an identifier has no stem");
+    assert_eq!(found("CORS"), ["d.md"], "nor has a name in capitals");
+    assert_eq!(found("iOS"), ["d.md"]);
+    let found_in_code = |query: &str| warnings(&place.run(&["search", query]));
+    assert_eq!(found_in_code("get_user"), ["LOOSENED"], "an identifier has no stem");
     assert_eq!(found("\"shares\""), [""; 0], "nor has what is quoted");
     assert_eq!(found("share NOT shared"), ["b.md"], "nor what is excluded");
     let hit = &place.run(&["search", "sharing"]).json()["hits"][0];
@@ -307,7 +310,10 @@ fn front_matter_is_found_by_its_words() {
     };
     let (file, selector) = first(&["Fee market change for ETH 1.0 chain"]);
     assert_eq!(file, "eip-1559.md");
-    assert!(!selector.contains("@frontmatter"), "the section that the page begins with: {selector}");
+    assert!(
+        !selector.contains("@frontmatter"),
+        "the section that the page begins with: {selector}"
+    );
     let in_front_matter = ("eip-1559.md".to_owned(), "eip-1559.md::@frontmatter".to_owned());
     assert_eq!(first(&["transaction pricing mechanism"]), in_front_matter);
     assert_eq!(first(&["meta:pricing"]), in_front_matter);
@@ -344,7 +350,8 @@ fn a_folder_is_searched_as_all_documents_in_it() {
         place.write(&format!("{folder}/one.md"), "# T\n\nneedle\n");
     }
     place.run(&["ingest"]).success();
-    let found = |arguments: &[&str]| files(&place.run(&[&["search", "needle"], arguments].concat()));
+    let found =
+        |arguments: &[&str]| files(&place.run(&[&["search", "needle"], arguments].concat()));
     assert_eq!(found(&["--under", "a"]), ["a/b/one.md", "a/one.md"]);
     assert_eq!(found(&["--under", "a/"]), ["a/b/one.md", "a/one.md"]);
     assert_eq!(found(&["--under", "a/b", "--under", "c"]), ["a/b/one.md", "c/one.md"]);

@@ -206,7 +206,8 @@ fn read(text: &str) -> Result<Clause, Option<String>> {
     if let Some(error) = errors.iter().find(|error| is_fault(&error.message)) {
         return Err(Some(format!("{}; its words are searched", error.message)));
     }
-    match clause(tree, false) {
+    // The grammar drops the sign of a term that is alone.
+    match clause(tree, text.trim_start().starts_with('+')) {
         Some(clause) if clause.is_positive() => Ok(clause),
         Some(_) => Err(Some("it only excludes; its words are searched".to_owned())),
         None => Err(Some("it is no query of words; its words are searched".to_owned())),
