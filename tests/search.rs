@@ -244,14 +244,17 @@ fn words_are_found_by_their_stems_the_exact_ones_first() {
     let place = Place::ingested(&[
         ("a.md", "# One\n\nFolders can be shared by all users here.\n"),
         ("b.md", "# Two\n\nA folder that users share by name here.\n"),
-        ("c.md", "# Three\n\nSharp tools.\n"),
-        ("d.md", "# Four\n\nCall `get_users` and `iOS`, `CORS`, io, cor.\n"),
+        ("c.md", "# Three\n\nSharp tools, io and cor.\n"),
+        ("d.md", "# Four\n\nCall `get_users` on iOS, with CORS.\n"),
     ]);
     let found = |query: &str| files(&place.run(&["search", query]));
     assert_eq!(found("share"), ["b.md", "a.md"]);
     assert_eq!(found("shared"), ["a.md", "b.md"]);
     assert_eq!(found("sharing folders"), ["a.md", "b.md"]);
-    assert_eq!(found("get_user"), [""; 0], "an identifier has no stem");
+    assert_eq!(found("CORS"), ["d.md"], "nor has a name in capitals");
+    assert_eq!(found("iOS"), ["d.md"]);
+    let found_in_code = |query: &str| warnings(&place.run(&["search", query]));
+    assert_eq!(found_in_code("get_user"), ["LOOSENED"], "an identifier has no stem");
     assert_eq!(found("\"shares\""), [""; 0], "nor has what is quoted");
     assert_eq!(found("share NOT shared"), ["b.md"], "nor what is excluded");
     let hit = &place.run(&["search", "sharing"]).json()["hits"][0];

@@ -278,7 +278,8 @@ impl Document for SectionEntry {
             add(fields.path, &section.title);
             above = section.above;
         }
-        for tag in &document.tags {
+        // Front matter holds its tags as words.
+        for tag in document.tags.iter().filter(|_| self.section.is_some()) {
             add(fields.tags, tag);
         }
         values.into_iter()

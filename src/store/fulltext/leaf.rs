@@ -25,7 +25,7 @@ const CODE_WEIGHT: Score = 0.8;
 /// one in the part of an identifier,
 const PARTS_WEIGHT: Score = 0.3;
 /// and one in the path or a title above, which by itself is no match.
-const PATH_WEIGHT: Score = 0.6;
+const PATH_WEIGHT: Score = 1.0;
 
 /// How much the length of a text counts, from 0 to 1.
 const LENGTH: Score = 0.75;
@@ -71,11 +71,11 @@ impl FieldTable {
         };
         let plain = |field, weight| WeighedField { field, weight, by_length: None };
         let weighed = [
-            text(fields.title, tune!("TITLE", TITLE_WEIGHT), tune!("TITLE_B", TITLE_LENGTH))?,
-            text(fields.body, tune!("BODY", 1.0), tune!("BODY_B", LENGTH))?,
-            text(fields.code, tune!("CODE", CODE_WEIGHT), tune!("CODE_B", LENGTH))?,
-            plain(fields.parts, tune!("PARTS", PARTS_WEIGHT)),
-            plain(fields.path, tune!("PATH_W", PATH_WEIGHT)),
+            text(fields.title, TITLE_WEIGHT, TITLE_LENGTH)?,
+            text(fields.body, 1.0, LENGTH)?,
+            text(fields.code, CODE_WEIGHT, LENGTH)?,
+            plain(fields.parts, PARTS_WEIGHT),
+            plain(fields.path, PATH_WEIGHT),
         ];
         Ok(Self { fields, weighed, sections })
     }

@@ -9,18 +9,6 @@
 //!
 //! tantivy may panic on damaged files; every use of it here is caught and told as [`Unusable`].
 
-/// TEMPORARY
-macro_rules! tune {
-    ($name:expr, $default:expr) => {{
-        static VALUE: std::sync::LazyLock<f32> = std::sync::LazyLock::new(|| {
-            std::env::var(concat!("TUNE_", $name))
-                .ok()
-                .and_then(|v| v.parse().ok())
-                .unwrap_or($default)
-        });
-        *VALUE
-    }};
-}
 pub(in crate::store) mod check;
 mod directory;
 mod document;

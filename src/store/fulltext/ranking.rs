@@ -22,13 +22,13 @@ use super::schema::{FINGERPRINT, Fields, PLACE, Place};
 use super::term::QueryTerm;
 
 /// How soon more of the same word counts no more.
-const SATURATION: Score = 1.2;
+const SATURATION: Score = 1.6;
 /// What the words of a stem count, of 1, beside the word as it is written.
 const STEM_SHARE: Score = 0.7;
 /// What a phrase counts that is sought by its words, too.
 const BONUS_WEIGHT: Score = 0.3;
-/// What a word counts to the covered share that only the path or a title above holds.
-const CONTEXT_COVERAGE: Score = 0.8;
+/// How much the share of the query counts that a section covers, as a power of it.
+const COVERAGE: Score = 0.7;
 
 /// A section and how well it matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,10 +85,6 @@ fn mark(marks: &mut Marks, slot: usize) {
     if let Some(bits) = marks.get_mut(slot / 64) {
         *bits |= 1 << (slot % 64);
     }
-}
-
-fn is_marked(marks: &Marks, slot: usize) -> bool {
-    marks.get(slot / 64).is_some_and(|bits| bits >> (slot % 64) & 1 == 1)
 }
 
 /// Calls `visit` with each marked section.
@@ -393,7 +389,7 @@ impl Scan<'_> {
             return;
         };
         let share = if self.plan.rarity > 0.0 { covered / self.plan.rarity } else { 1.0 };
-        let score = score * share.powf(tune!("COVER", 1.0));
+        let score = score * share.powf(COVERAGE);
         if score <= best.least && best.least > 0.0 {
             return;
         }
@@ -459,7 +455,7 @@ impl Window {
         }
         let times = match effect {
             Effect::Counts(times) => times,
-            Effect::Bonus => tune!("BONUS", BONUS_WEIGHT),
+            Effect::Bonus => BONUS_WEIGHT,
             Effect::Excludes => 0.0,
         };
         for (set, weight) in &mut leaf.sets {
@@ -473,7 +469,6 @@ impl Window {
                 section = set.advance();
             }
         }
-        let stem_share = tune!("STEM", STEM_SHARE);
         each_marked(&combined(&marks, &context, |a, b| a | b), |slot| {
             let (Some(score), Some(covered), Some(exact), Some(all)) = (
                 self.scores.get_mut(slot),
@@ -483,13 +478,11 @@ impl Window {
             ) else {
                 return;
             };
-            let stemmed = stem_share * known.rarity * saturated(*all);
-            let as_written = (1.0 - stem_share) * known.exact_rarity * saturated(*exact);
+            let stemmed = STEM_SHARE * known.rarity * saturated(*all);
+            let as_written = (1.0 - STEM_SHARE) * known.exact_rarity * saturated(*exact);
             *score += times * (stemmed + as_written);
             if matches!(effect, Effect::Counts(_)) {
-                let share =
-                    if is_marked(&marks, slot) { 1.0 } else { tune!("CTX", CONTEXT_COVERAGE) };
-                *covered += known.rarity * share;
+                *covered += known.rarity;
             }
             (*exact, *all) = (0.0, 0.0);
         });
@@ -499,6 +492,5 @@ impl Window {
 
 /// What a word counts that is so often in a text.
 fn saturated(count: Score) -> Score {
-    let k1 = tune!("K1", SATURATION);
-    count * (k1 + 1.0) / (count + k1)
+    count * (SATURATION + 1.0) / (count + SATURATION)
 }
