@@ -70,15 +70,15 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
     ];
     let writing = tool(
         "edit",
-        "Edit a file, all or none; expect: hash told by read",
-        &["document", "edits"],
+        "Edit a file, all or none; expect: hash from read",
+        &["edits"],
         json!({
-            "document": text(""), "dry_run": flag(),
+            "document": text(""), "dry_run": flag(), "refresh": flag(),
             "edits": { "type": "array", "items": {
                 "type": "object",
                 "properties": {
                     "operation": one_of(&["replace", "insert", "delete"]),
-                    "section": text(""), "content": text(""), "expect": text(""),
+                    "section": text("or address"), "content": text(""), "expect": text(""),
                     "position": one_of(&["before", "after", "first_child", "last_child"]),
                 },
                 "required": ["operation", "section"],
@@ -114,8 +114,7 @@ pub(super) const FORMATS: [&str; 5] = ["json", "text", "records", "raw", "markdo
 const FORMATS_TOLD: &str = "of any answer: json, text (shortest), records, raw, markdown";
 
 /// What an edit may say beyond its properties.
-pub(super) const EDIT_FLAGS: &str =
-    "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate";
+pub(super) const EDIT_FLAGS: &str = "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate allow_change fuzzy";
 
 fn described(kind: &str, description: &str) -> Value {
     if description.is_empty() {

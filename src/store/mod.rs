@@ -22,8 +22,8 @@ pub use full_text::{Candidates, FullText, PlaceFilter, index_generation};
 pub use fulltext::{Place, QueryTerm, Ranked, Trigram, TrigramQuery, WordQuery, trigram};
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
 pub use salvage::{LostDocument, Salvage, Salvaged, rebuild_index, sweep};
-pub(crate) use writer::packed;
 pub use writer::{PackedDocument, Packer, Writer};
+pub(crate) use writer::{packed, packed_version};
 
 use std::path::{Path, PathBuf};
 
