@@ -40,7 +40,9 @@ fn nothing_given_is_no_content() {
     }
     let null = place.command("", &replace).stdin(Stdio::null()).output().unwrap();
     assert_eq!(null.status.code(), Some(2));
-    let closed = format!("'{PROGRAM}' replace doc.md Alpha <&-; [ $? = 2 ] && false | '{PROGRAM}' replace doc.md Alpha");
+    let closed = format!(
+        "'{PROGRAM}' replace doc.md Alpha <&-; [ $? = 2 ] && false | '{PROGRAM}' replace doc.md Alpha"
+    );
     let shell = Command::new("sh").args(["-c", &closed]).current_dir(place.path()).output();
     assert_eq!(shell.unwrap().status.code(), Some(2));
     assert_eq!(file(&place, "doc.md"), DOC);
@@ -56,7 +58,10 @@ fn an_edit_is_judged_by_its_effect() {
     let answer = place.run(&["replace", "log.md", "1.0.0", "--content", "x\n\n### P\n\n### Q"]);
     assert_eq!(reason(&answer), "WOULD_DROP");
     let told = answer.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(told.contains("2 sections") && told.contains("/one, ") && told.ends_with("/two"), "{told}");
+    assert!(
+        told.contains("2 sections") && told.contains("/one, ") && told.ends_with("/two"),
+        "{told}"
+    );
     let made = place.run(&["replace", "log.md", "1.0.0", "--content", "x", "--allow-drop"]);
     let made = made.success().json();
     assert_eq!(made["kept_definitions"], json!(["1.1.0", "1.0.0"]));
@@ -105,7 +110,8 @@ fn candidates(answer: &Answer) -> Vec<String> {
 
 #[test]
 fn words_of_selectors_that_are_titles_are_ambiguous() {
-    let titles = "intro\n\n# Section\n\na\n\n# Root\n\nb\n\n# Item\n\nc\n\n# Page\n\nd\n\n# h1.1\n\ne\n";
+    let titles =
+        "intro\n\n# Section\n\na\n\n# Root\n\nb\n\n# Item\n\nc\n\n# Page\n\nd\n\n# h1.1\n\ne\n";
     let place = Place::ingested(&[("r.md", titles), ("other.md", "# Else\n")]);
     for word in ["section", "root", "item", "page", "h1.1"] {
         for arguments in [["delete", "r.md", word], ["delete", "r.md", &format!("r.md::{word}")]] {
@@ -202,7 +208,10 @@ fn a_file_that_changed_is_refreshed_where_that_is_asked_for() {
     let edit = ["replace", "doc.md", "Beta", "--content", "new"];
     assert_eq!(place.run(&edit).ends(2).code(), "CONFLICT");
     place.run(&[&edit[..], &["--refresh"]].concat()).success();
-    assert_eq!(file(&place, "doc.md"), DOC.replace("alpha\n", "changed\n").replace("beta\n", "new\n"));
+    assert_eq!(
+        file(&place, "doc.md"),
+        DOC.replace("alpha\n", "changed\n").replace("beta\n", "new\n")
+    );
     place.assert_in_step();
     place.remove("doc.md");
     let answer = place.run(&edit).ends(2);
@@ -219,27 +228,91 @@ fn every_refusal_says_what_to_do() {
         ("ldmd.md", "<!--LDMD:BEGIN id=\"a\"-->\n# A\n\n## B\n<!--LDMD:END id=\"a\"-->\n"),
     ]);
     let cases: [(&[&str], &str, &str); 21] = [
-        (&["replace", "doc.md", "Alpha", "--content", "## New"], "WOULD_ESCAPE", "--no-keep-heading"),
+        (
+            &["replace", "doc.md", "Alpha", "--content", "## New"],
+            "WOULD_ESCAPE",
+            "--no-keep-heading",
+        ),
         (&["replace", "doc.md", "Alpha", "--content", "x\n\n# Out"], "WOULD_ESCAPE", "use `###`"),
-        (&["replace", "doc.md", "One", "--content", "## X", "--no-children"], "WOULD_ESCAPE", "leave out --no-children"),
+        (
+            &["replace", "doc.md", "One", "--content", "## X", "--no-children"],
+            "WOULD_ESCAPE",
+            "leave out --no-children",
+        ),
         (&["insert", "doc.md", "Alpha", "--content", "# Out"], "WOULD_ESCAPE", "--relevel"),
-        (&["insert", "doc.md", "root", "--position", "last_child", "--content", "# Out"], "WOULD_ESCAPE", "--position before"),
+        (
+            &["insert", "doc.md", "root", "--position", "last_child", "--content", "# Out"],
+            "WOULD_ESCAPE",
+            "--position before",
+        ),
         (&["insert", "doc.md", "Two", "--content", "### Deep"], "WRONG_LEVEL", "begin with `#`"),
         (&["replace", "doc.md", "One", "--content", "x"], "WOULD_DROP", "--no-children"),
-        (&["replace", "doc.md", "Two", "--content", "x", "--no-keep-heading"], "WOULD_DROP", "leave out --no-keep-heading"),
-        (&["replace", "doc.md", "Two", "--content", "```\nx"], "OPEN_FENCE", "add the line that closes it"),
-        (&["insert", "doc.md", "Alpha", "--content", "## Beta\n\nbeta"], "DUPLICATE", "--allow-duplicate"),
+        (
+            &["replace", "doc.md", "Two", "--content", "x", "--no-keep-heading"],
+            "WOULD_DROP",
+            "leave out --no-keep-heading",
+        ),
+        (
+            &["replace", "doc.md", "Two", "--content", "```\nx"],
+            "OPEN_FENCE",
+            "add the line that closes it",
+        ),
+        (
+            &["insert", "doc.md", "Alpha", "--content", "## Beta\n\nbeta"],
+            "DUPLICATE",
+            "--allow-duplicate",
+        ),
         (&["delete", "doc.md::*"], "NO_SUCH_POSITION", "--content ''"),
-        (&["insert", "doc.md::*", "--content", "x"], "NO_SUCH_POSITION", "first_child or last_child"),
-        (&["insert", "doc.md::block:paragraph[0]", "--content", "x", "--position", "last_child"], "NO_SUCH_POSITION", "before or after"),
-        (&["delete", "doc.md", "@frontmatter"], "NO_SUCH_PLACE", "mdsel replace doc.md::@frontmatter"),
-        (&["replace", "front.md", "@frontmatter", "--content", "---\na: 2"], "FRONT_MATTER", "end it with the line"),
-        (&["replace", "front.md", "@frontmatter", "--content", "prose"], "FRONT_MATTER", "key: value"),
-        (&["replace", "doc.md", "doc.md::root", "--content", "---\na: 1\n---"], "FRONT_MATTER", "doc.md::@frontmatter"),
-        (&["replace", "list.md", "block:list[0]/item[0]", "--content", "text"], "CHANGES_OUTSIDE", "`- text`"),
-        (&["replace", "list.md", "block:list[0]/item[0]/block:paragraph[0]", "--content", "x"], "NOT_WHOLE_LINES", "list.md::heading:h1[0]/block:list[0]/item[0]"),
-        (&["replace", "ldmd.md", "A", "--content", "x", "--allow-drop"], "BREAKS_MARKUP", "mdsel ldmd index ldmd.md"),
-        (&["delete", "doc.md::Two?part=heading"], "NO_SUCH_PART", "mdsel delete doc.md::heading:h1[1] --no-children"),
+        (
+            &["insert", "doc.md::*", "--content", "x"],
+            "NO_SUCH_POSITION",
+            "first_child or last_child",
+        ),
+        (
+            &["insert", "doc.md::block:paragraph[0]", "--content", "x", "--position", "last_child"],
+            "NO_SUCH_POSITION",
+            "before or after",
+        ),
+        (
+            &["delete", "doc.md", "@frontmatter"],
+            "NO_SUCH_PLACE",
+            "mdsel replace doc.md::@frontmatter",
+        ),
+        (
+            &["replace", "front.md", "@frontmatter", "--content", "---\na: 2"],
+            "FRONT_MATTER",
+            "end it with the line",
+        ),
+        (
+            &["replace", "front.md", "@frontmatter", "--content", "prose"],
+            "FRONT_MATTER",
+            "key: value",
+        ),
+        (
+            &["replace", "doc.md", "doc.md::root", "--content", "---\na: 1\n---"],
+            "FRONT_MATTER",
+            "doc.md::@frontmatter",
+        ),
+        (
+            &["replace", "list.md", "block:list[0]/item[0]", "--content", "text"],
+            "CHANGES_OUTSIDE",
+            "`- text`",
+        ),
+        (
+            &["replace", "list.md", "block:list[0]/item[0]/block:paragraph[0]", "--content", "x"],
+            "NOT_WHOLE_LINES",
+            "list.md::heading:h1[0]/block:list[0]/item[0]",
+        ),
+        (
+            &["replace", "ldmd.md", "A", "--content", "x", "--allow-drop"],
+            "BREAKS_MARKUP",
+            "mdsel ldmd index ldmd.md",
+        ),
+        (
+            &["delete", "doc.md::Two?part=heading"],
+            "NO_SUCH_PART",
+            "mdsel delete doc.md::heading:h1[1] --no-children",
+        ),
     ];
     for (arguments, code, hint) in &cases {
         let answer = place.run(arguments);

@@ -89,9 +89,17 @@ fn what_would_do_more_than_it_says_is_refused_and_nothing_is_written() {
     let cases: [(&[&str], &str, &str); 11] = [
         (&["replace", "doc.md", "One", "--content", "x"], "EDIT_REFUSED", "--allow-drop"),
         (&["replace", "doc.md", "Alpha", "--content", "# Out\n"], "EDIT_REFUSED", "--allow-escape"),
-        (&["replace", "doc.md", "Alpha", "--content", "```\nopen"], "EDIT_REFUSED", "that closes it"),
+        (
+            &["replace", "doc.md", "Alpha", "--content", "```\nopen"],
+            "EDIT_REFUSED",
+            "that closes it",
+        ),
         (&["insert", "doc.md", "Two", "--content", "#### Deep\n"], "EDIT_REFUSED", "--relevel"),
-        (&["insert", "doc.md", "Alpha", "--content", " \n"], "EDIT_REFUSED", "give it with --content"),
+        (
+            &["insert", "doc.md", "Alpha", "--content", " \n"],
+            "EDIT_REFUSED",
+            "give it with --content",
+        ),
         (
             &["insert", "doc.md", "Alpha", "--content", "## Beta\n\nbeta\n"],
             "EDIT_REFUSED",

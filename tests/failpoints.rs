@@ -320,7 +320,8 @@ fn a_fault_after_the_rename_says_that_the_file_was_changed() {
     let first: Versions = vec![Some(1); DOCUMENTS];
     let content = library::document(5, 7);
     let edit = ["replace", &library::path(5), "@1", "--content", &content];
-    for points in ["edit-renamed=return", "before-commit=2*off->return", "before-checkpoint=return"] {
+    for points in ["edit-renamed=return", "before-commit=2*off->return", "before-checkpoint=return"]
+    {
         let place = changed(&first, &first);
         let output = run(&place, &edit, points);
         assert_eq!(of_files(&place, DOCUMENTS)[5], Some(7), "{points}: {output:?}");

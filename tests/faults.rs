@@ -346,7 +346,10 @@ fn with_faults(
     // Who is told of a fault makes the edit again: a file that was changed is told as such.
     let text = String::from_utf8_lossy(&[output.stdout.clone(), output.stderr.clone()].concat())
         .into_owned();
-    if name == "edit" && status == Some(2) && !text.is_empty() && of_files(&place, DOCUMENTS)[5] == Some(2)
+    if name == "edit"
+        && status == Some(2)
+        && !text.is_empty()
+        && of_files(&place, DOCUMENTS)[5] == Some(2)
     {
         assert!(text.contains("the file was changed"), "{below:?}: {text}");
     }

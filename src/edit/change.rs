@@ -69,11 +69,11 @@ pub struct Done {
     pub selector: String,
     /// `replace`, `insert` or `delete`.
     pub operation: &'static str,
-    /// What stood there.
+    /// What was there.
     pub old_content: Vec<u8>,
-    /// The lines on which that stood, before this edit.
+    /// The lines of that, before this edit.
     pub old_lines: LineSpan,
-    /// The lines on which the new content stands, after this edit.
+    /// The lines of the new content, after this edit.
     pub new_lines: LineSpan,
     /// The slug path of the first section of the new content, or of the section that it is in.
     pub new_section_path: Option<String>,
@@ -83,7 +83,7 @@ pub struct Done {
     pub stripped_heading: bool,
     /// Slug paths of the sections that are gone.
     pub removed_sections: Vec<String>,
-    /// Sections that stand below another one than before.
+    /// Sections that are below another one than before.
     pub reparented: Vec<Reparented>,
     /// Labels of the link definitions that stay because text elsewhere uses them.
     pub kept_definitions: Vec<String>,
@@ -160,7 +160,7 @@ impl Current {
                 .with_reason(refusal.code())
                 .with_hint(asked.hint(&refusal))
         })?;
-        let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", format!("{change}"));
+        let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
         let done = Done {
             selector: place.address(),
             operation: match edit.operation {

@@ -43,7 +43,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "read",
-            "Content of addresses, whole or in pages",
+            "Content of addresses",
             &["addresses"],
             json!({
                 "addresses": texts(""), "max_words": number(), "max_chars": number(), "after": text(""),
@@ -70,7 +70,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
     ];
     let writing = tool(
         "edit",
-        "Edit a file, all or none; expect: hash from read",
+        "Edit a file, all or none; expect: read's hash",
         &["edits"],
         json!({
             "document": text(""), "dry_run": flag(), "refresh": flag(),
@@ -78,7 +78,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
                 "type": "object",
                 "properties": {
                     "operation": one_of(&["replace", "insert", "delete"]),
-                    "section": text("or address"), "content": text(""), "expect": text(""),
+                    "section": text(""), "content": text(""), "expect": text(""),
                     "position": one_of(&["before", "after", "first_child", "last_child"]),
                 },
                 "required": ["operation", "section"],

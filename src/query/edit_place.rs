@@ -316,7 +316,7 @@ fn ambiguous_word(
 ) -> Option<Fault> {
     let is_other_kind = match parsed.map(|parsed| &parsed.locator) {
         Some(Locator::SectionPath(_) | Locator::Document) => false,
-        Some(Locator::Selector(selector)) => !(is_address && is_primary(selector)),
+        Some(Locator::Selector(selector)) => !(is_address && is_primary(selector, text)),
         Some(_) => !is_address,
         None => is_selector(text),
     };
@@ -330,17 +330,14 @@ fn ambiguous_word(
     }
     let mut candidates: Vec<String> =
         locate(document, text).places.iter().map(Place::address).collect();
-    let titled = sections.into_iter().map(|node| document.address_of(node));
-    let is_same = {
-        let titled: Vec<String> = titled.collect();
-        let is_same = candidates == titled;
-        candidates.extend(
-            titled.into_iter().filter(|address| !candidates.contains(address)).collect::<Vec<_>>(),
-        );
-        is_same
-    };
-    if is_same {
+    let titled: Vec<String> = sections.into_iter().map(|node| document.address_of(node)).collect();
+    if candidates == titled {
         return None;
+    }
+    for address in titled {
+        if !candidates.contains(&address) {
+            candidates.push(address);
+        }
     }
     candidates.truncate(limits::MAX_CANDIDATES_SHOWN);
     let message = format!("{title:?} is a word of selectors and the title of a section");
@@ -349,8 +346,10 @@ fn ambiguous_word(
     Some(fault)
 }
 
-/// Whether a selector is as addresses are emitted: each step but `root` has one index.
-fn is_primary(selector: &Selector) -> bool {
+/// Whether a selector, written as `text`, is as addresses are emitted: without shorthand, and with one
+/// index at each step but `root`.
+fn is_primary(selector: &Selector, text: &str) -> bool {
     let has_index = |ordinal| matches!(ordinal, Ordinal::One(_));
-    selector.steps.iter().all(|step| step.kind == StepKind::Root || has_index(step.ordinal))
+    text.split('?').next() == Some(selector.to_string().as_str())
+        && selector.steps.iter().all(|step| step.kind == StepKind::Root || has_index(step.ordinal))
 }

@@ -95,7 +95,7 @@ fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition> {
         text.extend_from_slice(slice(version.bytes(), *span));
         text.push(b'\n');
     }
-    // Behind them each label as a link of its own, whose target the parser tells.
+    // After them each label as a link of its own, of which the parser gives the target.
     let mut offsets = Vec::with_capacity(spans.len());
     for span in &spans {
         text.push(b'\n');

@@ -70,7 +70,7 @@ pub(super) struct LostLink {
 pub(super) struct Effect {
     /// The differences, those of the structure first.
     pub(super) refusals: Vec<Refusal>,
-    /// The nodes, before and after, of the sections that stand below another one than before.
+    /// The nodes, before and after, of the sections that are below another one than before.
     pub(super) reparented: Vec<(usize, usize)>,
     /// The sections whose number changes.
     pub(super) renumbered: Vec<Renumbered>,
@@ -189,7 +189,7 @@ impl Comparison<'_> {
         true
     }
 
-    /// Which heading an LDMD marker stands below is an accident to those who edit by markers.
+    /// Which heading an LDMD marker is below is an accident to those who edit by markers.
     fn is_movable_marker(&self, landmark: &Landmark) -> bool {
         let text = self.old.bytes().get(landmark.start..).unwrap_or_default();
         self.expected.may_move_markers && is_marker_line(first_line(text))

@@ -9,11 +9,13 @@ use super::definitions::{Kept, to_keep};
 use super::draft::{Draft, Drafter, FrontMatter};
 use super::effect::{Effect, Expected, compare};
 use super::fragment::{Fragment, converted};
+use super::refusal::FrontMatterProblem;
 use super::slot::Slot;
-use super::text::{dominant_line_end, slice, with_line_ends};
+use super::text::{dominant_line_end, slice, trimmed, with_line_ends};
 use super::version::Version;
 use super::{Allow, Plan, Refusal, Reparented, Request, Scope, Splice, Target, apply};
 use crate::markdown;
+use crate::markdown::front_matter::detect;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::ByteSpan;
 
@@ -166,6 +168,13 @@ impl Planner<'_> {
     fn refuse_content(&self, draft: &Draft) -> Result<(), Refusal> {
         if let Some(line) = draft.fragment.open_line {
             return Err(Refusal::OpenFence { line });
+        }
+        let before = trimmed(self.old.bytes(), ByteSpan::new(self.old.floor(), draft.core.start));
+        if self.target != Target::FrontMatter
+            && before.is_empty()
+            && detect(&draft.fragment.bytes, 0).is_some()
+        {
+            return Err(Refusal::FrontMatter(FrontMatterProblem::Appears));
         }
         for heading in &draft.fragment.headings {
             let (level, is_leading) = (heading.level, heading.span.start == 0);

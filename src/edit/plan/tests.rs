@@ -598,3 +598,13 @@ fn a_heading_alone_is_replaced_by_a_heading() {
         assert_eq!(edit(ATX.as_bytes(), "B", request).unwrap_err().code(), code, "{request:?}");
     }
 }
+
+#[test]
+fn a_version_is_parsed_once() {
+    let file = Version::read("# T\n\ntext\n\n".repeat(1000).into_bytes());
+    let target = Target::Node(file.outline().sections[500].node);
+    let before = crate::markdown::PARSED_BYTES.get();
+    let plan = plan(&file, target, replace("new text\n"), Allow::default()).unwrap();
+    let parsed = crate::markdown::PARSED_BYTES.get() - before;
+    assert!(parsed < plan.version.bytes().len() + 100, "{parsed} bytes");
+}
