@@ -74,6 +74,8 @@ pub struct Error(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
+    /// Why, where the kind alone does not say.
+    reason: Option<&'static str>,
     message: String,
     hints: Vec<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -82,7 +84,8 @@ struct Inner {
 impl Error {
     /// An error of `kind` with its `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), hints: Vec::new(), source: None }))
+        let message = message.into();
+        Self(Box::new(Inner { kind, reason: None, message, hints: Vec::new(), source: None }))
     }
 
     /// An I/O error at `path`.
@@ -94,6 +97,20 @@ impl Error {
         let mut result = Self::new(kind, format!("{}: {error}", path.display()));
         result.0.source = Some(Box::new(error));
         result
+    }
+
+    /// Adds the reason as a code in capitals.
+    #[must_use]
+    pub fn with_reason(mut self, reason: &'static str) -> Self {
+        self.0.reason = Some(reason);
+        self
+    }
+
+    /// Says first which part of a request it is about.
+    #[must_use]
+    pub fn in_part(mut self, part: &str) -> Self {
+        self.0.message = format!("{part}: {}", self.0.message);
+        self
     }
 
     /// Adds an imperative sentence that tells what to do.
@@ -121,6 +138,22 @@ impl Error {
     /// Its kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// The reason as a code, where the kind alone does not say it.
+    pub fn reason(&self) -> Option<&'static str> {
+        self.0.reason
+    }
+
+    /// The error as programs read it.
+    pub fn to_json(&self) -> serde_json::Value {
+        let mut object = serde_json::json!({ "code": self.kind().code() });
+        if let Some(reason) = self.reason() {
+            object["reason"] = reason.into();
+        }
+        object["message"] = self.to_string().into();
+        object["hint"] = self.hints().join("; ").into();
+        object
     }
 
     /// What to do, in the order of likelihood.

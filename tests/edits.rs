@@ -89,9 +89,17 @@ fn what_would_do_more_than_it_says_is_refused_and_nothing_is_written() {
     let cases: [(&[&str], &str, &str); 11] = [
         (&["replace", "doc.md", "One", "--content", "x"], "EDIT_REFUSED", "--allow-drop"),
         (&["replace", "doc.md", "Alpha", "--content", "# Out\n"], "EDIT_REFUSED", "--allow-escape"),
-        (&["replace", "doc.md", "Alpha", "--content", "```\nopen"], "EDIT_REFUSED", "close every"),
+        (
+            &["replace", "doc.md", "Alpha", "--content", "```\nopen"],
+            "EDIT_REFUSED",
+            "that closes it",
+        ),
         (&["insert", "doc.md", "Two", "--content", "#### Deep\n"], "EDIT_REFUSED", "--relevel"),
-        (&["insert", "doc.md", "Alpha", "--content", " \n"], "EDIT_REFUSED", "not blank"),
+        (
+            &["insert", "doc.md", "Alpha", "--content", " \n"],
+            "EDIT_REFUSED",
+            "give it with --content",
+        ),
         (
             &["insert", "doc.md", "Alpha", "--content", "## Beta\n\nbeta\n"],
             "EDIT_REFUSED",
@@ -104,7 +112,7 @@ fn what_would_do_more_than_it_says_is_refused_and_nothing_is_written() {
         ),
         (&["delete", "doc.md", "Alp"], "SELECTOR_NOT_FOUND", ""),
         (&["delete", "doc.md", "@12"], "SELECTOR_NOT_FOUND", ""),
-        (&["delete", "doc.md", "Alpha?part=own"], "MALFORMED_QUERY", ""),
+        (&["delete", "doc.md", "Alpha?page=0"], "MALFORMED_QUERY", ""),
         (&["delete", "none.md", "Alpha"], "NAMESPACE_NOT_FOUND", ""),
     ];
     for (arguments, code, hint) in cases {

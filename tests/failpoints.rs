@@ -313,3 +313,25 @@ fn a_commit_while_the_index_is_opened_makes_no_hit_twice() {
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(library::hits(&answer).len(), 2 * DOCUMENTS);
 }
+
+/// Who is told of a fault makes an edit again: after the rename there is none.
+#[test]
+fn a_fault_after_the_rename_says_that_the_file_was_changed() {
+    let first: Versions = vec![Some(1); DOCUMENTS];
+    let content = library::document(5, 7);
+    let edit = ["replace", &library::path(5), "@1", "--content", &content];
+    for points in ["edit-renamed=return", "before-commit=2*off->return", "before-checkpoint=return"]
+    {
+        let place = changed(&first, &first);
+        let output = run(&place, &edit, points);
+        assert_eq!(of_files(&place, DOCUMENTS)[5], Some(7), "{points}: {output:?}");
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), &told["success"]), (Some(0), &true.into()), "{points}");
+        let warning = &told["warnings"][0];
+        assert_eq!(warning["code"], "EDIT_UNFINISHED", "{points}: {told}");
+        assert!(warning["message"].as_str().unwrap().contains("the file was changed"));
+        place.run(&["status"]).success();
+        assert_eq!(of_store(&place, DOCUMENTS)[5], Some(7), "{points}");
+        place.assert_in_step();
+    }
+}

@@ -136,6 +136,8 @@ fn a_full_disk_is_told_and_loses_nothing() {
             if answer.status != 0 {
                 refused += 1;
                 assert_eq!(answer.ends(2).code(), "IO", "{name} with {free} bytes free");
+                let is_edited = name == "edit" && of_files(&disk, DOCUMENTS)[5] == Some(2);
+                assert!(!is_edited, "the file was changed, and the answer is a fault");
             }
             // Questions are answered without room, too.
             let answer = disk.run(&["search", "-F", "line", "--limit", "0"]);
@@ -341,6 +343,16 @@ fn with_faults(
     let said = serde_json::from_slice::<Value>(&output.stdout);
     let is_acknowledged =
         status == Some(0) && said.as_ref().is_ok_and(|said| said.get("hits").is_none());
+    // Who is told of a fault makes the edit again: a file that was changed is told as such.
+    let text = String::from_utf8_lossy(&[output.stdout.clone(), output.stderr.clone()].concat())
+        .into_owned();
+    if name == "edit"
+        && status == Some(2)
+        && !text.is_empty()
+        && of_files(&place, DOCUMENTS)[5] == Some(2)
+    {
+        assert!(text.contains("the file was changed"), "{below:?}: {text}");
+    }
     // A file that could not be read is told, and stays as it was.
     let is_told = match &said {
         Ok(said) => said["skipped"][0].is_object(),

@@ -420,10 +420,23 @@ fn edits_are_offered_only_with_leave() {
     assert_eq!(file(), "# One\n\nnew\n\n# Three\n\n# Two\n\nmore\n");
     let found = server.json("find", &json!({ "pattern": "Three" }));
     assert_eq!(found["matches"].as_array().unwrap().len(), 1);
+    // An address needs no document.
+    let by_address =
+        json!({ "edits": [{ "operation": "replace", "section": "a.md::Two", "content": "less" }] });
+    assert_eq!(server.json("edit", &by_address)["success"], true);
+    assert!(file().ends_with("# Two\n\nless\n"));
+    let nothing = json!({ "edits": [{ "operation": "replace", "section": "a.md::Two" }] });
+    let (text, is_error) = server.call("edit", &nothing);
+    assert!(is_error && text.contains("EMPTY_CONTENT") && text.contains("edit 1: "), "{text}");
     // Faults change nothing and say what to do.
     place.write("a.md", "# One\n\nchanged by somebody\n");
     let (text, is_error) = server.call("edit", &edit);
     assert!(is_error && text.contains("CONFLICT") && text.contains("mdsel ingest"), "{text}");
+    let refreshed = json!({ "document": "a.md", "refresh": true, "edits": [
+        { "operation": "replace", "section": "One", "content": "fresh" },
+    ]});
+    assert_eq!(server.json("edit", &refreshed)["success"], true);
+    assert_eq!(file(), "# One\n\nfresh\n");
     let unknown = json!({ "document": "a.md", "edits": [
         { "operation": "delete", "section": "One", "recursive": true },
     ]});

@@ -18,6 +18,8 @@ mod checks;
 mod context;
 mod corpus;
 mod damage;
+mod edit_effects;
+mod edit_rules;
 mod edits;
 mod faults;
 mod findings;

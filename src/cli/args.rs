@@ -577,7 +577,7 @@ pub(super) struct EditOptions {
     /// Only tell what would change, as a unified diff
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Edit only where the section, or the file, has this hash, as `read` tells it
+    /// Edit only where the place, or the file, has this hash, as `read` gives it for the same words
     #[arg(long, value_name = "HASH")]
     pub(super) expect: Option<String>,
     /// Let a unique part of a title name the section
@@ -589,10 +589,10 @@ pub(super) struct EditOptions {
     pub(super) wait: u64,
 }
 
-/// New content; standard input where neither is given.
+/// New content; standard input where neither is given. Nothing at all is refused.
 #[derive(Debug, Args)]
 pub(super) struct ContentArgs {
-    /// The new content
+    /// The new content; '' empties the place
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "content_file")]
     pub(super) content: Option<String>,
     /// The file that holds the new content; - for standard input
@@ -605,12 +605,12 @@ pub(super) struct ContentArgs {
 #[command(after_help = "Example: mdsel replace guide Install --content 'Run the installer.'")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct ReplaceArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
+    /// The document; or an address, where nothing follows
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
+    pub(super) first: String,
     /// The place in it: a slug path, an exact title, @LINE, a selector, @frontmatter, ldmd:ID
     #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
-    pub(super) section: String,
+    pub(super) section: Option<String>,
     #[command(flatten)]
     pub(super) content: ContentArgs,
     /// Leave child sections as they are
@@ -625,6 +625,9 @@ pub(super) struct ReplaceArgs {
     /// Let headings of the content leave the section
     #[arg(long)]
     pub(super) allow_escape: bool,
+    /// Let titles, links or blocks outside the place change
+    #[arg(long)]
+    pub(super) allow_change: bool,
     #[command(flatten)]
     pub(super) options: EditOptions,
 }
@@ -635,12 +638,12 @@ pub(super) struct ReplaceArgs {
     after_help = "Example: mdsel insert guide Install --position last_child --content-file new.md"
 )]
 pub(super) struct InsertArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
+    /// The document; or an address, where nothing follows
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
+    pub(super) first: String,
     /// The place beside or below which the content goes
-    #[arg(value_name = "ANCHOR", add = ArgValueCompleter::new(sections))]
-    pub(super) anchor: String,
+    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
+    pub(super) section: Option<String>,
     #[command(flatten)]
     pub(super) content: ContentArgs,
     /// Where it goes
@@ -655,6 +658,9 @@ pub(super) struct InsertArgs {
     /// Insert it beside an equal section
     #[arg(long)]
     pub(super) allow_duplicate: bool,
+    /// Let titles, links or blocks outside the place change
+    #[arg(long)]
+    pub(super) allow_change: bool,
     #[command(flatten)]
     pub(super) options: EditOptions,
 }
@@ -677,15 +683,21 @@ pub(super) enum PositionName {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel delete guide 'Install/From source' --dry-run")]
 pub(super) struct DeleteArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
+    /// The document; or an address, where nothing follows
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
+    pub(super) first: String,
     /// The place that goes, with all below it
     #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
-    pub(super) section: String,
-    /// Keep child sections, which then stand below another section
+    pub(super) section: Option<String>,
+    /// Keep child sections, which are then below another section
     #[arg(long)]
     pub(super) no_children: bool,
+    /// Let what follows come under another section
+    #[arg(long)]
+    pub(super) allow_escape: bool,
+    /// Let titles, links or blocks outside the place change
+    #[arg(long)]
+    pub(super) allow_change: bool,
     #[command(flatten)]
     pub(super) options: EditOptions,
 }

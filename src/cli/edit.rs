@@ -10,7 +10,7 @@ use super::args::{
 use super::input::{read, standard_input};
 use super::{Status, store};
 use crate::edit::plan::{Allow, Position, Scope};
-use crate::edit::{self, Answer, Edit, Line, Operation, Report, Request};
+use crate::edit::{self, Answer, Edit, Line, Operation, Report, Request, checked_content};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Outcome;
 
@@ -24,11 +24,12 @@ pub(super) fn replace(global: &Global, arguments: &ReplaceArgs) -> Result<Status
         allow: Allow {
             drop: arguments.allow_drop,
             escape: arguments.allow_escape,
+            change: arguments.allow_change,
             duplicate: false,
         },
-        ..of(&arguments.section, &arguments.options)
+        ..of(&arguments.options)
     };
-    run(global, &arguments.document, vec![edit], &arguments.options, false)
+    one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
 }
 
 pub(super) fn insert(global: &Global, arguments: &InsertArgs) -> Result<Status> {
@@ -41,17 +42,23 @@ pub(super) fn insert(global: &Global, arguments: &InsertArgs) -> Result<Status> 
         allow: Allow {
             drop: false,
             escape: arguments.allow_escape,
+            change: arguments.allow_change,
             duplicate: arguments.allow_duplicate,
         },
-        ..of(&arguments.anchor, &arguments.options)
+        ..of(&arguments.options)
     };
-    run(global, &arguments.document, vec![edit], &arguments.options, false)
+    one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
 }
 
 pub(super) fn delete(global: &Global, arguments: &DeleteArgs) -> Result<Status> {
     let operation = Operation::Delete { scope: scope(arguments.no_children) };
-    let edit = Edit { operation, ..of(&arguments.section, &arguments.options) };
-    run(global, &arguments.document, vec![edit], &arguments.options, false)
+    let allow = Allow {
+        escape: arguments.allow_escape,
+        change: arguments.allow_change,
+        ..Allow::default()
+    };
+    let edit = Edit { operation, allow, ..of(&arguments.options) };
+    one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
 }
 
 pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
@@ -59,23 +66,43 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
         .map_err(|_| Error::new(ErrorKind::Usage, "the batch is not UTF-8"))?;
     let mut edits = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let fault = |message: &dyn std::fmt::Display| {
-            Error::new(ErrorKind::Usage, format!("line {number} of the batch: {message}"))
+        let origin = format!("line {number} of the batch");
+        let line: Line = serde_json::from_str(line).map_err(|error| {
+            Error::new(ErrorKind::Usage, format!("{origin}: {error}"))
                 .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}")
-        };
-        let line: Line = serde_json::from_str(line).map_err(|error| fault(&error))?;
-        edits.push(line.into_edit(arguments.options.fuzzy).map_err(|error| fault(&error))?);
+        })?;
+        let edit = line.into_edit(origin.clone(), arguments.options.fuzzy);
+        edits.push(edit.map_err(|error| error.in_part(&origin))?);
     }
-    run(global, &arguments.document, edits, &arguments.options, true)
+    if edits.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, "the batch holds no edit")
+            .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}"));
+    }
+    run(global, Some(&arguments.document), edits, &arguments.options, true)
 }
 
-fn of(section: &str, options: &EditOptions) -> Edit {
+/// Makes one edit, of a section in a document or of an address.
+fn one(
+    global: &Global,
+    first: &str,
+    section: Option<&str>,
+    edit: Edit,
+    options: &EditOptions,
+) -> Result<Status> {
+    let document = section.map(|_| first);
+    let section = section.unwrap_or(first).to_owned();
+    run(global, document, vec![Edit { section, ..edit }], options, false)
+}
+
+/// An edit with these options, of which the place and the operation are not known yet.
+fn of(options: &EditOptions) -> Edit {
     Edit {
-        section: section.to_owned(),
+        section: String::new(),
         operation: Operation::Delete { scope: Scope::Subtree },
         allow: Allow::default(),
         expect: options.expect.clone(),
         is_fuzzy: options.fuzzy,
+        origin: None,
     }
 }
 
@@ -95,19 +122,17 @@ fn position(name: PositionName) -> Position {
 /// The content that is given, or what standard input holds.
 fn content(arguments: &ContentArgs) -> Result<Vec<u8>> {
     match (&arguments.content, &arguments.content_file) {
-        (Some(text), _) => Ok(text.clone().into_bytes()),
-        (None, Some(path)) => read(path),
-        (None, None) if io::stdin().is_terminal() => {
-            Err(Error::new(ErrorKind::Usage, "no content was given")
-                .with_hint("give it with --content, --content-file, or by standard input"))
-        }
-        (None, None) => standard_input(),
+        (Some(text), _) => checked_content(Some(text.clone().into_bytes()), true),
+        (None, Some(path)) => checked_content(Some(read(path)?), false),
+        (None, None) if io::stdin().is_terminal() => checked_content(None, false),
+        // Where it is closed the system says that it cannot be read.
+        (None, None) => checked_content(standard_input().ok(), false),
     }
 }
 
 fn run(
     global: &Global,
-    document: &str,
+    document: Option<&str>,
     edits: Vec<Edit>,
     options: &EditOptions,
     is_batch: bool,
@@ -122,9 +147,10 @@ fn run(
     };
     let request = Request {
         store: &store::existing(global)?,
-        document: document.to_owned(),
+        document: document.map(str::to_owned),
         edits,
         is_dry_run,
+        is_refresh: global.refresh,
         wait: Duration::from_secs(options.wait),
         confirm: &|report| global.can_tell(&answer(Some(report.clone()), Vec::new())),
     };
@@ -132,9 +158,15 @@ fn run(
         Ok(report) => answer(Some(report), Vec::new()),
         Err(fault) => answer(None, vec![fault]),
     };
+    let is_changed = answer.report.as_ref().is_some_and(|report| report.before != report.after);
     // A trial is a diff, unless it is asked for otherwise.
     let is_diff = is_dry_run && global.format.is_none() && answer.outcome() == Outcome::All;
     let format = if is_diff { Some(FormatName::Raw) } else { global.format };
-    Global { format, ..global.clone() }.print_list(&answer)?;
+    let printed = Global { format, ..global.clone() }.print_list(&answer);
+    if is_changed && !is_dry_run {
+        printed.map_err(|error| error.in_part("the file was changed; do not repeat the edit"))?;
+    } else {
+        printed?;
+    }
     Ok(answer.outcome().into())
 }

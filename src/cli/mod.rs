@@ -176,11 +176,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Status {
 /// object on standard output, as far as the budget has room for it.
 fn fault(error: &Error, is_json: bool, max_chars: Option<usize>) -> Status {
     if is_json && error.kind() != ErrorKind::BudgetTooSmall {
-        let object = serde_json::json!({ "error": {
-            "code": error.kind().code(),
-            "message": error.to_string(),
-            "hint": error.hints().join("; "),
-        }});
+        let object = serde_json::json!({ "error": error.to_json() });
         let line = json::compact(&object);
         if max_chars.is_none_or(|most| line.chars().count() < most) {
             drop(writeln!(io::stdout().lock(), "{line}"));
@@ -188,7 +184,8 @@ fn fault(error: &Error, is_json: bool, max_chars: Option<usize>) -> Status {
     }
     let hints = error.hints().iter().filter(|hint| !hint.is_empty());
     let hint = hints.map(|hint| format!(" ({hint})")).collect::<String>();
-    let line = format!("mdsel: {}: {error}{hint}", error.kind().code());
+    let reason = error.reason().map_or_else(String::new, |reason| format!(" ({reason})"));
+    let line = format!("mdsel: {}{reason}: {error}{hint}", error.kind().code());
     drop(writeln!(io::stderr().lock(), "{}", sanitize::line(&line)));
     Status::Fault
 }

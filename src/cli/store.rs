@@ -1,15 +1,12 @@
 //! Finding the store, and bringing it up to date before it is asked.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::args::Global;
-use super::progress::Silent;
 use super::remark;
 use crate::edit;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{self, OptionChanges, Paths};
-use crate::limits;
+use crate::ingest::{self, Paths};
 use crate::query::Library;
 use crate::store::{FullText, Snapshot};
 
@@ -141,16 +138,7 @@ pub(super) fn open_fresh(
 
 /// Brings documents of the store at `store` up to date.
 fn refresh(store: &Path, paths: Paths<'_>) -> Result<()> {
-    let request = ingest::Request {
-        store,
-        root: None,
-        folder: store,
-        paths,
-        options: OptionChanges::default(),
-        force: false,
-        wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
-    };
-    let report = ingest::run(&request, &Silent)?;
+    let report = ingest::refresh(store, paths)?;
     for skipped in &report.skipped {
         remark(&format!("skipped {}: {}", skipped.file, skipped.reason));
     }

@@ -92,7 +92,7 @@ impl One<'_> {
                 map.serialize_entry("new_line_end", &done.new_lines.end)?;
             }
         }
-        if !done.removed_sections.is_empty() && done.operation != "delete" {
+        if !done.removed_sections.is_empty() {
             map.serialize_entry("removed_sections", &done.removed_sections)?;
         }
         if !done.reparented.is_empty() {
@@ -102,6 +102,19 @@ impl One<'_> {
                 .map(|moved| serde_json::json!({ "from": moved.from, "to": moved.to }))
                 .collect();
             map.serialize_entry("reparented", &moved)?;
+        }
+        if !done.kept_definitions.is_empty() {
+            map.serialize_entry("kept_definitions", &done.kept_definitions)?;
+        }
+        if !done.renumbered.is_empty() {
+            let renumbered: Vec<_> = done
+                .renumbered
+                .iter()
+                .map(
+                    |one| serde_json::json!({ "title": one.title, "from": one.from, "to": one.to }),
+                )
+                .collect();
+            map.serialize_entry("renumbered", &renumbered)?;
         }
         for (name, is_so) in
             [("stripped_heading", done.stripped_heading), ("unchanged", done.is_noop)]
@@ -134,6 +147,9 @@ impl Serialize for Answer {
                 all => map.serialize_entry("edits", &all.iter().map(one).collect::<Vec<_>>())?,
             }
             map.serialize_entry("file", &report.file)?;
+            if !report.broken_links.is_empty() {
+                map.serialize_entry("broken_links", &report.broken_links)?;
+            }
             map.serialize_entry("hash_before", &short_hash(&report.before))?;
             map.serialize_entry("hash_after", &short_hash(&report.after))?;
             if !self.with_content {

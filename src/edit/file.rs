@@ -57,6 +57,7 @@ impl<'a> Place<'a> {
             folder = rustix::fs::openat(&folder, part, flags | OFlags::NOFOLLOW, Mode::empty())
                 .map_err(|error| match error {
                     rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => outside(path),
+                    rustix::io::Errno::NOENT => gone(path),
                     error => Error::io(Path::new(path), error.into()),
                 })?;
         }
@@ -80,22 +81,29 @@ impl<'a> Place<'a> {
         let file = match opened {
             Ok(file) => File::from(file),
             Err(rustix::io::Errno::LOOP) => {
-                return Err(self.refused("it is a symbolic link", "edit the file that it leads to"));
+                return Err(self.refused(
+                    "it is a symbolic link",
+                    "edit the file that it leads to, where that is a document of the store",
+                ));
             }
+            Err(rustix::io::Errno::NOENT) => return Err(gone(&self.path.to_string_lossy())),
             Err(error) => return Err(self.io(error)),
         };
         let metadata = file.metadata().map_err(|error| self.io(error))?;
         if !metadata.is_file() {
-            return Err(self.refused("it is not a regular file", "name another document"));
+            return Err(self.refused(
+                "it is not a regular file",
+                "put a file in its place, or forget the document with `mdsel ingest`",
+            ));
         }
         if metadata.nlink() > 1 {
-            let hint = "make it a file of its own, as with `cp` and `mv`";
+            let hint = "make it a file of its own: `cp FILE NEW && mv NEW FILE`";
             return Err(self.refused("the file has another name (hard link)", hint));
         }
         if metadata.mode() & 0o222 == 0 {
             let message = format!("{}: the file is read-only", self.path.display());
             return Err(Error::new(ErrorKind::ReadOnly, message)
-                .with_hint("give it write permission first"));
+                .with_hint("make it writable first: `chmod u+w FILE`"));
         }
         Ok(file)
     }
@@ -141,8 +149,7 @@ impl<'a> Place<'a> {
         let now = self.file()?.metadata().map_err(|error| self.io(error))?;
         if Seen::of(&now) != *seen {
             let message = format!("{}: the file was changed meanwhile", self.path.display());
-            return Err(Error::new(ErrorKind::Conflict, message)
-                .with_hint("bring it up to date with `mdsel ingest`, and look at it again"));
+            return Err(conflict(message));
         }
         failpoint!(EDIT_BEFORE_RENAME);
         rustix::fs::renameat(&self.folder, temporary, &self.folder, self.name.as_str())
@@ -163,9 +170,24 @@ impl<'a> Place<'a> {
     }
 }
 
+/// The file is not the one that the edit was made for.
+pub(super) fn conflict(message: String) -> Error {
+    Error::new(ErrorKind::Conflict, message).with_hint(
+        "bring it up to date with `mdsel ingest`, read it again, and then edit it; --refresh does the \
+         first of these",
+    )
+}
+
+fn gone(path: &str) -> Error {
+    Error::new(ErrorKind::Conflict, format!("{path}: the file is gone"))
+        .with_hint("restore the file, or forget the document with `mdsel ingest`")
+}
+
 fn outside(path: &str) -> Error {
     Error::new(ErrorKind::OutsideRoot, format!("{path}: its folder is not one below the root"))
-        .with_hint("edit the file where it really lies")
+        .with_hint(
+            "replace the link by a folder, or ingest the folder that it leads to and edit there",
+        )
 }
 
 /// The beginning of the name of every temporary file.

@@ -6,6 +6,7 @@
 use serde::Deserialize;
 
 use super::change::{Edit, Operation};
+use super::content::checked_content;
 use super::plan::{Allow, Position, Scope};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -31,6 +32,10 @@ pub struct Line {
     allow_escape: bool,
     #[serde(default)]
     allow_duplicate: bool,
+    #[serde(default)]
+    allow_change: bool,
+    #[serde(default)]
+    fuzzy: bool,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -42,20 +47,22 @@ enum OperationName {
 }
 
 impl Line {
-    /// The edit that it describes; `is_fuzzy` where a unique part of a title may name its place.
-    pub fn into_edit(self, is_fuzzy: bool) -> Result<Edit> {
+    /// The edit that it describes, which messages call `origin`; `is_fuzzy` where a unique part of a
+    /// title may name its place although it does not say so.
+    pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
         let scope = if self.no_children { Scope::Own } else { Scope::Subtree };
         let content = self.content.map(String::into_bytes);
         let operation = match (self.operation, content) {
             (OperationName::Delete, None) => Operation::Delete { scope },
             (OperationName::Delete, Some(_)) => return Err(usage("delete takes no content")),
-            (_, None) => return Err(usage("no content")),
-            (OperationName::Replace, Some(content)) => {
-                Operation::Replace { content, scope, keep_heading: !self.no_keep_heading }
-            }
-            (OperationName::Insert, Some(content)) => Operation::Insert {
-                content,
+            (OperationName::Replace, content) => Operation::Replace {
+                content: checked_content(content, true)?,
+                scope,
+                keep_heading: !self.no_keep_heading,
+            },
+            (OperationName::Insert, content) => Operation::Insert {
+                content: checked_content(content, true)?,
                 position: self.position.unwrap_or(Position::After),
                 relevel: self.relevel,
             },
@@ -64,7 +71,15 @@ impl Line {
             drop: self.allow_drop,
             escape: self.allow_escape,
             duplicate: self.allow_duplicate,
+            change: self.allow_change,
         };
-        Ok(Edit { section: self.section, operation, allow, expect: self.expect, is_fuzzy })
+        Ok(Edit {
+            section: self.section,
+            operation,
+            allow,
+            expect: self.expect,
+            is_fuzzy: is_fuzzy || self.fuzzy,
+            origin: Some(origin),
+        })
     }
 }

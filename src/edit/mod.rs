@@ -1,18 +1,23 @@
 //! Edits: sections of files replaced, inserted and deleted, and nothing else changed.
 //!
 //! [`plan`] computes which bytes of a file take the place of which, or why not, and is pure; `change`
-//! turns requests by address into such plans; `file` replaces a file within the root; [`edit()`] does all
-//! of it and brings the store along. Invariant (contract, section 11): a file is the old one or the new
-//! one, never anything else, and the store is of one of them; an edit that was acknowledged is in both.
+//! turns requests by address into such plans, and `hint` says what to do instead of one that was
+//! refused; `content` takes what is to be put in; `file` replaces a file within the root; [`edit()`] does
+//! all of it and brings the store along. Invariant (contract, section 11): a file is the old one or the
+//! new one, never anything else, and the store is of one of them; an edit that was acknowledged is in
+//! both.
 
 mod answer;
 mod change;
+mod content;
 mod file;
+mod hint;
 mod line;
 pub mod plan;
 
 pub use answer::Answer;
 pub use change::{Done, Edit, Operation};
+pub use content::checked_content;
 pub(crate) use file::is_temporary;
 pub use line::Line;
 
@@ -22,22 +27,29 @@ use std::time::Duration;
 use crate::address::Fault;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
-use crate::ingest::resolved;
-use crate::query::{Library, documents};
-use crate::store::{EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer, packed};
-use change::Version;
+use crate::ingest::{self, Paths, resolved};
+use crate::links::Outgoing;
+use crate::markdown;
+use crate::query::links::broken::{BrokenLink, Changed, broken_by};
+use crate::query::{Library, Named, named};
+use crate::store::{
+    EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer, packed_version,
+};
+use change::Current;
 use file::{Place, Seen};
 
 /// What to edit.
 pub struct Request<'a> {
     /// The store file, absolute.
     pub store: &'a Path,
-    /// The document by name.
-    pub document: String,
-    /// The edits, each made behind those before it; all of them, or none.
+    /// The document by name; `None` where each edit names its place by an address.
+    pub document: Option<String>,
+    /// The edits, each made after those before it; all of them, or none.
     pub edits: Vec<Edit>,
     /// Whether only to tell what would be done.
     pub is_dry_run: bool,
+    /// Whether to bring the document up to date first.
+    pub is_refresh: bool,
     /// How long to wait for another writer.
     pub wait: Duration,
     /// Asked last before anything is written: whether what is about to be done can be told.
@@ -53,8 +65,10 @@ pub struct Report {
     pub done: Vec<Done>,
     /// The bytes before all edits.
     pub before: Vec<u8>,
-    /// The bytes behind them.
+    /// The bytes after them.
     pub after: Vec<u8>,
+    /// Links that lead into the document and lead nowhere after the edits.
+    pub broken_links: Vec<BrokenLink>,
     /// Remarks.
     pub warnings: Vec<Warning>,
 }
@@ -62,52 +76,135 @@ pub struct Report {
 /// Makes edits of one document; the inner fault says that a place is not there.
 pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>> {
     let store = resolved(request.store)?;
+    let refreshed = if request.is_refresh { refresh(&store, request)? } else { Vec::new() };
     // Held from before the file is read until the store is written: two edits at once come one
-    // behind the other.
+    // after the other.
     let mut writer = Writer::open(&store, request.wait)?;
-    let warnings = recover(&mut writer)?;
+    let mut warnings = refreshed;
+    warnings.extend(recover(&mut writer)?);
     let snapshot = Snapshot::open(&store)?;
     let library = Library::new(&snapshot);
-    let stored = match documents::one(&library, &request.document)? {
-        Ok(stored) => stored,
+    let places = match places(&library, request)? {
+        Ok(places) => places,
         Err(fault) => return Ok(Err(fault)),
+    };
+    let Some(stored) = places.first().map(|named| named.stored.clone()) else {
+        return Err(
+            Error::new(ErrorKind::Usage, "there is no edit").with_hint("give at least one edit")
+        );
     };
     let path = stored.path.clone();
     let place = Place::open(snapshot.root(), &path)?;
     let (before, seen) = place.read(snapshot.options().max_file_bytes)?;
     if *blake3::hash(&before).as_bytes() != stored.hash {
         let message = format!("{}: the file is not the one that is stored", stored.path);
-        return Err(Error::new(ErrorKind::Conflict, message)
-            .with_hint("bring it up to date with `mdsel ingest`, and look at it again"));
+        return Err(file::conflict(message));
     }
-    let mut version = Version::new(stored.clone(), before.clone());
+    let mut current = Current::new(stored.clone(), before.clone());
+    let original = current.document().clone();
     let mut done = Vec::new();
-    for edit in &request.edits {
-        match version.make(edit)? {
-            Ok(one) => done.push(one),
-            Err(fault) => return Ok(Err(fault)),
+    for (edit, named) in request.edits.iter().zip(&places) {
+        match current.make(edit, &named.locator, named.is_address) {
+            Ok(Ok(one)) => done.push(one),
+            Ok(Err(fault)) => return Ok(Err(of_edit(fault, edit))),
+            Err(error) => {
+                return Err(match &edit.origin {
+                    Some(origin) => error.in_part(origin),
+                    None => error,
+                });
+            }
         }
     }
-    let after = version.into_bytes();
-    drop(library);
+    let links = Outgoing::of(current.version().document(), current.version().markup());
+    let changed = Changed {
+        document: current.document().clone(),
+        links: &links,
+        bytes: current.version().bytes(),
+    };
+    let broken_links = broken_by(&library, &original, &before, &changed)?;
+    let version = current.into_version();
+    drop((library, original));
     drop(snapshot);
+    let after = version.bytes().to_vec();
     if after.len() as u64 > writer.options()?.unwrap_or_default().max_file_bytes {
         return Err(crate::limits::exceeded("max-file-size"));
     }
-    let mut report = Report { file: stored.path, done, before, after, warnings };
+    warnings.extend(done.iter().flat_map(|done| done.warnings.iter().cloned()));
+    let mut report = Report { file: path.clone(), done, before, after, broken_links, warnings };
     (request.confirm)(&report)?;
-    if !request.is_dry_run && report.after != report.before {
-        write(&mut writer, &place, &seen, &mut report)?;
+    let is_written = !request.is_dry_run && report.after != report.before;
+    if is_written {
+        write(&mut writer, &place, &seen, version, &mut report)?;
     }
-    report.warnings.extend(writer.close()?);
+    match writer.close() {
+        Ok(warnings) => report.warnings.extend(warnings),
+        Err(error) if is_written => report.warnings.push(unfinished(&error)),
+        Err(error) => return Err(error),
+    }
     Ok(Ok(report))
 }
 
-/// Writes file and store. What may want for room comes first, and the rename, which wants for none, last:
-/// behind a fault both are as they were, or the note of it lets the next command end it.
-fn write(writer: &mut Writer, place: &Place<'_>, seen: &Seen, report: &mut Report) -> Result<()> {
+/// The place of each edit, all in one document.
+fn places(
+    library: &Library<'_>,
+    request: &Request<'_>,
+) -> Result<std::result::Result<Vec<Named>, Fault>> {
+    let mut places: Vec<Named> = Vec::with_capacity(request.edits.len());
+    for edit in &request.edits {
+        // Where no document is given, the first address names the one of all edits.
+        let document = match (&request.document, places.first()) {
+            (Some(document), _) => Some(document.clone()),
+            (None, Some(first)) => Some(crate::address::namespace::encode(&first.stored.path)),
+            (None, None) => None,
+        };
+        match named(library, document.as_deref(), &edit.section, edit.is_fuzzy)? {
+            Ok(named) => places.push(named),
+            Err(fault) => return Ok(Err(of_edit(fault, edit))),
+        }
+    }
+    Ok(Ok(places))
+}
+
+/// A fault of the place of `edit`, which says which one of several it is.
+fn of_edit(mut fault: Fault, edit: &Edit) -> Fault {
+    if let Some(origin) = &edit.origin {
+        fault.message = format!("{origin}: {}", fault.message);
+    }
+    fault
+}
+
+/// Brings the documents of the edits up to date; all of them where one is not known yet.
+fn refresh(store: &Path, request: &Request<'_>) -> Result<Vec<Warning>> {
+    let paths = {
+        let snapshot = Snapshot::open(store)?;
+        let places = places(&Library::new(&snapshot), request)?;
+        places
+            .ok()
+            .map(|places| places.into_iter().map(|named| named.stored.path).take(1).collect())
+    };
+    let paths: Option<Vec<String>> = paths;
+    let report =
+        ingest::refresh(store, paths.as_ref().map_or(Paths::All, |paths| Paths::Stored(paths)))?;
+    let skipped = report
+        .skipped
+        .iter()
+        .map(|skipped| Warning::new("SKIPPED", format!("{}: {}", skipped.file, skipped.reason)));
+    Ok(skipped.chain(report.warnings.iter().cloned()).collect())
+}
+
+/// Writes file and store. What may lack room comes first, and the rename, which needs none, last: after
+/// a fault before it both are as they were, or the note of the edit lets the next command end it. After
+/// the rename the edit is made, and faults are warnings: who repeats an edit that was made makes it
+/// twice.
+fn write(
+    writer: &mut Writer,
+    place: &Place<'_>,
+    seen: &Seen,
+    version: plan::Version,
+    report: &mut Report,
+) -> Result<()> {
     // Whatever may be refused is refused before anything is touched.
-    let document = pack(&report.file, report.after.clone())?;
+    let document = pack(&report.file, version)?;
     let (path, temporary) = (report.file.clone(), file::temporary_name());
     let intent = EditIntent { path, temporary, new_hash: document.hash };
     let note = writer.note_intent(&intent)?;
@@ -124,25 +221,34 @@ fn write(writer: &mut Writer, place: &Place<'_>, seen: &Seen, report: &mut Repor
     }
     if let Err(error) = place.put_in_place(&intent.temporary, seen) {
         place.remove_temporary(&intent.temporary);
-        put(writer, pack(&report.file, report.before.clone())?)?;
+        put(writer, pack(&report.file, plan::Version::read(report.before.clone()))?)?;
         forget(writer, note)?;
         return Err(error);
     }
-    // The edit is made: a folder that is not synced may forget it, and the note tells the next command
-    // to look.
-    place.sync_folder()?;
-    if let Err(error) = forget(writer, note) {
-        report.warnings.push(Warning::new("EDIT_NOTED", format!("the edit is made; {error}")));
+    // The note stays where something fails from here on: the next command compares file and store.
+    if let Err(error) = place.sync_folder().and_then(|()| forget(writer, note)) {
+        report.warnings.push(unfinished(&error));
     }
     Ok(())
 }
 
-/// Makes of the new bytes of a file what the store wants.
-fn pack(path: &str, bytes: Vec<u8>) -> Result<PackedDocument> {
+/// The remark that the file was changed although something failed after that.
+fn unfinished(error: &Error) -> Warning {
+    let message = format!(
+        "the file was changed, so do not repeat the edit; after that this failed: {error}; the next \
+         command brings the store in line"
+    );
+    Warning::new("EDIT_UNFINISHED", message)
+}
+
+/// Makes of a new version of a file what the store wants.
+fn pack(path: &str, version: plan::Version) -> Result<PackedDocument> {
+    let (bytes, document, markup) = version.into_parts();
     let hash = *blake3::hash(&bytes).as_bytes();
     // A file written just now may change once more within the same tick: it is looked at again.
     let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
-    packed(path.to_owned(), bytes, hash, state, &mut Packer::new()?)?
+    let path_of = path.to_owned();
+    packed_version(path_of, bytes, hash, state, document, markup, &mut Packer::new()?)?
         .map_err(|reason| Error::new(ErrorKind::EditRefused, format!("{path}: {reason}")))
 }
 
@@ -181,8 +287,8 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
         let is_behind = stored.is_some_and(|stored| {
             stored.hash != hash && [stored.hash, hash].contains(&intent.new_hash)
         });
-        if is_behind && let Ok(document) = pack(&intent.path, bytes) {
-            put(writer, document)?;
+        if is_behind && markdown::refusal(&bytes).is_none() {
+            put(writer, pack(&intent.path, plan::Version::read(bytes))?)?;
             failpoint!(RECOVERY_STORED);
         }
         forget(writer, note)?;

@@ -85,6 +85,26 @@ impl OptionChanges {
     }
 }
 
+/// Brings `paths` of the store at `store` up to date, with the options that it was made with.
+pub fn refresh(store: &Path, paths: Paths<'_>) -> Result<Report> {
+    /// Told nothing.
+    struct Silent;
+    impl Progress for Silent {
+        fn start(&self, _: usize) {}
+        fn advance(&self) {}
+    }
+    let request = Request {
+        store,
+        root: None,
+        folder: store,
+        paths,
+        options: OptionChanges::default(),
+        force: false,
+        wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+    };
+    run(&request, &Silent)
+}
+
 /// Told how far an ingest is.
 pub trait Progress {
     /// So many files are to be read.

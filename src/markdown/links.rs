@@ -49,13 +49,24 @@ pub struct Link {
     pub line: usize,
 }
 
+/// A link or image in the text of a document that leads out of its library; autolinks are not listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalLink {
+    /// How it is written.
+    pub kind: LinkKind,
+    /// The destination, as [`Link::target`].
+    pub target: String,
+    /// Offset of its first byte in the file.
+    pub offset: usize,
+}
+
 /// The links of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// In document order.
     pub list: Vec<Link>,
-    /// How many links and images, autolinks left aside, have an external target; they are not kept.
-    pub external: usize,
+    /// Those with an external target, in document order. The store does not keep them.
+    pub external: Vec<ExternalLink>,
     /// Whether there are more than the caps allow.
     pub(super) too_many: bool,
     /// Lines, 1-based, where a text begins that was not read because its brackets nest too deeply.
@@ -152,15 +163,15 @@ impl Reader<'_> {
         } else {
             return;
         };
+        let offset = self.base + node.srcmap.map_or(0, |place| place.get_byte_offsets().0);
         if is_external {
-            self.links.external += 1;
+            self.links.external.push(ExternalLink { kind, target: target.clone(), offset });
             return;
         }
         let mut text = node.cast::<Wikilink>().map_or_else(|| plain_text(node), |l| l.text.clone());
         if let Some((end, _)) = text.char_indices().nth(limits::MAX_LINK_TEXT_CHARS) {
             text.truncate(end);
         }
-        let offset = self.base + node.srcmap.map_or(0, |place| place.get_byte_offsets().0);
         self.links.list.push(Link {
             kind,
             target: target.clone(),
@@ -322,7 +333,7 @@ mod tests {
     fn external_targets_are_counted() {
         let text = "[a](http://b) ![c](//d/e) [f](mailto:g@h) <http://i> [[http://j]] [k](C:/l)";
         let document = crate::markdown::parse(text.as_bytes());
-        assert_eq!(document.links.external, 4);
+        assert_eq!(document.links.external.len(), 4);
         assert_eq!(document.links.list.len(), 1);
         assert!(is_external("xref:a.b") && !is_external("a/b:c") && !is_external("a b:c"));
     }

@@ -80,8 +80,16 @@ pub fn refusal(file: &[u8]) -> Option<&'static str> {
     file.contains(&0).then_some("binary (holds NUL bytes)")
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many bytes this thread has parsed.
+    pub(crate) static PARSED_BYTES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Parses the bytes of a file.
 pub fn parse(file: &[u8]) -> Document {
+    #[cfg(test)]
+    PARSED_BYTES.set(PARSED_BYTES.get() + file.len());
     let lines = LineIndex::new(file);
     let mut diagnostics = Vec::new();
     let start = if file.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };

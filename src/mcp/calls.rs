@@ -397,16 +397,22 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Edit {
-    document: String,
+    document: Option<String>,
     edits: Vec<Line>,
     #[serde(default)]
     dry_run: bool,
+    #[serde(default)]
+    refresh: bool,
 }
 
 fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
-    let Edit { document, edits, dry_run } = parse(arguments)?;
+    let Edit { document, edits, dry_run, refresh } = parse(arguments)?;
     let is_batch = edits.len() != 1;
-    let edits = edits.into_iter().map(|edit| edit.into_edit(false)).collect::<Result<_>>()?;
+    let edits = (1..).zip(edits).map(|(number, edit)| {
+        let origin = format!("edit {number}");
+        edit.into_edit(origin.clone(), false).map_err(|error| error.in_part(&origin))
+    });
+    let edits = edits.collect::<Result<_>>()?;
     let answer = |report: Option<edit::Report>, faults| edit::Answer {
         report,
         faults,
@@ -423,6 +429,7 @@ fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         document,
         edits,
         is_dry_run: dry_run,
+        is_refresh: refresh,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
         confirm: &|report| told(answer(Some(report.clone()), Vec::new())).map(drop),
     };

@@ -3,7 +3,7 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::reply::framed;
 use crate::address::Fault;
@@ -31,18 +31,9 @@ fn code(kind: ErrorKind) -> ErrorCode {
     }
 }
 
-/// The fault as an object, as the command line prints it.
-fn object(error: &Error) -> Value {
-    json!({
-        "code": error.kind().code(),
-        "message": error.to_string(),
-        "hint": error.hints().join("; "),
-    })
-}
-
 /// An error of the protocol, its data the code and the hint that people get.
 pub(super) fn data(error: &Error) -> ErrorData {
-    ErrorData::new(code(error.kind()), error.to_string(), Some(object(error)))
+    ErrorData::new(code(error.kind()), error.to_string(), Some(error.to_json()))
 }
 
 /// An address that names nothing, or nothing alone.
@@ -58,7 +49,7 @@ pub(super) fn unresolved(fault: &Fault) -> ErrorData {
 
 /// The result of a call that failed: framed, because a fault may name what stands in a document.
 pub(super) fn result(error: &Error) -> CallToolResult {
-    let text = framed(&compact(&json!({ "error": object(error) })), &[]);
+    let text = framed(&compact(&json!({ "error": error.to_json() })), &[]);
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 

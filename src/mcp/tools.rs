@@ -43,7 +43,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "read",
-            "Content of addresses, whole or in pages",
+            "Content of addresses",
             &["addresses"],
             json!({
                 "addresses": texts(""), "max_words": number(), "max_chars": number(), "after": text(""),
@@ -70,10 +70,10 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
     ];
     let writing = tool(
         "edit",
-        "Edit a file, all or none; expect: hash told by read",
-        &["document", "edits"],
+        "Edit a file, all or none; expect: read's hash",
+        &["edits"],
         json!({
-            "document": text(""), "dry_run": flag(),
+            "document": text(""), "dry_run": flag(), "refresh": flag(),
             "edits": { "type": "array", "items": {
                 "type": "object",
                 "properties": {
@@ -130,8 +130,7 @@ pub(super) const FORMATS: [&str; 5] = ["json", "text", "records", "raw", "markdo
 const FORMATS_TOLD: &str = "of any answer: json, text (shortest), records, raw, markdown";
 
 /// What an edit may say beyond its properties.
-pub(super) const EDIT_FLAGS: &str =
-    "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate";
+pub(super) const EDIT_FLAGS: &str = "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate allow_change fuzzy";
 
 fn described(kind: &str, description: &str) -> Value {
     if description.is_empty() {

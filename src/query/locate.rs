@@ -29,7 +29,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    fn place(place: Place) -> Self {
+    pub(super) fn place(place: Place) -> Self {
         Self { places: vec![place], ..Self::default() }
     }
 
@@ -82,45 +82,6 @@ pub(super) fn locate(document: &Rc<OpenDocument>, text: &str) -> Reading {
     with_its_part(reading)
 }
 
-/// The one place that `text` names in `document` for an edit: exactly, but for `is_fuzzy` by a unique part
-/// of a title, too.
-pub(crate) fn locate_exactly(
-    document: &Rc<OpenDocument>,
-    text: &str,
-    is_fuzzy: bool,
-) -> Result<Place, Fault> {
-    let reading = match parse_place(text) {
-        Ok(ParsedPlace { locator: Locator::SectionPath(path), params }) if !is_fuzzy => {
-            let tiers: Vec<Tier> = SectionPath::new(&path).tiers().into();
-            let exact = tiers.into_iter().filter(|tier| *tier != Tier::Substring);
-            with_its_part(in_tiers(document, &path, exact, params))
-        }
-        _ => locate(document, text),
-    };
-    let reading = reading.in_address(text, 0);
-    if let Some(fault) = reading.fault {
-        return Err(fault);
-    }
-    let fault = |code, message: &str| Err(Fault::new(code, message).of(text, 0));
-    match reading.places.as_slice() {
-        [place] if place.params != Params::default() => {
-            fault(FaultCode::MalformedQuery, "a place to be edited has no parameters")
-        }
-        [place] if place.resolved.is_some() => fault(
-            FaultCode::SelectorNotFound,
-            "no heading stands there; edits name a place exactly",
-        ),
-        [place] => Ok(place.clone()),
-        places => {
-            let message = format!("{} places are named so", places.len());
-            let mut fault = Fault::new(FaultCode::Ambiguous, message).of(text, 0);
-            let shown = places.iter().take(limits::MAX_CANDIDATES_SHOWN);
-            fault.candidates = shown.map(Place::address).collect();
-            Err(fault)
-        }
-    }
-}
-
 /// The only hit, or the ambiguity.
 pub(super) fn only(
     hits: Vec<(Rc<OpenDocument>, usize)>,
@@ -146,12 +107,12 @@ pub(super) fn only(
     Reading::fault(fault)
 }
 
-fn at_section_path(document: &Rc<OpenDocument>, text: &str, params: Params) -> Reading {
+pub(super) fn at_section_path(document: &Rc<OpenDocument>, text: &str, params: Params) -> Reading {
     in_tiers(document, text, SectionPath::new(text).tiers().into_iter(), params)
 }
 
 /// What a section path names in the first of `tiers` in which it names anything.
-fn in_tiers(
+pub(super) fn in_tiers(
     document: &Rc<OpenDocument>,
     text: &str,
     tiers: impl Iterator<Item = Tier>,
@@ -374,7 +335,7 @@ pub(super) fn follow(document: &Rc<OpenDocument>, selector: &Selector, params: P
 }
 
 /// The reading, unless a part is asked for where there is none.
-fn with_its_part(reading: Reading) -> Reading {
+pub(super) fn with_its_part(reading: Reading) -> Reading {
     let is_split = |place: &&Place| {
         let holds_others = |section| place.document.markup.children(section).next().is_some();
         place.params.part == Some(Part::Own)

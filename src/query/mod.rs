@@ -9,6 +9,7 @@ pub mod context;
 pub mod cursor;
 pub mod documents;
 pub mod dump;
+mod edit_place;
 pub mod find;
 pub mod finding;
 mod glob;
@@ -32,8 +33,8 @@ pub mod summary;
 pub mod toc;
 
 pub use cursor::Cursor;
+pub(crate) use edit_place::{Named, locate_for_edit, named};
 pub use library::Library;
-pub(crate) use locate::locate_exactly;
 
 /// How a command ended, as scripts see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -123,8 +123,8 @@ pub fn resolve_one(
     })
 }
 
-struct Resolver<'a> {
-    library: &'a Library<'a>,
+pub(super) struct Resolver<'a> {
+    pub(super) library: &'a Library<'a>,
 }
 
 impl Resolver<'_> {
@@ -265,19 +265,12 @@ impl Resolver<'_> {
 
     /// A section path over the whole store, where it must be unique.
     fn section_over_store(&self, text: &str, params: Params) -> Result<Reading> {
+        let exact = self.exact_sections(text)?;
+        if !exact.is_empty() {
+            return Ok(locate::only(exact, text, params, false));
+        }
         let path = SectionPath::new(text);
         let snapshot = self.library.snapshot;
-        let mut exact = snapshot.documents_with_title(path.last_part())?;
-        for title in path.titles() {
-            exact.extend(snapshot.documents_with_title(title)?);
-        }
-        sort_by_path(&mut exact);
-        for tier in path.tiers().into_iter().filter(|tier| *tier != Tier::Substring) {
-            let hits = self.sections_of(&exact, &path, tier)?;
-            if !hits.is_empty() {
-                return Ok(locate::only(hits, text, params, false));
-            }
-        }
         let most = limits::MAX_TITLE_DOCUMENTS;
         let mut part = Vec::new();
         for text in path.titles().into_iter().chain(path.slug()) {
@@ -310,6 +303,25 @@ impl Resolver<'_> {
             return Ok(Reading::fault(fault));
         }
         Ok(locate::only(hits, text, params, is_cut))
+    }
+
+    /// The sections over the whole store that a section path names in the first tier in which it names
+    /// any, parts of titles left aside.
+    pub(super) fn exact_sections(&self, text: &str) -> Result<Vec<(Rc<OpenDocument>, usize)>> {
+        let path = SectionPath::new(text);
+        let snapshot = self.library.snapshot;
+        let mut documents = snapshot.documents_with_title(path.last_part())?;
+        for title in path.titles() {
+            documents.extend(snapshot.documents_with_title(title)?);
+        }
+        sort_by_path(&mut documents);
+        for tier in path.tiers().into_iter().filter(|tier| *tier != Tier::Substring) {
+            let hits = self.sections_of(&documents, &path, tier)?;
+            if !hits.is_empty() {
+                return Ok(hits);
+            }
+        }
+        Ok(Vec::new())
     }
 
     fn sections_of(
@@ -430,7 +442,7 @@ impl Resolver<'_> {
     }
 
     /// A document's name that several documents have.
-    fn ambiguous_document(
+    pub(super) fn ambiguous_document(
         &self,
         name: &str,
         rest: &str,
@@ -457,7 +469,7 @@ impl Resolver<'_> {
 
     /// The addresses of `rest` in the documents at `paths`; of the whole document where there is no
     /// such place in it.
-    fn addresses_of(&self, paths: &[String], rest: &str) -> Result<Vec<String>> {
+    pub(super) fn addresses_of(&self, paths: &[String], rest: &str) -> Result<Vec<String>> {
         let mut addresses = Vec::new();
         for path in paths {
             let Some(stored) = self.library.snapshot.document_at(path)? else { continue };

@@ -24,8 +24,8 @@ pub use fulltext::{
 };
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
 pub use salvage::{LostDocument, Salvage, Salvaged, rebuild_index, sweep};
-pub(crate) use writer::packed;
 pub use writer::{PackedDocument, Packer, Writer};
+pub(crate) use writer::{packed, packed_version};
 
 use std::path::{Path, PathBuf};
 

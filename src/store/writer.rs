@@ -15,10 +15,10 @@ use super::fulltext::{self, DocumentText, IndexWriter, Stamp, TextExtractor, Unu
 use super::{EditIntent, FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
-use crate::ldmd;
+use crate::ldmd::{self, Markup};
 use crate::limits;
 use crate::links::Outgoing;
-use crate::markdown::{self, Diagnostic, front_matter};
+use crate::markdown::{self, Diagnostic, Document, front_matter};
 use crate::position::ByteSpan;
 
 /// A document with everything made that is kept of it.
@@ -84,8 +84,21 @@ pub(crate) fn packed(
     if let Some(reason) = markdown::refusal(&bytes) {
         return Ok(Err(reason));
     }
-    let mut document = markdown::parse(&bytes);
+    let document = markdown::parse(&bytes);
     let markup = ldmd::parse(&bytes, &document.opaque);
+    packed_version(path, bytes, hash, state, document, markup, packer)
+}
+
+/// Makes of a document that is parsed what the store wants; the inner error says why it is too large.
+pub(crate) fn packed_version(
+    path: String,
+    bytes: Vec<u8>,
+    hash: [u8; 32],
+    state: FileState,
+    mut document: Document,
+    markup: Markup,
+    packer: &mut Packer,
+) -> Result<std::result::Result<PackedDocument, &'static str>> {
     let faults = markup.faults.iter().filter(|fault| fault.kind.is_structural());
     document.diagnostics.extend(faults.map(|fault| Diagnostic {
         code: fault.kind.code(),

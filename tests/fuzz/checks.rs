@@ -7,7 +7,7 @@
 use std::io::Write as _;
 
 use mdsel::address::{Locator, Selector, Tree, parse_params, parse_place};
-use mdsel::edit::plan::{Allow, Position, Request, Scope, Target, apply, plan};
+use mdsel::edit::plan::{Allow, Position, Request, Scope, Target, Version, plan};
 use mdsel::ldmd::{Mode, whole_scalars};
 use mdsel::markdown::{self, tiling};
 use mdsel::output::sanitize;
@@ -80,10 +80,15 @@ pub(crate) fn edit(bytes: &[u8]) {
     if markdown::refusal(file).is_some() || file.len() > 20_000 || !is_told_apart {
         return;
     }
-    let document = markdown::parse(file);
-    let markup = mdsel::ldmd::parse(file, &document.opaque);
+    let version = Version::read(file.to_vec());
+    let (outline, markup) = (version.outline(), version.markup());
     let scope = if flags & 1 == 0 { Scope::Subtree } else { Scope::Own };
-    let allow = Allow { drop: flags & 2 != 0, escape: flags & 4 != 0, duplicate: flags & 8 != 0 };
+    let allow = Allow {
+        drop: flags & 2 != 0,
+        escape: flags & 4 != 0,
+        duplicate: flags & 8 != 0,
+        change: false,
+    };
     let positions = [Position::Before, Position::After, Position::FirstChild, Position::LastChild];
     let request = match kind % 6 {
         0 => Request::Replace { content, scope, keep_heading: flags & 16 == 0 },
@@ -95,20 +100,20 @@ pub(crate) fn edit(bytes: &[u8]) {
         },
     };
     let target = match usize::from(node) {
-        255 if document.outline.front_matter.is_some() => Target::FrontMatter,
+        255 => Target::FrontMatter,
         node if flags & 32 != 0 && !markup.sections.is_empty() => {
             Target::Ldmd(node % markup.sections.len())
         }
-        node => Target::Node(node % document.outline.nodes.len()),
+        node => Target::Node(node % outline.nodes.len()),
     };
-    let Ok(splice) = plan(file, &document.outline, &markup, target, request, allow) else { return };
+    let Ok(plan) = plan(&version, target, request, allow) else { return };
+    let (splice, after) = (plan.splice, plan.version.bytes());
     assert!(splice.at.start <= splice.at.end && splice.at.end <= file.len());
-    let after = apply(file, &splice);
     assert_eq!(splice.is_noop, after == file);
     assert!(after.starts_with(&file[..splice.at.start]));
     assert!(after.ends_with(&file[splice.at.end..]));
-    let new = markdown::parse(&after).outline;
-    assert_eq!(tiling::fault(&new, &after), None);
+    let new = plan.version.outline();
+    assert_eq!(tiling::fault(new, after), None);
     // Sections that begin outside are still there, with their titles, at their bytes.
     let begins = |outline: &markdown::outline::Outline, from: usize, to: usize| -> Vec<_> {
         let sections = outline.sections.iter().map(|section| {
@@ -117,12 +122,12 @@ pub(crate) fn edit(bytes: &[u8]) {
         sections.filter(|(start, ..)| (from..to).contains(start)).collect()
     };
     let moved = |start: usize| start + after.len() - file.len();
-    assert_eq!(begins(&document.outline, 0, splice.at.start), begins(&new, 0, splice.at.start),);
-    let behind: Vec<_> = begins(&document.outline, splice.at.end, file.len())
+    assert_eq!(begins(outline, 0, splice.at.start), begins(new, 0, splice.at.start));
+    let behind: Vec<_> = begins(outline, splice.at.end, file.len())
         .into_iter()
         .map(|(start, level, title)| (moved(start), level, title))
         .collect();
-    assert_eq!(behind, begins(&new, moved(splice.at.end), after.len()));
+    assert_eq!(behind, begins(new, moved(splice.at.end), after.len()));
 }
 
 /// A text that matches a pattern has the trigrams that the pattern is said to require.

@@ -12,7 +12,7 @@ use crate::markdown::outline::{Node, NodeKind, Section};
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
 /// The deepest level of a heading.
-const DEEPEST: u8 = 6;
+pub(super) const DEEPEST: u8 = 6;
 
 /// An edit that is not yet known to be safe.
 #[derive(Debug, Default)]
@@ -27,12 +27,31 @@ pub(super) struct Draft {
     pub(super) limit: u8,
     /// The level that a heading at the very beginning must have.
     pub(super) sibling_level: Option<u8>,
+    /// The level of the heading that stays; content that begins with another heading of this level
+    /// would change the title.
+    pub(super) kept_level: Option<u8>,
+    /// The level of the heading that goes; content that begins with a heading of this level renames
+    /// the section.
+    pub(super) renamed_level: Option<u8>,
+    /// What the front matter is afterwards.
+    pub(super) front_matter: FrontMatter,
     /// How many lists, items and block quotes hold the place.
     pub(super) depth: usize,
     /// Whether no blank line is added.
     pub(super) is_close: bool,
     pub(super) stripped_heading: bool,
-    pub(super) drops_front_matter: bool,
+}
+
+/// What an edit does with the front matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum FrontMatter {
+    /// It is there as before, or is not as before.
+    #[default]
+    Kept,
+    /// The content becomes the front matter of a file without one.
+    Made,
+    /// It goes.
+    Deleted,
 }
 
 /// What a target is in bytes.
@@ -45,9 +64,14 @@ struct Place<'a> {
     depth: usize,
 }
 
+/// Whether `content` begins with a delimiter of front matter.
+fn is_delimited(content: &[u8]) -> bool {
+    content.starts_with(b"---") || content.starts_with(b"+++")
+}
+
 /// Makes drafts of edits of one file.
 pub(super) struct Drafter<'a> {
-    pub(super) old: Version<'a>,
+    pub(super) old: &'a Version,
     pub(super) line_end: &'static [u8],
 }
 
@@ -57,9 +81,14 @@ impl<'a> Drafter<'a> {
         if target == Target::Document {
             return Err(Refusal::NoSuchPosition);
         }
+        if scope == Scope::Heading {
+            return Err(Refusal::NoSuchPart);
+        }
         let place = self.place(target, scope)?;
+        let is_front_matter = target == Target::FrontMatter;
         Ok(Draft {
-            drops_front_matter: target == Target::FrontMatter,
+            front_matter: if is_front_matter { FrontMatter::Deleted } else { FrontMatter::Kept },
+            depth: place.depth,
             ..self.draft(place.span, Fragment::default())
         })
     }
@@ -72,6 +101,9 @@ impl<'a> Drafter<'a> {
         scope: Scope,
         keep_heading: bool,
     ) -> Result<Draft, Refusal> {
+        if target == Target::FrontMatter && self.old.outline().front_matter.is_none() {
+            return self.make_front_matter(content);
+        }
         let place = self.place(target, scope)?;
         if target == Target::FrontMatter {
             return Ok(self.replace_front_matter(place.span, content));
@@ -128,13 +160,13 @@ impl<'a> Drafter<'a> {
                 (above, above + 1)
             }
             (Target::Document, ..) if is_child => {
-                let root = self.old.outline.nodes.first().filter(|_| is_start);
+                let root = self.old.outline().nodes.first().filter(|_| is_start);
                 at = root.map_or(at, |root| root.bytes.start);
                 (0, 1)
             }
             (Target::FrontMatter, ..) if position == Position::After => (0, 1),
             (Target::Ldmd(index), ..) => {
-                let content = self.old.markup.sections.get(index).map(|section| section.content);
+                let content = self.old.markup().sections.get(index).map(|section| section.content);
                 at = match content.filter(|_| is_child) {
                     Some(content) if is_start => content.start,
                     Some(content) => content.end,
@@ -164,12 +196,12 @@ impl<'a> Drafter<'a> {
 
     /// The draft in which `fragment` takes the place of `span`, and any heading may stand there.
     fn draft(&self, span: ByteSpan, fragment: Fragment) -> Draft {
-        Draft { core: trimmed(self.old.file, span), removed: span, fragment, ..Draft::default() }
+        Draft { core: trimmed(self.old.bytes(), span), removed: span, fragment, ..Draft::default() }
     }
 
     /// Content in a list or block quote is taken as it stands: blank lines have a meaning there.
     fn contained(&self, span: ByteSpan, depth: usize, content: &[u8]) -> Draft {
-        let text = trim_line_end(slice(self.old.file, span));
+        let text = trim_line_end(slice(self.old.bytes(), span));
         let core = ByteSpan::new(span.start, span.start + text.len());
         let bytes = trim_line_end(&converted(content, self.line_end)).to_vec();
         let fragment = Fragment { bytes, ..Fragment::default() };
@@ -179,12 +211,12 @@ impl<'a> Drafter<'a> {
     /// Content with delimiters replaces those of the file; without, it goes between them.
     fn replace_front_matter(&self, span: ByteSpan, content: &[u8]) -> Draft {
         let bytes = self.fragment(content).bytes;
-        let mut core = trimmed(self.old.file, span);
-        if !bytes.starts_with(b"---") && !bytes.starts_with(b"+++") {
-            let end = core.end - last_line(slice(self.old.file, core)).len();
+        let mut core = trimmed(self.old.bytes(), span);
+        if !is_delimited(&bytes) {
+            let end = core.end - last_line(slice(self.old.bytes(), core)).len();
             let inside = trimmed(
-                self.old.file,
-                ByteSpan::new(next_line_start(self.old.file, span.start), end),
+                self.old.bytes(),
+                ByteSpan::new(next_line_start(self.old.bytes(), span.start), end),
             );
             core = if inside.is_empty() { ByteSpan::new(end, end) } else { inside };
         }
@@ -192,11 +224,29 @@ impl<'a> Drafter<'a> {
         Draft { core, removed: span, fragment, is_close: true, ..Draft::default() }
     }
 
+    /// Content with delimiters becomes the front matter; without, it is put between some.
+    fn make_front_matter(&self, content: &[u8]) -> Result<Draft, Refusal> {
+        let given = self.fragment(content).bytes;
+        if given.is_empty() {
+            return Err(Refusal::EmptyContent);
+        }
+        let bytes = if is_delimited(&given) {
+            given
+        } else {
+            [b"---", self.line_end, &given, self.line_end, b"---"].concat()
+        };
+        let floor = self.old.floor();
+        let core = ByteSpan::new(floor, floor);
+        let fragment = Fragment { bytes, ..Fragment::default() };
+        let front_matter = FrontMatter::Made;
+        Ok(Draft { core, removed: core, fragment, front_matter, ..Draft::default() })
+    }
+
     /// Content with the markers of the section replaces those of the file; without, it goes between
     /// them.
     fn replace_ldmd(&self, index: usize, span: ByteSpan, content: &[u8]) -> Draft {
         let fragment = self.fragment(content);
-        let section = self.old.markup.sections.get(index);
+        let section = self.old.markup().sections.get(index);
         let given = ldmd::parse(&fragment.bytes, &[]);
         let has_markers = given.sections.first().is_some_and(|given| {
             given.span.len() == fragment.bytes.len() && section.is_some_and(|s| s.id == given.id)
@@ -213,9 +263,10 @@ impl<'a> Drafter<'a> {
         scope: Scope,
         keep_heading: bool,
     ) -> Draft {
+        let keep_heading = keep_heading && scope != Scope::Heading;
         let fragment = self.fragment(content);
         let heading = ByteSpan::new(span.start, section.heading_end);
-        let heading = with_line_ends(slice(self.old.file, heading), self.line_end);
+        let heading = with_line_ends(slice(self.old.bytes(), heading), self.line_end);
         let begins_with_heading = fragment.leading_heading().is_some_and(|leading| {
             let text = fragment.bytes.get(..leading.span.end).unwrap_or(&fragment.bytes);
             // The title is another one where it needs a link definition that the content has not.
@@ -228,8 +279,10 @@ impl<'a> Drafter<'a> {
         Draft {
             stripped_heading,
             sibling_level: (!keeps_lines).then_some(section.level),
+            kept_level: keeps_lines.then_some(section.level),
+            renamed_level: (!keeps_lines).then_some(section.level),
             // Own text holds no sections: those that follow would be theirs.
-            limit: if scope == Scope::Own { DEEPEST } else { section.level },
+            limit: if scope == Scope::Subtree { section.level } else { DEEPEST },
             ..self.draft(ByteSpan::new(start, span.end), fragment)
         }
     }
@@ -238,29 +291,33 @@ impl<'a> Drafter<'a> {
         let whole = |span| Place { span, node: None, section: None, depth: 0 };
         let index = match target {
             Target::Document => {
-                return Ok(whole(ByteSpan::new(self.old.floor, self.old.file.len())));
+                return Ok(whole(ByteSpan::new(self.old.floor(), self.old.bytes().len())));
             }
             Target::FrontMatter => {
-                return self.old.outline.front_matter.map(whole).ok_or(Refusal::NoSuchPlace);
+                return self.old.outline().front_matter.map(whole).ok_or(Refusal::NoSuchPlace);
             }
             Target::Ldmd(index) => {
-                let section = self.old.markup.sections.get(index).ok_or(Refusal::NoSuchPlace)?;
-                let start = section.span.start.max(self.old.floor);
+                let section = self.old.markup().sections.get(index).ok_or(Refusal::NoSuchPlace)?;
+                let start = section.span.start.max(self.old.floor());
                 return Ok(whole(ByteSpan::new(start, section.span.end)));
             }
             Target::Node(index) => index,
         };
-        let node = self.old.outline.nodes.get(index).ok_or(Refusal::NoSuchPlace)?;
-        if !is_line_start(self.old.file, self.old.floor, node.bytes.start) {
+        let node = self.old.outline().nodes.get(index).ok_or(Refusal::NoSuchPlace)?;
+        if !is_line_start(self.old.bytes(), self.old.floor(), node.bytes.start) {
             return Err(Refusal::NotWholeLines { line: node.lines.start });
         }
         let section = match node.kind {
-            NodeKind::Section(section) => self.old.outline.sections.get(section),
+            NodeKind::Section(section) => self.old.outline().sections.get(section),
             _ => None,
         };
         let mut span = node.bytes;
-        if let Some(section) = section.filter(|_| scope == Scope::Own) {
-            span.end = section.own_end;
+        if let Some(section) = section {
+            span.end = match scope {
+                Scope::Subtree => span.end,
+                Scope::Own => section.own_end,
+                Scope::Heading => section.heading_end,
+            };
         }
         let is_container =
             |above: &&Node| matches!(above.kind, NodeKind::Block(_) | NodeKind::Item);
@@ -270,7 +327,7 @@ impl<'a> Drafter<'a> {
 
     /// The nodes that hold `node`, innermost first.
     fn above(&self, node: &Node) -> impl Iterator<Item = &'a Node> + use<'a> {
-        let nodes = &self.old.outline.nodes;
+        let nodes = &self.old.outline().nodes;
         let parent = |node: &Node| node.parent.and_then(|parent| nodes.get(parent));
         std::iter::successors(parent(node), move |node| parent(node))
     }
@@ -278,7 +335,7 @@ impl<'a> Drafter<'a> {
     /// The level of the innermost section above `node`; 0 where there is none.
     fn level_above(&self, node: &Node) -> u8 {
         let level = |node: &Node| match node.kind {
-            NodeKind::Section(section) => self.old.outline.sections.get(section).map(|s| s.level),
+            NodeKind::Section(section) => self.old.outline().sections.get(section).map(|s| s.level),
             _ => None,
         };
         self.above(node).find_map(level).unwrap_or(0)
@@ -286,10 +343,10 @@ impl<'a> Drafter<'a> {
 
     /// The level of the first or the last child of a section; one below its own where it has none.
     fn level_of_child(&self, section: &Section, node: &Node, is_first: bool) -> u8 {
-        let from = self.old.outline.sections.partition_point(|other| other.node <= section.node);
-        let below = self.old.outline.sections.get(from..).unwrap_or_default().iter();
+        let from = self.old.outline().sections.partition_point(|other| other.node <= section.node);
+        let below = self.old.outline().sections.get(from..).unwrap_or_default().iter();
         let nodes =
-            below.filter_map(|other| Some((other, self.old.outline.nodes.get(other.node)?)));
+            below.filter_map(|other| Some((other, self.old.outline().nodes.get(other.node)?)));
         let mut children = nodes
             .take_while(|(_, other)| other.bytes.start < node.bytes.end)
             .filter(|(_, other)| other.parent == Some(section.node))
@@ -301,10 +358,11 @@ impl<'a> Drafter<'a> {
     /// The level of the section that holds the byte before `at`; 0 where none does.
     fn level_at(&self, at: usize) -> u8 {
         let begins_before = |section: &Section| {
-            self.old.outline.nodes.get(section.node).is_some_and(|node| node.bytes.start < at)
+            self.old.outline().nodes.get(section.node).is_some_and(|node| node.bytes.start < at)
         };
-        let behind = self.old.outline.sections.partition_point(begins_before);
-        let section = behind.checked_sub(1).and_then(|index| self.old.outline.sections.get(index));
+        let behind = self.old.outline().sections.partition_point(begins_before);
+        let section =
+            behind.checked_sub(1).and_then(|index| self.old.outline().sections.get(index));
         section.map_or(0, |section| section.level)
     }
 }

@@ -21,8 +21,8 @@ pub(super) struct Heading {
 pub(super) struct Fragment {
     pub(super) bytes: Vec<u8>,
     pub(super) headings: Vec<Heading>,
-    /// Whether a block is left open that would take what follows.
-    pub(super) is_open: bool,
+    /// The line, 1-based, on which a block begins that is left open and would take what follows.
+    pub(super) open_line: Option<usize>,
 }
 
 /// Content without a byte order mark, with `line_end` at the end of its lines.
@@ -54,7 +54,8 @@ impl Fragment {
             })
             .collect();
         let is_open = headings.pop_if(|last| last.span.start + 1 == probe).is_none();
-        Self { bytes, headings, is_open }
+        let last = outline.nodes.last().map_or(1, |node| node.lines.start - 1);
+        Self { bytes, headings, open_line: is_open.then_some(last) }
     }
 
     /// Its first heading, where it begins with one.
@@ -139,7 +140,8 @@ mod tests {
             ("> <!-- a", false),
             ("    code", false),
         ] {
-            assert_eq!(Fragment::new(content.as_bytes(), b"\n").is_open, is_open, "{content:?}");
+            let open_line = Fragment::new(content.as_bytes(), b"\n").open_line;
+            assert_eq!(open_line, is_open.then_some(1), "{content:?}");
         }
     }
 

@@ -1,10 +1,13 @@
 //! Edits: which bytes of a file go and what takes their place, or why not. Pure: no store, no file.
 //!
-//! [`plan()`] computes a [`Splice`] from the bytes of a file, their outline and a [`Request`];
-//! [`apply()`] carries it out. `text` knows lines and line ends, `fragment` reads the content that is to
-//! be put in, `slot` owns the blank lines at its seams, `check` compares the outlines before and
-//! after. Invariant (contract, section 11): bytes outside the splice stay as they are and, read again,
-//! mean what they meant; an edit of which that is not true is refused.
+//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`Request`]: the splice, and the
+//! version that it makes. `text` knows lines and line ends, `fragment` reads the content that is to be
+//! put in, `slot` owns the blank lines at its seams, `effect` compares the versions before and after,
+//! `definitions` finds the link definitions that have to stay.
+//!
+//! Invariant (contract, section 11): bytes outside the splice stay as they are and, read again, mean
+//! what they meant; an edit of which that is not true is refused unless its flag is given. Each version
+//! of a file is parsed once: the one that a plan makes is given to whoever stores it or edits it next.
 //!
 //! How content is taken. A byte order mark at its beginning is dropped and its line ends become those
 //! that most lines of the file have; nothing else is converted. Blank lines (spaces and tabs alone)
@@ -26,20 +29,18 @@
 //! - A file without a final line end stays without one.
 //!
 //! ```
-//! use mdsel::edit::plan::{Allow, Request, Scope, Target, apply, plan};
-//! use mdsel::{ldmd, markdown};
+//! use mdsel::edit::plan::{Allow, Request, Scope, Target, Version, plan};
 //!
-//! let file = b"# A\n\nold\n\n# B\n";
-//! let document = markdown::parse(file);
-//! let markup = ldmd::parse(file, &document.opaque);
-//! let target = Target::Node(document.outline.sections[0].node);
+//! let file = Version::read(b"# A\n\nold\n\n# B\n".to_vec());
+//! let target = Target::Node(file.outline().sections[0].node);
 //! let request = Request::Replace { content: b"new", scope: Scope::Subtree, keep_heading: true };
-//! let splice = plan(file, &document.outline, &markup, target, request, Allow::default()).unwrap();
-//! assert_eq!(apply(file, &splice), b"# A\n\nnew\n\n# B\n");
+//! let plan = plan(&file, target, request, Allow::default()).unwrap();
+//! assert_eq!(plan.version.bytes(), b"# A\n\nnew\n\n# B\n");
 //! ```
 
-mod check;
+mod definitions;
 mod draft;
+mod effect;
 mod fragment;
 mod planner;
 mod refusal;
@@ -48,7 +49,8 @@ mod text;
 mod version;
 
 pub use planner::plan;
-pub use refusal::Refusal;
+pub use refusal::{Change, FrontMatterProblem, Refusal};
+pub use version::Version;
 
 use crate::position::ByteSpan;
 
@@ -88,6 +90,8 @@ pub enum Scope {
     Subtree,
     /// Its heading and the text up to its first child section.
     Own,
+    /// Its heading lines.
+    Heading,
 }
 
 /// What is to be done with the target.
@@ -121,12 +125,14 @@ pub enum Request<'a> {
 /// What is done although it may be a mistake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allow {
-    /// Replacing sections by fewer ones.
+    /// Replacing sections by content that lacks one of their titles.
     pub drop: bool,
     /// Headings that leave the section, and take along what follows.
     pub escape: bool,
     /// Inserting a section beside an equal one.
     pub duplicate: bool,
+    /// Any other change of what is outside the place.
+    pub change: bool,
 }
 
 /// A section that stands below another one than before.
@@ -136,6 +142,26 @@ pub struct Reparented {
     pub from: String,
     /// Its slug path afterwards; `@LINE` where it has none.
     pub to: String,
+}
+
+/// A section outside the place whose number changes because an equal title came or went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renumbered {
+    /// Its title.
+    pub title: String,
+    /// Its anchor (with `#`) or its slug path before.
+    pub from: String,
+    /// The same afterwards.
+    pub to: String,
+}
+
+/// A splice with the version of the file that it makes.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The edit in bytes.
+    pub splice: Splice,
+    /// The file afterwards.
+    pub version: Version,
 }
 
 /// An edit in bytes.
@@ -157,6 +183,12 @@ pub struct Splice {
     pub removed_sections: Vec<String>,
     /// The sections that stand below another one than before.
     pub reparented: Vec<Reparented>,
+    /// Labels of the link definitions inside the place that stay because text elsewhere uses them.
+    pub kept_definitions: Vec<String>,
+    /// The sections outside the place whose number changes.
+    pub renumbered: Vec<Renumbered>,
+    /// What changes outside the place, because that was allowed.
+    pub changes: Vec<Refusal>,
 }
 
 /// The file that `splice` makes of `file`.

@@ -5,43 +5,44 @@
 
 use std::collections::HashMap;
 
-use super::check::{Expected, check};
-use super::draft::{Draft, Drafter};
-use super::fragment::converted;
+use super::definitions::{Kept, to_keep};
+use super::draft::{Draft, Drafter, FrontMatter};
+use super::effect::{Effect, Expected, compare};
+use super::fragment::{Fragment, converted};
+use super::refusal::FrontMatterProblem;
 use super::slot::Slot;
-use super::text::{dominant_line_end, slice, with_line_ends};
+use super::text::{dominant_line_end, slice, trimmed, with_line_ends};
 use super::version::Version;
-use super::{Allow, Refusal, Reparented, Request, Scope, Splice, Target, apply};
-use crate::ldmd::{self, Markup};
-use crate::markdown::outline::Outline;
-use crate::markdown::{self, BYTE_ORDER_MARK, Document};
+use super::{Allow, Plan, Refusal, Reparented, Request, Scope, Splice, Target, apply};
+use crate::markdown;
+use crate::markdown::front_matter::detect;
+use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::ByteSpan;
 
-/// Computes the splice that does what `request` asks with `target` in `file`, whose outline is
-/// `outline` and whose LDMD markers are `markup`.
+/// Computes the splice that does what `request` asks with `target` in the version `old` of a file, and
+/// the version that it makes.
 ///
-/// Reads the new file once, or twice where blank lines have to be added; linear in file and content.
+/// Reads the new file once; again where definitions have to stay, and where blank lines have to be
+/// added. Linear in file and content.
 pub fn plan(
-    file: &[u8],
-    outline: &Outline,
-    markup: &Markup,
+    old: &Version,
     target: Target,
     request: Request<'_>,
     allow: Allow,
-) -> Result<Splice, Refusal> {
-    let floor = if file.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+) -> Result<Plan, Refusal> {
     let given = match request {
         Request::Replace { content, .. } | Request::Insert { content, .. } => content,
         Request::Delete { .. } => b"",
     };
-    let line_end = dominant_line_end(file).or_else(|| dominant_line_end(given)).unwrap_or(b"\n");
+    let line_end = dominant_line_end(old.bytes()).or_else(|| dominant_line_end(given));
+    let line_end = line_end.unwrap_or(b"\n");
     // Deleting is asked for by name, and so are sections without the one above them.
     let allow = Allow {
         drop: allow.drop || matches!(request, Request::Delete { .. }),
         escape: allow.escape || matches!(request, Request::Delete { scope: Scope::Own }),
         duplicate: allow.duplicate || !matches!(request, Request::Insert { .. }),
+        ..allow
     };
-    let old = Version { file, outline, markup, floor };
     let drafter = Drafter { old, line_end };
     let planner = Planner { old, line_end, allow, target };
     let draft = match request {
@@ -60,49 +61,102 @@ pub fn plan(
 }
 
 struct Planner<'a> {
-    old: Version<'a>,
+    old: &'a Version,
     line_end: &'static [u8],
     allow: Allow,
     target: Target,
 }
 
 impl Planner<'_> {
-    /// Fills the slot, with more blank lines where the text is read differently without.
-    fn finish(&self, draft: &Draft) -> Result<Splice, Refusal> {
+    /// Fills the slot: at first with the content alone; with more blank lines where the text is read
+    /// differently without; with the definitions that have to stay.
+    fn finish(&self, draft: &Draft) -> Result<Plan, Refusal> {
         if self.is_same(draft.core, &draft.fragment.bytes) {
-            return Ok(Splice {
+            let splice = Splice {
                 removed: draft.removed,
                 stripped_heading: draft.stripped_heading,
                 ..self.noop(draft.core)
-            });
+            };
+            return Ok(Plan { splice, version: self.old.clone() });
         }
         self.refuse_content(draft)?;
-        let mut slot = Slot::new(self.old.file, self.old.floor, draft.core, self.line_end);
+        let slot = self.slot(draft);
+        self.refuse_duplicate(draft, &slot)?;
+        let mut kept = Kept::default();
+        let mut is_spaced = false;
+        loop {
+            let splice = self.fill(&slot, draft, &kept, is_spaced);
+            let file = apply(self.old.bytes(), &splice);
+            if let Some(reason) = markdown::refusal(&file) {
+                return Err(Refusal::NotMarkdown(reason));
+            }
+            let new = Version::read(file);
+            let effect = compare(self.old, &new, &splice, &self.expected(draft, &splice));
+            if effect.is_read_differently && !is_spaced {
+                is_spaced = self.fill(&slot, draft, &kept, true) != splice;
+                if is_spaced {
+                    continue;
+                }
+            }
+            if kept.labels.is_empty() {
+                kept = self.definitions(draft, &splice, &new, &effect);
+                if !kept.labels.is_empty() {
+                    continue;
+                }
+            }
+            return self.judge(draft, splice, new, effect, kept.labels);
+        }
+    }
+
+    fn slot(&self, draft: &Draft) -> Slot<'_> {
+        let slot = Slot::new(self.old.bytes(), self.old.floor(), draft.core, self.line_end);
         if draft.is_close {
-            slot = slot.close();
+            slot.close()
+        } else if draft.front_matter == FrontMatter::Made {
+            slot.first()
+        } else {
+            slot
         }
-        if !self.allow.duplicate {
-            self.refuse_duplicate(draft, &slot)?;
+    }
+
+    /// The splice of the content with the kept definitions below it.
+    fn fill(&self, slot: &Slot<'_>, draft: &Draft, kept: &Kept, is_spaced: bool) -> Splice {
+        let content = &draft.fragment.bytes;
+        if kept.bytes.is_empty() {
+            return slot.fill(content, is_spaced);
         }
-        let sparse = slot.fill(&draft.fragment.bytes, false);
-        let spaced = slot.fill(&draft.fragment.bytes, true);
-        let is_other = sparse != spaced;
-        let checked = self.checked(draft, sparse);
-        match checked {
-            Err(Refusal::ChangesOutside { .. }) if is_other => self.checked(draft, spaced),
-            _ => checked,
+        let seam = if content.is_empty() { Vec::new() } else { self.line_end.repeat(2) };
+        let mut splice = slot.fill(&[content, &seam[..], &kept.bytes].concat(), is_spaced);
+        splice.inserted.end = splice.inserted.start + content.len();
+        splice
+    }
+
+    /// The definitions inside the place that links outside of it need. Who names a definition, front
+    /// matter or an item means just that.
+    fn definitions(&self, draft: &Draft, splice: &Splice, new: &Version, effect: &Effect) -> Kept {
+        let is_definition = matches!(self.target, Target::Node(node)
+            if self.node(node).is_some_and(|node| node.kind == NodeKind::Block(BlockType::Definition)));
+        let is_bare = draft.depth > 0 || self.target == Target::FrontMatter || is_definition;
+        if effect.lost_links.is_empty() || draft.core.is_empty() || is_bare {
+            return Kept::default();
         }
+        let lost = &effect.lost_links;
+        to_keep(self.old, draft.core, lost, new, splice.inserted, self.line_end)
+    }
+
+    fn node(&self, node: usize) -> Option<&Node> {
+        self.old.outline().nodes.get(node)
     }
 
     /// Whether `content` is what stands at `span`, line ends apart.
     fn is_same(&self, span: ByteSpan, content: &[u8]) -> bool {
-        with_line_ends(slice(self.old.file, span), self.line_end) == content
+        with_line_ends(slice(self.old.bytes(), span), self.line_end) == content
     }
 
     fn noop(&self, span: ByteSpan) -> Splice {
         Splice {
             at: span,
-            bytes: slice(self.old.file, span).to_vec(),
+            bytes: slice(self.old.bytes(), span).to_vec(),
             removed: span,
             inserted: span,
             is_noop: true,
@@ -112,36 +166,51 @@ impl Planner<'_> {
 
     /// Refuses content that cannot stand at the place whatever is around it.
     fn refuse_content(&self, draft: &Draft) -> Result<(), Refusal> {
-        if draft.fragment.is_open {
-            return Err(Refusal::OpenBlock);
+        if let Some(line) = draft.fragment.open_line {
+            return Err(Refusal::OpenFence { line });
         }
-        if self.allow.escape {
-            return Ok(());
+        let before = trimmed(self.old.bytes(), ByteSpan::new(self.old.floor(), draft.core.start));
+        if self.target != Target::FrontMatter
+            && before.is_empty()
+            && detect(&draft.fragment.bytes, 0).is_some()
+        {
+            return Err(Refusal::FrontMatter(FrontMatterProblem::Appears));
         }
         for heading in &draft.fragment.headings {
             let (level, is_leading) = (heading.level, heading.span.start == 0);
-            match draft.sibling_level.filter(|_| is_leading) {
-                Some(wanted) if level == wanted => {}
-                Some(wanted) if level > wanted => {
-                    return Err(Refusal::WrongLevel { level, wanted });
-                }
-                _ if level > draft.limit => {}
-                _ => return Err(Refusal::WouldEscape { title: heading.title.clone(), level }),
-            }
+            let refusal = match draft.sibling_level.filter(|_| is_leading) {
+                Some(wanted) if level == wanted => continue,
+                Some(wanted) if level > wanted => Refusal::WrongLevel { level, wanted },
+                _ if level > draft.limit => continue,
+                sibling => Refusal::WouldEscape {
+                    title: heading.title.clone(),
+                    level,
+                    least: sibling.unwrap_or(draft.limit + 1),
+                    is_title: is_leading && draft.kept_level == Some(level),
+                },
+            };
+            self.unless_allowed(refusal)?;
         }
         Ok(())
     }
 
+    fn unless_allowed(&self, refusal: Refusal) -> Result<(), Refusal> {
+        if refusal.is_allowed(self.allow) { Ok(()) } else { Err(refusal) }
+    }
+
     /// Refuses a section where an equal one ends right before the place or begins right behind it.
     fn refuse_duplicate(&self, draft: &Draft, slot: &Slot<'_>) -> Result<(), Refusal> {
-        let outline = self.old.outline;
+        if self.allow.duplicate {
+            return Ok(());
+        }
+        let outline = self.old.outline();
         let length = draft.fragment.bytes.len();
         let (left, right) = slot.neighbours();
         let sections =
             || outline.sections.iter().filter_map(|section| outline.nodes.get(section.node));
         for start in [left.checked_sub(length), Some(right)].into_iter().flatten() {
             let end = start + length;
-            if self.old.file.get(start..end) == Some(&draft.fragment.bytes[..])
+            if self.old.bytes().get(start..end) == Some(&draft.fragment.bytes[..])
                 && let Some(first) = sections().find(|node| node.bytes.start == start)
                 && sections().any(|node| self.old.text_end(node.bytes) == end)
             {
@@ -151,79 +220,114 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The splice, if the file that it makes is read as it should be.
-    fn checked(&self, draft: &Draft, splice: Splice) -> Result<Splice, Refusal> {
-        let file = apply(self.old.file, &splice);
-        if let Some(reason) = markdown::refusal(&file) {
-            return Err(Refusal::NotMarkdown(reason));
-        }
-        let Document { outline, opaque, .. } = markdown::parse(&file);
-        let markup = ldmd::parse(&file, &opaque);
-        let new = Version { file: &file, outline: &outline, markup: &markup, ..self.old };
+    fn expected(&self, draft: &Draft, splice: &Splice) -> Expected {
         let headings = draft.fragment.headings.iter();
-        let expected = Expected {
+        Expected {
             headings: headings
                 .map(|heading| (heading.level, splice.inserted.start + heading.span.start))
                 .collect(),
             depth: draft.depth,
-            front_matter: !draft.drops_front_matter,
-            may_reparent: self.allow.escape,
-            // Which heading they stand below is an accident to those who edit by them.
+            front_matter: draft.front_matter,
+            is_front_matter: self.target == Target::FrontMatter,
             may_move_markers: matches!(self.target, Target::Ldmd(_)),
-        };
-        let moved = check(self.old, new, &splice, &expected)?;
-        let removed_sections = self.removed_sections(new, &splice)?;
-        let reparented = moved
-            .into_iter()
-            .map(|(from, to)| Reparented { from: self.old.path(from), to: new.path(to) })
-            .collect();
-        Ok(Splice {
-            removed: draft.removed,
-            stripped_heading: draft.stripped_heading,
-            removed_sections,
-            reparented,
-            ..splice
-        })
+        }
     }
 
-    /// The sections that the splice takes out and whose titles it does not bring back.
-    fn removed_sections(&self, new: Version<'_>, splice: &Splice) -> Result<Vec<String>, Refusal> {
-        let after = ByteSpan::new(splice.at.start, splice.at.start + splice.bytes.len());
-        let mut balance = 0;
-        let mut titles: HashMap<&str, usize> = HashMap::new();
-        for section in new.sections_in(after) {
-            *titles.entry(&section.title).or_default() += 1;
-            balance += 1;
+    /// The plan, unless it does what is not allowed.
+    fn judge(
+        &self,
+        draft: &Draft,
+        splice: Splice,
+        new: Version,
+        effect: Effect,
+        kept_definitions: Vec<String>,
+    ) -> Result<Plan, Refusal> {
+        let renamed_level = draft.renamed_level.filter(|level| {
+            draft.fragment.leading_heading().is_some_and(|heading| heading.level == *level)
+        });
+        let mut removed_sections = Vec::new();
+        if !effect.is_read_differently {
+            removed_sections = self.removed_sections(&new, &splice, renamed_level.is_some())?;
         }
-        let mut removed = Vec::new();
-        for section in self.old.sections_in(splice.at) {
-            balance -= 1;
-            match titles.get_mut(section.title.as_str()).filter(|count| **count > 0) {
-                Some(count) => *count -= 1,
-                None => removed.push(self.old.path(section.node)),
+        let mut changes = Vec::new();
+        for refusal in effect.refusals {
+            let is_reparented = matches!(refusal, Refusal::WouldReparent { .. });
+            self.unless_allowed(refusal.clone())?;
+            if !is_reparented {
+                changes.push(refusal);
             }
         }
-        if balance < 0 && !self.allow.drop {
-            return Err(Refusal::WouldDropSections { sections: removed });
+        let reparented = effect.reparented.into_iter();
+        let splice = Splice {
+            removed: draft.removed,
+            is_noop: new.bytes() == self.old.bytes(),
+            stripped_heading: draft.stripped_heading,
+            removed_sections,
+            reparented: reparented
+                .map(|(from, to)| Reparented { from: self.old.path(from), to: new.path(to) })
+                .collect(),
+            kept_definitions,
+            renumbered: effect.renumbered,
+            changes,
+            ..splice
+        };
+        Ok(Plan { splice, version: new })
+    }
+
+    /// The sections that the splice takes out and whose titles it does not bring back. The named one is
+    /// there under its new title where it `is_renamed`.
+    fn removed_sections(
+        &self,
+        new: &Version,
+        splice: &Splice,
+        is_renamed: bool,
+    ) -> Result<Vec<String>, Refusal> {
+        let after = ByteSpan::new(splice.at.start, splice.at.start + splice.bytes.len());
+        let mut titles: HashMap<&str, usize> = HashMap::new();
+        for section in new.sections_in(after).skip(usize::from(is_renamed)) {
+            *titles.entry(&section.title).or_default() += 1;
+        }
+        let mut removed = Vec::new();
+        let mut is_itself = false;
+        for section in self.old.sections_in(splice.at) {
+            let is_target = self.target == Target::Node(section.node);
+            if is_target && is_renamed {
+                continue;
+            }
+            match titles.get_mut(section.title.as_str()).filter(|count| **count > 0) {
+                Some(count) => *count -= 1,
+                None => {
+                    is_itself |= is_target;
+                    removed.push(self.old.path(section.node));
+                }
+            }
+        }
+        if !removed.is_empty() {
+            self.unless_allowed(Refusal::WouldDrop { sections: removed.clone(), is_itself })?;
         }
         Ok(removed)
     }
 
     /// All of the file but a byte order mark; its content is taken as it stands.
-    fn replace_document(&self, content: Vec<u8>) -> Result<Splice, Refusal> {
-        let at = ByteSpan::new(self.old.floor, self.old.file.len());
+    fn replace_document(&self, content: Vec<u8>) -> Result<Plan, Refusal> {
+        let at = ByteSpan::new(self.old.floor(), self.old.bytes().len());
         if self.is_same(at, &content) {
-            return Ok(self.noop(at));
+            return Ok(Plan { splice: self.noop(at), version: self.old.clone() });
         }
         let inserted = ByteSpan::new(at.start, at.start + content.len());
         let mut splice = Splice { at, bytes: content, removed: at, inserted, ..Splice::default() };
-        let file = apply(self.old.file, &splice);
+        let file = apply(self.old.bytes(), &splice);
         if let Some(reason) = markdown::refusal(&file) {
             return Err(Refusal::NotMarkdown(reason));
         }
-        let outline = markdown::parse(&file).outline;
-        let new = Version { file: &file, outline: &outline, ..self.old };
-        splice.removed_sections = self.removed_sections(new, &splice)?;
-        Ok(splice)
+        let new = Version::read(file);
+        if let Some(last) = new.outline().nodes.last()
+            && matches!(last.kind, NodeKind::Block(BlockType::Code | BlockType::Html))
+            && let Some(line) = Fragment::new(slice(new.bytes(), last.bytes), b"\n").open_line
+        {
+            return Err(Refusal::OpenFence { line: last.lines.start + line - 1 });
+        }
+        splice.removed_sections = self.removed_sections(&new, &splice, false)?;
+        Ok(Plan { splice, version: new })
     }
 }

@@ -1,37 +1,112 @@
-//! Why an edit is not made, and how to ask for it all the same.
+//! Why an edit is not made.
+//!
+//! A refusal says what is wrong and which flag allows it; what to do instead depends on what was asked
+//! for, and is said by the caller. Invariant: what no flag allows would leave a file that nobody meant.
 
-/// A reason not to make an edit. Lines are 1-based lines of the old file.
+use super::Allow;
+
+/// Something outside the place that would change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The content would be read as part of what is around it.
+    Content,
+    /// A block would be read differently.
+    Block,
+    /// The title of a section.
+    Title {
+        /// The title before.
+        from: String,
+        /// The title afterwards.
+        to: String,
+    },
+    /// A link would lose its target or get another one.
+    Link {
+        /// The target before.
+        from: String,
+        /// The target afterwards; `None` where it would no longer be a link.
+        to: Option<String>,
+    },
+    /// Text would become a link.
+    NewLink {
+        /// Its target.
+        to: String,
+    },
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Content => {
+                formatter.write_str("the content would be read as part of the text around it")
+            }
+            Self::Block => formatter.write_str("the text would be read differently"),
+            Self::Title { from, to } => write!(formatter, "the title {from:?} would become {to:?}"),
+            Self::Link { from, to: Some(to) } => {
+                write!(formatter, "the link to {from:?} would lead to {to:?}")
+            }
+            Self::Link { from, to: None } => {
+                write!(formatter, "the link to {from:?} would no longer be one")
+            }
+            Self::NewLink { to } => write!(formatter, "the text would become a link to {to:?}"),
+        }
+    }
+}
+
+/// What is wrong with the front matter that an edit would leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrontMatterProblem {
+    /// The content begins with a delimiter and has no second one.
+    NotClosed,
+    /// The content holds a delimiter in the middle.
+    ClosedEarly,
+    /// The content is not keys and values.
+    NotKeys,
+    /// Text at the beginning of the file would be read as front matter.
+    Appears,
+    /// The front matter that is there would no longer be read as such.
+    Lost,
+}
+
+/// A reason not to make an edit. Lines are 1-based lines of the old file unless said otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The outline has no such node, or the document no front matter.
     #[error("the document has no such place")]
     NoSuchPlace,
-    /// The position means nothing for this kind of anchor.
-    #[error("nothing can be put at this position of such a place")]
+    /// The position means nothing for this kind of place, or the place cannot be deleted.
+    #[error("this cannot be done with such a place")]
     NoSuchPosition,
+    /// A part of a section was named where a whole one is needed.
+    #[error("only a replacement can be of a heading alone")]
+    NoSuchPart,
     /// A block stands behind the marker of its list item or block quote.
     #[error("the block begins in the middle of line {line}")]
     NotWholeLines {
         /// That line.
         line: usize,
     },
-    /// Only blank lines were to be inserted.
-    #[error("there is nothing to insert")]
+    /// Only blank lines were given.
+    #[error("there is no content")]
     EmptyContent,
     /// The new file would not be taken as Markdown.
     #[error("the content would make the file unreadable: {0}")]
     NotMarkdown(&'static str),
     /// A code fence, comment or HTML block of the content is not closed.
     #[error(
-        "the content leaves a code fence, comment or HTML block open, and what follows would be part of it"
+        "line {line} of the content opens a code fence, comment or HTML block that is not closed"
     )]
-    OpenBlock,
-    /// Replacing would leave fewer sections than there are.
+    OpenFence {
+        /// The line of the content.
+        line: usize,
+    },
+    /// The content lacks sections that are there.
     #[error("the content would drop {}: {}", count(sections), list(sections))]
-    WouldDropSections {
+    WouldDrop {
         /// Their slug paths; `@LINE` where there is none.
         sections: Vec<String>,
+        /// Whether the named section is one of them.
+        is_itself: bool,
     },
     /// A heading of the content is not deep enough to stand at the place.
     #[error("the heading {title:?} of level {level} would leave the section")]
@@ -40,9 +115,13 @@ pub enum Refusal {
         title: String,
         /// Its level.
         level: u8,
+        /// The lowest level that stays; above 6 where no heading may stand.
+        least: u8,
+        /// Whether it is in the place of the heading that stays.
+        is_title: bool,
     },
     /// What follows would belong to another section than before.
-    #[error("what follows from line {line} on would belong to another section")]
+    #[error("the text from line {line} on would belong to another section")]
     WouldReparent {
         /// The first line of that.
         line: usize,
@@ -66,78 +145,77 @@ pub enum Refusal {
         level: i16,
     },
     /// The same section stands there already.
-    #[error("the same section stands there already, at line {line}")]
+    #[error("the same section is there already, at line {line}")]
     Duplicate {
         /// The line of its heading.
         line: usize,
     },
     /// The file would have other front matter than it is meant to have.
-    #[error("the beginning of the file would not be read as the front matter that is meant")]
-    FrontMatter,
+    #[error("{}", front_matter(*.0))]
+    FrontMatter(FrontMatterProblem),
     /// LDMD markers that match would no longer do so, or would have another place.
     #[error("the LDMD markers around line {line} would no longer match")]
     BreaksMarkup {
         /// The first line that is concerned.
         line: usize,
     },
-    /// The content, or what stands around it, would be read as something else.
-    #[error("the text around line {line} would be read differently after this edit")]
+    /// Something outside the place would change.
+    #[error("line {line}: {change}")]
     ChangesOutside {
         /// The first line that is concerned.
         line: usize,
+        /// What would change there.
+        change: Change,
     },
 }
 
 impl Refusal {
     /// The reason as a code.
     pub fn code(&self) -> &'static str {
-        self.row().0
-    }
-
-    /// What to do, as an imperative sentence.
-    pub fn hint(&self) -> &'static str {
-        self.row().1
-    }
-
-    fn row(&self) -> (&'static str, &'static str) {
         match self {
-            Self::NoSuchPlace => ("NO_SUCH_PLACE", "read the document's toc for its places"),
-            Self::NoSuchPosition => {
-                ("NO_SUCH_POSITION", "use another --position, or another anchor")
-            }
-            Self::NotWholeLines { .. } => {
-                ("NOT_WHOLE_LINES", "edit the list item or block quote that holds it")
-            }
-            Self::EmptyContent => ("EMPTY_CONTENT", "give content that is not blank"),
-            Self::NotMarkdown(_) => ("NOT_MARKDOWN", "give UTF-8 text without NUL bytes"),
-            Self::OpenBlock => ("OPEN_BLOCK", "close every fence, comment and HTML element"),
-            Self::WouldDropSections { .. } => (
-                "WOULD_DROP_SECTIONS",
-                "pass --no-children to replace the own text alone, or --allow-drop to drop them",
-            ),
-            Self::WouldEscape { .. } => {
-                ("WOULD_ESCAPE", "use deeper headings (insert: --relevel), or pass --allow-escape")
-            }
-            Self::WouldReparent { .. } => {
-                ("WOULD_REPARENT", "use other levels (insert: --relevel), or pass --allow-escape")
-            }
-            Self::WrongLevel { .. } => (
-                "WRONG_LEVEL",
-                "use the level of its neighbour (insert: --relevel), or pass --allow-escape",
-            ),
-            Self::NoSuchLevel { .. } => ("NO_SUCH_LEVEL", "change the levels in the content"),
-            Self::Duplicate { .. } => ("DUPLICATE", "pass --allow-duplicate to insert it again"),
-            Self::FrontMatter => {
-                ("FRONT_MATTER", "give keys and values, between --- and --- or without delimiters")
-            }
-            Self::BreaksMarkup { .. } => {
-                ("BREAKS_MARKUP", "edit ldmd:ID, or keep each BEGIN and END marker in the content")
-            }
-            Self::ChangesOutside { .. } => (
-                "CHANGES_OUTSIDE",
-                "look for an open fence or comment, a list or an underline beside the place",
-            ),
+            Self::NoSuchPlace => "NO_SUCH_PLACE",
+            Self::NoSuchPosition => "NO_SUCH_POSITION",
+            Self::NoSuchPart => "NO_SUCH_PART",
+            Self::NotWholeLines { .. } => "NOT_WHOLE_LINES",
+            Self::EmptyContent => "EMPTY_CONTENT",
+            Self::NotMarkdown(_) => "NOT_MARKDOWN",
+            Self::OpenFence { .. } => "OPEN_FENCE",
+            Self::WouldDrop { .. } => "WOULD_DROP",
+            Self::WouldEscape { .. } | Self::WouldReparent { .. } => "WOULD_ESCAPE",
+            Self::WrongLevel { .. } => "WRONG_LEVEL",
+            Self::NoSuchLevel { .. } => "NO_SUCH_LEVEL",
+            Self::Duplicate { .. } => "DUPLICATE",
+            Self::FrontMatter(_) => "FRONT_MATTER",
+            Self::BreaksMarkup { .. } => "BREAKS_MARKUP",
+            Self::ChangesOutside { .. } => "CHANGES_OUTSIDE",
         }
+    }
+
+    /// Whether the edit is made all the same.
+    pub(super) fn is_allowed(&self, allow: Allow) -> bool {
+        match self {
+            Self::WouldDrop { .. } => allow.drop,
+            Self::WouldEscape { .. } | Self::WouldReparent { .. } | Self::WrongLevel { .. } => {
+                allow.escape
+            }
+            Self::Duplicate { .. } => allow.duplicate,
+            Self::ChangesOutside { .. } | Self::BreaksMarkup { .. } => allow.change,
+            _ => false,
+        }
+    }
+}
+
+fn front_matter(problem: FrontMatterProblem) -> &'static str {
+    match problem {
+        FrontMatterProblem::NotClosed => "the front matter has no closing delimiter",
+        FrontMatterProblem::ClosedEarly => {
+            "a line of the content is a delimiter, and would end the front matter there"
+        }
+        FrontMatterProblem::NotKeys => "the content is not keys with values",
+        FrontMatterProblem::Appears => {
+            "the text at the beginning of the file would be read as front matter"
+        }
+        FrontMatterProblem::Lost => "the front matter would no longer be read as such",
     }
 }
 

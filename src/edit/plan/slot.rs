@@ -54,6 +54,16 @@ impl<'a> Slot<'a> {
         self
     }
 
+    /// The slot at the very beginning of the text, before blank lines that are there.
+    pub(super) fn first(mut self) -> Self {
+        let rest = self.file.get(self.floor..).unwrap_or_default();
+        self.separates = !first_line(rest).iter().all(u8::is_ascii_whitespace);
+        if self.right < self.file.len() {
+            self.right = self.floor;
+        }
+        self
+    }
+
     /// Where the text before the slot ends, the line end left out, and where that behind it begins.
     pub(super) fn neighbours(&self) -> (usize, usize) {
         (trimmed(self.file, ByteSpan::new(self.floor, self.left)).end, self.right)

@@ -1,21 +1,54 @@
 //! A file with what was read of it, and what of that has to stay when the file is edited.
 //!
-//! Invariant: landmarks and markers are given in document order, so that two versions can be compared
+//! Invariant: landmarks and markers are in document order, so that two versions can be compared
 //! side by side.
 
 use super::text::trimmed;
-use crate::ldmd::Markup;
+use crate::ldmd::{self, Markup};
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
+use crate::markdown::{self, BYTE_ORDER_MARK, Document};
 use crate::position::ByteSpan;
 
-/// A file with its outline and its LDMD markers.
-#[derive(Clone, Copy)]
-pub(super) struct Version<'a> {
-    pub(super) file: &'a [u8],
-    pub(super) outline: &'a Outline,
-    pub(super) markup: &'a Markup,
-    /// Where its text begins: behind a byte order mark.
-    pub(super) floor: usize,
+/// The bytes of a file with what was read of them.
+#[derive(Clone, Debug)]
+pub struct Version {
+    bytes: Vec<u8>,
+    document: Document,
+    markup: Markup,
+}
+
+impl Version {
+    /// Parses the bytes of a file.
+    pub fn read(bytes: Vec<u8>) -> Self {
+        let document = markdown::parse(&bytes);
+        let markup = ldmd::parse(&bytes, &document.opaque);
+        Self { bytes, document, markup }
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What was read of them.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The structure.
+    pub fn outline(&self) -> &Outline {
+        &self.document.outline
+    }
+
+    /// The LDMD sections.
+    pub fn markup(&self) -> &Markup {
+        &self.markup
+    }
+
+    /// All of it.
+    pub fn into_parts(self) -> (Vec<u8>, Document, Markup) {
+        (self.bytes, self.document, self.markup)
+    }
 }
 
 /// What a node is, as far as it must stay: the type of a block, the level of a heading (else 0).
@@ -48,35 +81,40 @@ pub(super) fn is_in(span: ByteSpan, offset: usize) -> bool {
     span.start <= offset && offset < span.end
 }
 
-impl<'a> Version<'a> {
+impl Version {
+    /// Where the text begins: behind a byte order mark.
+    pub(super) fn floor(&self) -> usize {
+        if self.bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+    }
+
     /// Where the text of `span` ends, blank lines at its end left out.
-    pub(super) fn text_end(self, span: ByteSpan) -> usize {
-        trimmed(self.file, span).end
+    pub(super) fn text_end(&self, span: ByteSpan) -> usize {
+        trimmed(&self.bytes, span).end
     }
 
     /// Where the text of the front matter ends, if there is any.
-    pub(super) fn front_matter_end(self) -> Option<usize> {
-        self.outline.front_matter.map(|span| self.text_end(span))
+    pub(super) fn front_matter_end(&self) -> Option<usize> {
+        self.outline().front_matter.map(|span| self.text_end(span))
     }
 
     /// The line, 1-based, on which a node begins.
-    pub(super) fn line(self, node: usize) -> usize {
-        self.outline.nodes.get(node).map_or(1, |node| node.lines.start)
+    pub(super) fn line(&self, node: usize) -> usize {
+        self.outline().nodes.get(node).map_or(1, |node| node.lines.start)
     }
 
     /// The sections whose headings begin in `span`.
-    pub(super) fn sections_in(self, span: ByteSpan) -> impl Iterator<Item = &'a Section> {
-        let start = |section: &Section| Some(self.outline.nodes.get(section.node)?.bytes.start);
+    pub(super) fn sections_in(&self, span: ByteSpan) -> impl Iterator<Item = &Section> {
+        let start = |section: &Section| Some(self.outline().nodes.get(section.node)?.bytes.start);
         let is_inside = move |section: &&Section| start(section).is_some_and(|at| is_in(span, at));
-        self.outline.sections.iter().filter(is_inside)
+        self.outline().sections.iter().filter(is_inside)
     }
 
     /// The slug path of the section that `node` is; `@LINE` where a part of it has no slug.
-    pub(super) fn path(self, node: usize) -> String {
-        let nodes = &self.outline.nodes;
+    pub(super) fn path(&self, node: usize) -> String {
+        let nodes = &self.outline().nodes;
         let above = std::iter::successors(nodes.get(node), |node| nodes.get(node.parent?));
         let part = |node: &Node| match node.kind {
-            NodeKind::Section(section) => self.outline.sections.get(section)?.path_part(),
+            NodeKind::Section(section) => self.outline().sections.get(section)?.path_part(),
             _ => None,
         };
         match above.map(part).collect::<Option<Vec<String>>>() {
@@ -86,19 +124,20 @@ impl<'a> Version<'a> {
     }
 
     /// Where the markers stand that begin LDMD sections, and those that end them.
-    pub(super) fn markers(self) -> impl Iterator<Item = usize> {
+    pub(super) fn markers(&self) -> impl Iterator<Item = usize> {
         let sections = || self.markup.sections.iter();
-        let begins = sections().map(move |section| section.span.start.max(self.floor));
+        let begins = sections().map(move |section| section.span.start.max(self.floor()));
         begins.chain(sections().map(|section| section.content.end))
     }
 
     /// Everything else that has to stay: headings, blocks and items, but not lists, which may grow
     /// and join.
-    pub(super) fn landmarks(self) -> Vec<Landmark> {
-        let mut landmarks = Vec::with_capacity(self.outline.nodes.len());
+    pub(super) fn landmarks(&self) -> Vec<Landmark> {
+        let mut landmarks = Vec::with_capacity(self.outline().nodes.len());
         // For each node, how deep what it holds is, and where the section begins that holds that.
-        let mut inside: Vec<(usize, Option<usize>)> = Vec::with_capacity(self.outline.nodes.len());
-        for (index, node) in self.outline.nodes.iter().enumerate() {
+        let mut inside: Vec<(usize, Option<usize>)> =
+            Vec::with_capacity(self.outline().nodes.len());
+        for (index, node) in self.outline().nodes.iter().enumerate() {
             let above = node.parent.and_then(|parent| inside.get(parent)).copied();
             let (depth, owner) = above.unwrap_or_default();
             inside.push(match node.kind {
@@ -116,11 +155,11 @@ impl<'a> Version<'a> {
 
     /// What a node is, and its lines, of a section its heading's; nothing for root and lists, and no
     /// lines for other containers.
-    fn what(self, node: &Node) -> Option<(What, Option<ByteSpan>)> {
+    fn what(&self, node: &Node) -> Option<(What, Option<ByteSpan>)> {
         match node.kind {
             NodeKind::Root | NodeKind::Block(BlockType::List) => None,
             NodeKind::Section(section) => {
-                let section = self.outline.sections.get(section)?;
+                let section = self.outline().sections.get(section)?;
                 let heading = ByteSpan::new(node.bytes.start, section.heading_end);
                 Some(((None, section.level), Some(heading)))
             }

@@ -21,10 +21,25 @@ fn line(file: &str, done: &Done) -> String {
     format!("{file}: {}: {what}", done.selector)
 }
 
+/// What an edit did besides, a line each.
+fn besides(done: &Done) -> impl Iterator<Item = String> {
+    let kept = done.kept_definitions.iter().map(|label| format!("  kept definition: [{label}]"));
+    let renumbered =
+        done.renumbered.iter().map(|one| format!("  renumbered: {} is now {}", one.from, one.to));
+    kept.chain(renumbered)
+}
+
 fn lines(answer: &edit::Answer) -> impl Iterator<Item = String> {
-    let edits =
-        answer.report.iter().flat_map(|report| report.done.iter().map(|d| (&report.file, d)));
-    edits.map(|(file, done)| line(file, done))
+    answer.report.iter().flat_map(|report| {
+        let edits = report.done.iter();
+        let edits =
+            edits.flat_map(|done| std::iter::once(line(&report.file, done)).chain(besides(done)));
+        let broken = report
+            .broken_links
+            .iter()
+            .map(|link| format!("  broken link: {}:{} to {}", link.file, link.line, link.target));
+        edits.chain(broken)
+    })
 }
 
 impl Answer for edit::Answer {
@@ -55,6 +70,6 @@ impl Answer for edit::Answer {
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let count = self.report.as_ref().map_or(0, |report| report.done.len());
         report.summary(&[("edits", count.to_string())])?;
-        report.findings(count, lines(self))
+        report.findings(lines(self).count(), lines(self))
     }
 }

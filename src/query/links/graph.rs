@@ -8,6 +8,7 @@ use std::rc::Rc;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use super::broken::Changed;
 use super::holds;
 use super::targets::Targets;
 use crate::address::Params;
@@ -156,6 +157,12 @@ impl<'a> Graph<'a> {
         Self { library, targets: Targets::new(library), filter }
     }
 
+    /// The graph in which one document is as an edit makes it.
+    pub(super) fn with(mut self, changed: Changed<'a>) -> Self {
+        self.targets.changed = Some(changed);
+        self
+    }
+
     /// The edges of `place` in that direction, in order, each once.
     pub fn edges(&self, place: &Place, direction: Direction) -> Result<Vec<Edge>> {
         let mut edges = Vec::new();
@@ -232,7 +239,11 @@ impl<'a> Graph<'a> {
 
     /// Whether a line of a document ends with the mark of that block.
     fn has_block(&self, document: &OpenDocument, id: &str) -> Result<bool> {
-        let bytes = self.library.content(document, document.span())?;
+        let changed = self.targets.changed(document.stored.id);
+        let bytes = match changed {
+            Some(changed) => changed.bytes.to_vec(),
+            None => self.library.content(document, document.span())?,
+        };
         let mark = format!("^{id}");
         let mut marks = memchr::memmem::find_iter(&bytes, mark.as_bytes());
         Ok(marks.any(|at| {

@@ -4,6 +4,7 @@
 //! out of one place is an edge into another, and an edge stands for a link that a reader of the
 //! document can follow.
 
+pub mod broken;
 pub mod check;
 pub mod graph;
 pub mod list;

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::broken::Changed;
 use crate::error::{Error, Result};
 use crate::links::{self, DocumentId, NameKind, sections};
 use crate::query::library::{Library, OpenDocument};
@@ -12,12 +13,14 @@ use crate::query::library::{Library, OpenDocument};
 /// The documents of a snapshot.
 pub(super) struct Targets<'a> {
     library: &'a Library<'a>,
+    /// A document that is not as the store holds it.
+    pub(super) changed: Option<Changed<'a>>,
     fault: RefCell<Option<Error>>,
 }
 
 impl<'a> Targets<'a> {
     pub(super) fn new(library: &'a Library<'a>) -> Self {
-        Self { library, fault: RefCell::default() }
+        Self { library, changed: None, fault: RefCell::default() }
     }
 
     /// The first fault of the store since it was last asked for.
@@ -32,8 +35,16 @@ impl<'a> Targets<'a> {
         })
     }
 
+    /// The document of that number as an edit makes it, where it is the edited one.
+    pub(super) fn changed(&self, id: DocumentId) -> Option<&Changed<'a>> {
+        self.changed.as_ref().filter(|changed| changed.document.stored.id == id)
+    }
+
     /// The document of that number.
     pub(super) fn open(&self, id: DocumentId) -> Result<Option<Rc<OpenDocument>>> {
+        if let Some(changed) = self.changed(id) {
+            return Ok(Some(Rc::clone(&changed.document)));
+        }
         match self.library.snapshot.document(id)? {
             Some(stored) => self.library.open(&stored).map(Some),
             None => Ok(None),
@@ -42,7 +53,15 @@ impl<'a> Targets<'a> {
 
     fn documents_called(&self, kind: NameKind, name: &str) -> Vec<DocumentId> {
         let key = links::name_key(kind, name);
-        self.kept(self.library.snapshot.documents_with_name(key))
+        let mut documents = self.kept(self.library.snapshot.documents_with_name(key));
+        if let Some(changed) = &self.changed {
+            let id = changed.document.stored.id;
+            documents.retain(|document| *document != id);
+            if changed.links.names().any(|(kind, name)| links::name_key(kind, name) == key) {
+                documents.push(id);
+            }
+        }
+        documents
     }
 }
 
@@ -71,7 +90,10 @@ impl links::Library for Targets<'_> {
         let document = self.kept(self.open(document))?;
         let outline = document.tree.outline();
         sections::by_anchor(outline, &[], anchor).or_else(|| {
-            let html = self.kept(self.library.snapshot.links(&document.stored)).html_anchors;
+            let html = match self.changed(document.stored.id) {
+                Some(changed) => changed.links.html_anchors.clone(),
+                None => self.kept(self.library.snapshot.links(&document.stored)).html_anchors,
+            };
             sections::by_anchor(outline, &html, anchor)
         })
     }

@@ -1,0 +1,217 @@
+//! What to do instead of an edit that was refused.
+//!
+//! Invariant: a hint is about what was asked for: it never names a flag that was given, nor one that
+//! the command does not have.
+
+use super::change::Operation;
+use super::plan::{Change, FrontMatterProblem, Refusal, Scope};
+use crate::markdown::outline::{BlockType, NodeKind};
+use crate::query::place::{Place, Target};
+
+/// What was asked for and refused.
+pub(super) struct Asked<'a> {
+    pub(super) place: &'a Place,
+    pub(super) operation: &'a Operation,
+    pub(super) scope: Scope,
+    /// The bytes of the place.
+    pub(super) content: &'a [u8],
+}
+
+impl Asked<'_> {
+    /// What to do, as an imperative sentence.
+    pub(super) fn hint(&self, refusal: &Refusal) -> String {
+        let document = &self.place.document.namespace;
+        match refusal {
+            Refusal::NoSuchPlace if self.place.target == Target::FrontMatter => {
+                format!(
+                    "make it with `mdsel replace {document}::@frontmatter --content 'title: T'`"
+                )
+            }
+            Refusal::NoSuchPlace => {
+                format!("see its places with `mdsel index {document} --blocks`")
+            }
+            Refusal::NoSuchPosition => self.position(),
+            Refusal::NoSuchPart => self.part(),
+            Refusal::NotWholeLines { .. } => {
+                format!("edit what holds it: {}", self.container().unwrap_or_default())
+            }
+            Refusal::EmptyContent => {
+                "give text with --content, --content-file or standard input".to_owned()
+            }
+            Refusal::NotMarkdown(_) => "give text in UTF-8 without NUL bytes".to_owned(),
+            Refusal::OpenFence { .. } => "add the line that closes it to the content".to_owned(),
+            Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections.len()),
+            Refusal::WouldEscape { least, is_title, .. } => self.escape(*least, *is_title),
+            Refusal::WouldReparent { .. } => self.levels("use headings of other levels"),
+            Refusal::WrongLevel { wanted, .. } => {
+                self.levels(&format!("begin with `{}`", hashes(*wanted)))
+            }
+            Refusal::NoSuchLevel { .. } => {
+                "change the levels of the headings in the content".to_owned()
+            }
+            Refusal::Duplicate { .. } => "pass --allow-duplicate to insert it again".to_owned(),
+            Refusal::FrontMatter(problem) => front_matter(*problem, document),
+            Refusal::BreaksMarkup { .. } => format!(
+                "keep each BEGIN and END marker in the content, edit the LDMD section itself \
+                 (`mdsel ldmd index {document}`), or pass --allow-change"
+            ),
+            Refusal::ChangesOutside { change, .. } => self.change(change),
+        }
+    }
+
+    fn address(&self) -> String {
+        self.place.address()
+    }
+
+    /// The address of the item or block quote that holds the place.
+    fn container(&self) -> Option<String> {
+        let Target::Node(node) = self.place.target else { return None };
+        let parent = self.place.document.tree.node(node)?.parent?;
+        Some(self.place.document.address_of(parent))
+    }
+
+    fn position(&self) -> String {
+        let document = &self.place.document.namespace;
+        match (self.operation, self.place.target) {
+            (Operation::Delete { .. }, _) => format!(
+                "empty the file with `mdsel replace {document}::* --content '' --allow-drop`; or \
+                 delete it, and forget it with `mdsel ingest`"
+            ),
+            (_, Target::Document) => "pass --position first_child or last_child".to_owned(),
+            (_, Target::FrontMatter) => {
+                format!("pass --position after, or replace {document}::@frontmatter")
+            }
+            _ => "pass --position before or after".to_owned(),
+        }
+    }
+
+    fn part(&self) -> String {
+        let address = self.address();
+        match self.operation {
+            Operation::Delete { .. } => {
+                format!("delete its text with it: `mdsel delete {address} --no-children`")
+            }
+            _ => format!(
+                "name the whole section: `mdsel insert {address} --position first_child` puts content \
+                 behind its own text"
+            ),
+        }
+    }
+
+    fn drop(&self, is_itself: bool, count: usize) -> String {
+        let is_section = matches!(self.place.target, Target::Node(node)
+            if self.place.document.tree.section(node).is_some());
+        if is_itself && count == 1 {
+            return match self.scope {
+                Scope::Heading => "give one heading of the same level".to_owned(),
+                _ => "begin the content with a heading of the same level, leave out \
+                      --no-keep-heading, or pass --allow-drop"
+                    .to_owned(),
+            };
+        }
+        if self.scope == Scope::Subtree && is_section {
+            return "keep their headings in the content, pass --no-children to replace the own text \
+                    alone, or --allow-drop to drop them"
+                .to_owned();
+        }
+        "keep their headings in the content, or pass --allow-drop to drop them".to_owned()
+    }
+
+    fn escape(&self, least: u8, is_title: bool) -> String {
+        let is_replace = matches!(self.operation, Operation::Replace { .. });
+        if is_title {
+            return "pass --no-keep-heading to replace the title, too".to_owned();
+        }
+        if self.scope == Scope::Heading {
+            return "give one heading of the same level".to_owned();
+        }
+        if least > 6 && is_replace && self.scope == Scope::Own {
+            return "leave the headings out of the content, leave out --no-children to replace the \
+                    subsections, too, or pass --allow-escape"
+                .to_owned();
+        }
+        if least > 6 {
+            return "insert sections with --position before or after another section, or pass \
+                    --allow-escape"
+                .to_owned();
+        }
+        self.levels(&format!("use `{}` or deeper", hashes(least)))
+    }
+
+    /// The advice about levels that fits the command.
+    fn levels(&self, first: &str) -> String {
+        match self.operation {
+            Operation::Insert { relevel: false, .. } => {
+                format!("pass --relevel, {first}, or pass --allow-escape")
+            }
+            Operation::Insert { .. } | Operation::Replace { .. } => {
+                format!("{first}, or pass --allow-escape")
+            }
+            Operation::Delete { .. } => "pass --allow-escape".to_owned(),
+        }
+    }
+
+    fn change(&self, change: &Change) -> String {
+        let kind = match self.place.target {
+            Target::Node(node) => self.place.document.tree.node(node).map(|node| node.kind),
+            _ => None,
+        };
+        match (change, kind) {
+            (Change::Content | Change::Block, Some(NodeKind::Item)) => format!(
+                "begin the content with the marker of the item, as in `{}text`, indent its other \
+                 lines as far, or pass --allow-change",
+                marker(self.content)
+            ),
+            (Change::Content | Change::Block, Some(NodeKind::Block(BlockType::Blockquote))) => {
+                "begin each line of the content with `> `, or pass --allow-change".to_owned()
+            }
+            (Change::Content | Change::Block, _) => match self.container_kind() {
+                Some(_) => "indent the content as the lines around it, or pass --allow-change".to_owned(),
+                None => "look for a fence or comment that is open, or for a list or an underline beside \
+                         the place; or pass --allow-change"
+                    .to_owned(),
+            },
+            (Change::Title { .. } | Change::Link { .. } | Change::NewLink { .. }, _) => {
+                "keep the link definitions as they are, or pass --allow-change".to_owned()
+            }
+        }
+    }
+
+    fn container_kind(&self) -> Option<NodeKind> {
+        let Target::Node(node) = self.place.target else { return None };
+        let tree = &self.place.document.tree;
+        let kind = tree.node(tree.node(node)?.parent?)?.kind;
+        matches!(kind, NodeKind::Block(_) | NodeKind::Item).then_some(kind)
+    }
+}
+
+fn hashes(level: u8) -> String {
+    "#".repeat(level.into())
+}
+
+/// The marker that the text of an item begins with, and the blanks behind it.
+fn marker(item: &[u8]) -> String {
+    let text = String::from_utf8_lossy(item);
+    let line = text.lines().next().unwrap_or_default();
+    let end =
+        line.trim_start().find(' ').map_or(0, |at| at + line.len() - line.trim_start().len() + 1);
+    line.get(..end).filter(|marker| !marker.is_empty()).unwrap_or("- ").to_owned()
+}
+
+fn front_matter(problem: FrontMatterProblem, document: &str) -> String {
+    match problem {
+        FrontMatterProblem::NotClosed => {
+            "end it with the line that it begins with, or give keys and values without delimiters"
+                .to_owned()
+        }
+        FrontMatterProblem::ClosedEarly => "leave delimiters inside the content out".to_owned(),
+        FrontMatterProblem::NotKeys => {
+            "give lines as `key: value`, or TOML between lines of `+++`".to_owned()
+        }
+        FrontMatterProblem::Appears => format!(
+            "give front matter to `mdsel replace {document}::@frontmatter`, and begin other text with \
+             another line"
+        ),
+        FrontMatterProblem::Lost => format!("name it: `mdsel replace {document}::@frontmatter`"),
+    }
+}

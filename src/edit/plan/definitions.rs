@@ -1,0 +1,182 @@
+//! Link definitions that have to stay when the text around them goes.
+//!
+//! A definition belongs to the document, not to the section that it happens to be in. Invariant: what
+//! is kept is kept verbatim, and each kept definition is used by text outside the place.
+
+use super::effect::LostLink;
+use super::text::{slice, trimmed};
+use super::version::{Version, is_in};
+use crate::markdown;
+use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::slug::fold;
+use crate::position::ByteSpan;
+
+/// How much of a link is looked at for its label.
+const LONGEST_REFERENCE: usize = 4096;
+
+/// A definition inside the place.
+struct Definition {
+    /// Its lines, without the last line end.
+    span: ByteSpan,
+    /// As it is written.
+    label: String,
+    /// `None` where nothing is read as a link to it.
+    target: Option<String>,
+}
+
+/// Definitions that stay.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// Their lines, without the last line end.
+    pub(super) bytes: Vec<u8>,
+    /// Their labels.
+    pub(super) labels: Vec<String>,
+}
+
+/// The definitions inside `place` without which the `lost` links have no target; not those whose label
+/// the content, which is at `content` in the version `new`, defines itself.
+pub(super) fn to_keep(
+    old: &Version,
+    place: ByteSpan,
+    lost: &[LostLink],
+    new: &Version,
+    content: ByteSpan,
+    line_end: &[u8],
+) -> Kept {
+    let given: Vec<String> =
+        spans(new, content).map(|span| key(&label_of(slice(new.bytes(), span)))).collect();
+    let mut kept = Kept::default();
+    let mut last: Option<ByteSpan> = None;
+    for definition in definitions(old, place) {
+        let label = key(&definition.label);
+        let is_used = |link: &LostLink| {
+            definition.target.as_ref() == Some(&link.target)
+                && references(old.bytes(), link.offset).is_none_or(|used| key(&used) == label)
+        };
+        if given.contains(&label) || !lost.iter().any(is_used) {
+            continue;
+        }
+        let between = last.map(|last| ByteSpan::new(last.end, definition.span.start));
+        if let Some(between) = between {
+            let gap = slice(old.bytes(), between);
+            let is_blank = gap.iter().all(u8::is_ascii_whitespace);
+            kept.bytes.extend_from_slice(if is_blank { gap } else { line_end });
+        }
+        kept.bytes.extend_from_slice(slice(old.bytes(), definition.span));
+        kept.labels.push(definition.label);
+        last = Some(definition.span);
+    }
+    kept
+}
+
+/// The spans of the definitions of `version` that begin in `place` and stand in no container.
+fn spans(version: &Version, place: ByteSpan) -> impl Iterator<Item = ByteSpan> {
+    let nodes = &version.outline().nodes;
+    let is_contained = |parent: usize| {
+        nodes
+            .get(parent)
+            .is_some_and(|node| matches!(node.kind, NodeKind::Block(_) | NodeKind::Item))
+    };
+    nodes
+        .iter()
+        .filter(move |node| {
+            node.kind == NodeKind::Block(BlockType::Definition)
+                && is_in(place, node.bytes.start)
+                && !node.parent.is_some_and(is_contained)
+        })
+        .map(|node| trimmed(version.bytes(), node.bytes))
+}
+
+/// The definitions of `version` in `place`, with their targets as the parser reads them.
+fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition> {
+    let spans: Vec<ByteSpan> = spans(version, place).collect();
+    let mut text = Vec::new();
+    for span in &spans {
+        text.extend_from_slice(slice(version.bytes(), *span));
+        text.push(b'\n');
+    }
+    // After them each label as a link of its own, of which the parser gives the target.
+    let mut offsets = Vec::with_capacity(spans.len());
+    for span in &spans {
+        text.push(b'\n');
+        offsets.push(text.len());
+        text.extend_from_slice(
+            format!("[{}]\n", label_of(slice(version.bytes(), *span))).as_bytes(),
+        );
+    }
+    let links = markdown::parse(&text).links;
+    let inside = links.list.into_iter().map(|link| (link.offset, link.target));
+    let mut targets: std::collections::HashMap<usize, String> =
+        inside.chain(links.external.into_iter().map(|link| (link.offset, link.target))).collect();
+    spans
+        .into_iter()
+        .zip(offsets)
+        .map(|(span, offset)| Definition {
+            span,
+            label: label_of(slice(version.bytes(), span)),
+            target: targets.remove(&offset),
+        })
+        .collect()
+}
+
+/// The label of the definition `text`.
+fn label_of(text: &[u8]) -> String {
+    bracketed(text.trim_ascii_start()).map(|(label, _)| label).unwrap_or_default()
+}
+
+/// The label that the link at `offset` refers to; `None` where it cannot be told from its text.
+fn references(file: &[u8], offset: usize) -> Option<String> {
+    let text = file.get(offset..file.len().min(offset + LONGEST_REFERENCE))?;
+    let (first, rest) = bracketed(text.strip_prefix(b"!").unwrap_or(text))?;
+    match bracketed(rest) {
+        Some((label, _)) if !label.is_empty() => Some(label),
+        _ => Some(first),
+    }
+}
+
+/// What is between the bracket that `text` begins with and the one that closes it, and the rest.
+fn bracketed(text: &[u8]) -> Option<(String, &[u8])> {
+    let mut depth = 0_usize;
+    let mut is_escaped = false;
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'[' => depth += 1,
+            b']' if depth == 1 => {
+                let label = String::from_utf8_lossy(text.get(1..at)?).into_owned();
+                return Some((label, text.get(at + 1..)?));
+            }
+            b']' => depth = depth.checked_sub(1)?,
+            _ if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The form in which labels are compared (`CommonMark` section 4.7).
+fn key(label: &str) -> String {
+    fold(&label.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_label_of_a_link_is_read_from_its_text() {
+        for (text, label) in [
+            ("[a]", Some("a")),
+            ("[a][b] c", Some("b")),
+            ("![a b][] c", Some("a b")),
+            ("[a [b] \\] c] d", Some("a [b] \\] c")),
+            ("a", None),
+            ("[a", None),
+        ] {
+            assert_eq!(references(text.as_bytes(), 0).as_deref(), label, "{text}");
+        }
+        assert_eq!(label_of(b"  [1.0.0]: https://x"), "1.0.0");
+        assert_eq!(key("A\n  b"), key("a B"));
+    }
+}

@@ -1,0 +1,333 @@
+//! What a splice does to everything outside of it: the versions before and after, compared.
+//!
+//! Owns what "outside stays as it was" means. Every heading, block and item outside the splice is read
+//! again as the same thing, at the same place, as deep inside containers, ending where it ended; every
+//! section keeps its title; every link leads where it led; front matter and the markers of LDMD stay.
+//! Invariant: a difference is reported as the refusal whose flag allows it, and nothing is compared
+//! twice.
+
+use std::collections::HashMap;
+
+use super::draft::FrontMatter;
+use super::refusal::{Change, FrontMatterProblem, Refusal};
+use super::text::{first_line, lines};
+use super::version::{Landmark, Version, is_in};
+use super::{Renumbered, Splice};
+use crate::ldmd::is_marker_line;
+use crate::markdown::links::LinkKind;
+use crate::markdown::outline::{NodeKind, Section};
+use crate::position::{ByteSpan, LineIndex, trim_line_end};
+
+/// What the splice is expected to do.
+#[derive(Debug)]
+pub(super) struct Expected {
+    /// Level and place, as an offset in the new file, of each heading of the content.
+    pub(super) headings: Vec<(u8, usize)>,
+    /// How deep inside containers everything in the content has to be.
+    pub(super) depth: usize,
+    /// What becomes of the front matter.
+    pub(super) front_matter: FrontMatter,
+    /// Whether the content is front matter.
+    pub(super) is_front_matter: bool,
+    /// Whether the markers of LDMD may come to belong to other sections.
+    pub(super) may_move_markers: bool,
+}
+
+/// Where a splice moves what is outside it.
+#[derive(Clone, Copy)]
+struct Shift {
+    /// What goes, in the old file.
+    at: ByteSpan,
+    /// What comes, in the new file.
+    after: ByteSpan,
+}
+
+impl Shift {
+    fn behind(self, offset: usize) -> Option<usize> {
+        offset.checked_sub(self.at.end).map(|rest| self.after.end + rest)
+    }
+
+    /// Where what began at `offset` begins now; `None` for what went.
+    fn start(self, offset: usize) -> Option<usize> {
+        if offset < self.at.start { Some(offset) } else { self.behind(offset) }
+    }
+
+    /// Where what ended at `offset` ends now; `None` for what went.
+    fn end(self, offset: usize) -> Option<usize> {
+        if offset <= self.at.start { Some(offset) } else { self.behind(offset) }
+    }
+}
+
+/// A link outside the splice that changes: where it begins in the old file, and its target there.
+#[derive(Debug)]
+pub(super) struct LostLink {
+    pub(super) offset: usize,
+    pub(super) target: String,
+}
+
+/// What a splice does outside of it.
+#[derive(Debug, Default)]
+pub(super) struct Effect {
+    /// The differences, those of the structure first.
+    pub(super) refusals: Vec<Refusal>,
+    /// The nodes, before and after, of the sections that are below another one than before.
+    pub(super) reparented: Vec<(usize, usize)>,
+    /// The sections whose number changes.
+    pub(super) renumbered: Vec<Renumbered>,
+    /// The links that lose their target.
+    pub(super) lost_links: Vec<LostLink>,
+    /// Whether blocks are read differently, which a blank line may prevent.
+    pub(super) is_read_differently: bool,
+}
+
+/// Compares the versions before and after `splice`.
+pub(super) fn compare(
+    old: &Version,
+    new: &Version,
+    splice: &Splice,
+    expected: &Expected,
+) -> Effect {
+    let after = ByteSpan::new(splice.at.start, splice.at.start + splice.bytes.len());
+    let shift = Shift { at: splice.at, after };
+    let mut comparison = Comparison { old, new, shift, expected, effect: Effect::default() };
+    comparison.front_matter(splice);
+    if comparison.structure() {
+        comparison.markers();
+    } else {
+        comparison.effect.is_read_differently = true;
+    }
+    comparison.links();
+    comparison.effect
+}
+
+struct Comparison<'a> {
+    old: &'a Version,
+    new: &'a Version,
+    shift: Shift,
+    expected: &'a Expected,
+    effect: Effect,
+}
+
+impl Comparison<'_> {
+    fn front_matter(&mut self, splice: &Splice) {
+        let before = self.old.front_matter_end();
+        let now = self.new.front_matter_end();
+        let wanted = match self.expected.front_matter {
+            FrontMatter::Kept => before.and_then(|end| self.shift.end(end)),
+            FrontMatter::Made => Some(splice.inserted.end),
+            FrontMatter::Deleted => None,
+        };
+        let is_unreadable = self.expected.is_front_matter
+            && now.is_some()
+            && self.new.document().front_matter.is_none();
+        if now == wanted && !is_unreadable {
+            return;
+        }
+        let problem = match (self.expected.is_front_matter, now) {
+            (true, Some(_)) if is_unreadable => FrontMatterProblem::NotKeys,
+            (true, None) => unread(self.new.bytes().get(self.new.floor()..).unwrap_or_default()),
+            (true, Some(_)) => FrontMatterProblem::ClosedEarly,
+            (false, Some(_)) => FrontMatterProblem::Appears,
+            (false, None) => FrontMatterProblem::Lost,
+        };
+        self.effect.refusals.push(Refusal::FrontMatter(problem));
+    }
+
+    /// The line of the old file at which the splice begins.
+    fn line(&self) -> usize {
+        let lines = LineIndex::new(self.old.bytes());
+        lines.line_of(self.shift.at.start).min(lines.count())
+    }
+
+    fn changes(&mut self, line: usize, change: Change) {
+        self.effect.refusals.push(Refusal::ChangesOutside { line, change });
+    }
+
+    /// Compares headings, blocks and items; tells whether they are read as they should be.
+    fn structure(&mut self) -> bool {
+        let after = self.shift.after;
+        let (added, kept): (Vec<_>, Vec<_>) =
+            self.new.landmarks().into_iter().partition(|landmark| is_in(after, landmark.start));
+        let headings = added.iter().filter(|landmark| landmark.is_section());
+        let is_as_read = headings.map(|landmark| (landmark.what.1, landmark.start)).eq(self
+            .expected
+            .headings
+            .iter()
+            .copied());
+        let is_inside = added.iter().all(|landmark| landmark.depth >= self.expected.depth);
+        if !is_as_read || !is_inside {
+            self.changes(self.line(), Change::Content);
+            return false;
+        }
+        let mut kept = kept.into_iter();
+        let mut may_report_parent = true;
+        for before in self.old.landmarks() {
+            if is_in(self.shift.at, before.start) {
+                continue;
+            }
+            let now = kept.next().filter(|now| stays(&before, now, self.shift));
+            let Some(now) = now else {
+                self.changes(self.old.line(before.node), Change::Block);
+                return false;
+            };
+            self.section(&before, &now);
+            if stays_below(&before, &now, self.shift) || self.is_movable_marker(&before) {
+                continue;
+            }
+            if std::mem::take(&mut may_report_parent) {
+                let line = self.old.line(before.node);
+                self.effect.refusals.push(Refusal::WouldReparent { line });
+            }
+            if before.is_section() {
+                self.effect.reparented.push((before.node, now.node));
+            }
+        }
+        if kept.next().is_some() {
+            self.changes(self.line(), Change::Content);
+            return false;
+        }
+        true
+    }
+
+    /// Which heading an LDMD marker is below is an accident to those who edit by markers.
+    fn is_movable_marker(&self, landmark: &Landmark) -> bool {
+        let text = self.old.bytes().get(landmark.start..).unwrap_or_default();
+        self.expected.may_move_markers && is_marker_line(first_line(text))
+    }
+
+    /// Compares the title and the numbers of a section outside the splice.
+    fn section(&mut self, before: &Landmark, now: &Landmark) {
+        let pair = section_of(self.old, before.node).zip(section_of(self.new, now.node));
+        let Some((old, new)) = pair else {
+            self.contained_anchor(before, now);
+            return;
+        };
+        if old.title != new.title {
+            let change = Change::Title { from: old.title.clone(), to: new.title.clone() };
+            self.effect
+                .refusals
+                .push(Refusal::ChangesOutside { line: self.old.line(before.node), change });
+            return;
+        }
+        if let Some((from, to)) = old.anchor().zip(new.anchor()).filter(|(from, to)| from != to) {
+            self.effect.renumbered.push(Renumbered {
+                title: old.title.clone(),
+                from: format!("#{from}"),
+                to: format!("#{to}"),
+            });
+        }
+        if old.path_number != new.path_number {
+            self.effect.renumbered.push(Renumbered {
+                title: old.title.clone(),
+                from: self.old.path(before.node),
+                to: self.new.path(now.node),
+            });
+        }
+    }
+
+    fn contained_anchor(&mut self, before: &Landmark, now: &Landmark) {
+        let anchor = |version: &Version, node: usize| {
+            let anchors = &version.outline().contained_anchors;
+            let at = anchors.binary_search_by_key(&node, |anchor| anchor.node).ok()?;
+            anchors.get(at).map(|anchor| anchor.anchor.clone())
+        };
+        let pair = anchor(self.old, before.node).zip(anchor(self.new, now.node));
+        if let Some((from, to)) = pair.filter(|(from, to)| from != to) {
+            let (from, to) = (format!("#{from}"), format!("#{to}"));
+            self.effect.renumbered.push(Renumbered { title: String::new(), from, to });
+        }
+    }
+
+    fn markers(&mut self) {
+        let shift = self.shift;
+        let before = self.old.markers().filter(|&marker| !is_in(shift.at, marker));
+        let now = self.new.markers().filter(|&marker| !is_in(shift.after, marker)).map(Some);
+        if !before.map(|marker| shift.start(marker)).eq(now)
+            || self.new.markup().faults.len() > self.old.markup().faults.len()
+        {
+            let line = self.line();
+            self.effect.refusals.push(Refusal::BreaksMarkup { line });
+        }
+    }
+
+    /// Compares the links outside the splice.
+    fn links(&mut self) {
+        let shift = self.shift;
+        let mut now: HashMap<(usize, LinkKind), &str> = links(self.new)
+            .filter(|(offset, ..)| !is_in(shift.after, *offset))
+            .map(|(offset, kind, target)| ((offset, kind), target))
+            .collect();
+        let mut changes = Vec::new();
+        for (offset, kind, target) in links(self.old) {
+            let Some(moved) = shift.start(offset) else { continue };
+            let found = now.remove(&(moved, kind));
+            if found == Some(target) {
+                continue;
+            }
+            let to = found.map(str::to_owned);
+            changes.push((offset, Change::Link { from: target.to_owned(), to }));
+            self.effect.lost_links.push(LostLink { offset, target: target.to_owned() });
+        }
+        // A link that appears is reported by the line that it had in the old file.
+        changes.extend(now.into_iter().map(|((offset, _), target)| {
+            let behind = offset.checked_sub(shift.after.end).map(|rest| shift.at.end + rest);
+            (behind.unwrap_or(offset), Change::NewLink { to: target.to_owned() })
+        }));
+        if changes.is_empty() {
+            return;
+        }
+        changes.sort_by_key(|(offset, _)| *offset);
+        let index = LineIndex::new(self.old.bytes());
+        for (offset, change) in changes {
+            self.changes(index.line_of(offset), change);
+        }
+    }
+}
+
+/// The links of a version, each with its offset.
+fn links(version: &Version) -> impl Iterator<Item = (usize, LinkKind, &str)> {
+    let links = &version.document().links;
+    let inside = links.list.iter().map(|link| (link.offset, link.kind, link.target.as_str()));
+    let outside = links.external.iter().map(|link| (link.offset, link.kind, link.target.as_str()));
+    inside.chain(outside)
+}
+
+fn section_of(version: &Version, node: usize) -> Option<&Section> {
+    match version.outline().nodes.get(node)?.kind {
+        NodeKind::Section(section) => version.outline().sections.get(section),
+        _ => None,
+    }
+}
+
+/// Why `text`, at the beginning of a file, is not read as front matter.
+fn unread(text: &[u8]) -> FrontMatterProblem {
+    let opening = lines(text).next().map(trim_line_end).unwrap_or_default();
+    let is_closing = |line: &[u8]| {
+        let line = line.trim_ascii_end();
+        line == opening.trim_ascii_end() || (opening.starts_with(b"---") && line == b"...")
+    };
+    if lines(text).skip(1).any(is_closing) {
+        FrontMatterProblem::NotKeys
+    } else {
+        FrontMatterProblem::NotClosed
+    }
+}
+
+/// Whether a landmark is what it was, where it was.
+fn stays(before: &Landmark, now: &Landmark, shift: Shift) -> bool {
+    now.what == before.what
+        && now.depth == before.depth
+        && Some(now.start) == shift.start(before.start)
+        && before.end.and_then(|end| shift.end(end)).is_none_or(|end| now.end == Some(end))
+}
+
+/// Whether a landmark belongs to the section it belonged to, or to one that took that one's place.
+fn stays_below(before: &Landmark, now: &Landmark, shift: Shift) -> bool {
+    match before.owner {
+        // Text stays the text of something.
+        Some(owner) if is_in(shift.at, owner) => {
+            !before.is_section() || now.owner.is_some_and(|owner| is_in(shift.after, owner))
+        }
+        owner => now.owner == owner.and_then(|owner| shift.start(owner)),
+    }
+}

@@ -1,0 +1,100 @@
+//! Links that an edit of a document would break.
+//!
+//! Invariant: a link is listed when it leads to a place before the edit and nowhere after it; nothing
+//! is asked of the store where every name by which a link finds its place is there after the edit.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use super::EdgeFilter;
+use super::graph::{Destination, Graph};
+use crate::error::Result;
+use crate::links::{Link, Outgoing};
+use crate::query::library::{Library, OpenDocument};
+use crate::query::place::Place;
+
+/// A document as an edit makes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Changed<'a> {
+    /// Its structure; it has the number of the stored one.
+    pub(crate) document: Rc<OpenDocument>,
+    /// What it gives to the graph.
+    pub(crate) links: &'a Outgoing,
+    /// Its bytes.
+    pub(crate) bytes: &'a [u8],
+}
+
+/// A link that leads nowhere after an edit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BrokenLink {
+    /// The document that holds it.
+    pub file: String,
+    /// Its line, 1-based; in the edited document the line after the edit.
+    pub line: usize,
+    /// What it names, as written.
+    pub target: String,
+}
+
+/// The links that lead into the document `old`, whose bytes are `bytes`, and lead nowhere once it is
+/// `changed`.
+pub(crate) fn broken_by(
+    library: &Library<'_>,
+    old: &Rc<OpenDocument>,
+    bytes: &[u8],
+    changed: &Changed<'_>,
+) -> Result<Vec<BrokenLink>> {
+    let links = library.snapshot.links(&old.stored)?;
+    let now = names(&changed.document, changed.links, changed.bytes);
+    if names(old, &links, bytes).is_subset(&now) {
+        return Ok(Vec::new());
+    }
+    let before = Graph::new(library, EdgeFilter::default());
+    let after = Graph::new(library, EdgeFilter::default()).with(changed.clone());
+    let mut broken = Vec::new();
+    let mut check = |document: &Rc<OpenDocument>, link: &Link| -> Result<()> {
+        if let Some(Destination::Broken(_)) = after.follow(document, link)? {
+            let file = document.stored.path.clone();
+            broken.push(BrokenLink { file, line: link.line, target: link.target.clone() });
+        }
+        Ok(())
+    };
+    for edge in before.leading_to(&Place::whole(Rc::clone(old)))? {
+        if edge.from.document.stored.id != old.stored.id {
+            check(&edge.from.document, &edge.link)?;
+        }
+    }
+    for link in &changed.links.links {
+        if !matches!(before.follow(old, link)?, Some(Destination::Broken(_))) {
+            check(&changed.document, link)?;
+        }
+    }
+    Ok(broken)
+}
+
+/// What links can name a document and its places by.
+fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> HashSet<String> {
+    let outline = document.tree.outline();
+    let anchors = outline.sections.iter().filter_map(|section| section.anchor());
+    let contained = outline.contained_anchors.iter().map(|contained| contained.anchor.clone());
+    let html = links.html_anchors.iter().map(|html| html.name.clone());
+    let anchors = anchors.chain(contained).chain(html).map(|anchor| format!("#{anchor}"));
+    let headings = outline.sections.iter().filter_map(|section| {
+        let above = document.tree.sections_above(section.node);
+        let titles: Vec<&str> = above.iter().map(|section| section.title.as_str()).collect();
+        (!titles.is_empty()).then(|| titles.join("\n"))
+    });
+    let sections = &document.markup.sections;
+    let marked =
+        (0..sections.len()).map(|section| format!("ldmd:{}", document.markup.name(section)));
+    let called = links.names().map(|(kind, name)| format!("{kind:?} {name}"));
+    let blocks = memchr::memchr_iter(b'^', bytes).filter_map(|at| {
+        let rest = bytes.get(at..)?;
+        let id = rest.split(|byte| matches!(byte, b'\n' | b'\r')).next()?.trim_ascii_end();
+        let is_id = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+        let is_block = id.len() > 1 && id.get(1..)?.iter().all(is_id);
+        is_block.then(|| String::from_utf8_lossy(id).into_owned())
+    });
+    anchors.chain(headings).chain(marked).chain(called).chain(blocks).collect()
+}

@@ -1,0 +1,362 @@
+//! What edits refuse, what they take, and what they say: content that is missing, names that could mean
+//! two places, hashes, hints, and what changes elsewhere.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, PROGRAM, Place, age};
+
+const DOC: &str = "# One\n\nfirst\n\n## Alpha\n\nalpha\n\n## Beta\n\nbeta\n\n# Two\n\ntwo\n";
+
+fn file(place: &Place, path: &str) -> String {
+    std::fs::read_to_string(place.join(path)).unwrap()
+}
+
+fn reason(answer: &Answer) -> String {
+    answer.json()["error"]["reason"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn nothing_given_is_no_content() {
+    let place = Place::ingested(&[("doc.md", DOC), ("empty.txt", ""), ("blank.txt", " \n\n")]);
+    let replace = ["replace", "doc.md", "Alpha"];
+    let assert_refused = |answer: &Answer| {
+        assert_eq!((answer.status, reason(answer)), (2, "EMPTY_CONTENT".to_owned()));
+        assert_eq!(file(&place, "doc.md"), DOC);
+    };
+    assert_refused(&place.run(&replace));
+    assert_refused(&place.run_in("", &replace, "\n"));
+    assert_refused(&place.run(&[&replace[..], &["--content-file", "empty.txt"]].concat()));
+    assert_refused(&place.run(&[&replace[..], &["--content-file", "blank.txt"]].concat()));
+    assert_refused(&place.run(&[&replace[..], &["--content", " "]].concat()));
+    assert_refused(&place.run(&["insert", "doc.md", "Alpha", "--content", ""]));
+    for line in [
+        json!({"operation": "replace", "section": "Alpha"}),
+        json!({"operation": "replace", "section": "Alpha", "content": "\n"}),
+    ] {
+        let line = format!("{line}\n");
+        assert_refused(&place.run_in("", &["edit", "doc.md", "--batch", "-"], &line));
+    }
+    let null = place.command("", &replace).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(null.status.code(), Some(2));
+    let closed = format!(
+        "'{PROGRAM}' replace doc.md Alpha <&-; [ $? = 2 ] && false | '{PROGRAM}' replace doc.md Alpha"
+    );
+    let shell = Command::new("sh").args(["-c", &closed]).current_dir(place.path()).output();
+    assert_eq!(shell.unwrap().status.code(), Some(2));
+    assert_eq!(file(&place, "doc.md"), DOC);
+    place.run(&[&replace[..], &["--content", ""]].concat()).success();
+    assert_eq!(file(&place, "doc.md"), DOC.replace("\nalpha\n\n", "\n"));
+}
+
+#[test]
+fn an_edit_is_judged_by_its_effect() {
+    let log = "# Log\n\n## [1.1.0]\n\nnew\n\n## [1.0.0]\n\nold\n\n### One\n\n### Two\n\n\
+        [1.1.0]: https://x/1.1\n[1.0.0]: https://x/1.0\n";
+    let place = Place::ingested(&[("log.md", log), ("doc.md", DOC)]);
+    let answer = place.run(&["replace", "log.md", "1.0.0", "--content", "x\n\n### P\n\n### Q"]);
+    assert_eq!(reason(&answer), "WOULD_DROP");
+    let told = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(
+        told.contains("2 sections") && told.contains("/one, ") && told.ends_with("/two"),
+        "{told}"
+    );
+    let made = place.run(&["replace", "log.md", "1.0.0", "--content", "x", "--allow-drop"]);
+    let made = made.success().json();
+    assert_eq!(made["kept_definitions"], json!(["1.1.0", "1.0.0"]));
+    assert_eq!(made["removed_sections"].as_array().unwrap().len(), 2);
+    let (rest, definitions) = (log.split("old").next().unwrap(), log.split("### Two\n").nth(1));
+    assert_eq!(file(&place, "log.md"), format!("{rest}x\n{}", definitions.unwrap()));
+    // A definition that is named is meant, and text that becomes a link is a change.
+    let gone = ["delete", "log.md", "block:definition[0]"];
+    assert_eq!(reason(&place.run(&gone)), "CHANGES_OUTSIDE");
+    let answer = place.run(&[&gone[..], &["--allow-change"]].concat()).success().json();
+    assert_eq!(answer["warnings"][0]["code"], "CHANGED_OUTSIDE");
+    place.assert_in_step();
+}
+
+#[test]
+fn what_changes_elsewhere_is_listed() {
+    let place = Place::ingested(&[
+        ("doc.md", "# A\n\nsee [t](#t-1)\n\n## T\n\none\n\n# B\n\n## T\n\ntwo\n"),
+        ("links.md", "# L\n\n[first](doc.md#t) [second](doc.md#t-1) [b](doc.md#b)\n"),
+    ]);
+    let answer = place.run(&["delete", "doc.md", "a/t"]).success().json();
+    assert_eq!(answer["renumbered"], json!([{"title": "T", "from": "#t-1", "to": "#t"}]));
+    assert_eq!(
+        answer["broken_links"],
+        json!([
+            {"file": "links.md", "line": 3, "target": "doc.md#t-1"},
+            {"file": "doc.md", "line": 3, "target": "#t-1"},
+        ])
+    );
+    let check = place.run(&["links", "check"]).ends(1).json();
+    assert_eq!(check["findings"].as_array().unwrap().len(), 2);
+}
+
+/// The addresses of an ambiguity.
+fn candidates(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    assert_eq!(json["unresolved_selectors"][0]["code"], "AMBIGUOUS", "{json}");
+    let candidates = json["unresolved_selectors"][0]["candidates"].as_array().unwrap().clone();
+    // An address, or an object that holds one.
+    let address = |candidate: &Value| {
+        let selector = candidate.get("selector").unwrap_or(candidate);
+        selector.as_str().unwrap().to_owned()
+    };
+    candidates.iter().map(address).collect()
+}
+
+#[test]
+fn words_of_selectors_that_are_titles_are_ambiguous() {
+    let titles =
+        "intro\n\n# Section\n\na\n\n# Root\n\nb\n\n# Item\n\nc\n\n# Page\n\nd\n\n# h1.1\n\ne\n";
+    let place = Place::ingested(&[("r.md", titles), ("other.md", "# Else\n")]);
+    for word in ["section", "root", "item", "page", "h1.1"] {
+        for arguments in [["delete", "r.md", word], ["delete", "r.md", &format!("r.md::{word}")]] {
+            if word == "root" && arguments[2].contains("::") {
+                continue;
+            }
+            let answer = place.run(&[&arguments[..], &["--dry-run"]].concat()).ends(1);
+            for address in candidates(&answer) {
+                for given in [&["r.md", address.as_str()][..], &[address.as_str()][..]] {
+                    place.run(&[&["delete"][..], given, &["--dry-run"]].concat()).success();
+                }
+            }
+        }
+        assert_eq!(file(&place, "r.md"), titles);
+    }
+    // The address of the root is nothing else, and a slash forces a title.
+    place.run(&["replace", "r.md::root", "--content", "new"]).success();
+    assert!(file(&place, "r.md").starts_with("new\n\n# Section"));
+    place.run(&["delete", "r.md", "/root"]).success();
+    assert!(!file(&place, "r.md").contains("# Root"));
+}
+
+#[test]
+fn a_whole_document_is_named_as_such() {
+    let place = Place::ingested(&[
+        ("guide.md", "# Top\n\n## Setup\n\ntext\n"),
+        ("setup.md", "# Start\n\nmore\n"),
+    ]);
+    let whole = place.run(&["replace", "guide", "--content", "x"]).ends(2);
+    assert_eq!(reason(&whole), "WHOLE_DOCUMENT");
+    assert!(whole.text().contains("guide.md::*"), "{}", whole.text());
+    let both = place.run(&["delete", "setup"]).ends(1);
+    assert_eq!(candidates(&both), ["setup.md::*", "guide.md::heading:h2[0]"]);
+    place.run(&["replace", "Start", "--content", "by title"]).success();
+    assert_eq!(file(&place, "setup.md"), "# Start\n\nby title\n");
+    place.run(&["replace", "setup.md::*", "--content", "all\n", "--allow-drop"]).success();
+    assert_eq!(file(&place, "setup.md"), "all\n");
+    place.assert_in_step();
+}
+
+#[test]
+fn addresses_and_hashes_that_were_told_are_taken() {
+    let place = Place::ingested(&[("doc.md", DOC), ("other.md", "# Other\n\n## Alpha\n")]);
+    let hash = |arguments: &[&str]| {
+        let read = place.run(&[&["read"], arguments].concat()).success().json();
+        read["hash"].as_str().unwrap().to_owned()
+    };
+    let own = hash(&["doc.md", "One", "--no-children"]);
+    assert_eq!(own, hash(&["doc.md::One?part=own"]));
+    let replace = ["replace", "doc.md", "One", "--content", "new", "--expect", &own, "--dry-run"];
+    let answer = place.run(&replace).ends(2);
+    assert_eq!(answer.code(), "CONFLICT");
+    assert!(answer.text().contains("--no-children"), "{}", answer.text());
+    place.run(&[&replace[..], &["--no-children"]].concat()).success();
+    let part = ["replace", "doc.md::One?part=own", "--content", "new", "--expect", &own];
+    place.run(&part).success();
+    assert_eq!(file(&place, "doc.md"), DOC.replace("first", "new"));
+    let whole = hash(&["doc.md::*"]);
+    place.run(&["delete", "doc.md", "Beta", "--expect", &whole, "--dry-run"]).success();
+    let heading = hash(&["doc.md::Two?part=heading"]);
+    let rename =
+        ["replace", "doc.md::Two?part=heading", "--content", "# Zwei", "--expect", &heading];
+    place.run(&rename).success();
+    assert_eq!(file(&place, "doc.md"), DOC.replace("first", "new").replace("# Two", "# Zwei"));
+    // With its document and without, by selector, line, anchor and title.
+    for address in
+        ["doc.md::heading:h2[0]", "doc.md:5", "doc.md#alpha", "doc.md::One/Alpha", "doc.md::@5"]
+    {
+        for given in [&[address][..], &["doc.md", address][..]] {
+            let command = [&["replace"][..], given, &["--content", "x", "--dry-run", "-f", "json"]];
+            let answer = place.run(&command.concat()).success().json();
+            assert_eq!(answer["selector"], "doc.md::heading:h2[0]", "{address}");
+        }
+    }
+    for (address, next) in [
+        ("doc.md::Alpha?page=0", "doc.md::heading:h2[0]"),
+        ("doc.md::Alpha?head=2", "doc.md::heading:h2[0]"),
+        ("doc.md:7", "doc.md::heading:h2[0]"),
+        ("doc.md:5-6", "doc.md::heading:h2[0]"),
+    ] {
+        let answer = place.run(&["delete", address]).ends(1).json();
+        assert_eq!(answer["unresolved_selectors"][0]["suggestions"], json!([next]), "{address}");
+    }
+    for selector in candidates(&place.run(&["delete", "Alpha"]).ends(1)) {
+        place.run(&["delete", &selector, "--dry-run"]).success();
+    }
+}
+
+#[test]
+fn a_file_that_changed_is_refreshed_where_that_is_asked_for() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    place.write("doc.md", DOC.replace("alpha\n", "changed\n"));
+    age(&place.join("doc.md"), 10);
+    let edit = ["replace", "doc.md", "Beta", "--content", "new"];
+    assert_eq!(place.run(&edit).ends(2).code(), "CONFLICT");
+    place.run(&[&edit[..], &["--refresh"]].concat()).success();
+    assert_eq!(
+        file(&place, "doc.md"),
+        DOC.replace("alpha\n", "changed\n").replace("beta\n", "new\n")
+    );
+    place.assert_in_step();
+    place.remove("doc.md");
+    let answer = place.run(&edit).ends(2);
+    assert_eq!(answer.code(), "CONFLICT");
+    assert!(answer.text().contains("gone") && answer.text().contains("mdsel ingest"));
+}
+
+#[test]
+fn every_refusal_says_what_to_do() {
+    let place = Place::ingested(&[
+        ("doc.md", DOC),
+        ("front.md", "---\na: 1\n---\n\n# F\n"),
+        ("list.md", "# L\n\n- one\n- two\n\n> quoted\n"),
+        ("ldmd.md", "<!--LDMD:BEGIN id=\"a\"-->\n# A\n\n## B\n<!--LDMD:END id=\"a\"-->\n"),
+    ]);
+    let cases: [(&[&str], &str, &str); 21] = [
+        (
+            &["replace", "doc.md", "Alpha", "--content", "## New"],
+            "WOULD_ESCAPE",
+            "--no-keep-heading",
+        ),
+        (&["replace", "doc.md", "Alpha", "--content", "x\n\n# Out"], "WOULD_ESCAPE", "use `###`"),
+        (
+            &["replace", "doc.md", "One", "--content", "## X", "--no-children"],
+            "WOULD_ESCAPE",
+            "leave out --no-children",
+        ),
+        (&["insert", "doc.md", "Alpha", "--content", "# Out"], "WOULD_ESCAPE", "--relevel"),
+        (
+            &["insert", "doc.md", "root", "--position", "last_child", "--content", "# Out"],
+            "WOULD_ESCAPE",
+            "--position before",
+        ),
+        (&["insert", "doc.md", "Two", "--content", "### Deep"], "WRONG_LEVEL", "begin with `#`"),
+        (&["replace", "doc.md", "One", "--content", "x"], "WOULD_DROP", "--no-children"),
+        (
+            &["replace", "doc.md", "Two", "--content", "x", "--no-keep-heading"],
+            "WOULD_DROP",
+            "leave out --no-keep-heading",
+        ),
+        (
+            &["replace", "doc.md", "Two", "--content", "```\nx"],
+            "OPEN_FENCE",
+            "add the line that closes it",
+        ),
+        (
+            &["insert", "doc.md", "Alpha", "--content", "## Beta\n\nbeta"],
+            "DUPLICATE",
+            "--allow-duplicate",
+        ),
+        (&["delete", "doc.md::*"], "NO_SUCH_POSITION", "--content ''"),
+        (
+            &["insert", "doc.md::*", "--content", "x"],
+            "NO_SUCH_POSITION",
+            "first_child or last_child",
+        ),
+        (
+            &["insert", "doc.md::block:paragraph[0]", "--content", "x", "--position", "last_child"],
+            "NO_SUCH_POSITION",
+            "before or after",
+        ),
+        (
+            &["delete", "doc.md", "@frontmatter"],
+            "NO_SUCH_PLACE",
+            "mdsel replace doc.md::@frontmatter",
+        ),
+        (
+            &["replace", "front.md", "@frontmatter", "--content", "---\na: 2"],
+            "FRONT_MATTER",
+            "end it with the line",
+        ),
+        (
+            &["replace", "front.md", "@frontmatter", "--content", "prose"],
+            "FRONT_MATTER",
+            "key: value",
+        ),
+        (
+            &["replace", "doc.md", "doc.md::root", "--content", "---\na: 1\n---"],
+            "FRONT_MATTER",
+            "doc.md::@frontmatter",
+        ),
+        (
+            &["replace", "list.md", "block:list[0]/item[0]", "--content", "text"],
+            "CHANGES_OUTSIDE",
+            "`- text`",
+        ),
+        (
+            &["replace", "list.md", "block:list[0]/item[0]/block:paragraph[0]", "--content", "x"],
+            "NOT_WHOLE_LINES",
+            "list.md::heading:h1[0]/block:list[0]/item[0]",
+        ),
+        (
+            &["replace", "ldmd.md", "A", "--content", "x", "--allow-drop"],
+            "BREAKS_MARKUP",
+            "mdsel ldmd index ldmd.md",
+        ),
+        (
+            &["delete", "doc.md::Two?part=heading"],
+            "NO_SUCH_PART",
+            "mdsel delete doc.md::heading:h1[1] --no-children",
+        ),
+    ];
+    for (arguments, code, hint) in &cases {
+        let answer = place.run(arguments);
+        assert_eq!(answer.status, 2, "{arguments:?} {}", answer.text());
+        assert_eq!(answer.code(), "EDIT_REFUSED", "{arguments:?}");
+        assert_eq!(reason(&answer), *code, "{arguments:?} {}", answer.text());
+        let told = answer.json()["error"]["hint"].as_str().unwrap().to_owned();
+        assert!(told.contains(hint), "{arguments:?}: {told}");
+        for flag in arguments.iter().filter(|word| word.starts_with("--")) {
+            let names_it = told.contains(&format!("pass {flag}"));
+            assert!(!names_it || *flag == "--position", "{arguments:?}: {told}");
+        }
+    }
+    let part = place.run(&["replace", "doc.md", "Alp", "--content", "x"]).ends(1);
+    assert!(part.text().contains("--fuzzy") && part.text().contains("doc.md::heading:h2[0]"));
+    assert_eq!(file(&place, "doc.md"), DOC);
+}
+
+#[test]
+fn a_batch_names_its_failing_line() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    let first = json!({"operation": "replace", "section": "Alpha", "content": "a"});
+    for failing in [
+        json!({"operation": "replace", "section": "One", "content": "x"}),
+        json!({"operation": "delete", "section": "None"}),
+        json!({"operation": "replace", "section": "Beta"}),
+    ] {
+        let batch = format!("{first}\n\n{failing}\n");
+        let answer = place.run_in("", &["edit", "doc.md", "--batch", "-"], &batch);
+        assert_ne!(answer.status, 0);
+        assert!(answer.text().contains("line 3 of the batch: "), "{}", answer.text());
+        assert_eq!(file(&place, "doc.md"), DOC);
+    }
+    let fuzzy = json!({"operation": "replace", "section": "Alp", "content": "a", "fuzzy": true});
+    place.run_in("", &["edit", "doc.md", "--batch", "-"], &fuzzy.to_string()).success();
+}
+
+#[test]
+fn front_matter_is_added_to_a_file_without() {
+    let place = Place::ingested(&[("doc.md", DOC), ("mark.md", "\u{feff}text\r\n")]);
+    let add = |document, content| ["replace", document, "@frontmatter", "--content", content];
+    place.run(&add("doc.md", "title: T\ntags: [a]\n")).success();
+    assert_eq!(file(&place, "doc.md"), format!("---\ntitle: T\ntags: [a]\n---\n\n{DOC}"));
+    place.run(&add("mark.md", "---\ntitle: T\n---\n")).success();
+    assert_eq!(file(&place, "mark.md"), "\u{feff}---\r\ntitle: T\r\n---\r\n\r\ntext\r\n");
+    place.assert_in_step();
+}
