@@ -36,6 +36,7 @@ mod scan;
 mod search;
 mod select;
 mod stores;
+mod trust;
 mod verify;
 mod watch;
 mod work;

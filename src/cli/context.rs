@@ -2,7 +2,7 @@
 
 use super::args::{ContextArgs, FormatName, Global, PrimeArgs};
 use super::input::standard_input;
-use super::questions::{addresses, cursor};
+use super::questions::cursor;
 use super::{Status, generated, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Library;
@@ -15,7 +15,7 @@ const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
 pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     let is_blocks = global.format() == FormatName::Markdown;
     let request = Request {
-        addresses: addresses(&arguments.addresses)?,
+        addresses: arguments.addresses.clone(),
         query: arguments.query.clone(),
         tags: arguments.tags.clone(),
         under: arguments.under.clone(),

@@ -126,6 +126,7 @@ fn run(
         edits,
         is_dry_run,
         wait: Duration::from_secs(options.wait),
+        trust: &store::trust(),
         confirm: &|report| global.can_tell(&answer(Some(report.clone()), Vec::new())),
     };
     let answer = match edit::edit(&request)? {

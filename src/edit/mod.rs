@@ -25,6 +25,7 @@ use crate::failpoint::failpoint;
 use crate::ingest::resolved;
 use crate::query::{Library, documents};
 use crate::store::{EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer, packed};
+use crate::trust::{Trust, Wish};
 use change::Version;
 use file::{Place, Seen};
 
@@ -40,6 +41,8 @@ pub struct Request<'a> {
     pub is_dry_run: bool,
     /// How long to wait for another writer.
     pub wait: Duration,
+    /// Who says what the store may decide.
+    pub trust: &'a Trust,
     /// Asked last before anything is written: whether what is about to be done can be told.
     pub confirm: &'a dyn Fn(&Report) -> Result<()>,
 }
@@ -65,6 +68,7 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     // Held from before the file is read until the store is written: two edits at once come one
     // behind the other.
     let mut writer = Writer::open(&store, request.wait)?;
+    check_trust(request.trust, &store, &writer)?;
     let warnings = recover(&mut writer)?;
     let snapshot = Snapshot::open(&store)?;
     let library = Library::new(&snapshot);
@@ -200,16 +204,29 @@ pub(crate) fn remove_temporary(root: &Path, path: &str) {
     }
 }
 
-/// Ends edits that were interrupted, where nobody else is writing.
-pub fn settle(store: &Path) -> Result<Vec<Warning>> {
-    let mut writer = match Writer::open(store, Duration::ZERO) {
+/// Refuses a store whose files may not be touched.
+fn check_trust(trust: &Trust, store: &Path, writer: &Writer) -> Result<()> {
+    let Some(root) = writer.root()? else { return Ok(()) };
+    let wish = Wish::of(store, &root, &writer.options()?.unwrap_or_default());
+    trust.check(store, &wish, &Wish::default())
+}
+
+/// Ends edits that were interrupted, where nobody else is writing and the store is trusted: its notes of
+/// edits name files.
+pub fn settle(store: &Path, trust: &Trust) -> Result<Vec<Warning>> {
+    let store = resolved(store)?;
+    let mut writer = match Writer::open(&store, Duration::ZERO) {
         Ok(writer) => writer,
         Err(error) if matches!(error.kind(), ErrorKind::Locked | ErrorKind::ReadOnly) => {
             return Ok(Vec::new());
         }
         Err(error) => return Err(error),
     };
-    let mut warnings = recover(&mut writer)?;
+    let mut warnings = match check_trust(trust, &store, &writer) {
+        Ok(()) => recover(&mut writer)?,
+        Err(error) if error.kind() == ErrorKind::UntrustedStore => Vec::new(),
+        Err(error) => return Err(error),
+    };
     warnings.extend(writer.close()?);
     Ok(warnings)
 }

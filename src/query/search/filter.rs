@@ -91,7 +91,7 @@ impl Filter {
     fn add_under(&mut self, library: &Library<'_>, address: &str) -> Result<()> {
         let under = self.under.get_or_insert_default();
         // A folder is meant before a section whose title it is a part of.
-        let below = library.snapshot.documents_below(address.trim_end_matches('/'))?;
+        let below = documents::below(library, address)?;
         if !below.is_empty() {
             add_whole(under, &below);
             return Ok(());
