@@ -49,7 +49,7 @@ limits! {
     MAX_NESTING = 32, "nesting",
         "containers inside each other; deeper markers are text of the innermost one";
     MAX_NODES = 400_000, "nodes",
-        "parsed nodes of one document; the text behind them becomes one paragraph";
+        "parsed nodes of one document, a heading being two; the text after them becomes one paragraph";
     MAX_PARSED_LINES = 2 << 20, "parsed-lines",
         "lines of one document that are parsed; one with more is kept as paragraphs";
     MAX_QUOTED_LINES = 1 << 20, "quoted-lines",

@@ -157,7 +157,8 @@ fn options_on_the_command_line_are_enough_for_a_store_over_its_own_folder() {
     assert!(output.status.success());
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["added"], 1, "{report}");
-    assert_eq!(report["warnings"][0]["code"], "TRUST_NOT_RECORDED", "{report}");
+    let warned = report["warnings"].to_string();
+    assert!(warned.contains("TRUST_NOT_RECORDED"), "{report}");
 }
 
 #[test]

@@ -417,6 +417,7 @@ fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
         is_repair,
         // Another test may fork while the lock is held, and hold it up to its exec.
         wait: Duration::from_secs(10),
+        trust: &mdsel::trust::Trust::File(None),
         after: None,
     };
     Ok(verify::verify(&request)?.findings)

@@ -167,7 +167,8 @@ impl BlockRule for BoundedBlockquote {
     }
 }
 
-/// The stock rule, with no room for children that a heading never has: a vector begins with room for
+/// The stock rule, with a second node counted for the section that the heading makes, and no room for
+/// children that a heading never has: a vector begins with room for
 /// four nodes.
 struct Heading;
 
@@ -178,6 +179,7 @@ impl BlockRule for Heading {
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
         let (mut node, lines) = HeadingScanner::run(state)?;
+        state.root_ext.get_or_insert_default::<Bounds>().nodes += 1;
         node.children.shrink_to_fit();
         Some((node, lines))
     }
@@ -313,6 +315,7 @@ impl BlockRule for ParagraphOrSetext {
                 if let Some(level) =
                     (indent >= 0).then(|| Self::underline_level(state.get_line(line))).flatten()
                 {
+                    state.root_ext.get_or_insert_default::<Bounds>().nodes += 1;
                     let mut node = Node::new(SetextBlock { level });
                     node.children = vec![text_of(state, start_line, line)];
                     return Some((node, line + 1 - start_line));
