@@ -51,7 +51,7 @@ limits! {
     MAX_NODES = 400_000, "nodes",
         "parsed nodes of one document, a heading being two; the text after them becomes one paragraph";
     MAX_PARSED_LINES = 2 << 20, "parsed-lines",
-        "lines of one document that are parsed; one with more is kept as paragraphs";
+        "lines of one document that are parsed; the text after them is kept as paragraphs";
     MAX_QUOTED_LINES = 1 << 20, "quoted-lines",
         "lines of block quotes inside block quotes, counted for each; deeper markers are text";
     HEAVY_DOCUMENT_BYTES = 512 << 10, "heavy-document-bytes",

@@ -209,7 +209,9 @@ fn the_root_is_fixed_by_the_first_ingest() {
     let elsewhere = Place::new();
     std::fs::rename(place.join("docs"), elsewhere.join("docs")).unwrap();
     std::fs::rename(place.join("store"), elsewhere.join("store")).unwrap();
-    elsewhere.run_in("store", &["ingest", "--check", "--db", "s.db"], "").success();
+    let check = ["ingest", "--check", "--db", "s.db"];
+    assert_eq!(elsewhere.run_in("store", &check, "").ends(2).code(), "UNTRUSTED_STORE");
+    elsewhere.run_in("store", &[&check[..], &["--root", "../docs"]].concat(), "").success();
 }
 
 #[cfg(unix)]

@@ -46,8 +46,10 @@ pub(super) struct Blocks {
 pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> Blocks {
     static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
     let parser = PARSER.get_or_init(block_parser);
-    let is_plain = lines.count() > limits::MAX_PARSED_LINES;
-    let mut root = parser.parse(if is_plain { "" } else { text });
+    // The parser keeps offsets of every line, whatever the lines hold.
+    let is_cut = lines.count() > limits::MAX_PARSED_LINES;
+    let end = lines.end_of(limits::MAX_PARSED_LINES).saturating_sub(base);
+    let mut root = parser.parse(text.get(..end).unwrap_or(text));
     let mut extensions = RootExtSet::new();
     if let Some(data) = root.cast_mut::<Root>() {
         extensions = std::mem::take(&mut data.ext);
@@ -77,7 +79,7 @@ pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> 
         fences,
         too_many_nodes,
         too_deep,
-        too_many_lines: too_many_lines || is_plain,
+        too_many_lines: too_many_lines || is_cut,
         title_was_cut,
     }
 }
