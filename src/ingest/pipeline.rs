@@ -3,7 +3,8 @@
 //! Small files travel together, for to hand over one takes as long as to parse it. Invariant: results
 //! arrive in the order of the candidates, so that the same tree makes the same store; and the files in
 //! flight hold at most [`limits::LARGE_DOCUMENT_BYTES`] bytes a core, so that memory depends on neither
-//! the corpus nor the order; a larger file is alone in flight.
+//! the corpus nor the order; a larger file is alone in flight, and of those over
+//! [`limits::HEAVY_DOCUMENT_BYTES`] there is one.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -68,10 +69,18 @@ impl Flight {
 }
 
 impl Flight {
-    /// A file costs its own size, and something for being there; a large one all that there is.
+    /// A file costs its own size, and something for being there; a large one all that there is. A
+    /// parsed document takes many times its bytes: of those beyond a size, one is in flight.
     fn cost(&self, share: &[Candidate]) -> u64 {
         let of_one = |candidate: &Candidate| {
-            if is_large(candidate) { self.most } else { candidate.state.size + 4096 }
+            let size = candidate.state.size;
+            if is_large(candidate) {
+                self.most
+            } else if size > limits::HEAVY_DOCUMENT_BYTES as u64 {
+                self.most / 2 + size
+            } else {
+                size + 4096
+            }
         };
         share.iter().map(of_one).sum()
     }
@@ -116,7 +125,6 @@ pub(super) fn run(
     let root = &root;
     keep_memory();
     let shares = &shares(candidates, threads);
-    let heavy = &Mutex::new(());
     let (job_sender, job_receiver) =
         crossbeam_channel::bounded::<(usize, &[Candidate])>(threads * 4);
     let (sender, receiver) = crossbeam_channel::unbounded::<(usize, Vec<Result<Outcome>>)>();
@@ -139,7 +147,7 @@ pub(super) fn run(
                 let mut taken = |candidate: &Candidate| match &mut packer {
                     // A fault of the parser costs the document, not the ingest.
                     Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
-                        take(&mut files, heavy, candidate, is_forced, max_file_bytes, packer)
+                        take(&mut files, candidate, is_forced, max_file_bytes, packer)
                     }))
                     .unwrap_or(Ok(Outcome::Refused("it cannot be parsed"))),
                     Err(error) => Err(Error::new(error.kind(), error.to_string())),
@@ -177,7 +185,6 @@ pub(super) fn run(
 /// Reads one file and makes of it what the store wants.
 fn take(
     files: &mut Files<'_>,
-    heavy: &Mutex<()>,
     candidate: &Candidate,
     is_forced: bool,
     max_file_bytes: u64,
@@ -195,9 +202,6 @@ fn take(
     if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
         return Ok(Outcome::Same(state));
     }
-    // A parsed document takes many times its bytes.
-    let _alone = (bytes.len() > limits::HEAVY_DOCUMENT_BYTES)
-        .then(|| heavy.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(match packed(candidate.path.clone(), bytes, hash, state, packer)? {
         Ok(document) => Outcome::Put(Box::new(document)),
         Err(reason) => Outcome::Refused(reason),

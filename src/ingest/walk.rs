@@ -205,10 +205,9 @@ impl Walk<'_> {
             Rules::of_folder(&rules, &folder, &full, &present)
         };
         let mut tasks = Vec::new();
-        for (name, kind) in entries {
+        for (name, mut kind) in entries {
             let name = name.to_bytes();
             let as_path = Path::new(OsStr::from_bytes(name));
-            let mut kind = kind;
             // Most of what is not Markdown has another extension.
             if !matches!(kind, FileType::Directory | FileType::Unknown)
                 && !self.options.takes(as_path)
