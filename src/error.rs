@@ -25,6 +25,8 @@ pub enum ErrorKind {
     EditRefused,
     /// A path lies outside the root of the store.
     OutsideRoot,
+    /// The store asks for more than its own folder, and the user has not accepted that.
+    UntrustedStore,
     /// Another process is writing.
     Locked,
     /// The store or its folder cannot be written.
@@ -54,6 +56,7 @@ impl ErrorKind {
             Self::Conflict => "CONFLICT",
             Self::EditRefused => "EDIT_REFUSED",
             Self::OutsideRoot => "OUTSIDE_ROOT",
+            Self::UntrustedStore => "UNTRUSTED_STORE",
             Self::Locked => "LOCKED",
             Self::ReadOnly => "READ_ONLY",
             Self::StoreNotFound => "STORE_NOT_FOUND",

@@ -15,6 +15,7 @@
 //! - [`verify`](mod@verify): the store checked, and made whole again with the help of the other verbs.
 //! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index that follows it.
 //!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
+//! - [`trust`]: what a store may decide for whoever runs the program.
 //! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
 //! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
 //! - [`links`]: what a document links to and is linked by, and where a link leads. Pure.
@@ -55,5 +56,6 @@ pub mod position;
 pub mod query;
 pub mod records;
 pub mod store;
+pub mod trust;
 pub mod verify;
 pub mod visible;

@@ -34,6 +34,10 @@ limits! {
         "bytes of one file unless --max-file-size says otherwise; a larger one is skipped";
     LARGEST_MAX_FILE_BYTES = 1 << 30, "largest-max-file-size",
         "bytes, the most that --max-file-size may ask for";
+    MAX_IGNORE_FILE_BYTES = 4 << 20, "ignore-file-bytes",
+        "bytes of an ignore file that are read";
+    MAX_TRUST_BYTES = 1 << 20, "trust-bytes",
+        "bytes of the file that lists the stores that a user trusts; a larger one is not believed";
     MAX_PATH_BYTES = 4096, "path-bytes", "bytes of a document's path; a longer one is skipped";
     MAX_FRONT_MATTER_BYTES = 256 << 10, "front-matter-bytes",
         "bytes of front matter that are read as data; longer front matter keeps its span only";
@@ -45,7 +49,13 @@ limits! {
     MAX_NESTING = 32, "nesting",
         "containers inside each other; deeper markers are text of the innermost one";
     MAX_NODES = 400_000, "nodes",
-        "parsed nodes of one document; the text behind them becomes one paragraph";
+        "parsed nodes of one document, a heading being two; the text after them becomes one paragraph";
+    MAX_PARSED_LINES = 2 << 20, "parsed-lines",
+        "lines of one document that are parsed; the text after them is kept as paragraphs";
+    MAX_QUOTED_LINES = 1 << 20, "quoted-lines",
+        "lines of block quotes inside block quotes, counted for each; deeper markers are text";
+    HEAVY_DOCUMENT_BYTES = 512 << 10, "heavy-document-bytes",
+        "bytes of a document beyond which no other such document is parsed at the same time";
     MAX_DEFINITION_LINES = 32, "definition-lines",
         "lines of one link reference definition; a longer one is read as a paragraph";
     MAX_DEFINITION_BYTES = 4096, "definition-bytes",

@@ -513,3 +513,126 @@ fn the_toc_of_headings_that_are_and_are_not() {
         "[frontmatter] (1-4, 46B)\n# Guide (7-51, 450B)\n  ## Install (11-29, 182B)\n  ## Use (30-48, 203B)\n  ## FAQ & Notes (49-51, 29B)\n"
     );
 }
+
+/// A file in a folder below the root that has the name of another one in the root.
+fn namesakes() -> Place {
+    Place::ingested(&[
+        ("README.md", "# Root\n"),
+        ("sub/README.md", "# Sub\n\n## Part\n\ntext\n"),
+        ("sub/empty/.keep", ""),
+        ("two words.md", "# Words\n"),
+    ])
+}
+
+#[test]
+fn a_path_is_seen_from_the_current_folder() {
+    let place = namesakes();
+    let absolute = place.join("sub/README.md");
+    let absolute = absolute.to_str().unwrap();
+    let first = |folder: &str, address: &str| {
+        let answer = place.run_in(folder, &["select", address], "").success().json();
+        answer["results"][0]["selector"].as_str().unwrap().to_owned()
+    };
+    for (folder, address, selector) in [
+        ("sub", "./README.md", "sub/README.md::*"),
+        ("sub", "../README.md", "README.md::*"),
+        ("sub/empty", "../README.md#part", "sub/README.md::heading:h2[0]"),
+        ("sub", "./README.md:3", "sub/README.md::heading:h2[0]"),
+        ("sub", "./README.md::Part", "sub/README.md::heading:h2[0]"),
+        ("sub", "./README", "sub/README.md::*"),
+        ("", "./README.md", "README.md::*"),
+        ("", "./two words.md::Words", "two%20words.md::heading:h1[0]"),
+        ("", absolute, "sub/README.md::*"),
+        ("", &format!("{absolute}:3"), "sub/README.md::heading:h2[0]"),
+        // A path that begins with a slash and is no file's is a section's.
+        ("", "/part", "sub/README.md::heading:h2[0]"),
+    ] {
+        assert_eq!(first(folder, address), selector, "{folder} {address}");
+    }
+    assert_eq!(
+        place.run_in("sub", &["select", "-"], "./README.md\n").success().json()["results"][0]["file"],
+        "sub/README.md"
+    );
+}
+
+#[test]
+fn every_command_sees_paths_from_the_current_folder() {
+    let place = namesakes();
+    for arguments in [
+        &["read", "./README.md", "Sub"][..],
+        &["read", "./README.md#sub"],
+        &["toc", "./README.md"],
+        &["toc", "."],
+        &["index", "./README.md"],
+        &["search", "text", "--under", "."],
+        &["context", "./README.md"],
+        &["neighbors", "./README.md#part"],
+        &["ldmd", "emit", "./README.md"],
+        &["links", "list", "./README.md"],
+        &["replace", "./README.md", "Part", "--content", "new\n"],
+    ] {
+        let answer = place.run_in("sub", arguments, "").success();
+        assert!(!answer.text().contains("# Root"), "{arguments:?}: {}", answer.text());
+    }
+    assert_eq!(std::fs::read_to_string(place.join("README.md")).unwrap(), "# Root\n");
+    let sub = std::fs::read_to_string(place.join("sub/README.md")).unwrap();
+    assert_eq!(sub, "# Sub\n\n## Part\n\nnew\n");
+}
+
+#[test]
+fn a_path_is_never_the_namesake_in_the_root() {
+    let place = namesakes();
+    let gone = ["select", "toc", "context", "neighbors"];
+    for command in gone {
+        let answer = place.run_in("sub/empty", &[command, "./README.md"], "").ends(1);
+        assert_eq!(answer.code(), "NAMESPACE_NOT_FOUND", "{command}");
+    }
+    let edit = ["replace", "./README.md", "Root", "--content", "x"];
+    place.run_in("sub/empty", &edit, "").ends(1);
+    for address in ["../../out.md", "/etc/passwd", "../../out.md#x"] {
+        for command in ["select", "toc", "neighbors"] {
+            let answer = place.run_in("sub", &[command, address], "").ends(2);
+            assert_eq!(answer.code(), "OUTSIDE_ROOT", "{command} {address}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_left_out_says_why() {
+    let place = namesakes();
+    place.write(".gitignore", "ignored.md\n");
+    place.write("sub/ignored.md", "# A\n");
+    place.write("sub/.hidden.md", "# A\n");
+    place.write("sub/notes.txt", "A\n");
+    place.write("sub/binary.md", b"a\0b");
+    place.write("sub/new.md", "# New\n");
+    for (path, reason) in [
+        ("./ignored.md", "an ignore file"),
+        ("./.hidden.md", "--hidden"),
+        ("./notes.txt:1", "--ext"),
+        ("./binary.md#x", "binary"),
+        ("./new.md", "`mdsel ingest` takes it"),
+    ] {
+        for command in ["select", "neighbors"] {
+            let answer = place.run_in("sub", &[command, path], "").ends(1);
+            assert_eq!(answer.code(), "NOT_IN_STORE", "{command} {path}");
+            assert!(answer.text().contains(reason), "{command} {path}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn a_store_elsewhere_has_the_same_paths() {
+    let place = Place::with(&[("docs/a/x.md", "# X\n"), ("stores/none", "")]);
+    place.run(&["ingest", "--db", "stores/s.db", "docs"]).success();
+    let read = |folder: &str, path: &str| {
+        let store = place.join("stores/s.db");
+        place.run_in(folder, &["select", "--db", store.to_str().unwrap(), path], "")
+    };
+    let named = |folder: &str, path: &str| {
+        read(folder, path).success().json()["results"][0]["selector"].clone()
+    };
+    assert_eq!(named("docs/a", "./x.md"), "a/x.md::*");
+    assert_eq!(named("", "./docs/a/x.md"), "a/x.md::*");
+    assert_eq!(read("stores", "./x.md").ends(2).code(), "OUTSIDE_ROOT");
+}

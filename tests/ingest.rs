@@ -45,7 +45,9 @@ fn the_store_follows_the_files_and_equals_a_fresh_ingest() {
         ("g.md", "# G\n"),
     ]);
     let first = place.run(&["ingest"]).success();
-    assert_eq!(first.stderr, "store: .mdsel.db (new)\n");
+    let root = place.path().canonicalize().unwrap();
+    let told = format!("store: .mdsel.db (new)\nroot: {}\n", root.display());
+    assert_eq!(first.stderr, told);
     assert_eq!(counts(&first.json()), [6, 0, 0, 0]);
     let again = place.run(&["ingest"]).success();
     assert_eq!(counts(&again.json()), [0, 0, 0, 6]);
@@ -207,7 +209,9 @@ fn the_root_is_fixed_by_the_first_ingest() {
     let elsewhere = Place::new();
     std::fs::rename(place.join("docs"), elsewhere.join("docs")).unwrap();
     std::fs::rename(place.join("store"), elsewhere.join("store")).unwrap();
-    elsewhere.run_in("store", &["ingest", "--check", "--db", "s.db"], "").success();
+    let check = ["ingest", "--check", "--db", "s.db"];
+    assert_eq!(elsewhere.run_in("store", &check, "").ends(2).code(), "UNTRUSTED_STORE");
+    elsewhere.run_in("store", &[&check[..], &["--root", "../docs"]].concat(), "").success();
 }
 
 #[cfg(unix)]

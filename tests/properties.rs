@@ -11,6 +11,7 @@ use mdsel::markdown::{BYTE_ORDER_MARK, parse, refusal, tiling};
 use mdsel::position::{ByteSpan, LineIndex};
 use mdsel::query::{Library, select};
 use mdsel::store::Snapshot;
+use mdsel::trust::Trust;
 use proptest::prelude::*;
 
 use crate::corpus;
@@ -222,6 +223,7 @@ fn emitted_selectors_select_exactly_their_node() {
         options: OptionChanges::default(),
         force: false,
         wait: Duration::ZERO,
+        trust: &Trust::File(None),
     };
     ingest::run(&request, &Silent).unwrap();
     let snapshot = Snapshot::open(&store).unwrap();

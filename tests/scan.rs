@@ -12,6 +12,7 @@ use mdsel::query::search::{
 };
 use mdsel::query::{Library, select};
 use mdsel::store::FullText;
+use mdsel::trust::Trust;
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -35,6 +36,7 @@ fn ingest(folder: &Path) {
         options: OptionChanges::default(),
         force: false,
         wait: Duration::ZERO,
+        trust: &Trust::File(None),
     };
     let report = ingest::run(&request, &Silent).unwrap();
     assert!(report.warnings.iter().all(|warning| !warning.code.starts_with("INDEX")));

@@ -2,7 +2,7 @@
 
 use super::args::{ContextArgs, FormatName, Global, PrimeArgs};
 use super::input::standard_input;
-use super::questions::{addresses, cursor};
+use super::questions::cursor;
 use super::{Status, generated, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Library;
@@ -17,7 +17,7 @@ pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     // A block is its content: a passage for a query.
     let is_blocks = global.format() == FormatName::Markdown && arguments.query.is_none();
     let request = Request {
-        addresses: addresses(&arguments.addresses)?,
+        addresses: arguments.addresses.clone(),
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
         passage: passage_chars(arguments.passage, global.max_chars),
         tags: arguments.tags.clone(),

@@ -152,6 +152,7 @@ fn run(
         is_dry_run,
         is_refresh: global.refresh,
         wait: Duration::from_secs(options.wait),
+        trust: &store::trust(),
         confirm: &|report| global.can_tell(&answer(Some(report.clone()), Vec::new())),
     };
     let answer = match edit::edit(&request)? {

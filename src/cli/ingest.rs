@@ -39,6 +39,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         },
         force: arguments.force,
         wait: Duration::from_secs(arguments.wait),
+        trust: &store::trust(),
     };
     let is_preview = arguments.check || arguments.dry_run;
     if !is_preview {
@@ -51,6 +52,9 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
     bar.clear();
     let report = report?;
+    if !is_preview {
+        remark(&format!("root: {}", report.root.display()));
+    }
     if arguments.check {
         let findings = findings(&report);
         global.print_list(&findings)?;

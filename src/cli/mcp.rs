@@ -23,6 +23,7 @@ pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
         format: global.format.unwrap_or(FormatName::Json).into(),
         max_chars: global.max_chars.unwrap_or(limits::REPLY_CHARS),
         allow_write: arguments.allow_write,
+        trust: store::trust(),
     };
     serve(options, io::BufReader::new(io::stdin()), io::stdout())?;
     Ok(Status::Success)

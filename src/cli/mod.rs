@@ -15,6 +15,7 @@ mod links;
 mod man;
 mod mcp;
 mod pack;
+mod paths;
 mod progress;
 mod questions;
 mod search;
@@ -93,14 +94,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(status) = completions::complete(&arguments) {
         return status.into();
     }
-    let cli = match Cli::try_parse_from(&arguments) {
+    let mut cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments).into(),
     };
     // What a server writes is messages alone.
     let is_server = matches!(cli.command, Command::Mcp(_));
     let is_json = cli.global.format() == FormatName::Json && !is_server;
-    match dispatch(&cli) {
+    match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
         Ok(status) => status.into(),
         Err(error) => fault(&error, is_json, cli.global.max_chars).into(),
     }

@@ -92,7 +92,7 @@ pub(super) fn index(global: &Global, arguments: &IndexArgs) -> Result<Status> {
 
 pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> {
     let request = select::Request {
-        addresses: addresses(&arguments.addresses)?,
+        addresses: arguments.addresses.clone(),
         max_words: arguments.max_words,
         limit: arguments.limit,
         after: cursor(arguments.after.as_ref())?,

@@ -10,6 +10,7 @@ use super::{Status, store};
 use crate::error::Result;
 use crate::ingest::{self, OptionChanges, Paths};
 use crate::limits;
+use crate::trust::{Source, Wish};
 
 pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
     if arguments.limits {
@@ -26,6 +27,13 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         let index = crate::store::index_generation(&snapshot);
         fields.insert("index_generation".to_owned(), json!(index));
         fields.insert("options".to_owned(), json!(snapshot.options()));
+        let trust = store::trust();
+        let path = ingest::resolved(snapshot.path())?;
+        let wish = Wish::of(&path, snapshot.root(), snapshot.options());
+        let source = trust.source(&path, &wish).unwrap_or(Source::Untrusted);
+        let root = ingest::root_from_store(snapshot.root(), &path)?;
+        fields.insert("root".to_owned(), json!(root));
+        fields.insert("trust".to_owned(), json!(source));
         if arguments.stale {
             let request = ingest::Request {
                 store: snapshot.path(),
@@ -35,6 +43,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
                 options: OptionChanges::default(),
                 force: false,
                 wait: Duration::ZERO,
+                trust: &trust,
             };
             let report = ingest::preview(&request, &Silent)?;
             fields.insert("stale".to_owned(), json!(report.changes));

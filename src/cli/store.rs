@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{self, Paths};
 use crate::query::Library;
 use crate::store::{FullText, Snapshot};
+use crate::trust::Trust;
 
 /// The name of a store that is not named.
 const FILE_NAME: &str = ".mdsel.db";
@@ -56,6 +57,15 @@ pub(super) fn new_path() -> Result<PathBuf> {
     Ok(current_folder()?.join(FILE_NAME))
 }
 
+/// The trust file of the user. A relative folder would be one of whoever made the current one.
+pub(super) fn trust() -> Trust {
+    let folder =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let configuration =
+        folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")));
+    Trust::File(configuration.map(|folder| folder.join("mdsel/trusted")))
+}
+
 /// The store that is there to be asked.
 pub(super) fn existing(global: &Global) -> Result<PathBuf> {
     find(global)?.ok_or_else(|| {
@@ -90,7 +100,7 @@ pub(super) fn settle_where_needed(path: &Path) {
 
 /// Ends edits that were interrupted; where that cannot be done now, the store as it is still answers.
 fn settle(path: &Path) {
-    match edit::settle(path) {
+    match edit::settle(path, &trust()) {
         Ok(warnings) => {
             for warning in warnings {
                 remark(&format!("warning: {}", warning.message));
@@ -138,7 +148,7 @@ pub(super) fn open_fresh(
 
 /// Brings documents of the store at `store` up to date.
 fn refresh(store: &Path, paths: Paths<'_>) -> Result<()> {
-    let report = ingest::refresh(store, paths)?;
+    let report = ingest::refresh(store, paths, &trust())?;
     for skipped in &report.skipped {
         remark(&format!("skipped {}: {}", skipped.file, skipped.reason));
     }

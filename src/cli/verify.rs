@@ -18,6 +18,7 @@ pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
         is_reparsed: arguments.reparse,
         is_repair: arguments.repair,
         wait: Duration::from_secs(arguments.wait),
+        trust: &store::trust(),
         after: cursor(arguments.after.as_ref())?,
     };
     let findings = verify(&request)?.at_most(arguments.limit);

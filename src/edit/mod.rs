@@ -35,6 +35,7 @@ use crate::query::{Library, Named, named};
 use crate::store::{
     EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer, packed_version,
 };
+use crate::trust::{Trust, Wish};
 use change::Current;
 use file::{Place, Seen};
 
@@ -52,6 +53,8 @@ pub struct Request<'a> {
     pub is_refresh: bool,
     /// How long to wait for another writer.
     pub wait: Duration,
+    /// Who says what the store may decide.
+    pub trust: &'a Trust,
     /// Asked last before anything is written: whether what is about to be done can be told.
     pub confirm: &'a dyn Fn(&Report) -> Result<()>,
 }
@@ -80,6 +83,7 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     // Held from before the file is read until the store is written: two edits at once come one
     // after the other.
     let mut writer = Writer::open(&store, request.wait)?;
+    check_trust(request.trust, &store, &writer)?;
     let mut warnings = refreshed;
     warnings.extend(recover(&mut writer)?);
     let snapshot = Snapshot::open(&store)?;
@@ -183,8 +187,8 @@ fn refresh(store: &Path, request: &Request<'_>) -> Result<Vec<Warning>> {
             .map(|places| places.into_iter().map(|named| named.stored.path).take(1).collect())
     };
     let paths: Option<Vec<String>> = paths;
-    let report =
-        ingest::refresh(store, paths.as_ref().map_or(Paths::All, |paths| Paths::Stored(paths)))?;
+    let paths = paths.as_ref().map_or(Paths::All, |paths| Paths::Stored(paths));
+    let report = ingest::refresh(store, paths, request.trust)?;
     let skipped = report
         .skipped
         .iter()
@@ -306,16 +310,29 @@ pub(crate) fn remove_temporary(root: &Path, path: &str) {
     }
 }
 
-/// Ends edits that were interrupted, where nobody else is writing.
-pub fn settle(store: &Path) -> Result<Vec<Warning>> {
-    let mut writer = match Writer::open(store, Duration::ZERO) {
+/// Refuses a store whose files may not be touched.
+fn check_trust(trust: &Trust, store: &Path, writer: &Writer) -> Result<()> {
+    let Some(root) = writer.root()? else { return Ok(()) };
+    let wish = Wish::of(store, &root, &writer.options()?.unwrap_or_default());
+    trust.check(store, &wish, &Wish::default())
+}
+
+/// Ends edits that were interrupted, where nobody else is writing and the store is trusted: its notes of
+/// edits name files.
+pub fn settle(store: &Path, trust: &Trust) -> Result<Vec<Warning>> {
+    let store = resolved(store)?;
+    let mut writer = match Writer::open(&store, Duration::ZERO) {
         Ok(writer) => writer,
         Err(error) if matches!(error.kind(), ErrorKind::Locked | ErrorKind::ReadOnly) => {
             return Ok(Vec::new());
         }
         Err(error) => return Err(error),
     };
-    let mut warnings = recover(&mut writer)?;
+    let mut warnings = match check_trust(trust, &store, &writer) {
+        Ok(()) => recover(&mut writer)?,
+        Err(error) if error.kind() == ErrorKind::UntrustedStore => Vec::new(),
+        Err(error) => return Err(error),
+    };
     warnings.extend(writer.close()?);
     Ok(warnings)
 }

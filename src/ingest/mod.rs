@@ -6,9 +6,11 @@
 //! every file, the store equals a fresh ingest of the same tree; a run that is killed leaves whole
 //! documents, and the next run goes on from them.
 
+mod beneath;
 mod load;
 mod pipeline;
 mod report;
+mod rules;
 mod scope;
 mod state;
 mod walk;
@@ -16,8 +18,9 @@ mod watch;
 
 pub use load::{LoadRequest, Strategy, load};
 pub use report::{Change, ChangeKind, Report, Skipped};
-pub(crate) use scope::is_really_below;
+pub(crate) use scope::{canonical, is_really_below, root_from_store};
 pub(crate) use state::Folder;
+pub(crate) use walk::left_out;
 pub use watch::Watch;
 
 use std::collections::HashMap;
@@ -27,6 +30,7 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
+use crate::trust::{Trust, Wish};
 use pipeline::Outcome;
 use scope::Scopes;
 use walk::{Walk, Walked};
@@ -48,6 +52,8 @@ pub struct Request<'a> {
     pub force: bool,
     /// How long to wait for another writer.
     pub wait: Duration,
+    /// Who says what the store may decide.
+    pub trust: &'a Trust,
 }
 
 /// Which part of the corpus is meant.
@@ -86,8 +92,8 @@ impl OptionChanges {
 }
 
 /// Brings `paths` of the store at `store` up to date, with the options that it was made with.
-pub fn refresh(store: &Path, paths: Paths<'_>) -> Result<Report> {
-    /// Told nothing.
+pub fn refresh(store: &Path, paths: Paths<'_>, trust: &Trust) -> Result<Report> {
+    /// Reports no progress.
     struct Silent;
     impl Progress for Silent {
         fn start(&self, _: usize) {}
@@ -101,8 +107,42 @@ pub fn refresh(store: &Path, paths: Paths<'_>) -> Result<Report> {
         options: OptionChanges::default(),
         force: false,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+        trust,
     };
     run(&request, &Silent)
+}
+
+impl Request<'_> {
+    /// What the store asks for, which is refused unless it is given with this request or trusted.
+    /// The root of a store that has none yet is given: it is `root`.
+    fn checked_wish(
+        &self,
+        store: &Path,
+        stored_root: Option<&Path>,
+        root: &Path,
+        options: &IngestOptions,
+    ) -> Result<Wish> {
+        let wish = Wish::of(store, root, options);
+        let is_root_given = self.root.is_some() || stored_root.is_none();
+        let given = Wish {
+            root: wish.root.clone().filter(|_| is_root_given),
+            extensions: self.options.extensions.clone(),
+            hidden: self.options.hidden.is_some(),
+            no_ignore: self.options.no_ignore.is_some(),
+        };
+        self.trust.check(store, &wish, &given)?;
+        Ok(wish)
+    }
+
+    /// Whether the user says anew what the store may decide, if it is new or not.
+    fn gives_trust(&self, is_new: bool) -> bool {
+        let options = &self.options;
+        is_new
+            || self.root.is_some()
+            || options.extensions.is_some()
+            || options.hidden.is_some()
+            || options.no_ignore.is_some()
+    }
 }
 
 /// Told how far an ingest is.
@@ -315,7 +355,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
         scopes.refuse_missing(&[])?;
     }
     drop(snapshot);
-    let root_from_store = scopes.root_from_store(&store)?;
+    let root_from_store = root_from_store(scopes.root(), &store)?;
     let mut writer = Writer::open(&store, request.wait)?;
     let stored_options = writer.options()?;
     let options = request.options.over(stored_options.clone().unwrap_or_default());
@@ -323,6 +363,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     if let Some(root) = stored_root.as_ref().filter(|root| *root != scopes.root()) {
         return Err(scope::other_root(root));
     }
+    let wish = request.checked_wish(&store, stored_root.as_deref(), scopes.root(), &options)?;
     let is_current = writer.has_current_parser()?;
     let is_forced = request.force || !is_current;
     let walk = Walk { root: scopes.root(), store: &store, options: &options };
@@ -336,7 +377,11 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
         Run { scopes: &scopes, options: &options, is_forced, progress, report: Report::default() };
     let comparison = compare(walked?, &stored?, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
-    if stored_root.is_none() || stored_options.as_ref() != Some(&options) {
+    let is_new = stored_root.is_none();
+    // First: an ingest that is killed leaves no store that its user does not trust.
+    let warning =
+        request.gives_trust(is_new).then(|| request.trust.record(&store, &wish)).flatten();
+    if is_new || stored_options.as_ref() != Some(&options) {
         writer.set_up(&root_from_store, &options)?;
     }
     if !comparison.is_empty() {
@@ -349,7 +394,8 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
         writer.set_current_parser()?;
     }
     report.generation = writer.generation()?;
-    report.note(writer.close()?);
+    report.note(writer.close()?.into_iter().chain(warning).collect());
+    report.root = scopes.root().to_owned();
     report.finish();
     Ok(report)
 }
@@ -361,6 +407,8 @@ pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report>
     let scopes = Scopes::new(request, &store, snapshot.as_ref().map(Snapshot::root))?;
     let stored_options = snapshot.as_ref().map(|snapshot| snapshot.options().clone());
     let options = request.options.over(stored_options.unwrap_or_default());
+    let stored_root = snapshot.as_ref().map(Snapshot::root);
+    request.checked_wish(&store, stored_root, scopes.root(), &options)?;
     let stored = match &snapshot {
         Some(snapshot) => snapshot.documents(None, usize::MAX)?,
         None => Vec::new(),
@@ -402,10 +450,10 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
         return if path.exists() {
             path.canonicalize().map_err(|error| Error::io(path, error))
         } else {
-            scope::canonical(&target)
+            canonical(&target)
         };
     }
-    scope::canonical(path)
+    canonical(path)
 }
 
 /// A thread ended before its work did.

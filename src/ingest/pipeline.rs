@@ -3,7 +3,8 @@
 //! Small files travel together, for to hand over one takes as long as to parse it. Invariant: results
 //! arrive in the order of the candidates, so that the same tree makes the same store; and the files in
 //! flight hold at most [`limits::LARGE_DOCUMENT_BYTES`] bytes a core, so that memory depends on neither
-//! the corpus nor the order; a larger file is alone in flight.
+//! the corpus nor the order; a larger file is alone in flight, and of those over
+//! [`limits::HEAVY_DOCUMENT_BYTES`] there is one.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -13,6 +14,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::Candidate;
+use super::beneath::{self, Files, is_no_folder};
 use super::state::{file_state, is_racy};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -67,10 +69,18 @@ impl Flight {
 }
 
 impl Flight {
-    /// A file costs its own size, and something for being there; a large one all that there is.
+    /// A file costs its own size, and something for being there; a large one all that there is. A
+    /// parsed document takes many times its bytes: of those beyond a size, one is in flight.
     fn cost(&self, share: &[Candidate]) -> u64 {
         let of_one = |candidate: &Candidate| {
-            if is_large(candidate) { self.most } else { candidate.state.size + 4096 }
+            let size = candidate.state.size;
+            if is_large(candidate) {
+                self.most
+            } else if size > limits::HEAVY_DOCUMENT_BYTES as u64 {
+                self.most / 2 + size
+            } else {
+                size + 4096
+            }
         };
         share.iter().map(of_one).sum()
     }
@@ -111,6 +121,8 @@ pub(super) fn run(
         landed: Condvar::new(),
         most: (limits::LARGE_DOCUMENT_BYTES * threads) as u64,
     };
+    let root = beneath::open_root(root).map_err(|error| Error::io(root, error))?;
+    let root = &root;
     keep_memory();
     let shares = &shares(candidates, threads);
     let (job_sender, job_receiver) =
@@ -131,10 +143,11 @@ pub(super) fn run(
             let results = sender.clone();
             scope.spawn(move || {
                 let mut packer = Packer::new();
+                let mut files = Files::new(root);
                 let mut taken = |candidate: &Candidate| match &mut packer {
                     // A fault of the parser costs the document, not the ingest.
                     Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
-                        take(root, candidate, is_forced, max_file_bytes, packer)
+                        take(&mut files, candidate, is_forced, max_file_bytes, packer)
                     }))
                     .unwrap_or(Ok(Outcome::Refused("it cannot be parsed"))),
                     Err(error) => Err(Error::new(error.kind(), error.to_string())),
@@ -171,16 +184,18 @@ pub(super) fn run(
 
 /// Reads one file and makes of it what the store wants.
 fn take(
-    root: &Path,
+    files: &mut Files<'_>,
     candidate: &Candidate,
     is_forced: bool,
     max_file_bytes: u64,
     packer: &mut Packer,
 ) -> Result<Outcome> {
-    let (bytes, state) = match read(&root.join(&candidate.path), max_file_bytes) {
+    let (bytes, state) = match read(files, &candidate.path, max_file_bytes) {
         Ok(Some(read)) => read,
         Ok(None) => return Ok(Outcome::Refused("not a regular file, or grown while it was read")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Outcome::Gone),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_no_folder(&error) => {
+            return Ok(Outcome::Gone);
+        }
         Err(error) => return Ok(Outcome::Unreadable(error.to_string())),
     };
     let hash = *blake3::hash(&bytes).as_bytes();
@@ -194,17 +209,13 @@ fn take(
 }
 
 /// The bytes and the state of a file; `None` where it is not a regular file or too large by now.
-fn read(path: &Path, max_bytes: u64) -> std::io::Result<Option<(Vec<u8>, FileState)>> {
-    let mut options = std::fs::File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        // The file may have become a FIFO or a symbolic link since it was looked at.
-        options.custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW);
-    }
+fn read(
+    files: &mut Files<'_>,
+    path: &str,
+    max_bytes: u64,
+) -> std::io::Result<Option<(Vec<u8>, FileState)>> {
     let read_began = SystemTime::now();
-    let file = options.open(path)?;
+    let file = files.open(path)?;
     failpoint!(FILE_READ);
     let before = file.metadata()?;
     if !before.is_file() {

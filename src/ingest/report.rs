@@ -3,6 +3,8 @@
 //! Invariant: every file that was looked at is counted once, as added, changed, removed or unchanged
 //! where it is or was in the store, and named where it was not taken.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
 use crate::error::Warning;
@@ -59,6 +61,9 @@ pub struct Report {
     /// Every change by path; filled by [`super::preview`] alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Vec<Change>>,
+    /// The root, absolute; empty where nothing was ingested.
+    #[serde(skip)]
+    pub root: PathBuf,
     /// Whether a document was kept as it is because its file could not be read.
     #[serde(skip)]
     pub(super) has_kept: bool,

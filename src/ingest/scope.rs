@@ -42,6 +42,19 @@ pub(super) fn other_root(root: &Path) -> Error {
         .with_hint("leave --root out, or make another store with --db")
 }
 
+/// `root` relative to the folder of `store`, with `/`.
+pub(crate) fn root_from_store(root: &Path, store: &Path) -> Result<String> {
+    let folder = store.parent().unwrap_or_else(|| Path::new(""));
+    let from: Vec<Component<'_>> = folder.components().collect();
+    let to: Vec<Component<'_>> = root.components().collect();
+    let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let mut parts = vec![".."; from.len() - common];
+    for part in to.iter().skip(common) {
+        parts.push(part.as_os_str().to_str().ok_or_else(|| not_utf8(root))?);
+    }
+    Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+}
+
 impl Scopes {
     /// The scopes of `request` in `store`, whose root is `stored_root` where it has one.
     pub(super) fn new(
@@ -94,19 +107,6 @@ impl Scopes {
 
     pub(super) fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// The root relative to the folder of `store`, with `/`.
-    pub(super) fn root_from_store(&self, store: &Path) -> Result<String> {
-        let folder = store.parent().unwrap_or_else(|| Path::new(""));
-        let from: Vec<Component<'_>> = folder.components().collect();
-        let to: Vec<Component<'_>> = self.root.components().collect();
-        let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
-        let mut parts = vec![".."; from.len() - common];
-        for part in to.iter().skip(common) {
-            parts.push(part.as_os_str().to_str().ok_or_else(|| not_utf8(&self.root))?);
-        }
-        Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
     }
 
     /// Whether the whole root is meant.
@@ -184,7 +184,7 @@ fn new_root(store: &Path, paths: &[PathBuf]) -> PathBuf {
 
 /// The path with symbolic links resolved as far as it exists; the rest, which names what is gone,
 /// must not go up.
-pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
+pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
     let mut missing = Vec::new();
     let mut existing = path;
     loop {

@@ -68,24 +68,34 @@ impl Folder {
     pub(crate) fn state(&self, path: &str) -> io::Result<(FileState, bool)> {
         #[cfg(unix)]
         if let Some(folder) = &self.opened {
-            use rustix::fs::{AtFlags, FileType};
-            let found = rustix::fs::statat(folder, path, AtFlags::SYMLINK_NOFOLLOW)?;
-            #[allow(clippy::useless_conversion, reason = "the types differ between systems")]
-            let time = |seconds, nanoseconds| {
-                let seconds: i64 = i64::from(seconds);
-                let nanoseconds = i64::try_from(nanoseconds).unwrap_or(0);
-                seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
-            };
-            let state = FileState {
-                size: u64::try_from(found.st_size).unwrap_or(0),
-                mtime_ns: time(found.st_mtime, found.st_mtime_nsec),
-                ctime_ns: time(found.st_ctime, found.st_ctime_nsec),
-            };
-            return Ok((state, FileType::from_raw_mode(found.st_mode).is_file()));
+            return state_in(folder, path);
         }
         let metadata = std::fs::symlink_metadata(self.path.join(path))?;
         Ok((file_state(&metadata), metadata.is_file()))
     }
+}
+
+/// The state of what is at `path` below `folder`, a symbolic link not followed, and whether that is a
+/// regular file.
+#[cfg(unix)]
+pub(super) fn state_in(
+    folder: impl std::os::fd::AsFd,
+    path: impl rustix::path::Arg,
+) -> io::Result<(FileState, bool)> {
+    use rustix::fs::{AtFlags, FileType};
+    let found = rustix::fs::statat(folder, path, AtFlags::SYMLINK_NOFOLLOW)?;
+    #[allow(clippy::useless_conversion, reason = "the types differ between systems")]
+    let time = |seconds, nanoseconds| {
+        let seconds: i64 = i64::from(seconds);
+        let nanoseconds = i64::try_from(nanoseconds).unwrap_or(0);
+        seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+    };
+    let state = FileState {
+        size: u64::try_from(found.st_size).unwrap_or(0),
+        mtime_ns: time(found.st_mtime, found.st_mtime_nsec),
+        ctime_ns: time(found.st_ctime, found.st_ctime_nsec),
+    };
+    Ok((state, FileType::from_raw_mode(found.st_mode).is_file()))
 }
 
 fn nanoseconds(time: SystemTime) -> i64 {

@@ -1,20 +1,24 @@
 //! Finding the files of a corpus.
 //!
 //! Owns which files are looked at: extension, ignore files, hidden names, symbolic links, other file
-//! types, the store's own files. Invariant: nothing outside the root is ever named, no symbolic link
-//! is followed, no document is opened, and whatever is left out for another reason than an ignore
-//! file or a hidden name is told.
+//! types, the store's own files. Invariant: nothing outside the root is ever named, folders are opened
+//! one by one and no symbolic link is followed, no document is opened, and whatever is left out for
+//! another reason than an ignore file or a hidden name is reported.
 
-use std::path::{Path, PathBuf};
+use std::ffi::{CStr, OsStr};
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crossbeam_channel::Sender;
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use walkdir::{DirEntry, WalkDir};
+use rustix::fs::{AtFlags, Dir, FileType};
 
+use super::beneath::{Files, is_no_folder, open_below, open_folder, open_root};
 use super::report::Skipped;
-use super::state::Folder;
-use crate::error::Result;
+use super::rules::{IGNORE_FILES, Rules};
+use super::state::state_in;
+use crate::error::{Error, Result};
 use crate::limits;
 use crate::store::{FileState, IngestOptions};
 
@@ -35,6 +39,22 @@ pub(super) struct Walked {
     pub(super) unreadable: Vec<String>,
 }
 
+impl Walked {
+    fn skip(&mut self, path: &[u8], reason: impl Into<String>) {
+        self.skipped.push(Skipped { file: shown(path), reason: reason.into() });
+    }
+
+    fn fail(&mut self, path: &[u8], error: &std::io::Error) {
+        self.skip(path, error.to_string());
+        self.unreadable.push(shown(path));
+    }
+}
+
+/// A path, with replacement characters for bytes that are not UTF-8.
+fn shown(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
+}
+
 /// What decides how to walk.
 pub(super) struct Walk<'a> {
     pub(super) root: &'a Path,
@@ -42,39 +62,84 @@ pub(super) struct Walk<'a> {
     pub(super) options: &'a IngestOptions,
 }
 
-/// How many paths go to a thread that asks for their state at once.
-const BATCH: usize = 512;
+/// A folder to be walked: its name in a folder that is open.
+struct Task {
+    parent: Arc<OwnedFd>,
+    /// Empty for the open folder itself.
+    name: Vec<u8>,
+    /// Path relative to the root.
+    path: Vec<u8>,
+    rules: Arc<Rules>,
+}
+
+/// Folders to be walked, the last one first, so that few stay open; and how many are being walked.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<(Vec<Task>, usize)>,
+    changed: Condvar,
+}
+
+/// The walk of one folder, which ends when this is dropped.
+struct Turn<'a>(&'a Queue);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.lock().1 -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, (Vec<Task>, usize)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, tasks: Vec<Task>) {
+        if !tasks.is_empty() {
+            self.lock().0.extend(tasks);
+            self.changed.notify_all();
+        }
+    }
+
+    /// The next folder; `None` once there is none and none can come.
+    fn next(&self) -> Option<(Task, Turn<'_>)> {
+        let mut state = self.lock();
+        loop {
+            if let Some(task) = state.0.pop() {
+                state.1 += 1;
+                return Some((task, Turn(self)));
+            }
+            if state.1 == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
 
 impl Walk<'_> {
     /// Walks the `scopes`, paths relative to the root ("" for all of it) that exist, on all cores.
     pub(super) fn run(&self, scopes: &[String]) -> Result<Walked> {
+        let root = open_root(self.root).map_err(|error| Error::io(self.root, error))?;
+        let root = Arc::new(root);
+        let queue = &Queue::default();
+        let mut walked = Walked::default();
+        for scope in scopes {
+            self.begin(&root, scope, queue, &mut walked);
+        }
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let (sender, receiver) = crossbeam_channel::bounded::<Vec<String>>(64);
-        let root = &Folder::new(self.root);
         std::thread::scope(|scope| {
-            let states: Vec<_> = (0..threads)
-                .map(|_| {
-                    let receiver = receiver.clone();
-                    scope.spawn(move || {
-                        let mut walked = Walked::default();
-                        for path in receiver.into_iter().flatten() {
-                            self.look_at(root, path, &mut walked);
-                        }
-                        walked
-                    })
-                })
-                .collect();
-            drop(receiver);
-            let mut walked = Walked::default();
-            let mut batch = Vec::with_capacity(BATCH);
-            for scope in scopes {
-                self.walk(scope, &mut batch, &sender, &mut walked);
-            }
-            drop(sender.send(batch));
-            drop(sender);
-            for state in states {
+            let walk = || {
+                let mut walked = Walked::default();
+                while let Some((task, _turn)) = queue.next() {
+                    self.folder(task, queue, &mut walked);
+                }
+                walked
+            };
+            let walks: Vec<_> = (0..threads).map(|_| scope.spawn(walk)).collect();
+            for walk in walks {
                 // What was not seen must not pass for what is not there.
-                let part = state.join().map_err(|_| super::thread_failed())?;
+                let part = walk.join().map_err(|_| super::thread_failed())?;
                 walked.found.extend(part.found);
                 walked.skipped.extend(part.skipped);
                 walked.unreadable.extend(part.unreadable);
@@ -83,123 +148,152 @@ impl Walk<'_> {
         })
     }
 
-    fn walk(
+    /// Begins with what the user named, which is looked at whatever ignore files say.
+    fn begin(&self, root: &Arc<OwnedFd>, scope: &str, queue: &Queue, walked: &mut Walked) {
+        let start = self.root.join(scope);
+        let rules =
+            if self.options.no_ignore { Arc::default() } else { Rules::above(self.root, &start) };
+        let path = scope.as_bytes().to_vec();
+        if scope.is_empty() {
+            let parent = Arc::clone(root);
+            return queue.push(vec![Task { parent, name: Vec::new(), path, rules }]);
+        }
+        let (parent, name) = match scope.rsplit_once('/') {
+            None => (Arc::clone(root), scope),
+            Some((folders, name)) => match open_below(root, folders) {
+                Ok(parent) => (Arc::new(parent), name),
+                // It was there when the scopes were made.
+                Err(error) if is_no_folder(&error) => return,
+                Err(error) => return walked.fail(&path, &error),
+            },
+        };
+        match rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_dir() => {
+                let name = name.as_bytes().to_vec();
+                queue.push(vec![Task { parent, name, path, rules }]);
+            }
+            Ok(_) if !self.options.takes(Path::new(name)) => {
+                walked.skip(&path, "its extension is not taken (see --ext)");
+            }
+            Ok(stat) => {
+                let kind = FileType::from_raw_mode(stat.st_mode);
+                self.file(&parent, name.as_bytes(), path, kind, walked);
+            }
+            Err(error) => walked.fail(&path, &error.into()),
+        }
+    }
+
+    fn folder(&self, task: Task, queue: &Queue, walked: &mut Walked) {
+        let Task { parent, name, path, rules } = task;
+        let name = if name.is_empty() { b".".as_slice() } else { &name };
+        let (folder, entries) = match open_folder(&*parent, name).and_then(entries_of) {
+            Ok(opened) => opened,
+            // Swapped since it was listed: a link is not followed.
+            Err(error) if is_no_folder(&error) => return,
+            Err(error) => return walked.fail(&path, &error),
+        };
+        drop(parent);
+        let folder = Arc::new(folder);
+        let full = self.root.join(OsStr::from_bytes(&path));
+        let present: Vec<&str> = IGNORE_FILES
+            .into_iter()
+            .filter(|file| entries.iter().any(|(name, _)| name.to_bytes() == file.as_bytes()))
+            .collect();
+        let rules = if present.is_empty() || self.options.no_ignore {
+            rules
+        } else {
+            Rules::of_folder(&rules, &folder, &full, &present)
+        };
+        let mut tasks = Vec::new();
+        for (name, mut kind) in entries {
+            let name = name.to_bytes();
+            let as_path = Path::new(OsStr::from_bytes(name));
+            // Most of what is not Markdown has another extension.
+            if !matches!(kind, FileType::Directory | FileType::Unknown)
+                && !self.options.takes(as_path)
+            {
+                continue;
+            }
+            if kind == FileType::Unknown {
+                let Ok(stat) = rustix::fs::statat(&*folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
+                    continue;
+                };
+                kind = FileType::from_raw_mode(stat.st_mode);
+            }
+            if !kind.is_dir() && !self.options.takes(as_path)
+                || self.is_left_out(&full.join(as_path), name, kind.is_dir(), &rules)
+            {
+                continue;
+            }
+            let path =
+                if path.is_empty() { name.to_vec() } else { [&path, &b"/"[..], name].concat() };
+            if kind.is_dir() {
+                let (parent, rules) = (Arc::clone(&folder), Arc::clone(&rules));
+                tasks.push(Task { parent, name: name.to_vec(), path, rules });
+            } else {
+                self.file(&folder, name, path, kind, walked);
+            }
+        }
+        queue.push(tasks);
+    }
+
+    /// Takes a file whose name is taken, or says why not.
+    fn file(
         &self,
-        scope: &str,
-        batch: &mut Vec<String>,
-        sender: &Sender<Vec<String>>,
+        folder: &OwnedFd,
+        name: &[u8],
+        path: Vec<u8>,
+        kind: FileType,
         walked: &mut Walked,
     ) {
-        let start = self.root.join(scope);
-        let mut ignores = IgnoreStack::above(self.root, &start, self.options.no_ignore);
-        let mut entries =
-            WalkDir::new(&start).follow_links(false).follow_root_links(false).into_iter();
-        while let Some(entry) = entries.next() {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    let path = error.path().map(|path| self.relative(path)).unwrap_or_default();
-                    let reason =
-                        error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-                    walked.skipped.push(Skipped { file: path.clone(), reason });
-                    walked.unreadable.push(path);
-                    continue;
-                }
-            };
-            let is_folder = entry.file_type().is_dir();
-            // Most of what is not Markdown is told by its name alone.
-            if !is_folder && entry.depth() > 0 && !self.options.takes(entry.path()) {
-                continue;
-            }
-            ignores.leave_to(entry.depth());
-            // What was named by the user is looked at whatever ignore files say.
-            if entry.depth() > 0 && self.is_left_out(&entry, &ignores) {
-                if is_folder {
-                    entries.skip_current_dir();
-                }
-                continue;
-            }
-            if is_folder {
-                ignores.enter(entry.path(), entry.depth());
-                continue;
-            }
-            if entry.depth() == 0 && !self.options.takes(entry.path()) {
-                let reason = "its extension is not taken (see --ext)".to_owned();
-                walked.skipped.push(Skipped { file: self.relative(entry.path()), reason });
-                continue;
-            }
-            let path = self.relative(entry.path());
-            if let Some(reason) = self.refusal(&entry) {
-                walked.skipped.push(Skipped { file: path, reason: reason.to_owned() });
-                continue;
-            }
-            batch.push(path);
-            if batch.len() == BATCH {
-                drop(sender.send(std::mem::replace(batch, Vec::with_capacity(BATCH))));
-            }
+        if let Some(reason) = refusal(&path, kind) {
+            return walked.skip(&path, reason);
         }
-    }
-
-    fn look_at(&self, root: &Folder, path: String, walked: &mut Walked) {
-        match root.state(&path) {
+        match state_in(folder, name) {
             Ok((state, _)) if state.size > self.options.max_file_bytes => {
-                let reason =
-                    format!("larger than --max-file-size ({} bytes)", self.options.max_file_bytes);
-                walked.skipped.push(Skipped { file: path, reason });
+                let most = self.options.max_file_bytes;
+                walked.skip(&path, format!("larger than --max-file-size ({most} bytes)"));
             }
-            Ok((state, _)) => walked.found.push(Found { path, state }),
+            Ok((state, _)) => walked.found.push(Found { path: shown(&path), state }),
             // Gone since its folder was listed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => {
-                walked.skipped.push(Skipped { file: path.clone(), reason: error.to_string() });
-                walked.unreadable.push(path);
-            }
+            Err(error) => walked.fail(&path, &error),
         }
     }
 
-    /// The bytes of a path behind the root. Cheaper than taking it apart into components.
-    fn below_root<'a>(&self, path: &'a Path) -> &'a [u8] {
-        let root = self.root.as_os_str().as_encoded_bytes();
-        let path = path.as_os_str().as_encoded_bytes();
-        let below = path.strip_prefix(root).unwrap_or(path);
-        let separator = std::path::MAIN_SEPARATOR as u8;
-        below.strip_prefix(&[separator]).unwrap_or(below)
-    }
-
-    /// The path relative to the root, with `/`; bytes that are not UTF-8 as replacement characters.
-    fn relative(&self, path: &Path) -> String {
-        let relative = String::from_utf8_lossy(self.below_root(path)).into_owned();
-        if std::path::MAIN_SEPARATOR == '/' {
-            relative
-        } else {
-            relative.replace(std::path::MAIN_SEPARATOR, "/")
-        }
-    }
-
-    fn is_left_out(&self, entry: &DirEntry, ignores: &IgnoreStack) -> bool {
-        let name = entry.file_name().as_encoded_bytes();
-        let is_hidden = name.starts_with(b".");
-        (is_hidden && !self.options.hidden)
+    fn is_left_out(&self, path: &Path, name: &[u8], is_folder: bool, rules: &Rules) -> bool {
+        (name.starts_with(b".") && !self.options.hidden)
             || name == b".git"
-            || is_of_store(entry.path(), self.store)
-            || ignores.is_ignored(entry.path(), entry.file_type().is_dir())
+            || is_of_store(path, self.store)
+            || rules.ignore(path, is_folder)
     }
+}
 
-    /// Why a file whose name is taken is not.
-    fn refusal(&self, entry: &DirEntry) -> Option<&'static str> {
-        let relative = self.below_root(entry.path());
-        if std::str::from_utf8(relative).is_err() {
-            return Some("its name is not UTF-8");
+/// The names in a folder, and what they are names of.
+fn entries_of(folder: OwnedFd) -> std::io::Result<(OwnedFd, Vec<(std::ffi::CString, FileType)>)> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(&folder)? {
+        let entry = entry?;
+        let name: &CStr = entry.file_name();
+        if name.to_bytes() != b"." && name.to_bytes() != b".." {
+            entries.push((name.to_owned(), entry.file_type()));
         }
-        if relative.len() > limits::MAX_PATH_BYTES {
-            return Some("its path is longer than the limit path-bytes");
-        }
-        let file_type = entry.file_type();
-        if file_type.is_symlink() {
-            return Some("a symbolic link, which is not followed");
-        }
-        (!file_type.is_file()).then_some("not a regular file")
     }
+    Ok((folder, entries))
+}
+
+/// Why a file whose name is taken is not.
+fn refusal(path: &[u8], kind: FileType) -> Option<&'static str> {
+    if std::str::from_utf8(path).is_err() {
+        return Some("its name is not UTF-8");
+    }
+    if path.len() > limits::MAX_PATH_BYTES {
+        return Some("its path is longer than the limit path-bytes");
+    }
+    if kind.is_symlink() {
+        return Some("a symbolic link, which is not followed");
+    }
+    (!kind.is_file()).then_some("not a regular file")
 }
 
 /// Whether `path` is the store at `store`, or one of the files and folders that belong to it.
@@ -210,82 +304,47 @@ pub(super) fn is_of_store(path: &Path, store: &Path) -> bool {
         .is_some_and(|rest| SUFFIXES.iter().any(|suffix| suffix.as_bytes() == rest))
 }
 
-/// The names of ignore files, the one that decides first in front.
-pub(super) const IGNORE_FILES: [&str; 3] = [".mdselignore", ".ignore", ".gitignore"];
-
-/// The ignore files of the folders from the top of the repository down to the current one.
-struct IgnoreStack {
-    is_off: bool,
-    /// For each ignore file that was found: the depth of its folder (0 for those above the walk),
-    /// which of [`IGNORE_FILES`] it is, and its rules.
-    files: Vec<(usize, usize, Gitignore)>,
-}
-
-impl IgnoreStack {
-    /// The ignore files of the folders above `start`: down from the one that holds `.git`, or from
-    /// the root where there is none.
-    fn above(root: &Path, start: &Path, is_off: bool) -> Self {
-        let mut stack = Self { is_off, files: Vec::new() };
-        let repository = root.ancestors().find(|folder| folder.join(".git").exists());
-        let top = repository.unwrap_or(root);
-        if let Some(repository) = repository.filter(|_| !is_off) {
-            let mut builder = GitignoreBuilder::new(repository);
-            if builder.add(repository.join(".git/info/exclude")).is_none() {
-                stack.push(0, IGNORE_FILES.len() - 1, &builder);
-            }
-        }
-        let folders: Vec<_> =
-            start.ancestors().skip(1).take_while(|folder| folder.starts_with(top)).collect();
-        for folder in folders.into_iter().rev() {
-            stack.enter(folder, 0);
-        }
-        stack
+/// Why an ingest leaves out the file at `path`, which is below `root`; `None` where it takes it.
+pub(crate) fn left_out(
+    root: &Path,
+    store: &Path,
+    options: &IngestOptions,
+    path: &str,
+) -> Option<String> {
+    let walk = Walk { root, store, options };
+    if !options.takes(Path::new(path)) {
+        return Some("its extension is not taken (see --ext)".to_owned());
     }
-
-    fn enter(&mut self, folder: &Path, depth: usize) {
-        if self.is_off {
-            return;
+    let mut parts = path.split('/').peekable();
+    let mut full = root.to_owned();
+    while let Some(part) = parts.next() {
+        full.push(part);
+        if part.starts_with('.') && !options.hidden {
+            return Some(format!("{part} is hidden (see --hidden)"));
         }
-        for (kind, name) in IGNORE_FILES.into_iter().enumerate() {
-            let path: PathBuf = folder.join(name);
-            // A FIFO of that name would block.
-            if !std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
-                continue;
-            }
-            let mut builder = GitignoreBuilder::new(folder);
-            // Rules that cannot be read are left out, the others of the file hold.
-            drop(builder.add(&path));
-            self.push(depth, kind, &builder);
+        let rules = if options.no_ignore { Arc::default() } else { Rules::above(root, &full) };
+        if walk.is_left_out(&full, part.as_bytes(), parts.peek().is_some(), &rules) {
+            return Some("an ignore file leaves it out (see --no-ignore)".to_owned());
         }
     }
-
-    fn push(&mut self, depth: usize, kind: usize, builder: &GitignoreBuilder) {
-        if let Ok(rules) = builder.build() {
-            self.files.push((depth, kind, rules));
+    let opened = open_root(root).ok()?;
+    let mut file = match Files::new(&opened).open(path) {
+        Ok(file) => file,
+        Err(error) if is_no_folder(&error) => {
+            return Some("a symbolic link, which is not followed".to_owned());
         }
+        Err(error) => return Some(error.to_string()),
+    };
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() {
+        return Some("not a regular file".to_owned());
     }
-
-    /// Drops what holds only deeper than an entry at `depth`.
-    fn leave_to(&mut self, depth: usize) {
-        while self.files.last().is_some_and(|(folder, _, _)| depth > 0 && *folder >= depth) {
-            self.files.pop();
-        }
+    if metadata.len() > options.max_file_bytes {
+        return Some(format!("larger than --max-file-size ({} bytes)", options.max_file_bytes));
     }
-
-    /// Whether the nearest rule of the first kind of ignore file that has any says so.
-    fn is_ignored(&self, path: &Path, is_folder: bool) -> bool {
-        for kind in 0..IGNORE_FILES.len() {
-            for (_, of_kind, rules) in self.files.iter().rev() {
-                if *of_kind != kind {
-                    continue;
-                }
-                match rules.matched(path, is_folder) {
-                    Match::Ignore(_) => return true,
-                    Match::Whitelist(_) => return false,
-                    Match::None => {}
-                }
-            }
-        }
-        false
+    let mut bytes = Vec::new();
+    match (&mut file).take(options.max_file_bytes).read_to_end(&mut bytes) {
+        Ok(_) => crate::markdown::refusal(&bytes).map(str::to_owned),
+        Err(error) => Some(error.to_string()),
     }
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::walk::{IGNORE_FILES, is_of_store};
+use super::rules::IGNORE_FILES;
+use super::walk::is_of_store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::IngestOptions;
 

@@ -124,6 +124,13 @@ pub fn parse(file: &[u8]) -> Document {
             limits::MAX_NESTING
         )
     });
+    bounded(parsed.too_many_lines, "TOO_MANY_LINES", &|| {
+        format!(
+            "more lines than {}, or in nested block quotes than {}: they are kept as plain text",
+            limits::MAX_PARSED_LINES,
+            limits::MAX_QUOTED_LINES
+        )
+    });
     bounded(parsed.title_was_cut, "TITLE_CUT", &|| {
         format!("a heading longer than {} bytes: its title is cut", limits::MAX_TITLE_BYTES)
     });

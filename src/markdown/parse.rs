@@ -25,6 +25,7 @@ use super::block::{Block, BlockKind, BlockType};
 use super::links::{self, LinkText, Links};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
 use super::title::TitleParser;
+use crate::limits;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 
 /// What parsing a body gave.
@@ -35,6 +36,8 @@ pub(super) struct Blocks {
     pub(super) fences: Vec<ByteSpan>,
     pub(super) too_many_nodes: bool,
     pub(super) too_deep: bool,
+    /// Whether lines were left unparsed, or block quotes unopened, for the memory that they take.
+    pub(super) too_many_lines: bool,
     pub(super) title_was_cut: bool,
 }
 
@@ -43,26 +46,32 @@ pub(super) struct Blocks {
 pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> Blocks {
     static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
     let parser = PARSER.get_or_init(block_parser);
-    let mut root = parser.parse(text);
+    // The parser keeps offsets of every line, whatever the lines hold.
+    let is_cut = lines.count() > limits::MAX_PARSED_LINES;
+    let end = lines.end_of(limits::MAX_PARSED_LINES).saturating_sub(base);
+    let mut root = parser.parse(text.get(..end).unwrap_or(text));
     let mut extensions = RootExtSet::new();
     if let Some(data) = root.cast_mut::<Root>() {
         extensions = std::mem::take(&mut data.ext);
         data.content = String::new();
     }
-    let (too_many_nodes, too_deep) = extensions
-        .get::<Bounds>()
-        .map_or((false, false), |bounds| (bounds.too_many_nodes, bounds.too_deep));
+    let (mut too_many_nodes, too_deep, too_many_lines) =
+        extensions.get::<Bounds>().map_or((false, false, false), |bounds| {
+            (bounds.too_many_nodes, bounds.too_deep, bounds.too_many_lines)
+        });
     let mut adapter = Adapter {
         base,
         file,
         lines,
         titles: TitleParser::new(extensions),
         blocks: Vec::with_capacity(text.len() / 80),
+        too_many_nodes: false,
         fences: Vec::new(),
         texts: Vec::new(),
     };
     adapter.add_children(&mut root, None, ByteSpan::new(base, file.len()));
     let title_was_cut = adapter.titles.was_cut();
+    too_many_nodes |= adapter.too_many_nodes;
     let Adapter { titles, blocks: list, fences, texts, .. } = adapter;
     Blocks {
         list,
@@ -70,6 +79,7 @@ pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> 
         fences,
         too_many_nodes,
         too_deep,
+        too_many_lines: too_many_lines || is_cut,
         title_was_cut,
     }
 }
@@ -80,6 +90,7 @@ struct Adapter<'a> {
     lines: &'a LineIndex,
     titles: TitleParser,
     blocks: Vec<Block>,
+    too_many_nodes: bool,
     fences: Vec<ByteSpan>,
     /// The texts that may hold links.
     texts: Vec<LinkText>,
@@ -90,7 +101,9 @@ impl Adapter<'_> {
     /// ends. The depth is bounded by the block rules.
     fn add_children(&mut self, node: &mut Node, parent: Option<usize>, within: ByteSpan) -> usize {
         let mut position = within.start;
-        for child in &mut node.children {
+        // Each node is given up once it is a block.
+        for mut child in std::mem::take(&mut node.children) {
+            let child = &mut child;
             let Some(kind) = self.kind_of(child) else { continue };
             let Some(mut span) = self.whole_lines(child, position, within) else { continue };
             if parent.is_none() {
@@ -193,6 +206,11 @@ impl Adapter<'_> {
         let mut position = gap.start;
         let mut run: Option<ByteSpan> = None;
         while position < gap.end {
+            if self.blocks.len() >= limits::MAX_NODES {
+                self.too_many_nodes = true;
+                run = Some(ByteSpan::new(run.map_or(position, |run| run.start), gap.end));
+                break;
+            }
             let end = next_line_start(self.file, position).min(gap.end);
             let line = self.file.get(position..end).unwrap_or_default();
             if line.iter().all(u8::is_ascii_whitespace) {

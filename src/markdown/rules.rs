@@ -14,7 +14,7 @@ use markdown_it::plugins::cmark::block::heading::HeadingScanner;
 use markdown_it::plugins::cmark::block::hr::HrScanner;
 use markdown_it::plugins::cmark::block::list::{BulletList, ListScanner, OrderedList};
 use markdown_it::plugins::cmark::block::reference::ReferenceScanner;
-use markdown_it::plugins::cmark::block::{code, fence, heading, hr};
+use markdown_it::plugins::cmark::block::{code, fence, hr};
 use markdown_it::plugins::extra::tables::{TableBody, TableScanner};
 use markdown_it::plugins::html::html_block;
 use markdown_it::{MarkdownIt, Node, NodeValue};
@@ -46,6 +46,12 @@ pub(super) struct Bounds {
     pub(super) nodes: usize,
     pub(super) too_many_nodes: bool,
     pub(super) too_deep: bool,
+    /// Whether a block quote is open.
+    is_in_quote: bool,
+    /// Lines that the open block quotes keep a copy of, each quote its own.
+    kept_lines: usize,
+    /// Whether that would have been more lines than there may be.
+    pub(super) too_many_lines: bool,
 }
 impl RootExt for Bounds {}
 
@@ -60,9 +66,9 @@ pub(super) fn block_parser() -> MarkdownIt {
     hr::add(&mut parser);
     parser.block.add_rule::<BoundedList>().after::<HrScanner>();
     parser.block.add_rule::<BoundedDefinition>();
-    heading::add(&mut parser);
+    parser.block.add_rule::<Heading>();
     html_block::add(&mut parser);
-    parser.block.add_rule::<Table>().before::<BoundedList>().before::<HeadingScanner>();
+    parser.block.add_rule::<Table>().before::<BoundedList>().before::<Heading>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
     parser.block.add_rule::<NodeBound>().before_all();
     // The tokenizer drops the rest of a container at this level; the wrapped rules stop before it.
@@ -88,6 +94,9 @@ impl BlockRule for NodeBound {
         // Only a list asks its terminators with itself as the current node, once for each item.
         if !(state.node.is::<BulletList>() || state.node.is::<OrderedList>()) {
             return None;
+        }
+        if let Some(item) = state.node.children.last_mut() {
+            item.children.shrink_to_fit();
         }
         Self::is_reached(state).then_some(())
     }
@@ -133,8 +142,46 @@ impl BlockRule for BoundedBlockquote {
         check_bounded::<BlockquoteScanner>(state)
     }
 
+    /// The stock rule keeps a copy of every line that it takes, lazy continuations included, until
+    /// it ends: lines times depth.
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
-        run_bounded::<BlockquoteScanner>(state)
+        BlockquoteScanner::check(state)?;
+        // A quote takes no more lines than the one around it. How many the outermost one takes is
+        // not known yet, but it is alone in that.
+        let lines = state.line_max - state.line;
+        let bounds = state.root_ext.get_or_insert_default::<Bounds>();
+        let was_in_quote = std::mem::replace(&mut bounds.is_in_quote, true);
+        let kept = bounds.kept_lines;
+        if was_in_quote {
+            if kept + lines > limits::MAX_QUOTED_LINES {
+                bounds.too_many_lines = true;
+                return None;
+            }
+            bounds.kept_lines += lines;
+        }
+        let result = run_bounded::<BlockquoteScanner>(state);
+        let bounds = state.root_ext.get_or_insert_default::<Bounds>();
+        bounds.is_in_quote = was_in_quote;
+        bounds.kept_lines = kept;
+        result
+    }
+}
+
+/// The stock rule, with a second node counted for the section that the heading makes, and no room for
+/// children that a heading never has: a vector begins with room for
+/// four nodes.
+struct Heading;
+
+impl BlockRule for Heading {
+    fn check(state: &mut BlockState) -> Option<()> {
+        HeadingScanner::check(state)
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        let (mut node, lines) = HeadingScanner::run(state)?;
+        state.root_ext.get_or_insert_default::<Bounds>().nodes += 1;
+        node.children.shrink_to_fit();
+        Some((node, lines))
     }
 }
 
@@ -268,8 +315,9 @@ impl BlockRule for ParagraphOrSetext {
                 if let Some(level) =
                     (indent >= 0).then(|| Self::underline_level(state.get_line(line))).flatten()
                 {
+                    state.root_ext.get_or_insert_default::<Bounds>().nodes += 1;
                     let mut node = Node::new(SetextBlock { level });
-                    node.children.push(text_of(state, start_line, line));
+                    node.children = vec![text_of(state, start_line, line)];
                     return Some((node, line + 1 - start_line));
                 }
                 // A negative indent marks a lazy continuation that the blockquote has checked.
@@ -286,7 +334,7 @@ impl BlockRule for ParagraphOrSetext {
         }
         let mut node = Node::new(ParagraphBlock);
         if may_hold_link(state, start_line, line) {
-            node.children.push(text_of(state, start_line, line));
+            node.children = vec![text_of(state, start_line, line)];
         }
         Some((node, line - start_line))
     }

@@ -431,6 +431,7 @@ fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         is_dry_run: dry_run,
         is_refresh: refresh,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+        trust: stores.trust(),
         confirm: &|report| told(answer(Some(report.clone()), Vec::new())).map(drop),
     };
     match edit::edit(&request)? {

@@ -19,7 +19,8 @@ fn code(kind: ErrorKind) -> ErrorCode {
         | ErrorKind::InvalidPattern
         | ErrorKind::Conflict
         | ErrorKind::EditRefused
-        | ErrorKind::OutsideRoot => ErrorCode::INVALID_PARAMS,
+        | ErrorKind::OutsideRoot
+        | ErrorKind::UntrustedStore => ErrorCode::INVALID_PARAMS,
         ErrorKind::StoreNotFound => ErrorCode::RESOURCE_NOT_FOUND,
         ErrorKind::Locked
         | ErrorKind::ReadOnly

@@ -30,6 +30,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
+use crate::trust::Trust;
 use stores::Stores;
 
 /// What an agent is told first: how to name places, and what to think of what it reads.
@@ -52,6 +53,8 @@ pub struct Options {
     pub max_chars: usize,
     /// Whether edits are offered.
     pub allow_write: bool,
+    /// Who says what the store may decide.
+    pub trust: Trust,
 }
 
 /// Serves until `input` ends and everything that was asked is answered.
@@ -68,7 +71,7 @@ pub fn serve(
         .max_blocking_threads(limits::CALLS_AT_ONCE)
         .build()
         .map_err(|error| unserved(&error))?;
-    let stores = Stores::new(options.store.clone());
+    let stores = Stores::new(options.store.clone(), options.trust.clone());
     let server = Server(Arc::new(Inner { options, stores }));
     let result = runtime.block_on(async {
         let lines = lines::Lines::new(input, output).map_err(|error| unserved(&error))?;

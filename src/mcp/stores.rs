@@ -12,11 +12,13 @@ use crate::error::Result;
 use crate::limits;
 use crate::query::Library;
 use crate::store::{FullText, Snapshot};
+use crate::trust::Trust;
 
 /// The store at a path, open as many times as calls are answered at once.
 #[derive(Debug)]
 pub(super) struct Stores {
     path: PathBuf,
+    trust: Trust,
     idle: Mutex<Vec<Open>>,
 }
 
@@ -29,13 +31,18 @@ struct Open {
 
 impl Stores {
     /// The store at `path`, which need not be there yet.
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, idle: Mutex::default() }
+    pub(super) fn new(path: PathBuf, trust: Trust) -> Self {
+        Self { path, trust, idle: Mutex::default() }
     }
 
     /// Its path.
     pub(super) fn path(&self) -> &PathBuf {
         &self.path
+    }
+
+    /// Who says what it may decide.
+    pub(super) fn trust(&self) -> &Trust {
+        &self.trust
     }
 
     /// Asks the documents.
@@ -77,7 +84,7 @@ impl Stores {
         if snapshot.has_edit_intents()? {
             drop(snapshot);
             // Where that cannot be done now, the store as it is still answers.
-            drop(edit::settle(&self.path));
+            drop(edit::settle(&self.path, &self.trust));
             snapshot = Snapshot::open(&self.path)?;
         }
         Ok(Open { snapshot, full_text: None })

@@ -8,7 +8,7 @@ use super::glob::{Glob, Separator};
 use super::suggestion::similar_documents;
 use crate::address::{Fault, FaultCode, namespace};
 use crate::error::Result;
-use crate::ingest::is_really_below;
+use crate::ingest::{is_really_below, left_out};
 use crate::limits;
 use crate::markdown::slug::fold;
 use crate::store::{NameMatch, StoredDocument};
@@ -22,8 +22,8 @@ pub struct Named {
     pub faults: Vec<Fault>,
 }
 
-/// The document of a name: decoded once, at last as it was written.
-pub(super) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
+/// The document of a name, or with `./` that of a path from the root: decoded once, at last as it was written.
+pub(crate) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
     if name.is_empty() {
         return Ok(NameMatch::None);
     }
@@ -46,13 +46,15 @@ pub(super) fn not_found(library: &Library<'_>, name: &str) -> Result<Fault> {
 
 /// Says that a file of that name is there and was not ingested yet, where that is so.
 pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<Fault>> {
-    let Some(path) = file_on_disk(library, &namespace::decode(name)) else { return Ok(None) };
+    let Some(path) = file_on_disk(library, name) else { return Ok(None) };
     if library.snapshot.document_at(&path)?.is_some() {
         return Ok(None);
     }
-    let message = format!(
-        "{path} is not in the store: `mdsel ingest` takes it, unless an ignore file leaves it out"
-    );
+    let snapshot = library.snapshot;
+    let message = match left_out(snapshot.root(), snapshot.path(), snapshot.options(), &path) {
+        Some(reason) => format!("{path} is not in the store: {reason}"),
+        None => format!("{path} is not in the store: `mdsel ingest` takes it"),
+    };
     Ok(Some(Fault::new(FaultCode::NotInStore, message)))
 }
 
@@ -60,9 +62,14 @@ pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<F
 fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
     let root = library.snapshot.root();
     let options = library.snapshot.options();
+    let decoded = namespace::decode(name);
+    // A path may be that of any file, a name is that of a document.
+    let (name, is_path) =
+        decoded.strip_prefix("./").map_or((decoded.as_str(), false), |path| (path, true));
     std::iter::once(name.to_owned())
         .chain(options.extensions.iter().map(|extension| format!("{name}.{extension}")))
-        .filter(|path| options.takes(Path::new(path)) && is_really_below(root, path))
+        .filter(|path| is_path || options.takes(Path::new(path)))
+        .filter(|path| is_really_below(root, path))
         .find(|path| root.join(path).symlink_metadata().is_ok_and(|metadata| metadata.is_file()))
 }
 
@@ -147,21 +154,41 @@ pub fn one(
     })
 }
 
+/// The path of the folder called `name`, which may begin with `./`; empty for the root. `None` if it names no
+/// folder.
+pub(super) fn folder_path(name: &str) -> Option<String> {
+    let decoded = namespace::decode(name);
+    let is_root = ["./", "."].contains(&&*decoded);
+    let folder = decoded.strip_prefix("./").unwrap_or(&decoded).trim_end_matches('/');
+    match folder {
+        "" | "." if !is_root => None,
+        "." => Some(String::new()),
+        folder => Some(folder.to_owned()),
+    }
+}
+
+/// The documents below the folder called `name`; all of them for the root.
+pub(super) fn below(library: &Library<'_>, name: &str) -> Result<Vec<StoredDocument>> {
+    match folder_path(name).as_deref() {
+        None => Ok(Vec::new()),
+        Some("") => library.snapshot.documents(None, usize::MAX),
+        Some(folder) => library.snapshot.documents_below(folder),
+    }
+}
+
 /// The documents below the folder `plain`, or those whose path the glob `name` matches.
 fn below_or_like(library: &Library<'_>, name: &str, plain: &str) -> Result<Vec<StoredDocument>> {
-    let folder = plain.trim_start_matches("./").trim_end_matches('/');
     if plain.is_empty() {
         return Ok(Vec::new());
     }
-    if folder.is_empty() || folder == "." {
-        return library.snapshot.documents(None, usize::MAX);
-    }
-    let below = library.snapshot.documents_below(folder)?;
+    let below = below(library, plain)?;
     if !below.is_empty() || !name.contains(['*', '?', '[', '{']) {
         return Ok(below);
     }
     // What is no glob either names nothing.
-    let Ok(glob) = glob(name) else { return Ok(Vec::new()) };
+    // From the root where it begins with `./`.
+    let pattern = name.strip_prefix('.').filter(|rest| rest.starts_with('/')).unwrap_or(name);
+    let Ok(glob) = glob(pattern) else { return Ok(Vec::new()) };
     let mut all = library.snapshot.documents(None, usize::MAX)?;
     all.retain(|document| glob.is_match(&document.path));
     Ok(all)

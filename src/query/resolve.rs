@@ -76,6 +76,9 @@ pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<R
     let resolver = Resolver { library };
     let reading = match address.split_once("::") {
         Some((name, rest)) => resolver.with_namespace(address, name, rest)?,
+        None if address.starts_with("./") => {
+            resolver.path_from_root(address)?.in_address(address, 0)
+        }
         None => match resolver.exact_path(address)? {
             Some(reading) => reading.in_address(address, 0),
             None if is_selector(address) => match parse_place(address) {
@@ -140,6 +143,10 @@ impl Resolver<'_> {
                 let fault = self.ambiguous_document(name, rest, &paths, total)?;
                 Ok(Reading::fault(fault).in_address(address, 0))
             }
+            NameMatch::None if name.starts_with("./") => {
+                let fault = self.no_document(name, rest)?;
+                Ok(Reading::fault(fault).in_address(address, 0))
+            }
             NameMatch::None => {
                 let (title, params) = match split_known_params(address) {
                     Some((title, query)) => (title, parse_params(query, 0).unwrap_or_default()),
@@ -153,6 +160,38 @@ impl Resolver<'_> {
                 Ok(Reading::fault(fault).in_address(address, 0))
             }
         }
+    }
+
+    /// `./path`, `./path#anchor`, `./path:LINE`: a path from the root, and never a name or a title.
+    fn path_from_root(&self, address: &str) -> Result<Reading> {
+        let (text, params) = match split_known_params(address) {
+            Some((text, query)) => match parse_params(query, text.chars().count() + 1) {
+                Ok(params) => (text, params),
+                Err(fault) => return Ok(Reading::fault(fault)),
+            },
+            None => (address, Params::default()),
+        };
+        for (name, params) in [(address, Params::default()), (text, params)] {
+            if let NameMatch::One(stored) = documents::by_name(self.library, name)? {
+                let place = Place::new(self.library.open(&stored)?, Target::Document, params);
+                return Ok(Reading { places: vec![place], ..Reading::default() });
+            }
+        }
+        for reading in [self.line_of_path(text, params)?, self.anchor_of_path(text, params)?] {
+            if let Some(reading) = reading {
+                return Ok(reading);
+            }
+        }
+        let without_lines = text.trim_end_matches(|scalar: char| {
+            scalar.is_ascii_digit() || matches!(scalar, ':' | '-')
+        });
+        let without_anchor = text.rsplit_once('#').map_or(text, |(name, _)| name);
+        for name in [text, without_lines, without_anchor] {
+            if let Some(fault) = documents::not_ingested(self.library, name)? {
+                return Ok(Reading::fault(fault));
+            }
+        }
+        Ok(Reading::fault(documents::not_found(self.library, text)?))
     }
 
     /// The whole document whose path is the text, or the text before its parameters.

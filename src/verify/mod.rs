@@ -17,6 +17,7 @@ use crate::ingest::{is_really_below, resolved};
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
 use crate::store::{Check, Checked, Fault, FaultKind, Part, Snapshot};
+use crate::trust::Trust;
 
 /// What to check, and how.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub struct Request<'a> {
     pub is_repair: bool,
     /// How long to wait for another writer.
     pub wait: Duration,
+    /// Who says what the store may decide.
+    pub trust: &'a Trust,
     /// Where an answer before this one ended.
     pub after: Option<Cursor>,
 }

@@ -10,10 +10,11 @@ use std::path::Path;
 use super::{Request, check, leftovers, name};
 use crate::edit;
 use crate::error::{ErrorKind, Result, Warning};
-use crate::ingest::{self, OptionChanges, Paths, Progress};
+use crate::ingest::{self, OptionChanges, Paths, Progress, Skipped};
 use crate::store::{
     Checked, Fault, FaultKind, LostDocument, Part, Salvage, Snapshot, rebuild_index, sweep,
 };
+use crate::trust::{Trust, Wish};
 
 /// Nobody is told how far it is.
 struct Silent;
@@ -43,7 +44,7 @@ pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64
         let salvaged = std::mem::take(&mut salvage.salvaged);
         warnings.extend(salvaged.warnings);
         // Ahead of the swap: behind it nothing tells any more what was lost.
-        lost = from_files(&salvage.store(), salvaged.lost, &mut warnings)?;
+        lost = from_files(path, &salvage.store(), salvaged.lost, request.trust, &mut warnings)?;
         let kept = salvage.put_in_place()?;
         warnings.insert(0, Warning::new("STORE_REPAIRED", told(salvaged.recovered, &kept)));
     } else if is_damaged(Part::Index) {
@@ -51,10 +52,11 @@ pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64
         warnings.push(Warning::new("INDEX_REBUILT", "the full-text index has been made anew"));
     }
     if found.is_none() || is_damaged(Part::Leftover) {
-        warnings.extend(edit::settle(path)?);
+        warnings.extend(edit::settle(path, request.trust)?);
         sweep(path, request.wait)?;
         let snapshot = Snapshot::open(path)?;
-        for leftover in leftovers(&snapshot)? {
+        let is_trusted = is_trusted(path, &snapshot, request.trust);
+        for leftover in leftovers(&snapshot)?.into_iter().filter(|_| is_trusted) {
             edit::remove_temporary(snapshot.root(), &leftover);
             let message = format!("{leftover} has been removed");
             warnings.push(Warning::new("LEFTOVER_REMOVED", message));
@@ -74,15 +76,32 @@ fn told(recovered: usize, kept: &Path) -> String {
     )
 }
 
-/// Brings documents that are lost into the store at `path` from their files; tells which have none.
+/// Whether files may be touched as the store, which is or will be at `path`, says.
+fn is_trusted(path: &Path, store: &Snapshot, trust: &Trust) -> bool {
+    let wish = Wish::of(path, store.root(), store.options());
+    trust.check(path, &wish, &Wish::default()).is_ok()
+}
+
+/// Brings documents that are lost into the new store at `path`, which will be at `store`, from their
+/// files; tells which have none.
 fn from_files(
+    store: &Path,
     path: &Path,
     lost: Vec<LostDocument>,
+    trust: &Trust,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Fault>> {
     let paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
     let mut skipped = Vec::new();
-    if !paths.is_empty() && Snapshot::open(path)?.root().is_dir() {
+    let snapshot = Snapshot::open(path)?;
+    let is_trusted = is_trusted(store, &snapshot, trust);
+    if !is_trusted {
+        let untrusted = |file| Skipped { file, reason: "the store is not trusted".to_owned() };
+        skipped.extend(paths.iter().cloned().map(untrusted));
+    }
+    let is_root_there = snapshot.root().is_dir();
+    drop(snapshot);
+    if !paths.is_empty() && is_trusted && is_root_there {
         let request = ingest::Request {
             store: path,
             root: None,
@@ -91,6 +110,7 @@ fn from_files(
             options: OptionChanges::default(),
             force: false,
             wait: Salvage::PATIENCE,
+            trust: &Trust::Everything,
         };
         skipped = ingest::run(&request, &Silent)?.skipped;
     }

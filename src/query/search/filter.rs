@@ -115,10 +115,16 @@ impl Filter {
     fn add_under(&mut self, library: &Library<'_>, address: &str) -> Result<()> {
         let under = self.under.get_or_insert_default();
         // A folder is meant before a section whose title it is a part of.
-        let folder = address.trim_end_matches('/');
-        if library.snapshot.is_folder(folder)? {
-            under.folders.push(folder.to_owned());
-            return Ok(());
+        match documents::folder_path(address) {
+            Some(root) if root.is_empty() => {
+                under.add_whole(&library.snapshot.documents(None, usize::MAX)?);
+                return Ok(());
+            }
+            Some(folder) if library.snapshot.is_folder(&folder)? => {
+                under.folders.push(folder);
+                return Ok(());
+            }
+            _ => {}
         }
         let all = Window { skip: 0, take: usize::MAX };
         let resolution = resolve(library, address, all)?;

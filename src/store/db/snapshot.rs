@@ -406,9 +406,9 @@ impl Snapshot {
 
     /// The document that `name` stands for: an exact path, one without its extension, a unique
     /// suffix of whole components with and without extension, and the same case-folded. The first
-    /// tier that has any hit decides.
+    /// tier that has any hit decides; where `name` begins with `./`, only the first two do.
     pub fn named(&self, name: &str) -> Result<NameMatch> {
-        let name = name.strip_prefix("./").unwrap_or(name);
+        let (name, most) = name.strip_prefix("./").map_or((name, 7), |path| (path, 1));
         if let Some(document) = self.document_at(name)? {
             return Ok(NameMatch::One(document));
         }
@@ -427,7 +427,7 @@ impl Snapshot {
             (&with_extension, Box::new(|path| is_suffix(&fold(path), &folded))),
             (&without, Box::new(|path| is_suffix(&fold(without_extension(path)), &folded))),
         ];
-        for (paths, is_hit) in tiers {
+        for (paths, is_hit) in tiers.into_iter().take(most) {
             let hits: Vec<_> = paths.iter().filter(|path| is_hit(path)).collect();
             match hits.as_slice() {
                 [] => {}

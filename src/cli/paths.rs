@@ -1,0 +1,230 @@
+//! Paths on the command line, as seen from the current folder.
+//!
+//! `./x`, `../x` and absolute paths, alone or with a place behind them, become `./` and the path from the
+//! root, which names that document and no other. Invariant: every command gets its addresses from here,
+//! and none of them names a file outside the root.
+
+use std::path::{Path, PathBuf};
+
+use super::args::{Command, Global, LdmdCommand, LinksCommand};
+use super::{questions, store};
+use crate::address::{namespace, split_known_params, whole_number};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::canonical;
+use crate::query::{Library, documents};
+use crate::store::{NameMatch, Snapshot};
+
+/// Rewrites the paths among the addresses of `command`.
+pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
+    let mut addresses = addresses(command)?;
+    addresses.retain(|address| is_path(address));
+    if addresses.is_empty() {
+        return Ok(());
+    }
+    // A store that is not there is reported by the command.
+    let Some(path) = store::find(global)? else { return Ok(()) };
+    let Ok(snapshot) = Snapshot::open(&path) else { return Ok(()) };
+    let library = Library::new(&snapshot);
+    let is_document = |name: &str| {
+        documents::by_name(&library, name).is_ok_and(|found| !matches!(found, NameMatch::None))
+    };
+    let view = View {
+        folder: canonical(&store::current_folder()?)?,
+        root: snapshot.root(),
+        is_document: &is_document,
+    };
+    for address in addresses {
+        *address = view.from_root(address)?;
+    }
+    Ok(())
+}
+
+/// The addresses and names of documents in a command, those on standard input read.
+fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
+    Ok(match command {
+        Command::Index(arguments) => arguments.documents.iter_mut().collect(),
+        Command::Toc(arguments) => arguments.documents.iter_mut().collect(),
+        Command::Select(arguments) => {
+            arguments.addresses = questions::addresses(&arguments.addresses)?;
+            arguments.addresses.iter_mut().collect()
+        }
+        Command::Context(arguments) => {
+            arguments.addresses = questions::addresses(&arguments.addresses)?;
+            arguments.addresses.iter_mut().chain(&mut arguments.under).collect()
+        }
+        Command::Read(arguments) => vec![&mut arguments.first],
+        Command::Search(arguments) => arguments.under.iter_mut().collect(),
+        Command::Neighbors(arguments) => vec![&mut arguments.address],
+        Command::Replace(arguments) => vec![&mut arguments.document],
+        Command::Insert(arguments) => vec![&mut arguments.document],
+        Command::Delete(arguments) => vec![&mut arguments.document],
+        Command::Edit(arguments) => vec![&mut arguments.document],
+        Command::Links(command) => match command {
+            LinksCommand::List(arguments) => vec![&mut arguments.address],
+            LinksCommand::Tree(arguments) => vec![&mut arguments.address],
+            LinksCommand::Path(arguments) => vec![&mut arguments.from, &mut arguments.to],
+            LinksCommand::Check(arguments) => arguments.documents.iter_mut().collect(),
+        },
+        Command::Ldmd(command) => match command {
+            LdmdCommand::Index(arguments) => vec![&mut arguments.document],
+            LdmdCommand::Get(arguments) => vec![&mut arguments.document],
+            LdmdCommand::Search(arguments) => vec![&mut arguments.document],
+            LdmdCommand::Neighbors(arguments) => vec![&mut arguments.document],
+            LdmdCommand::Check(arguments) => arguments.documents.iter_mut().collect(),
+            LdmdCommand::Emit(arguments) => vec![&mut arguments.document],
+        },
+        Command::Ingest(_)
+        | Command::Status(_)
+        | Command::Find(_)
+        | Command::Prime(_)
+        | Command::Dump(_)
+        | Command::Load(_)
+        | Command::Mcp(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Verify(_) => Vec::new(),
+    })
+}
+
+/// Whether an address begins with a path as seen from the current folder.
+fn is_path(address: &str) -> bool {
+    let beginnings = ["./", "../", "/"];
+    matches!(address, "." | "..") || beginnings.iter().any(|begin| address.starts_with(begin))
+}
+
+/// The current folder and the root, both absolute and without symbolic links.
+struct View<'a> {
+    folder: PathBuf,
+    root: &'a Path,
+    /// Whether a name, which begins with `./`, is that of a document.
+    is_document: &'a dyn Fn(&str) -> bool,
+}
+
+impl View<'_> {
+    /// `text`, which begins with a path, with the path from the root in its place. An absolute path
+    /// that is neither a file nor below the root may be the path of a section, and stays.
+    fn from_root(&self, text: &str) -> Result<String> {
+        for (path, rest) in splits(text) {
+            // As it is written, then as an answer would write it.
+            for path in [path.to_owned(), namespace::decode(path)] {
+                let Ok(full) = canonical(&self.folder.join(&path)) else { continue };
+                match self.name(&full) {
+                    Some(name) if full.exists() || (self.is_document)(&name) => {
+                        return Ok(name + rest);
+                    }
+                    None if full.is_file() => return Err(self.outside(&path)),
+                    _ => {}
+                }
+            }
+        }
+        let (path, rest) = usual_split(text);
+        let full = canonical(&self.folder.join(path))?;
+        match self.name(&full) {
+            Some(name) => Ok(name + rest),
+            None if text.starts_with('/') && rest.is_empty() => Ok(text.to_owned()),
+            None => Err(self.outside(path)),
+        }
+    }
+
+    /// The name of the file or folder at `full`; `None` outside the root.
+    fn name(&self, full: &Path) -> Option<String> {
+        let below = full.strip_prefix(self.root).ok()?.to_str()?;
+        Some(format!("./{}", namespace::encode(below)))
+    }
+
+    fn outside(&self, path: &str) -> Error {
+        let message = format!("{path}: outside the root {} of the store", self.root.display());
+        Error::new(ErrorKind::OutsideRoot, message)
+            .with_hint("name a file below the root, or the store that holds this one with --db")
+    }
+}
+
+/// Where the path may end, the longest path first: at the end, or before a place or parameters.
+fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let ends = text.char_indices().rev().filter(|(_, scalar)| matches!(scalar, ':' | '#' | '?'));
+    let ends = ends.map(|(end, _)| end);
+    std::iter::once(text.len()).chain(ends).filter_map(|end| text.split_at_checked(end))
+}
+
+/// Where the path of what is not there ends.
+fn usual_split(text: &str) -> (&str, &str) {
+    let at = |end: usize| text.split_at_checked(end);
+    let place = text.find("::").or_else(|| text.rfind('#')).and_then(at);
+    if let Some(split) = place {
+        return split;
+    }
+    let end = split_known_params(text).map_or(text.len(), |(path, _)| path.len());
+    let mut path = text.get(..end).unwrap_or(text);
+    while let Some((before, lines)) = path.rsplit_once(':') {
+        let (from, to) = lines.split_once('-').unwrap_or((lines, lines));
+        if whole_number(from).is_none() || whole_number(to).is_none() {
+            break;
+        }
+        path = before;
+    }
+    at(path.len()).unwrap_or((text, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rewritten(folder: &str, text: &str) -> Result<String> {
+        let place = tempfile::tempdir().unwrap();
+        let base = place.path().canonicalize().unwrap();
+        for path in ["root/sub/here.md", "root/sub/C#.md", "root/sub/a:1.md", "root/two words.md"] {
+            std::fs::create_dir_all(base.join(path).parent().unwrap()).unwrap();
+            std::fs::write(base.join(path), "x").unwrap();
+        }
+        std::fs::write(base.join("out.md"), "x").unwrap();
+        std::os::unix::fs::symlink("../../out.md", base.join("root/sub/link.md")).unwrap();
+        let root = base.join("root");
+        let is_document = |name: &str| name == "./sub/stored.md";
+        let view = View { folder: base.join(folder), root: &root, is_document: &is_document };
+        view.from_root(&text.replace("BASE", base.to_str().unwrap()))
+    }
+
+    #[test]
+    fn a_path_becomes_the_path_from_the_root() {
+        for (folder, text, expected) in [
+            ("root/sub", "./here.md", "./sub/here.md"),
+            ("root/sub", "./here.md#anchor", "./sub/here.md#anchor"),
+            ("root/sub", "./here.md:4:2", "./sub/here.md:4:2"),
+            ("root/sub", "./here.md::h2[1]/code[0]", "./sub/here.md::h2[1]/code[0]"),
+            ("root/sub", "./here.md?page=1", "./sub/here.md?page=1"),
+            ("root/sub", "./C#.md#x", "./sub/C#.md#x"),
+            ("root/sub", "./a:1.md:1", "./sub/a:1.md:1"),
+            ("root/sub", "./stored.md:1-2", "./sub/stored.md:1-2"),
+            ("root/sub", "./gone.md:1-2", "./sub/gone.md:1-2"),
+            ("root/sub", "./gone.md#x", "./sub/gone.md#x"),
+            ("root/sub", "../two words.md::*", "./two%20words.md::*"),
+            ("root/sub", "../two%20words.md::*", "./two%20words.md::*"),
+            ("root/sub", "..", "./"),
+            ("root/sub", ".", "./sub"),
+            ("root/sub", "./", "./sub"),
+            ("", "BASE/root/sub/here.md:4", "./sub/here.md:4"),
+            ("", "./root/sub/../sub/here.md", "./sub/here.md"),
+            ("root", "/section", "/section"),
+            ("root", "/h2.1", "/h2.1"),
+        ] {
+            assert_eq!(rewritten(folder, text).unwrap(), expected, "{folder} {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_outside_the_root_is_refused() {
+        for (folder, text) in [
+            ("root/sub", "../../out.md#x"),
+            ("root/sub", "../../gone.md"),
+            ("root/sub", "./link.md"),
+            ("", "./out.md"),
+            ("", "."),
+            ("root", "BASE/out.md:3"),
+            ("root", "BASE/gone.md::*"),
+            ("root", "/etc/passwd"),
+        ] {
+            let kind = rewritten(folder, text).unwrap_err().kind();
+            assert_eq!(kind, ErrorKind::OutsideRoot, "{folder} {text}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Ignore files: which names of a folder they leave out.
+//!
+//! Invariant: the nearest rule of the first kind of ignore file that has one decides.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rustix::fs::{Mode, OFlags};
+
+use crate::limits;
+
+/// The names of ignore files; the first one that has a rule decides.
+pub(super) const IGNORE_FILES: [&str; 3] = [".mdselignore", ".ignore", ".gitignore"];
+
+/// The rules of a folder, and of those above it.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    above: Option<Arc<Self>>,
+    /// One for each of [`IGNORE_FILES`].
+    kinds: [Option<Gitignore>; IGNORE_FILES.len()],
+}
+
+impl Rules {
+    /// The rules that hold for `start` from above it: down from the folder that holds `.git`, or from
+    /// the root where there is none.
+    pub(super) fn above(root: &Path, start: &Path) -> Arc<Self> {
+        let mut rules = Arc::new(Self::default());
+        let repository = root.ancestors().find(|folder| folder.join(".git").exists());
+        if let Some(repository) = repository {
+            let mut builder = GitignoreBuilder::new(repository);
+            if builder.add(repository.join(".git/info/exclude")).is_none() {
+                rules = Self::below(&rules, [None, None, builder.build().ok()]);
+            }
+        }
+        let top = repository.unwrap_or(root);
+        let folders: Vec<&Path> =
+            start.ancestors().skip(1).take_while(|folder| folder.starts_with(top)).collect();
+        for folder in folders.into_iter().rev() {
+            let Ok(opened) = File::open(folder) else { continue };
+            rules = Self::of_folder(&rules, &opened, folder, &IGNORE_FILES);
+        }
+        rules
+    }
+
+    fn below(above: &Arc<Self>, kinds: [Option<Gitignore>; 3]) -> Arc<Self> {
+        if kinds.iter().all(Option::is_none) {
+            return Arc::clone(above);
+        }
+        Arc::new(Self { above: Some(Arc::clone(above)), kinds })
+    }
+
+    /// The rules of the folder at `path`, which is open and has at most the ignore files `present`,
+    /// over those from above it.
+    pub(super) fn of_folder(
+        above: &Arc<Self>,
+        folder: impl AsFd,
+        path: &Path,
+        present: &[&str],
+    ) -> Arc<Self> {
+        let rules_of = |name: &str| {
+            let text = present.contains(&name).then(|| read(&folder, name)).flatten()?;
+            let mut builder = GitignoreBuilder::new(path);
+            let file = path.join(name);
+            for line in text.lines() {
+                // Rules that cannot be read are left out, the others of the file hold.
+                drop(builder.add_line(Some(file.clone()), line));
+            }
+            builder.build().ok()
+        };
+        Self::below(above, IGNORE_FILES.map(rules_of))
+    }
+
+    /// Whether a file or folder is left out.
+    pub(super) fn ignore(&self, path: &Path, is_folder: bool) -> bool {
+        for kind in 0..IGNORE_FILES.len() {
+            let mut rules = Some(self);
+            while let Some(folder) = rules {
+                let of_kind = folder.kinds.get(kind).and_then(Option::as_ref);
+                match of_kind.map_or(Match::None, |of_kind| of_kind.matched(path, is_folder)) {
+                    Match::Ignore(_) => return true,
+                    Match::Whitelist(_) => return false,
+                    Match::None => {}
+                }
+                rules = folder.above.as_deref();
+            }
+        }
+        false
+    }
+}
+
+/// The text of an ignore file up to the first line that is not UTF-8. It may be a symbolic link: its
+/// rules only leave out.
+fn read(folder: impl AsFd, name: &str) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty()).ok()?);
+    // A FIFO of that name would block.
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(limits::MAX_IGNORE_FILE_BYTES as u64).read_to_end(&mut bytes).ok()?;
+    let bytes = bytes.strip_prefix(crate::markdown::BYTE_ORDER_MARK).unwrap_or(&bytes);
+    Some(bytes.utf8_chunks().next().map_or_else(String::new, |chunk| {
+        let valid = chunk.valid();
+        let is_cut = valid.len() < bytes.len();
+        let end = if is_cut { valid.rfind('\n').unwrap_or(0) } else { valid.len() };
+        valid.get(..end).unwrap_or_default().to_owned()
+    }))
+}

@@ -1,0 +1,369 @@
+//! Trust: what a store file, which may come from somebody else, decides for whoever runs the program.
+//!
+//! By itself a store decides only over the folder that holds it, with the default options. A root outside
+//! that folder, and other options, hold if the user gave them with the command, or has accepted them
+//! before: the trust file of the user lists what was accepted, one JSON object a line. Reading a store
+//! needs no trust. Invariant: a trust file that another user could have written is not believed, and a
+//! write replaces the whole file or nothing.
+
+use std::fs::File;
+use std::io::{ErrorKind as IoKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::limits;
+use crate::store::IngestOptions;
+
+/// Who says what a store may decide beyond its own folder.
+#[derive(Clone, Debug)]
+pub enum Trust {
+    /// The caller, who has checked every store that is named.
+    Everything,
+    /// The trust file of the user at this path; without one, nobody.
+    File(Option<PathBuf>),
+}
+
+/// What a store asks for beyond what every store may decide; nothing by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wish {
+    /// The root, absolute, where it is outside the folder of the store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<PathBuf>,
+    /// The extensions that are taken, where they are not the default ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<Vec<String>>,
+    /// Whether hidden files are taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// Whether ignore files are left unread.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_ignore: bool,
+}
+
+/// A line of the trust file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    /// The store file, absolute.
+    store: PathBuf,
+    #[serde(flatten)]
+    wish: Wish,
+}
+
+/// Where the trust in a store comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// It asks for nothing that needs trust.
+    OwnFolder,
+    /// The user has accepted what it asks for.
+    Recorded,
+    /// Nowhere: ingests and edits refuse it.
+    Untrusted,
+}
+
+impl Wish {
+    /// What the store at `store`, absolute and without symbolic links, asks for with this root and
+    /// these options.
+    pub fn of(store: &Path, root: &Path, options: &IngestOptions) -> Self {
+        let folder = store.parent().unwrap_or_else(|| Path::new(""));
+        let plain = IngestOptions::default();
+        let is_plain = sorted(&options.extensions) == sorted(&plain.extensions);
+        Self {
+            root: (!root.starts_with(folder)).then(|| root.to_owned()),
+            extensions: (!is_plain).then(|| options.extensions.clone()),
+            hidden: options.hidden,
+            no_ignore: options.no_ignore,
+        }
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether everything that `other` asks for is granted with this.
+    fn covers(&self, other: &Self) -> bool {
+        let extensions = |wish: &Self| wish.extensions.as_deref().map(sorted);
+        (other.root.is_none() || other.root == self.root)
+            && (other.extensions.is_none() || extensions(other) == extensions(self))
+            && (!other.hidden || self.hidden)
+            && (!other.no_ignore || self.no_ignore)
+    }
+
+    /// It as options of `ingest`.
+    fn arguments(&self) -> String {
+        let mut arguments = String::new();
+        if let Some(root) = &self.root {
+            arguments += &format!(" --root {}", quoted(&root.to_string_lossy()));
+        }
+        if let Some(extensions) = &self.extensions {
+            arguments += &format!(" --ext {}", quoted(&extensions.join(",")));
+        }
+        for (is_asked, name) in [(self.hidden, "hidden"), (self.no_ignore, "no-ignore")] {
+            if is_asked {
+                arguments += &format!(" --{name}");
+            }
+        }
+        arguments
+    }
+}
+
+impl Trust {
+    /// Refuses the store at `store` where it asks for more than was accepted. `given` is what the
+    /// user gave with this command.
+    pub fn check(&self, store: &Path, wish: &Wish, given: &Wish) -> Result<()> {
+        let not_given = Wish {
+            root: wish.root.clone().filter(|_| wish.root != given.root),
+            extensions: wish.extensions.clone().filter(|_| given.extensions.is_none()),
+            hidden: wish.hidden && !given.hidden,
+            no_ignore: wish.no_ignore && !given.no_ignore,
+        };
+        let reason = match self.source(store, &not_given) {
+            Ok(Source::OwnFolder | Source::Recorded) => return Ok(()),
+            Ok(Source::Untrusted) => String::new(),
+            Err(error) => format!("; {error}"),
+        };
+        let message = format!(
+            "{}: the store asks for{}, which this user has not accepted{reason}",
+            store.display(),
+            not_given.arguments()
+        );
+        let hint = format!(
+            "if you trust it, accept that with `mdsel ingest --db {}{}`; reading needs no trust",
+            quoted(&store.to_string_lossy()),
+            wish.arguments()
+        );
+        Err(Error::new(ErrorKind::UntrustedStore, message).with_hint(hint))
+    }
+
+    /// Where the trust comes from in the store at `store`, which asks for `wish`; an error where the
+    /// trust file cannot be believed.
+    pub fn source(&self, store: &Path, wish: &Wish) -> Result<Source> {
+        if wish.is_empty() {
+            return Ok(Source::OwnFolder);
+        }
+        let file = match self {
+            Self::Everything => return Ok(Source::Recorded),
+            Self::File(None) => return Ok(Source::Untrusted),
+            Self::File(Some(file)) => file,
+        };
+        let text = read(file)?;
+        let is_recorded = text.lines().any(|line| {
+            entry(line).is_some_and(|entry| entry.store == store && entry.wish.covers(wish))
+        });
+        Ok(if is_recorded { Source::Recorded } else { Source::Untrusted })
+    }
+
+    /// Records that the user accepts `wish` of the store at `store`, in the place of what was
+    /// recorded of it; a warning where that is not possible.
+    pub(crate) fn record(&self, store: &Path, wish: &Wish) -> Option<Warning> {
+        let Self::File(file) = self else { return None };
+        let recorded = match file {
+            None => Err(Error::new(ErrorKind::Io, "neither XDG_CONFIG_HOME nor HOME is set")),
+            Some(file) => record(file, store, wish),
+        };
+        let error = recorded.err()?;
+        let message = format!(
+            "that the store is trusted is not recorded: {error}; give{} with the next ingest again",
+            wish.arguments()
+        );
+        Some(Warning::new("TRUST_NOT_RECORDED", message))
+    }
+}
+
+fn sorted(extensions: &[String]) -> Vec<String> {
+    let mut sorted: Vec<String> = extensions.iter().map(|one| one.to_ascii_lowercase()).collect();
+    sorted.sort();
+    sorted.dedup();
+    sorted
+}
+
+/// The entry on a line; `None` where it is another line.
+fn entry(line: &str) -> Option<Entry> {
+    serde_json::from_str(line).ok()
+}
+
+/// `text` as one word of a command line: a store may hold anything.
+fn quoted(text: &str) -> String {
+    let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn not_believed(file: &Path, why: &str) -> Error {
+    Error::new(ErrorKind::Io, format!("{}: {why}, so it is not believed", file.display()))
+}
+
+/// The text of the trust file; empty where there is none.
+fn read(file: &Path) -> Result<String> {
+    use rustix::fs::{Mode, OFlags};
+    use std::os::unix::fs::MetadataExt as _;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = match rustix::fs::open(file, flags, Mode::empty()) {
+        Ok(opened) => File::from(opened),
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(String::new()),
+        Err(rustix::io::Errno::LOOP) => return Err(not_believed(file, "a symbolic link")),
+        Err(error) => return Err(Error::io(file, error.into())),
+    };
+    let metadata = opened.metadata().map_err(|error| Error::io(file, error))?;
+    if !metadata.is_file() {
+        return Err(not_believed(file, "not a regular file"));
+    }
+    let folder = file.parent().unwrap_or_else(|| Path::new("")).metadata();
+    let folder = folder.map_err(|error| Error::io(file, error))?;
+    if metadata.uid() != folder.uid() {
+        return Err(not_believed(file, "another user owns it"));
+    }
+    if (metadata.mode() | folder.mode()) & 0o022 != 0 {
+        return Err(not_believed(file, "other users may write it"));
+    }
+    let mut text = String::new();
+    let most = limits::MAX_TRUST_BYTES as u64;
+    let read = opened.take(most + 1).read_to_string(&mut text);
+    read.map_err(|error| Error::io(file, error))?;
+    if text.len() as u64 > most {
+        return Err(not_believed(file, "larger than the limit trust-bytes"));
+    }
+    Ok(text)
+}
+
+/// Replaces the entry of `store` in the trust file. Writers take turns by a lock beside the file.
+fn record(file: &Path, store: &Path, wish: &Wish) -> Result<()> {
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+    let fault = |error| Error::io(file, error);
+    let before = read(file)?;
+    let recorded = before.lines().filter_map(entry).find(|entry| entry.store == store);
+    if recorded.map_or_else(Wish::default, |entry| entry.wish) == *wish {
+        return Ok(());
+    }
+    let folder = file.parent().unwrap_or_else(|| Path::new(""));
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
+    let mut options = File::options();
+    options.create(true).write(true).mode(0o600);
+    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let lock = options.open(folder.join("trusted.lock")).map_err(fault)?;
+    lock.lock().map_err(fault)?;
+    let before = read(file)?;
+    let is_other = |line: &&str| entry(line).is_none_or(|entry| entry.store != store);
+    let mut lines: Vec<String> = before.lines().filter(is_other).map(str::to_owned).collect();
+    if !wish.is_empty() {
+        let entry = Entry { store: store.to_owned(), wish: wish.clone() };
+        let line = serde_json::to_string(&entry);
+        lines.push(line.map_err(|error| fault(std::io::Error::new(IoKind::InvalidData, error)))?);
+    }
+    let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    // Readable by its owner alone; the rename replaces a symbolic link and does not follow it.
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
+    new.write_all(text.as_bytes()).map_err(fault)?;
+    new.as_file().sync_all().map_err(fault)?;
+    new.persist(file).map_err(|error| fault(error.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden() -> Wish {
+        Wish { hidden: true, ..Wish::default() }
+    }
+
+    fn wide() -> Wish {
+        let extensions = Some(vec!["md".to_owned(), "env".to_owned()]);
+        Wish { root: Some("/home".into()), extensions, hidden: true, no_ignore: true }
+    }
+
+    #[test]
+    fn a_store_asks_for_what_is_not_the_default_of_its_own_folder() {
+        let options = IngestOptions::default();
+        let store = Path::new("/home/u/.mdsel.db");
+        for root in ["/home/u", "/home/u/docs"] {
+            assert!(Wish::of(store, Path::new(root), &options).is_empty());
+        }
+        for root in ["/home", "/home/u2", "/"] {
+            assert_eq!(Wish::of(store, Path::new(root), &options).root, Some(root.into()));
+        }
+        let order = IngestOptions {
+            extensions: ["MDX", "md", "markdown"].map(str::to_owned).to_vec(),
+            ..options.clone()
+        };
+        assert!(Wish::of(store, Path::new("/home/u"), &order).is_empty());
+        let fewer = IngestOptions { extensions: vec!["md".to_owned()], ..options };
+        assert!(!Wish::of(store, Path::new("/home/u"), &fewer).is_empty());
+    }
+
+    #[test]
+    fn what_was_recorded_is_trusted_for_that_store_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let trust = Trust::File(Some(folder.path().join("mdsel/trusted")));
+        let (one, other) = (Path::new("/a/.mdsel.db"), Path::new("/b/.mdsel.db"));
+        assert_eq!(trust.source(one, &wide()).unwrap(), Source::Untrusted);
+        assert!(trust.record(one, &wide()).is_none());
+        assert!(trust.record(other, &hidden()).is_none());
+        assert_eq!(trust.source(one, &wide()).unwrap(), Source::Recorded);
+        assert_eq!(trust.source(one, &hidden()).unwrap(), Source::Recorded);
+        assert_eq!(trust.source(other, &wide()).unwrap(), Source::Untrusted);
+        assert!(trust.record(one, &Wish::default()).is_none());
+        assert_eq!(trust.source(one, &hidden()).unwrap(), Source::Untrusted);
+        assert_eq!(trust.source(other, &hidden()).unwrap(), Source::Recorded);
+    }
+
+    #[test]
+    fn what_is_given_needs_no_record() {
+        let trust = Trust::File(None);
+        let store = Path::new("/a/.mdsel.db");
+        assert!(trust.check(store, &wide(), &wide()).is_ok());
+        assert!(trust.check(store, &Wish::default(), &Wish::default()).is_ok());
+        let error = trust.check(store, &wide(), &hidden()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UntrustedStore);
+        assert!(error.to_string().contains("--root /home --ext md,env --no-ignore"), "{error}");
+        assert!(error.hints()[0].contains("--root /home --ext md,env --hidden --no-ignore`"));
+    }
+
+    #[test]
+    fn writers_at_once_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let trust = &Trust::File(Some(folder.path().join("trusted")));
+        let store = |number: usize| PathBuf::from(format!("/{number}/.mdsel.db"));
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                scope.spawn(move || assert!(trust.record(&store(number), &hidden()).is_none()));
+            }
+        });
+        for number in 0..8 {
+            assert_eq!(trust.source(&store(number), &hidden()).unwrap(), Source::Recorded);
+        }
+    }
+
+    #[test]
+    fn a_file_that_others_could_have_written_is_not_believed() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mdsel/trusted");
+        let trust = Trust::File(Some(file.clone()));
+        let store = Path::new("/a/.mdsel.db");
+        assert!(trust.record(store, &hidden()).is_none());
+        let mode = |file: &Path| file.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&file), 0o600);
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o622)).unwrap();
+        assert!(trust.check(store, &hidden(), &Wish::default()).is_err());
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+        assert!(trust.check(store, &hidden(), &Wish::default()).is_ok());
+        std::fs::rename(&file, folder.path().join("mdsel/elsewhere")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &file).unwrap();
+        let error = trust.check(store, &hidden(), &Wish::default()).unwrap_err();
+        assert!(error.to_string().contains("symbolic link"), "{error}");
+        assert_eq!(trust.record(store, &hidden()).unwrap().code, "TRUST_NOT_RECORDED");
+    }
+
+    #[test]
+    fn a_hint_is_one_command_whatever_the_store_says() {
+        assert_eq!(quoted("md,env"), "md,env");
+        assert_eq!(quoted("a; rm -rf '~'"), r"'a; rm -rf '\''~'\'''");
+        assert_eq!(quoted("-x"), "'-x'");
+    }
+}
