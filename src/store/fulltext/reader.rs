@@ -18,6 +18,7 @@ use tantivy::query_grammar::Occur;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader, Term};
 
+use super::check::check_small_files;
 use super::document::DocumentText;
 use super::flight::Flight;
 use super::query::{Clause, WordQuery};
@@ -66,6 +67,7 @@ impl Reader {
             let mut stamp = stamp_of(&index)?;
             loop {
                 failpoint!(INDEX_STAMP_READ);
+                check_small_files(&index, folder)?;
                 let reader = Self::of(&index, stamp)?;
                 // A writer may have committed between the two: the stamp must be that of what is read.
                 stamp = stamp_of(&index)?;
