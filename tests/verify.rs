@@ -327,7 +327,7 @@ fn what_is_no_store_or_newer_is_no_matter_of_repair() {
     let place = Place::with(&[("a.md", "# A\n")]);
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_NOT_FOUND");
     place.run(&["ingest"]).success();
-    tampered(&place, "PRAGMA user_version = 99");
+    tampered(&place, "CREATE TABLE later (x); PRAGMA user_version = 99");
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_TOO_NEW");
     std::fs::write(place.join(".mdsel.db"), "x".repeat(200)).unwrap();
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_FOREIGN");

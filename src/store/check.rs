@@ -258,7 +258,7 @@ struct Documents<'a> {
 
 impl Documents<'_> {
     fn check(&self, id: i64, packer: Option<&mut Packer>) -> Result<CheckedDocument> {
-        let stored = match self.snapshot.document(id) {
+        let stored = match self.snapshot.unchecked(id) {
             Ok(Some(stored)) => stored,
             Ok(None) => return Ok(unreadable(id, "it is listed and not found")),
             Err(error) => return damaged(id, error),

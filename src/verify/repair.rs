@@ -113,7 +113,8 @@ fn from_files(
             wait: Salvage::PATIENCE,
         };
         let report = ingest::run(&request, &Silent)?;
-        skipped = report.skipped.into_iter().map(|skipped| (skipped.file, skipped.reason)).collect();
+        skipped =
+            report.skipped.into_iter().map(|skipped| (skipped.file, skipped.reason)).collect();
     }
     let snapshot = Snapshot::open(path)?;
     let mut faults = Vec::new();

@@ -17,10 +17,9 @@ pub(super) enum Part {
     Links,
     FrontMatter,
     Tags,
-    /// What only `verify` and lookups by a key read.
-    Rest,
 }
 
+/// The parts, and last what only `verify` checks.
 const PARTS: usize = 7;
 
 /// Bytes of one checksum.

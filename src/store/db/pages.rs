@@ -327,10 +327,8 @@ impl Record {
 /// The serial types, the bytes of the header, and those of the whole record at `offset`.
 fn record_header(page: &[u8], offset: usize) -> Option<(Vec<u64>, usize, u64)> {
     let (header, mut at) = varint(page, offset)?;
-    let header = usize::try_from(header).ok().filter(|header| *header >= 2)?;
-    if offset + header > page.len() {
-        return None;
-    }
+    let most = page.len() - offset;
+    let header = usize::try_from(header).ok().filter(|header| (2..=most).contains(header))?;
     let (mut types, mut length) = (Vec::new(), header as u64);
     while at < header {
         let (kind, size) = varint(page, offset + at)?;

@@ -51,8 +51,10 @@ pub(in crate::store) struct Wreck {
     damaged: Vec<u32>,
     documents: Vec<DocumentRow>,
     chunks: Chunks,
-    /// Documents that have bytes and no row, by the hash of these bytes.
+    /// Documents that have bytes and no row, by the hash of these bytes, and which of them were found to be
+    /// those of another row.
     strays: HashMap<[u8; 32], i64>,
+    claimed: HashSet<[u8; 32]>,
     meta: Meta,
 }
 
@@ -115,6 +117,7 @@ impl Wreck {
             documents: Vec::new(),
             chunks: Chunks::new(),
             strays: HashMap::new(),
+            claimed: HashSet::new(),
             meta: Meta::default(),
         };
         wreck.find_damaged_pages();
@@ -312,7 +315,7 @@ impl Wreck {
 
     /// Whether there are bytes of documents of which nothing else is known.
     pub(in crate::store) fn has_strays(&self) -> bool {
-        !self.strays.is_empty()
+        self.strays.keys().any(|hash| !self.claimed.contains(hash))
     }
 
     /// One of the documents.
@@ -329,7 +332,7 @@ impl Wreck {
         match (path, bytes) {
             (Some(path), Some(bytes)) => {
                 let (path, hash) = (path.clone(), *blake3::hash(&bytes).as_bytes());
-                self.strays.remove(&hash);
+                self.claimed.insert(hash);
                 Found::Whole { path, hash, bytes }
             }
             _ => {

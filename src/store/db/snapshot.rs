@@ -159,7 +159,8 @@ impl Snapshot {
                 migrated.map_err(|error| {
                     error.with_hint("it is of an older version, and brought to this one first")
                 })?;
-                Self::open_current(&path, lock)?.ok_or_else(|| corrupt(&path, "it stays as old as it is"))
+                Self::open_current(&path, lock)?
+                    .ok_or_else(|| corrupt(&path, "it stays as old as it is"))
             }
         }
     }

@@ -6,7 +6,7 @@
 use rusqlite::{OptionalExtension as _, Row};
 
 use super::derived::{DerivedRows, StoredDiagnostic, counts};
-use super::snapshot::{Snapshot, unchecked_document};
+use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, unchecked_document};
 use super::{content, markup_codec, name_key, outline_codec, sql, title_keys, without_extension};
 use crate::error::Result;
 use crate::limits;
@@ -40,6 +40,25 @@ impl Snapshot {
             self.long_statement()
                 .prepare("SELECT id FROM document ORDER BY id")
                 .and_then(|mut ids| ids.query_map([], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// The document with that id, whatever its row holds.
+    pub(in crate::store) fn unchecked(&self, id: i64) -> Result<Option<StoredDocument>> {
+        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id = ?1");
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_row([id], unchecked_document).optional()),
+        )
+    }
+
+    /// The paths of all documents, whatever their rows hold.
+    pub(crate) fn paths(&self) -> Result<Vec<String>> {
+        self.wrap(
+            self.long_statement()
+                .prepare("SELECT path FROM document ORDER BY path")
+                .and_then(|mut paths| paths.query_map([], |row| row.get(0))?.collect()),
         )
     }
 

@@ -16,8 +16,8 @@ use super::derived::DerivedRows;
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
 use super::{
-    Header, PARSER_VERSION, beside, connect, content, corrupt, file_name, lock_path, meta, peek, schema,
-    sql, store_error,
+    Header, PARSER_VERSION, beside, connect, content, corrupt, file_name, lock_path, meta, peek,
+    schema, sql, store_error,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;

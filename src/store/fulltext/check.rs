@@ -74,9 +74,8 @@ pub(super) fn check_small_files(index: &Index, folder: &Path) -> Usable<()> {
         return Err(Unusable::Foreign);
     }
     let named = index.load_metas()?.list_segment_files().into_iter();
-    let mut files: Vec<(u64, PathBuf)> = named
-        .filter_map(|path| Some((folder.join(&path).metadata().ok()?.len(), path)))
-        .collect();
+    let mut files: Vec<(u64, PathBuf)> =
+        named.filter_map(|path| Some((folder.join(&path).metadata().ok()?.len(), path))).collect();
     files.sort_unstable();
     let mut bytes = 0;
     for (size, path) in files {
