@@ -32,6 +32,7 @@ mod mcp;
 mod packs;
 mod properties;
 mod readme;
+mod recovery;
 mod scan;
 mod search;
 mod select;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, PROGRAM, Place, copy, repeats};
 
-fn tampered(place: &Place, sql: &str) {
+pub(crate) fn tampered(place: &Place, sql: &str) {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     store.pragma_update(None, "foreign_keys", false).unwrap();
     store.execute_batch(sql).unwrap();
@@ -31,7 +31,7 @@ fn codes(answer: &Answer) -> Vec<String> {
     codes
 }
 
-fn dumped(place: &Place) -> Vec<u8> {
+pub(crate) fn dumped(place: &Place) -> Vec<u8> {
     place.run(&["dump"]).success().stdout
 }
 
@@ -380,7 +380,7 @@ fn hostile_stores_are_told_within_time_and_memory() {
 }
 
 /// Numbers that differ from round to round, and never from run to run (`SplitMix64`).
-fn random(seed: u64) -> impl FnMut(usize) -> usize {
+pub(crate) fn random(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     move |below| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -392,7 +392,7 @@ fn random(seed: u64) -> impl FnMut(usize) -> usize {
 }
 
 /// Does `round` for each of so many numbers, on two threads.
-fn rounds(count: u64, round: impl Fn(u64) + Sync) {
+pub(crate) fn rounds(count: u64, round: impl Fn(u64) + Sync) {
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -409,7 +409,7 @@ fn rounds(count: u64, round: impl Fn(u64) + Sync) {
     });
 }
 
-fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
+pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
     let request = verify::Request {
         store,
         is_full: false,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::db::{self, Found, RowWriter, Wreck};
+use super::db::{self, DamagedStore, Found, RowWriter};
 use super::swap::swap;
 use super::writer::packed;
 use super::{FileState, PackedDocument, Packer, Writer, beside, fulltext, remove};
@@ -70,9 +70,9 @@ impl Salvage {
         let salvaged = Salvaged::default();
         // From here on whatever is made goes with it.
         let mut salvage = Self { path: path.to_owned(), salvaged, has_log: false, _lock: lock };
-        let (wreck, has_log) = open_wreck(path, &beside(path, COPY))?;
+        let (old, has_log) = open_damaged(path, &beside(path, COPY))?;
         salvage.has_log = has_log;
-        salvage.salvaged = write(&salvage.store(), wreck)?;
+        salvage.salvaged = write(&salvage.store(), old)?;
         failpoint!(SALVAGED);
         Ok(salvage)
     }
@@ -135,33 +135,38 @@ pub(super) fn has_leftovers(path: &Path) -> bool {
 
 /// Opens the damaged store at `path`: with what its log tells, as a `copy`, where that is its own log; and
 /// whether it is.
-fn open_wreck(path: &Path, copy: &Path) -> Result<(Wreck, bool)> {
-    let alone = Wreck::open(path, path)?;
-    if !db::has_log(path) || db::write_log_back(path, copy).is_err() {
+fn open_damaged(path: &Path, copy: &Path) -> Result<(DamagedStore, bool)> {
+    let alone = DamagedStore::open(path, path)?;
+    if !db::has_log(path) {
         return Ok((alone, false));
     }
-    let with_log = Wreck::open(path, copy)?;
+    match db::write_log_back(path, copy) {
+        Err(error) if error.kind() == ErrorKind::StoreCorrupt => return Ok((alone, false)),
+        written => written?,
+    }
+    failpoint!(DAMAGED_LOG_READ);
+    let with_log = DamagedStore::open(path, copy)?;
     if alone.is_another_store(&with_log) {
         return Ok((alone, false));
     }
     Ok((with_log, true))
 }
 
-/// Writes all documents of `wreck` that are whole to a new store at `path`.
-fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
+/// Writes all documents of `old` that are whole to a new store at `path`.
+fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
     let mut salvaged = Salvaged::default();
     let mut writer = RowWriter::open(path, Salvage::PATIENCE)?;
-    let (root, options) = (wreck.root(), wreck.options());
+    let (root, options) = (old.root(), old.options());
     if root.is_none() || options.is_none() {
         let message = "the root or the options of the store could not be read: those of a new store \
                        took their place";
         salvaged.warnings.push(Warning::new("OPTIONS_LOST", message));
     }
     writer.set_up(root.as_deref().unwrap_or("."), &options.unwrap_or_default())?;
-    let numbers: Vec<usize> = (0..wreck.count()).collect();
-    let wreck = Mutex::new(wreck);
+    let numbers: Vec<usize> = (0..old.count()).collect();
+    let old = Mutex::new(old);
     let take = |packer: &mut Option<Packer>, number: &usize| -> Result<Taken> {
-        let found = wreck.lock().unwrap_or_else(PoisonError::into_inner).document(*number);
+        let found = old.lock().unwrap_or_else(PoisonError::into_inner).document(*number);
         let (path, hash, bytes) = match found {
             Found::Whole { path, hash, bytes } => (path, hash, bytes),
             Found::Damaged(path, hash) => return Ok(Err(LostDocument { path, hash })),
@@ -196,11 +201,11 @@ fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
         },
     )?;
     writer.commit()?;
-    let wreck = wreck.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if wreck.has_strays() {
+    let old = old.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if old.has_strays() {
         salvaged.lost.push(LostDocument { path: None, hash: None });
     }
-    writer.go_on_from(wreck.generation())?;
+    writer.go_on_from(old.generation())?;
     writer.close()?;
     salvaged.lost.sort();
     salvaged.lost.dedup();

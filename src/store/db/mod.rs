@@ -29,7 +29,7 @@ pub(super) use derived::DerivedRows;
 use header::{Header, peek};
 pub(super) use log::{has_log, write_log_back};
 pub(super) use migrate::{Migrated, free_name};
-pub(super) use salvage::{Found, Wreck};
+pub(super) use salvage::{DamagedStore, Found};
 use snapshot::RowDamaged;
 pub use snapshot::{NameMatch, Snapshot, Totals};
 pub(super) use stored_rows::StoredRows;

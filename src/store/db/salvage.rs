@@ -43,7 +43,7 @@ pub(super) fn is_store(path: &Path) -> bool {
 }
 
 /// A store that is read as far as it can be.
-pub(in crate::store) struct Wreck {
+pub(in crate::store) struct DamagedStore {
     pages: Pages,
     path: PathBuf,
     free: HashSet<u32>,
@@ -68,6 +68,8 @@ struct DocumentRow {
     /// As far as it can be read, for whoever is told of it.
     told: Option<String>,
     hash: Option<[u8; 32]>,
+    /// Bytes of the document.
+    size: u64,
     /// Whether it is lossy, and whether it has markers of LDMD.
     marks: [bool; 2],
     checksums: Option<Checksums>,
@@ -105,11 +107,11 @@ pub(in crate::store) enum Found {
     Damaged(Option<String>, Option<[u8; 32]>),
 }
 
-impl Wreck {
+impl DamagedStore {
     /// Reads the file at `read`, which is the store at `path` or a copy of it; nothing of it is trusted.
     pub(in crate::store) fn open(path: &Path, read: &Path) -> Result<Self> {
         let pages = Pages::open(read)?;
-        let mut wreck = Self {
+        let mut old = Self {
             free: pages.free(),
             pages,
             path: path.to_owned(),
@@ -120,12 +122,12 @@ impl Wreck {
             claimed: HashSet::new(),
             meta: Meta::default(),
         };
-        wreck.find_damaged_pages();
-        wreck.read_rows();
-        wreck.read_paths();
-        wreck.forget_older();
-        wreck.find_strays();
-        Ok(wreck)
+        old.find_damaged_pages();
+        old.read_rows();
+        old.read_paths();
+        old.forget_older();
+        old.find_strays();
+        Ok(old)
     }
 
     /// Finds the pages that do not add up: those that go on with a record of another page are none.
@@ -220,13 +222,22 @@ impl Wreck {
             Some(Field::Blob(bytes)) => Checksums::known(bytes),
             _ => None,
         };
-        let (path, key) = (text(1), text(2));
-        let is_agreed = |path: &&String| {
-            key.as_ref().is_some_and(|key| *key == name_key(without_extension(path)))
+        let size = match record.field(beginning, 4) {
+            Some(Field::Integer(size)) => size.unsigned_abs(),
+            _ => 0,
         };
-        let agreed = path.as_ref().filter(is_agreed).cloned();
-        let (ids, told, marks) = (record.ids.clone(), path.or(key), [is_set(12), is_set(13)]);
-        Some(DocumentRow { ids, path: agreed, told, hash, marks, checksums })
+        let (path, key) = (text(1), text(2));
+        let mut row = DocumentRow {
+            ids: record.ids.clone(),
+            path: None,
+            told: path.or(key),
+            hash,
+            size,
+            marks: [is_set(12), is_set(13)],
+            checksums,
+        };
+        row.path = row.told.clone().filter(|path| row.has_checksum_of(path));
+        Some(row)
     }
 
     /// A row of the table `meta`.
@@ -269,12 +280,12 @@ impl Wreck {
             with_row.extend(&row.ids);
             if row.path.is_none() {
                 let mut texts = row.ids.iter().filter_map(|id| texts.get(id));
-                row.path = texts.find_map(|texts| path_in(texts, row.told.as_ref()));
+                row.path = texts.find_map(|texts| path_in(texts, row));
             }
         }
         let rowless = texts.iter().filter(|(id, _)| !with_row.contains(id));
         self.documents.extend(rowless.filter_map(|(id, texts)| {
-            let path = Some(path_in(texts, None)?);
+            let path = Some(path_in(texts, &DocumentRow::default())?);
             Some(DocumentRow { ids: vec![*id], path, ..DocumentRow::default() })
         }));
     }
@@ -427,23 +438,34 @@ impl DocumentRow {
         }
     }
 
+    /// Whether a row with this path, and all else as it is, is what was written.
+    fn has_checksum_of(&self, path: &str) -> bool {
+        let (Some(hash), [is_lossy, has_ldmd]) = (&self.hash, self.marks) else { return false };
+        let checksum = || checksums::row(path, hash, self.size, is_lossy, has_ldmd);
+        self.checksums.is_some_and(|checksums| checksums.is(Part::Row, checksum))
+    }
+
     /// The highest id that it may have.
     fn last_id(&self) -> i64 {
         self.ids.iter().copied().max().unwrap_or(0)
     }
 }
 
-/// The path among the `texts` that indices have a document under: the one whose key is there too, or the one
-/// that its row tells.
-fn path_in(texts: &BTreeSet<String>, told: Option<&String>) -> Option<String> {
-    let is_path = |text: &&String| {
-        let key = name_key(without_extension(text));
-        // A path never ends as keys do.
-        !text.ends_with('/') && (texts.contains(&key) || told == Some(&key))
+/// The path among the `texts` that indices have a document under, as far as its row does not contradict.
+fn path_in(texts: &BTreeSet<String>, row: &DocumentRow) -> Option<String> {
+    // A path never ends as keys do.
+    let told = row.told.as_ref().filter(|told| !told.ends_with('/'));
+    let proven = texts.iter().find(|path| row.has_checksum_of(path));
+    if let Some(path) = proven.or(told.filter(|told| texts.contains(*told))) {
+        return Some(path.clone());
+    }
+    let key_of = |path: &str| name_key(without_extension(path));
+    let has_key = |path: &&String| {
+        let key = key_of(path);
+        let is_contradicted = told.is_some_and(|told| key_of(told) == key);
+        !is_contradicted && (texts.contains(&key) || row.told.as_ref() == Some(&key))
     };
-    let told_path = told
-        .filter(|told| texts.contains(*told) || texts.contains(&name_key(without_extension(told))));
-    texts.iter().find(is_path).or(told_path.filter(|told| !told.ends_with('/'))).cloned()
+    texts.iter().filter(|text| !text.ends_with('/')).find(has_key).cloned()
 }
 
 impl Meta {

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use super::checksums::Checksums;
 use super::derived::DerivedRows;
 use super::migrate::{Migrated, migrate};
-use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
+use super::snapshot::{DOCUMENT_COLUMNS, root_folder, unchecked_document};
 use super::{
     Header, PARSER_VERSION, beside, connect, content, corrupt, file_name, lock_path, meta, peek,
     schema, sql, store_error,
@@ -266,13 +266,13 @@ impl RowWriter {
         Ok(self.meta::<i64>("generation")?.map_or(0, i64::unsigned_abs))
     }
 
-    /// All documents.
+    /// All documents, whatever their rows hold: an ingest takes anew what is not as its file is.
     pub(in crate::store) fn documents(&self) -> Result<Vec<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document");
         self.wrap(
             self.connection
                 .prepare(&statement)
-                .and_then(|mut statement| statement.query_map([], stored_document)?.collect()),
+                .and_then(|mut statement| statement.query_map([], unchecked_document)?.collect()),
         )
     }
 
