@@ -209,7 +209,10 @@ impl DamagedStore {
         }
         let beginning = &self.whole(record, beginning)?;
         let text = |column| match record.field(beginning, column) {
-            Some(Field::Text(bytes)) => String::from_utf8(bytes.to_vec()).ok(),
+            // The checksum says whether a text is whole without the bytes that are not UTF-8.
+            Some(Field::Text(bytes)) => {
+                Some(String::from_utf8_lossy(bytes).replace(char::REPLACEMENT_CHARACTER, ""))
+            }
             _ => None,
         };
         let is_set =
