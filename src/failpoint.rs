@@ -110,7 +110,7 @@ mod injected {
         EDIT_RENAMED = "edit-renamed", "the file is replaced, which its folder may still forget";
         RECOVERY_SWEPT = "recovery-swept", "the temporary file of an interrupted edit is removed";
         RECOVERY_STORED = "recovery-stored", "an interrupted edit is ended, and still noted";
-        SCHEMA_GIVEN = "schema-given", "a copy of a damaged store has the schema that it should have";
+        DAMAGED_LOG_READ = "damaged-log-read", "a copy of a damaged store holds what its log tells";
         SALVAGED = "salvaged", "a new store beside a damaged one holds what is whole of it";
         SALVAGE_INDEXED = "salvage-indexed", "it holds what files tell, too, and has its index";
         LOG_WRITTEN_BACK = "log-written-back", "a copy of the damaged store holds what its log tells";

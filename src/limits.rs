@@ -100,6 +100,8 @@ limits! {
         "bytes of memory of each thread that fills the full-text index";
     INDEX_SEGMENTS = 8, "index-segments",
         "segments of equal size of the full-text index that are left unmerged";
+    INDEX_CHECK_BYTES = 2 << 20, "index-check-bytes",
+        "bytes of the smallest files of the full-text index that every search compares with their checksums";
     INDEX_MERGE_BYTES = 192 << 20, "index-merge-bytes",
         "bytes of segments of the full-text index that are merged at once; larger ones are left as they are";
     MAX_QUERY_BYTES = 2048, "query-bytes",

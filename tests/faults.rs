@@ -142,6 +142,8 @@ fn a_full_disk_is_told_and_loses_nothing() {
             // Questions are answered without room, too.
             let answer = disk.run(&["search", "-F", "line", "--limit", "0"]);
             assert_eq!(answer.status, 0, "{name}: {}{}", answer.text(), answer.stderr);
+            let checked = disk.run(&["verify"]);
+            assert!(checked.status < 2, "{name}: {}{}", checked.text(), checked.stderr);
             let stored = of_pack(&disk.run(&["dump"]).success().stdout, DOCUMENTS);
             assert!(stored.iter().zip(&after).all(|(one, after)| *one == Some(1) || one == after));
             drop(of_files(&disk, DOCUMENTS));

@@ -60,7 +60,9 @@ fn tampered(place: &Place, sql: &str) {
 #[test]
 fn newer_and_tampered_stores_are_refused_untouched() {
     for (sql, code) in [
-        ("PRAGMA user_version = 99", "STORE_TOO_NEW"),
+        ("CREATE TABLE later (x); PRAGMA user_version = 99", "STORE_TOO_NEW"),
+        // The schema is that of this version.
+        ("PRAGMA user_version = 99", "STORE_CORRUPT"),
         ("CREATE VIEW v AS SELECT 1", "STORE_CORRUPT"),
         (
             "CREATE TRIGGER t AFTER INSERT ON document BEGIN DELETE FROM document; END",

@@ -35,6 +35,7 @@ mod memory;
 mod packs;
 mod properties;
 mod readme;
+mod recovery;
 mod scan;
 mod search;
 mod select;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, PROGRAM, Place, copy, repeats};
 
-fn tampered(place: &Place, sql: &str) {
+pub(crate) fn tampered(place: &Place, sql: &str) {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     store.pragma_update(None, "foreign_keys", false).unwrap();
     store.execute_batch(sql).unwrap();
@@ -31,7 +31,7 @@ fn codes(answer: &Answer) -> Vec<String> {
     codes
 }
 
-fn dumped(place: &Place) -> Vec<u8> {
+pub(crate) fn dumped(place: &Place) -> Vec<u8> {
     place.run(&["dump"]).success().stdout
 }
 
@@ -330,7 +330,7 @@ fn what_is_no_store_or_newer_is_no_matter_of_repair() {
     let place = Place::with(&[("a.md", "# A\n")]);
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_NOT_FOUND");
     place.run(&["ingest"]).success();
-    tampered(&place, "PRAGMA user_version = 99");
+    tampered(&place, "CREATE TABLE later (x); PRAGMA user_version = 99");
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_TOO_NEW");
     std::fs::write(place.join(".mdsel.db"), "x".repeat(200)).unwrap();
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_FOREIGN");
@@ -383,7 +383,7 @@ fn hostile_stores_are_told_within_time_and_memory() {
 }
 
 /// Numbers that differ from round to round, and never from run to run (`SplitMix64`).
-fn random(seed: u64) -> impl FnMut(usize) -> usize {
+pub(crate) fn random(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     move |below| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -395,7 +395,7 @@ fn random(seed: u64) -> impl FnMut(usize) -> usize {
 }
 
 /// Does `round` for each of so many numbers, on two threads.
-fn rounds(count: u64, round: impl Fn(u64) + Sync) {
+pub(crate) fn rounds(count: u64, round: impl Fn(u64) + Sync) {
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -412,7 +412,7 @@ fn rounds(count: u64, round: impl Fn(u64) + Sync) {
     });
 }
 
-fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
+pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
     let request = verify::Request {
         store,
         is_full: false,

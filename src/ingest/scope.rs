@@ -3,6 +3,7 @@
 //! Invariant: every scope lies inside the root; nothing outside the scopes is added, changed or
 //! removed.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Paths, Request};
@@ -14,7 +15,7 @@ use crate::store::StoredDocument;
 pub(super) struct Scopes {
     root: PathBuf,
     /// Relative to the root, with `/`; "" is the whole root. None lies below another.
-    paths: Vec<String>,
+    paths: BTreeSet<String>,
     /// Those that were named, each of which must be there or be forgotten.
     must_exist: Vec<String>,
 }
@@ -23,6 +24,12 @@ pub(super) struct Scopes {
 pub(super) fn is_at_or_below(path: &str, scope: &str) -> bool {
     scope.is_empty()
         || path.strip_prefix(scope).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The folders that `path` lies in, relative to the root, which is "".
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    let root = (!path.is_empty()).then_some("");
+    root.into_iter().chain(path.match_indices('/').filter_map(|(end, _)| path.get(..end)))
 }
 
 /// Whether `path`, relative to `root`, lies where it says: no part goes up, and the folder that holds
@@ -93,14 +100,9 @@ impl Scopes {
             }
             Paths::Stored(documents) => documents.to_vec(),
         };
-        let mut sorted = named.clone();
-        sorted.sort();
-        let mut paths: Vec<String> = Vec::new();
-        for path in sorted {
-            if !paths.iter().any(|above| is_at_or_below(&path, above)) {
-                paths.push(path);
-            }
-        }
+        let all: BTreeSet<String> = named.iter().cloned().collect();
+        let is_highest = |path: &&String| !above(path).any(|above| all.contains(above));
+        let paths = all.iter().filter(is_highest).cloned().collect();
         let must_exist = if matches!(request.paths, Paths::Given(_)) { named } else { Vec::new() };
         Ok(Self { root, paths, must_exist })
     }
@@ -111,11 +113,11 @@ impl Scopes {
 
     /// Whether the whole root is meant.
     pub(super) fn is_whole(&self) -> bool {
-        self.paths.iter().any(String::is_empty)
+        self.paths.contains("")
     }
 
     pub(super) fn contain(&self, path: &str) -> bool {
-        self.paths.iter().any(|scope| is_at_or_below(path, scope))
+        self.paths.contains(path) || above(path).any(|above| self.paths.contains(above))
     }
 
     /// The scopes that exist, and no symbolic link on the way to them.

@@ -48,7 +48,7 @@ struct CheckedDocument {
     id: i64,
     path: String,
     fault: Option<Fault>,
-    is_unsealed: bool,
+    lacks_checksums: bool,
     /// What the graph and the index must hold of it; nothing where that cannot be told.
     tallies: Option<Tallies>,
 }
@@ -70,7 +70,7 @@ impl Check {
             Err(error) if error.kind() == ErrorKind::ReadOnly => None,
             Err(error) => return Err(error),
         };
-        let snapshot = Snapshot::open(path)?;
+        let snapshot = Snapshot::open_locked(path, lock.as_ref())?;
         let folder = folder(snapshot.path());
         let inspection = inspect(&folder);
         let mut faults = Vec::new();
@@ -122,14 +122,14 @@ impl Check {
             is_reparsed: is_reparsed && can_parse,
             large: Mutex::new(()),
         };
-        let mut unsealed = 0_usize;
+        let mut unchecked = 0_usize;
         on_all_cores(
             &ids,
             || Packer::new().ok(),
             |packer, id| documents.check(*id, packer.as_mut()),
             |checked: Result<CheckedDocument>| -> Result<()> {
-                let CheckedDocument { id, path, fault, is_unsealed, tallies } = checked?;
-                unsealed += usize::from(is_unsealed);
+                let CheckedDocument { id, path, fault, lacks_checksums, tallies } = checked?;
+                unchecked += usize::from(lacks_checksums);
                 let [links, names] = &mut keys;
                 let in_graph =
                     [links.remove(&id), names.remove(&id)].map(Option::unwrap_or_default);
@@ -147,8 +147,8 @@ impl Check {
                 Ok(())
             },
         )?;
-        if unsealed > 0 && can_parse {
-            let message = format!("{unsealed} documents have no seal");
+        if unchecked > 0 && can_parse {
+            let message = format!("{unchecked} documents have no checksums");
             faults.push(Fault::new(FaultKind::Meta, message));
         }
         if keys.iter().any(|keys| !keys.is_empty()) {
@@ -258,7 +258,7 @@ struct Documents<'a> {
 
 impl Documents<'_> {
     fn check(&self, id: i64, packer: Option<&mut Packer>) -> Result<CheckedDocument> {
-        let stored = match self.snapshot.document(id) {
+        let stored = match self.snapshot.unchecked(id) {
             Ok(Some(stored)) => stored,
             Ok(None) => return Ok(unreadable(id, "it is listed and not found")),
             Err(error) => return damaged(id, error),
@@ -284,10 +284,10 @@ impl Documents<'_> {
         packer: Option<&mut Packer>,
     ) -> CheckedDocument {
         let path = rows.document.path.clone();
-        let is_unsealed = !rows.is_sealed();
+        let lacks_checksums = !rows.has_checksums();
         let faulty = |kind, message: String| CheckedDocument {
             fault: Some(Fault::of(&path, kind, message)),
-            is_unsealed,
+            lacks_checksums,
             id,
             ..Default::default()
         };
@@ -309,7 +309,7 @@ impl Documents<'_> {
         let packer = packer.filter(|_| self.is_reparsed);
         let difference = packer.and_then(|packer| reparsed(rows, bytes, packer));
         let fault = difference.map(|message| Fault::of(&path, FaultKind::Parse, message));
-        CheckedDocument { id, fault, is_unsealed, tallies: Some(tallies), path }
+        CheckedDocument { id, fault, lacks_checksums, tallies: Some(tallies), path }
     }
 }
 

@@ -59,7 +59,10 @@ fn compare(reader: &Usable<Reader>, snapshot: &Snapshot) -> Comparison {
             if stamp.store != snapshot.identity() || stamp.generation > snapshot.generation() {
                 Comparison::Unusable(Unusable::Foreign)
             } else if stamp.generation == snapshot.generation() {
-                Comparison::Current
+                match snapshot.highest_id() {
+                    Ok(highest) if highest == stamp.through => Comparison::Current,
+                    _ => Comparison::Unusable(Unusable::Damaged("its stamp".to_owned())),
+                }
             } else {
                 Comparison::Behind
             }

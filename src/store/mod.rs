@@ -16,6 +16,7 @@ mod swap;
 mod writer;
 
 pub use check::{Check, Checked};
+use db::Checksums;
 pub use db::{NameMatch, Runs, Snapshot, Totals, Work};
 pub use fault::{Fault, FaultKind, Part};
 pub use full_text::{Candidates, FullText, Ranking, index_generation};
@@ -23,7 +24,7 @@ pub use fulltext::{
     Place, QueryTerm, Ranked, SectionFilter, StemClass, Trigram, TrigramQuery, WordQuery, trigram,
 };
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
-pub use salvage::{LostDocument, Salvage, Salvaged, rebuild_index, sweep};
+pub use salvage::{LostDocument, Salvage, Salvaged, clear_way, rebuild_index, sweep};
 pub use writer::{PackedDocument, Packer, Writer};
 pub(crate) use writer::{packed, packed_version};
 
@@ -81,6 +82,8 @@ pub struct StoredDocument {
     pub is_lossy: bool,
     /// Whether it has markers of LDMD.
     pub has_ldmd: bool,
+    /// What its parts are checked with when they are read.
+    pub(in crate::store) checksums: Checksums,
 }
 
 /// A file that is being replaced.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::db::{self, Found, RowWriter, Wreck};
+use super::db::{self, DamagedStore, Found, RowWriter};
 use super::swap::swap;
 use super::writer::packed;
 use super::{FileState, PackedDocument, Packer, Writer, beside, fulltext, remove};
@@ -32,6 +32,8 @@ pub struct Salvage {
     path: PathBuf,
     /// The documents in it, and those that are not.
     pub salvaged: Salvaged,
+    /// Whether the log beside the damaged store is its own and can be read.
+    has_log: bool,
     _lock: File,
 }
 
@@ -67,9 +69,10 @@ impl Salvage {
         remove_leftovers(path)?;
         let salvaged = Salvaged::default();
         // From here on whatever is made goes with it.
-        let mut salvage = Self { path: path.to_owned(), salvaged, _lock: lock };
-        let wreck = Wreck::open(path, &beside(path, COPY))?;
-        salvage.salvaged = write(&salvage.store(), wreck)?;
+        let mut salvage = Self { path: path.to_owned(), salvaged, has_log: false, _lock: lock };
+        let (old, has_log) = open_damaged(path, &beside(path, COPY))?;
+        salvage.has_log = has_log;
+        salvage.salvaged = write(&salvage.store(), old)?;
         failpoint!(SALVAGED);
         Ok(salvage)
     }
@@ -86,7 +89,8 @@ impl Salvage {
         // What it lacks, it gets from whoever searches next.
         Writer::open(&new, Self::PATIENCE)?.close()?;
         failpoint!(SALVAGE_INDEXED);
-        let kept = swap(path, &new, &beside(path, COPY), &beside(path, PARTIAL))?;
+        let copy = self.has_log.then(|| beside(path, COPY));
+        let kept = swap(path, &new, copy.as_deref(), &beside(path, PARTIAL))?;
         failpoint!(STORE_SWAPPED);
         let index = fulltext::folder(path);
         drop(std::fs::remove_dir_all(&index));
@@ -129,24 +133,40 @@ pub(super) fn has_leftovers(path: &Path) -> bool {
     leftovers(path).chain([index]).any(|path| path.symlink_metadata().is_ok())
 }
 
-/// Writes all documents of `wreck` that are whole to a new store at `path`.
-fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
+/// Opens the damaged store at `path`: with what its log tells, as a `copy`, where that is its own log; and
+/// whether it is.
+fn open_damaged(path: &Path, copy: &Path) -> Result<(DamagedStore, bool)> {
+    let alone = DamagedStore::open(path, path)?;
+    if !db::has_log(path) {
+        return Ok((alone, false));
+    }
+    match db::write_log_back(path, copy) {
+        Err(error) if error.kind() == ErrorKind::StoreCorrupt => return Ok((alone, false)),
+        written => written?,
+    }
+    failpoint!(DAMAGED_LOG_READ);
+    let with_log = DamagedStore::open(path, copy)?;
+    if alone.is_another_store(&with_log) {
+        return Ok((alone, false));
+    }
+    Ok((with_log, true))
+}
+
+/// Writes all documents of `old` that are whole to a new store at `path`.
+fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
     let mut salvaged = Salvaged::default();
     let mut writer = RowWriter::open(path, Salvage::PATIENCE)?;
-    let (root, options) = (wreck.root(), wreck.options());
+    let (root, options) = (old.root(), old.options());
     if root.is_none() || options.is_none() {
         let message = "the root or the options of the store could not be read: those of a new store \
                        took their place";
         salvaged.warnings.push(Warning::new("OPTIONS_LOST", message));
     }
     writer.set_up(root.as_deref().unwrap_or("."), &options.unwrap_or_default())?;
-    let ids = wreck.ids();
-    if !wreck.is_listed() {
-        salvaged.lost.push(LostDocument { path: None, hash: None });
-    }
-    let wreck = Mutex::new(wreck);
-    let take = |packer: &mut Option<Packer>, id: &i64| -> Result<Taken> {
-        let found = wreck.lock().unwrap_or_else(PoisonError::into_inner).document(*id);
+    let numbers: Vec<usize> = (0..old.count()).collect();
+    let old = Mutex::new(old);
+    let take = |packer: &mut Option<Packer>, number: &usize| -> Result<Taken> {
+        let found = old.lock().unwrap_or_else(PoisonError::into_inner).document(*number);
         let (path, hash, bytes) = match found {
             Found::Whole { path, hash, bytes } => (path, hash, bytes),
             Found::Damaged(path, hash) => return Ok(Err(LostDocument { path, hash })),
@@ -160,7 +180,7 @@ fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
     let mut bytes = 0;
     writer.begin()?;
     on_all_cores(
-        &ids,
+        &numbers,
         || Packer::new().ok(),
         take,
         |taken| -> Result<()> {
@@ -181,8 +201,11 @@ fn write(path: &Path, wreck: Wreck) -> Result<Salvaged> {
         },
     )?;
     writer.commit()?;
-    let generation = wreck.lock().unwrap_or_else(PoisonError::into_inner).generation();
-    writer.go_on_from(generation)?;
+    let old = old.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if old.has_strays() {
+        salvaged.lost.push(LostDocument { path: None, hash: None });
+    }
+    writer.go_on_from(old.generation())?;
     writer.close()?;
     salvaged.lost.sort();
     salvaged.lost.dedup();
@@ -194,6 +217,30 @@ type Taken = std::result::Result<Box<PackedDocument>, LostDocument>;
 
 fn out_of_memory() -> Error {
     Error::new(ErrorKind::Io, "a document could not be packed; nothing was changed")
+}
+
+/// Moves aside what is in the place of the files and the folder that belong to the store at `path`, and tells
+/// under what names it is kept.
+pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
+    let index = fulltext::folder(path);
+    let files = ["-lock", "-wal", "-shm"].map(|suffix| beside(path, suffix));
+    let mut kept = Vec::new();
+    for (way, is_folder) in files.into_iter().map(|file| (file, false)).chain([(index, true)]) {
+        let Ok(metadata) = way.symlink_metadata() else { continue };
+        if is_folder && metadata.is_dir() || !is_folder && metadata.is_file() {
+            continue;
+        }
+        let name = db::free_name(&way, ".aside");
+        match std::fs::rename(&way, &name) {
+            // Another repair was sooner.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            moved => {
+                moved.map_err(|error| Error::io(&way, error))?;
+                kept.push(name);
+            }
+        }
+    }
+    Ok(kept)
 }
 
 /// Makes the full-text index of the store at `path` anew, and tells what there is to say of it.

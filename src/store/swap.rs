@@ -13,8 +13,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 
 /// Puts the store file `new` in the place of the one at `path`, which is kept; tells as what. What is made
-/// meanwhile is made as `copy` and `partial`, which are nobody's.
-pub(super) fn swap(path: &Path, new: &Path, copy: &Path, partial: &Path) -> Result<PathBuf> {
+/// meanwhile is made as `copy` and `partial`, which are nobody's; there is no `copy` where nobody can read what
+/// the log tells, or it is the log of another database.
+pub(super) fn swap(
+    path: &Path,
+    new: &Path,
+    copy: Option<&Path>,
+    partial: &Path,
+) -> Result<PathBuf> {
     if db::has_log(new) {
         return Err(Error::new(ErrorKind::Io, "the new store could not be written to its end"));
     }
@@ -25,11 +31,12 @@ pub(super) fn swap(path: &Path, new: &Path, copy: &Path, partial: &Path) -> Resu
     permit(new)?;
     let kept = db::free_name(path, ".damaged");
     let log = beside(path, "-wal");
-    let has_log = db::has_log(path);
-    if has_log {
+    if let Some(copy) = copy {
         db::write_log_back(path, copy)?;
         permit(copy)?;
         failpoint!(LOG_WRITTEN_BACK);
+    }
+    if db::has_log(path) {
         // A second name would be one of a file that SQLite may yet write to.
         keep_copy(&log, &beside(&kept, "-wal"), partial)?;
         failpoint!(LOG_KEPT);
@@ -39,7 +46,7 @@ pub(super) fn swap(path: &Path, new: &Path, copy: &Path, partial: &Path) -> Resu
         keep_copy(path, &kept, partial)?;
     }
     failpoint!(STORE_KEPT);
-    if has_log {
+    if let Some(copy) = copy {
         replace(path, copy)?;
         failpoint!(LOG_SETTLED);
     }

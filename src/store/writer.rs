@@ -145,7 +145,11 @@ impl Writer {
     pub fn open(path: &Path, wait: Duration) -> Result<Self> {
         let rows = RowWriter::open(path, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
-        let warnings = rows.migrated.iter().map(migrated).collect();
+        let mut warnings: Vec<Warning> = rows.migrated.iter().map(migrated).collect();
+        if rows.has_lost_options {
+            let message = "the options of the last ingest cannot be read; the defaults are used";
+            warnings.push(Warning::new("OPTIONS_LOST", message));
+        }
         let index = IndexState::Closed;
         Ok(Self { rows, index, path, index_bytes: 0, distrust: None, warnings })
     }

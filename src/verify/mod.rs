@@ -69,14 +69,13 @@ fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
 
 /// The temporary files of edits beside the documents, relative to the root.
 fn leftovers(snapshot: &Snapshot) -> Result<Vec<String>> {
-    let documents = match snapshot.documents(None, usize::MAX) {
-        // What is wrong with it is told by the check.
+    let paths = match snapshot.paths() {
+        // The check reports what is wrong with them.
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => Vec::new(),
-        documents => documents?,
+        paths => paths?,
     };
-    let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    let folders: BTreeSet<Option<String>> =
-        documents.iter().map(|document| folder(&document.path)).collect();
+    let folder = |path: &String| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let folders: BTreeSet<Option<String>> = paths.iter().map(folder).collect();
     let mut leftovers = Vec::new();
     for folder in folders {
         let prefix = folder.map_or_else(String::new, |folder| format!("{folder}/"));

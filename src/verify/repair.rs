@@ -5,14 +5,16 @@
 //! and made anew from it. Invariant: nothing is given up before its file was looked for, and what is given
 //! up is told.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Request, check, leftovers, name};
 use crate::edit;
-use crate::error::{ErrorKind, Result, Warning};
-use crate::ingest::{self, OptionChanges, Paths, Progress, Skipped};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::ingest::{self, OptionChanges, Paths, Progress};
 use crate::store::{
-    Checked, Fault, FaultKind, LostDocument, Part, Salvage, Snapshot, rebuild_index, sweep,
+    Checked, Fault, FaultKind, LostDocument, Part, Salvage, Snapshot, clear_way, rebuild_index,
+    sweep,
 };
 use crate::trust::{Trust, Wish};
 
@@ -25,9 +27,28 @@ impl Progress for Silent {
     fn advance(&self) {}
 }
 
-/// Mends what a check of the store at `path` finds; tells what is lost or still damaged, and the
-/// generation behind it.
+/// Repairs what a check of the store at `path` finds; returns what is lost or still damaged, and the
+/// generation after it.
 pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
+    repair_store(path, request).map_err(|error| match error.kind() {
+        // The hint of this error is the command that has just failed.
+        ErrorKind::StoreCorrupt => {
+            let message = format!("the repair failed and changed nothing: {error}");
+            Error::new(ErrorKind::StoreCorrupt, message)
+                .with_hint("move the store file away, then make a new one with `mdsel ingest`")
+        }
+        _ => error,
+    })
+}
+
+fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
+    let mut warnings = Vec::new();
+    if path.is_file() {
+        for kept in clear_way(path)? {
+            let message = format!("it was in the way, and is kept as {}", name(&kept).display());
+            warnings.push(Warning::new("MOVED_ASIDE", message));
+        }
+    }
     let found = match check(path, request) {
         Ok((checked, _)) => Some(checked.faults),
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => None,
@@ -37,7 +58,6 @@ pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64
         let faults = found.iter().flatten();
         faults.map(|fault| fault.kind.part()).any(|damaged| damaged == part)
     };
-    let mut warnings = Vec::new();
     let mut lost = Vec::new();
     if found.is_none() || is_damaged(Part::Database) {
         let mut salvage = Salvage::begin(path, request.wait)?;
@@ -92,12 +112,12 @@ fn from_files(
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Fault>> {
     let paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
-    let mut skipped = Vec::new();
+    let mut skipped = HashMap::new();
     let snapshot = Snapshot::open(path)?;
     let is_trusted = is_trusted(store, &snapshot, trust);
     if !is_trusted {
-        let untrusted = |file| Skipped { file, reason: "the store is not trusted".to_owned() };
-        skipped.extend(paths.iter().cloned().map(untrusted));
+        let untrusted = |file: &String| (file.clone(), "the store is not trusted".to_owned());
+        skipped.extend(paths.iter().map(untrusted));
     }
     let is_root_there = snapshot.root().is_dir();
     drop(snapshot);
@@ -112,7 +132,9 @@ fn from_files(
             wait: Salvage::PATIENCE,
             trust: &Trust::Everything,
         };
-        skipped = ingest::run(&request, &Silent)?.skipped;
+        let report = ingest::run(&request, &Silent)?;
+        skipped =
+            report.skipped.into_iter().map(|skipped| (skipped.file, skipped.reason)).collect();
     }
     let snapshot = Snapshot::open(path)?;
     let mut faults = Vec::new();
@@ -123,8 +145,7 @@ fn from_files(
             continue;
         };
         let Some(stored) = snapshot.document_at(&path)? else {
-            let reason = skipped.iter().find(|skipped| skipped.file == path);
-            let reason = reason.map_or("there is none", |skipped| skipped.reason.as_str());
+            let reason = skipped.get(&path).map_or("there is none", String::as_str);
             let message = format!("its bytes are lost, and its file cannot be taken: {reason}");
             faults.push(Fault { file: Some(path), kind: FaultKind::Lost, message });
             continue;

@@ -5,50 +5,17 @@
 
 use std::collections::HashMap;
 
-use rusqlite::Connection;
-use rusqlite::types::ValueRef;
-
-use super::content;
 use super::snapshot::Snapshot;
+use super::{content, meta};
 use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::store::fault::{Fault, FaultKind, Tally};
-
-/// What a store says of itself.
-const META_KEYS: [&str; 6] =
-    ["generation", "identity", "options", "parser_version", "root", "seal"];
 
 /// Tables with an index beside their own order, whose agreement SQLite's quick check leaves out.
 const INDEXED_TABLES: [&str; 3] = ["document", "tag", "ldmd_section"];
 
 /// The keys of documents in one table of the graph.
 pub(in crate::store) type KeyTallies = HashMap<i64, Tally>;
-
-/// blake3 over what the store says of itself. Left out are the generation, which every commit changes, and
-/// the identity, which no two stores share, and the full-text index has too.
-pub(super) fn meta_seal(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
-    let mut hasher = blake3::Hasher::new();
-    let mut statement = connection.prepare(
-        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'identity', 'seal') ORDER BY key",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        for column in 0..2 {
-            let number;
-            let bytes = match row.get_ref(column)? {
-                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
-                ValueRef::Integer(integer) => {
-                    number = integer.to_le_bytes();
-                    &number
-                }
-                ValueRef::Real(_) | ValueRef::Null => &[],
-            };
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
-            hasher.update(bytes);
-        }
-    }
-    Ok(*hasher.finalize().as_bytes())
-}
 
 impl Snapshot {
     /// What SQLite finds wrong with its file: with its trees and, where `is_full`, once more with the
@@ -98,21 +65,21 @@ impl Snapshot {
                 .prepare("SELECT key FROM meta ORDER BY key")
                 .and_then(|mut keys| keys.query_map([], |row| row.get(0))?.collect()),
         )?;
-        if keys.iter().any(|key| !META_KEYS.contains(&key.as_str())) {
+        if keys.iter().any(|key| !meta::KEYS.contains(&key.as_str())) {
             fault("it says of itself what mdsel does not write");
         }
-        // A program that knew of no seals left none.
+        // A program that knew no checksums left none.
         if keys.iter().any(|key| key == "seal") {
             let seal: Vec<u8> = self.wrap(connection.query_row(
                 "SELECT value FROM meta WHERE key = 'seal'",
                 [],
                 |row| row.get(0),
             ))?;
-            if self.wrap(meta_seal(&connection))? != *seal {
+            if self.wrap(meta::stored_checksum(&connection))? != *seal {
                 fault("its root or its options are not those that were written");
             }
         } else if self.has_current_parser() {
-            fault("the seal on its root and its options is gone");
+            fault("the checksum of its root and its options is gone");
         }
         let (is_counted, is_numbered): (bool, bool) = self.wrap(connection.query_row(
             "SELECT coalesce(max(generation), 0) <= ?1, coalesce(max(id), 0) <= \

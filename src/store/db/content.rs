@@ -63,6 +63,21 @@ fn place(document: i64, chunk: usize) -> i64 {
     document.saturating_mul(sql(CHUNKS)).saturating_add(sql(chunk))
 }
 
+/// The document of a place.
+pub(super) fn document_of(place: i64) -> i64 {
+    place.div_euclid(sql(CHUNKS))
+}
+
+/// The places of all chunks that a document may have.
+pub(super) fn places(document: i64) -> std::ops::Range<i64> {
+    place(document, 0)..place(document.saturating_add(1), 0)
+}
+
+/// The bytes of a compressed chunk.
+pub(super) fn chunk(compressed: &[u8]) -> Option<Vec<u8>> {
+    decompress(compressed, CONTENT_CHUNK_BYTES)
+}
+
 /// Writes the chunks of a document.
 pub(super) fn write(
     connection: &Connection,

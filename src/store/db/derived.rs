@@ -1,7 +1,7 @@
-//! What is derived from the bytes of a document and stored beside them, and the seal on it.
+//! What is derived from the bytes of a document and stored beside them.
 //!
-//! Written by the writer, read back by the checks. Invariant: the seal of what was read equals the seal
-//! of what was written exactly where both are the same.
+//! Written by the writer, read back by the checks. Invariant: what is written is what the checks compare
+//! with, field by field.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use crate::links::Outgoing;
 use crate::markdown::outline::{Node, NodeKind, Outline};
 use crate::store::NewDocument;
 
+use super::checksums::{Checksums, Fields};
 use super::{markup_codec, name_key, outline_codec, sql, title_keys, without_extension};
 
 /// Something in a document that could not be taken as it stands, as it is stored.
@@ -105,27 +106,32 @@ impl DerivedRows {
         })
     }
 
-    /// blake3 of all of it.
-    pub(in crate::store) fn seal(&self) -> [u8; 32] {
-        let mut seal = Seal(blake3::Hasher::new());
-        seal.text(&self.path);
-        seal.text(&self.name_key);
-        seal.field(&self.hash);
-        self.counts.iter().for_each(|count| seal.field(&count.to_le_bytes()));
-        seal.field(&[u8::from(self.is_lossy), u8::from(self.has_markup)]);
-        seal.optional(self.outline.as_deref());
-        seal.optional(self.title_keys.as_ref().map(String::as_bytes));
-        seal.optional(self.markup.as_deref());
-        seal.list(&self.markup_ids);
-        seal.optional(self.links.as_deref());
-        seal.optional(self.front_matter.as_ref().map(String::as_bytes));
-        seal.list(&self.tags);
+    /// The checksums of a document of `size` bytes that has these rows.
+    pub(super) fn checksums(&self, size: u64) -> Checksums {
+        Checksums::of(self, size)
+    }
+
+    /// One hash of all of it, which programs wrote that knew no [`Checksums`].
+    pub(super) fn whole_hash(&self) -> [u8; 32] {
+        let mut fields = Fields::default();
+        fields.text(&self.path);
+        fields.text(&self.name_key);
+        fields.field(&self.hash);
+        self.counts.iter().for_each(|count| fields.field(&count.to_le_bytes()));
+        fields.field(&[u8::from(self.is_lossy), u8::from(self.has_markup)]);
+        fields.optional(self.outline.as_deref());
+        fields.optional(self.title_keys.as_ref().map(String::as_bytes));
+        fields.optional(self.markup.as_deref());
+        fields.list(&self.markup_ids);
+        fields.optional(self.links.as_deref());
+        fields.optional(self.front_matter.as_ref().map(String::as_bytes));
+        fields.list(&self.tags);
         for diagnostic in &self.diagnostics {
-            seal.text(&diagnostic.code);
-            seal.field(&diagnostic.line.unwrap_or(-1).to_le_bytes());
-            seal.text(&diagnostic.message);
+            fields.text(&diagnostic.code);
+            fields.field(&diagnostic.line.unwrap_or(-1).to_le_bytes());
+            fields.text(&diagnostic.message);
         }
-        *seal.0.finalize().as_bytes()
+        fields.hash()
     }
 
     /// The first part in which this differs from `other`.
@@ -144,31 +150,5 @@ impl DerivedRows {
         ]
         .into_iter()
         .find_map(|(part, is_equal)| (!is_equal).then_some(part))
-    }
-}
-
-/// A hash of fields, none of which can be taken for a part of another.
-struct Seal(blake3::Hasher);
-
-impl Seal {
-    fn field(&mut self, bytes: &[u8]) {
-        self.0.update(&(bytes.len() as u64).to_le_bytes());
-        self.0.update(bytes);
-    }
-
-    fn text(&mut self, text: &str) {
-        self.field(text.as_bytes());
-    }
-
-    fn optional(&mut self, bytes: Option<&[u8]>) {
-        self.field(&[u8::from(bytes.is_some())]);
-        self.field(bytes.unwrap_or_default());
-    }
-
-    fn list(&mut self, texts: &[String]) {
-        self.field(&(texts.len() as u64).to_le_bytes());
-        for text in texts {
-            self.text(text);
-        }
     }
 }

@@ -5,6 +5,7 @@
 
 use rusqlite::Row;
 
+use super::checksums::Part;
 use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, stored_document};
 use super::{corrupt, markup_codec, name_key, sql};
 use crate::error::Result;
@@ -16,7 +17,7 @@ impl Snapshot {
     /// The links of a document, and what it is called.
     pub fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
         let statement = "SELECT packed FROM link WHERE document_id = ?1";
-        let packed = self.packed_row(statement, document)?;
+        let packed = self.packed_row(statement, document, Part::Links)?;
         let Some(packed) = packed else { return Ok(Outgoing::default()) };
         postcard::from_bytes(&packed).map_err(|_| {
             corrupt(self.path(), &format!("the links of {} cannot be read", document.path))
@@ -86,7 +87,7 @@ impl Snapshot {
             return Ok(Markup::default());
         }
         let statement = "SELECT packed FROM ldmd WHERE document_id = ?1";
-        let packed = self.packed_row(statement, document)?;
+        let packed = self.packed_row(statement, document, Part::Markup)?;
         let length = self.length(document)?;
         packed.and_then(|packed| markup_codec::decode(&packed, length)).ok_or_else(|| {
             corrupt(self.path(), &format!("the LDMD sections of {} cannot be read", document.path))

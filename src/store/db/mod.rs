@@ -5,12 +5,17 @@
 //! Invariant: nothing is read from, and nothing written to, a file that has not passed these checks.
 
 mod check;
+mod checksums;
 mod content;
 mod derived;
 mod graph;
+mod header;
+mod log;
 mod markup_codec;
+mod meta;
 mod migrate;
 mod outline_codec;
+mod pages;
 mod salvage;
 mod schema;
 mod snapshot;
@@ -19,16 +24,18 @@ mod title_keys;
 mod work;
 mod writer;
 
-use check::meta_seal;
+pub(super) use checksums::Checksums;
 pub(super) use derived::DerivedRows;
+use header::{Header, peek};
+pub(super) use log::{has_log, write_log_back};
 pub(super) use migrate::{Migrated, free_name};
-pub(super) use salvage::{Found, Wreck, write_log_back};
+pub(super) use salvage::{DamagedStore, Found};
+use snapshot::RowDamaged;
 pub use snapshot::{NameMatch, Snapshot, Totals};
 pub(super) use stored_rows::StoredRows;
 pub use work::{Runs, Work};
 pub(super) use writer::{PackedRows, RowPacker, RowWriter, lock};
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
@@ -43,7 +50,7 @@ use crate::store::{beside, without_extension};
 
 /// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
 /// takes every document anew.
-const PARSER_VERSION: i64 = 3;
+const PARSER_VERSION: i64 = 4;
 
 /// Bytes of a row at most: well above [`crate::limits::MAX_OUTLINE_BYTES`].
 const MAX_ROW_BYTES: i32 = 256 << 20;
@@ -58,11 +65,6 @@ fn lock_path(path: &Path) -> PathBuf {
     beside(path, "-lock")
 }
 
-/// Whether the log of the store at `path` may tell what its file does not.
-pub(super) fn has_log(path: &Path) -> bool {
-    beside(path, "-wal").metadata().is_ok_and(|metadata| metadata.len() > 0)
-}
-
 /// Whether SQLite wanted for room on the disk: 32 KiB, at least, for the index of its log.
 fn has_no_room(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
@@ -75,14 +77,23 @@ fn has_no_room(error: &rusqlite::Error) -> bool {
 fn store_error(path: &Path, error: rusqlite::Error) -> Error {
     let name = file_name(path);
     let code = error.sqlite_error_code();
-    if let rusqlite::Error::InvalidColumnType(..)
-    | rusqlite::Error::FromSqlConversionFailure(..)
-    | rusqlite::Error::IntegralValueOutOfRange(..) = error
-    {
-        return corrupt(path, "a row holds what mdsel does not write").with_source(error);
+    match &error {
+        rusqlite::Error::FromSqlConversionFailure(_, _, source) if source.is::<RowDamaged>() => {
+            return corrupt(path, &source.to_string()).with_source(error);
+        }
+        rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::Utf8Error(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..) => {
+            return corrupt(path, "a row holds what mdsel does not write").with_source(error);
+        }
+        _ => {}
     }
     let result = match code {
-        Some(ErrorCode::NotADatabase) => return foreign(path),
+        // The header was that of a store.
+        Some(ErrorCode::NotADatabase) => {
+            return corrupt(path, "SQLite does not take it for a database");
+        }
         Some(ErrorCode::TooBig) => return crate::limits::exceeded("outline-bytes"),
         Some(ErrorCode::DatabaseCorrupt) => {
             Error::new(ErrorKind::StoreCorrupt, format!("{name}: the store is damaged: {error}"))
@@ -120,42 +131,6 @@ fn corrupt(path: &Path, what: &str) -> Error {
         format!("{}: the store is damaged: {what}", file_name(path)),
     )
     .with_hint("run `mdsel verify --repair`, which keeps the file aside")
-}
-
-/// What the first bytes of a file say of it, before SQLite is asked.
-#[derive(PartialEq, Eq)]
-enum Header {
-    /// No file, or none with content.
-    Absent,
-    /// A database that may be a store.
-    Plausible,
-}
-
-/// Reads the header of a database file (sqlite.org/fileformat.html, section 1.3).
-fn peek(path: &Path) -> Result<Header> {
-    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Header::Absent),
-        Err(error) => return Err(Error::io(path, error)),
-    };
-    if !metadata.is_file() {
-        return Err(foreign(path));
-    }
-    if metadata.len() == 0 {
-        return Ok(Header::Absent);
-    }
-    let mut header = [0; 100];
-    let file = std::fs::File::open(path).map_err(|error| Error::io(path, error))?;
-    let read = file.take(100).read(&mut header).map_err(|error| Error::io(path, error))?;
-    let application_id = header.get(68..72).unwrap_or_default();
-    // An id of zero is one that still waits in the write-ahead log.
-    let is_ours =
-        application_id == schema::APPLICATION_ID.to_be_bytes() || application_id == [0; 4];
-    if read < header.len() || !header.starts_with(MAGIC) || !is_ours {
-        return Err(foreign(path));
-    }
-    Ok(Header::Plausible)
 }
 
 /// Opens a connection with `flags`, every defence on.

@@ -1,40 +1,94 @@
 //! Reading what can be read of a store that may be damaged anywhere.
 //!
-//! Every document is looked up by itself, by every id that any table tells, so that a page that cannot be
-//! read costs the documents on it and no others. Invariant: bytes are given only where they have the hash
-//! that was stored with them, under a path that every place of the file where it stands
-//! agrees on.
+//! The tables are known by the shape of their rows, and found wherever their pages are: neither the schema of
+//! the file nor the pages that lead to its rows are asked. Invariant: bytes are given only where they have the
+//! hash that was stored with them, under a path on which two places of the file agree; and such a document is
+//! never missed.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rusqlite::config::DbConfig;
-use rusqlite::types::FromSql;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
-
-use super::schema::{MIGRATIONS, check, create};
-use super::snapshot::{connect_for_reading, root_folder};
-use super::{
-    beside, connect, content, corrupt, count, has_log, meta_seal, name_key, store_error,
-    without_extension,
-};
-use crate::error::{Error, Result};
-use crate::failpoint::failpoint;
+use super::checksums::{self, Checksums, Part};
+use super::pages::{Field, Pages, Record, RecordPlace, Tree};
+use super::snapshot::root_folder;
+use super::{content, meta, name_key, without_extension};
+use crate::error::Result;
 use crate::limits;
-use crate::position::ByteSpan;
 use crate::store::IngestOptions;
 
+/// Tables by which a file without a sound header is known: where its schema begins, most of these are.
+const STATEMENTS: [&[u8]; 6] = [
+    b"CREATE TABLE meta (",
+    b"CREATE TABLE content (",
+    b"CREATE TABLE link_key (",
+    b"CREATE TABLE ldmd_section (",
+    b"CREATE TABLE edit_intent (",
+    b"CREATE INDEX document_name_key ON document",
+];
+
+/// Pages among which the schema is.
+const SCHEMA_PAGES: usize = 64;
+
+/// Whether the file at `path` is a store, however damaged.
+pub(super) fn is_store(path: &Path) -> bool {
+    let Ok(pages) = Pages::open(path) else { return false };
+    let mut known = [false; STATEMENTS.len()];
+    for page in pages.numbers().take(SCHEMA_PAGES).filter_map(|number| pages.page(number)) {
+        for (statement, is_known) in STATEMENTS.iter().zip(&mut known) {
+            *is_known |= memchr::memmem::find(&page, statement).is_some();
+        }
+    }
+    known.into_iter().filter(|is_known| *is_known).count() * 2 >= STATEMENTS.len()
+}
+
 /// A store that is read as far as it can be.
-pub(in crate::store) struct Wreck {
-    connection: Connection,
+pub(in crate::store) struct DamagedStore {
+    pages: Pages,
     path: PathBuf,
-    /// The paths of documents by id, as the index of paths tells them.
-    paths: BTreeMap<i64, String>,
-    /// All ids that any table tells of.
-    ids: BTreeSet<i64>,
-    /// Whether one of these tables could be read to its end.
-    is_listed: bool,
+    free: HashSet<u32>,
+    /// Pages that do not add up.
+    damaged: Vec<u32>,
+    documents: Vec<DocumentRow>,
+    chunks: Chunks,
+    /// Documents that have bytes and no row, by the hash of these bytes, and which of them were found to be
+    /// those of another row.
+    strays: HashMap<[u8; 32], i64>,
+    claimed: HashSet<[u8; 32]>,
+    meta: Meta,
+}
+
+/// What is known of a document.
+#[derive(Debug, Default)]
+struct DocumentRow {
+    /// Its id; several where its page is damaged.
+    ids: Vec<i64>,
+    /// On which two places of the file agree.
+    path: Option<String>,
+    /// As far as it can be read, for whoever is told of it.
+    told: Option<String>,
+    hash: Option<[u8; 32]>,
+    /// Bytes of the document.
+    size: u64,
+    /// Whether it is lossy, and whether it has markers of LDMD.
+    marks: [bool; 2],
+    checksums: Option<Checksums>,
+}
+
+/// Where chunks may be, by their place.
+type Chunks = HashMap<i64, Vec<RecordPlace>>;
+
+/// What the store says of itself, as far as it can be read.
+#[derive(Default)]
+struct Meta {
+    values: BTreeMap<String, MetaValue>,
+    is_sealed: bool,
+}
+
+#[derive(Clone)]
+enum MetaValue {
+    Integer(i64),
+    Bytes(Vec<u8>),
 }
 
 /// A document of such a store.
@@ -53,244 +107,400 @@ pub(in crate::store) enum Found {
     Damaged(Option<String>, Option<[u8; 32]>),
 }
 
-impl Wreck {
-    /// Opens the store at `path`; nothing of it is trusted. Where its schema is not one of mdsel's, a copy
-    /// of it at `copy` is given that schema, and read.
-    pub(in crate::store) fn open(path: &Path, copy: &Path) -> Result<Self> {
-        let connection = match connect_for_reading(path) {
-            Ok((connection, _)) if check(path, &connection, MIGRATIONS).is_ok() => connection,
-            _ => {
-                give_schema(path, copy)?;
-                failpoint!(SCHEMA_GIVEN);
-                connect_for_reading(copy)?.0
-            }
-        };
-        let mut wreck = Self {
-            connection,
+impl DamagedStore {
+    /// Reads the file at `read`, which is the store at `path` or a copy of it; nothing of it is trusted.
+    pub(in crate::store) fn open(path: &Path, read: &Path) -> Result<Self> {
+        let pages = Pages::open(read)?;
+        let mut old = Self {
+            free: pages.free(),
+            pages,
             path: path.to_owned(),
-            paths: BTreeMap::new(),
-            ids: BTreeSet::new(),
-            is_listed: false,
+            damaged: Vec::new(),
+            documents: Vec::new(),
+            chunks: Chunks::new(),
+            strays: HashMap::new(),
+            claimed: HashSet::new(),
+            meta: Meta::default(),
         };
-        // The index of paths has all that is asked for; the table is not touched.
-        let statement = "SELECT id, path FROM document ORDER BY path";
-        let (paths, is_indexed) =
-            scan(&wreck.connection, statement, |row| Ok((row.get(0)?, row.get(1)?)));
-        wreck.paths = paths.into_iter().collect();
-        let id = |row: &Row<'_>| row.get::<_, i64>(0);
-        let (ids, is_whole) =
-            scan(&wreck.connection, "SELECT id FROM document NOT INDEXED ORDER BY id", id);
-        wreck.ids = wreck.paths.keys().copied().chain(ids).collect();
-        wreck.is_listed = is_indexed || is_whole;
-        if !wreck.is_listed {
-            let outlines = "SELECT document_id FROM outline ORDER BY document_id";
-            wreck.ids.extend(scan(&wreck.connection, outlines, id).0);
+        old.find_damaged_pages();
+        old.read_rows();
+        old.read_paths();
+        old.forget_older();
+        old.find_strays();
+        Ok(old)
+    }
+
+    /// Finds the pages that do not add up: those that go on with a record of another page are none.
+    fn find_damaged_pages(&mut self) {
+        let (mut odd, mut overflow) = (Vec::new(), HashSet::new());
+        for number in self.pages.numbers().filter(|number| !self.free.contains(number)) {
+            let Some(page) = self.pages.page(number) else { continue };
+            match self.pages.records(number, &page) {
+                Some(records) => {
+                    let places = records.iter().map(|record| record.place);
+                    overflow.extend(places.flat_map(|place| self.pages.overflow(place, &page)));
+                }
+                None => odd.push(number),
+            }
         }
-        Ok(wreck)
+        odd.retain(|number| !overflow.contains(number));
+        self.damaged = odd;
     }
 
-    /// The ids of all documents that any table tells of.
-    pub(in crate::store) fn ids(&self) -> Vec<i64> {
-        self.ids.iter().copied().collect()
-    }
-
-    /// Whether these are all that there were, as far as can be told.
-    pub(in crate::store) fn is_listed(&self) -> bool {
-        self.is_listed
-    }
-
-    fn value<T: FromSql>(&self, statement: &str, id: i64) -> Option<T> {
-        let mut statement = self.connection.prepare_cached(statement).ok()?;
-        statement.query_row([id], |row| row.get(0)).optional().ok().flatten()
-    }
-
-    /// A document by its id.
-    pub(in crate::store) fn document(&self, id: i64) -> Found {
-        let hash = self.value("SELECT hash FROM document WHERE id = ?1", id);
-        let path: Option<String> = self.value("SELECT path FROM document WHERE id = ?1", id);
-        let key: Option<String> = self.value("SELECT name_key FROM document WHERE id = ?1", id);
-        let listed = self.paths.get(&id);
-        let has_key = |path: &&String| {
-            key.as_ref().is_some_and(|key| *key == name_key(without_extension(path)))
-        };
-        let agreed = path.as_ref().filter(|path| listed.is_none_or(|listed| listed == *path));
-        let agreed = agreed.filter(has_key);
-        let told = || path.iter().chain(listed).find(has_key).or(path.as_ref()).or(listed).cloned();
-        let (Some(path), Some(hash)) = (agreed, hash) else {
-            return Found::Damaged(told(), hash);
-        };
-        match self.bytes(id).filter(|bytes| *blake3::hash(bytes).as_bytes() == hash) {
-            Some(bytes) => Found::Whole { path: path.clone(), hash, bytes },
-            None => Found::Damaged(told(), Some(hash)),
+    /// Calls `act` with every record of the pages in use.
+    fn each_record(&self, mut act: impl FnMut(&Record, &[u8])) {
+        for number in self.pages.numbers().filter(|number| !self.free.contains(number)) {
+            let Some(page) = self.pages.page(number) else { continue };
+            let records = match self.pages.records(number, &page) {
+                Some(records) => records,
+                None if self.damaged.binary_search(&number).is_ok() => {
+                    self.pages.records_anywhere(number, &page)
+                }
+                None => continue,
+            };
+            for record in records {
+                if let Some(beginning) = self.pages.beginning(record.place, &page) {
+                    act(&record, beginning);
+                }
+            }
         }
     }
 
-    fn bytes(&self, id: i64) -> Option<Vec<u8>> {
-        let size: i64 = self.value("SELECT size FROM document WHERE id = ?1", id)?;
-        let size = usize::try_from(size).ok();
-        let size = size.filter(|size| *size <= limits::LARGEST_MAX_FILE_BYTES)?;
-        let span = ByteSpan::new(0, size);
-        content::read(&self.connection, id, size, span).ok()?.unpack()
+    fn read_rows(&mut self) {
+        let mut documents = Vec::new();
+        let mut chunks = Chunks::new();
+        let mut metas: BTreeMap<u32, BTreeMap<String, MetaValue>> = BTreeMap::new();
+        self.each_record(|record, beginning| {
+            if let Some((key, value)) = self.meta_row(record, beginning) {
+                metas.entry(record.place.page()).or_default().insert(key, value);
+            } else if let Some(row) = self.document_row(record, beginning) {
+                documents.push(row);
+            } else if is_chunk(record, beginning) {
+                for id in &record.ids {
+                    chunks.entry(*id).or_default().push(record.place);
+                }
+            }
+        });
+        self.documents = documents;
+        self.chunks = chunks;
+        self.meta = Meta::of(metas.into_values().collect());
     }
 
-    fn meta<T: FromSql>(&self, key: &str) -> Option<T> {
-        let mut statement =
-            self.connection.prepare("SELECT value FROM meta WHERE key = ?1").ok()?;
-        statement.query_row([key], |row| row.get(0)).optional().ok().flatten()
+    /// The record itself, where its `beginning` is not all of it.
+    fn whole<'a>(&self, record: &Record, beginning: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        if beginning.len() >= record.place.length() {
+            return Some(Cow::Borrowed(beginning));
+        }
+        self.pages.payload(record.place, false).map(Cow::Owned)
     }
 
-    /// The root as the store knows it, relative to its own folder: a folder that is there, unless a seal
+    /// A row of the table `document`: see `migrations/0001_documents.sql`.
+    fn document_row(&self, record: &Record, beginning: &[u8]) -> Option<DocumentRow> {
+        const COLUMNS: usize = 15;
+        let types = record.types.get(..COLUMNS)?;
+        let is_text = |kind: u64| kind >= 13 && kind % 2 == 1;
+        let are_texts = types[1..3].iter().filter(|kind| is_text(**kind)).count();
+        let are_numbers = types[4..].iter().filter(|kind| (1..=9).contains(*kind)).count();
+        // One column may be damaged.
+        let has_hash = types[3] == 12 + 2 * 32;
+        let wrong = 3 - are_texts - usize::from(has_hash) + (COLUMNS - 4 - are_numbers);
+        if record.tree != Tree::Table || wrong > 1 {
+            return None;
+        }
+        let beginning = &self.whole(record, beginning)?;
+        let text = |column| match record.field(beginning, column) {
+            // The checksum says whether a text is whole without the bytes that are not UTF-8.
+            Some(Field::Text(bytes)) => {
+                Some(String::from_utf8_lossy(bytes).replace(char::REPLACEMENT_CHARACTER, ""))
+            }
+            _ => None,
+        };
+        let is_set =
+            |column| matches!(record.field(beginning, column), Some(Field::Integer(n)) if n != 0);
+        let hash = match record.field(beginning, 3) {
+            Some(Field::Blob(bytes)) => bytes.try_into().ok(),
+            _ => None,
+        };
+        let checksums = match record.field(beginning, COLUMNS) {
+            Some(Field::Blob(bytes)) => Checksums::known(bytes),
+            _ => None,
+        };
+        let size = match record.field(beginning, 4) {
+            Some(Field::Integer(size)) => size.unsigned_abs(),
+            _ => 0,
+        };
+        let (path, key) = (text(1), text(2));
+        let mut row = DocumentRow {
+            ids: record.ids.clone(),
+            path: None,
+            told: path.or(key),
+            hash,
+            size,
+            marks: [is_set(12), is_set(13)],
+            checksums,
+        };
+        row.path = row.told.clone().filter(|path| row.has_checksum_of(path));
+        Some(row)
+    }
+
+    /// A row of the table `meta`.
+    fn meta_row(&self, record: &Record, beginning: &[u8]) -> Option<(String, MetaValue)> {
+        if record.tree != Tree::Index || record.types.len() != 2 {
+            return None;
+        }
+        let Some(Field::Text(key)) = record.field(beginning, 0) else { return None };
+        let key = std::str::from_utf8(key).ok().filter(|key| meta::KEYS.contains(key))?;
+        let payload = self.whole(record, beginning)?;
+        let value = match record.field(&payload, 1)? {
+            Field::Integer(number) => MetaValue::Integer(number),
+            Field::Text(bytes) | Field::Blob(bytes) => MetaValue::Bytes(bytes.to_vec()),
+            Field::Null | Field::Real => return None,
+        };
+        Some((key.to_owned(), value))
+    }
+
+    /// Looks up in the indices on documents what their rows do not tell.
+    fn read_paths(&mut self) {
+        let certain: HashSet<i64> =
+            self.documents.iter().filter_map(DocumentRow::certain_id).collect();
+        // Of each other document the texts that an index has it under: its path, its key, tags and so on.
+        let mut texts: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
+        self.each_record(|record, beginning| {
+            if record.tree != Tree::Index || record.types.len() != 2 {
+                return;
+            }
+            if let Some(payload) = self.whole(record, beginning)
+                && let Some(Field::Text(text)) = record.field(&payload, 0)
+                && let Some(Field::Integer(id)) = record.field(&payload, 1)
+                && !certain.contains(&id)
+                && let Ok(text) = std::str::from_utf8(text)
+            {
+                texts.entry(id).or_default().insert(text.to_owned());
+            }
+        });
+        let mut with_row: HashSet<i64> = certain;
+        for row in &mut self.documents {
+            with_row.extend(&row.ids);
+            if row.path.is_none() {
+                let mut texts = row.ids.iter().filter_map(|id| texts.get(id));
+                row.path = texts.find_map(|texts| path_in(texts, row));
+            }
+        }
+        let rowless = texts.iter().filter(|(id, _)| !with_row.contains(id));
+        self.documents.extend(rowless.filter_map(|(id, texts)| {
+            let path = Some(path_in(texts, &DocumentRow::default())?);
+            Some(DocumentRow { ids: vec![*id], path, ..DocumentRow::default() })
+        }));
+    }
+
+    /// Leaves of several documents with one path the last, which took the place of the others.
+    fn forget_older(&mut self) {
+        let mut last: HashMap<String, i64> = HashMap::new();
+        for row in &self.documents {
+            if let Some(path) = &row.path {
+                let id = last.entry(path.clone()).or_default();
+                *id = row.last_id().max(*id);
+            }
+        }
+        self.documents.retain(|row| {
+            row.path.as_ref().is_none_or(|path| last.get(path) == Some(&row.last_id()))
+        });
+    }
+
+    fn find_strays(&mut self) {
+        let known: HashSet<i64> =
+            self.documents.iter().flat_map(|row| row.ids.iter().copied()).collect();
+        let ids: BTreeSet<i64> =
+            self.chunks.keys().map(|place| content::document_of(*place)).collect();
+        let mut strays = HashMap::new();
+        for id in ids.into_iter().filter(|id| !known.contains(id)) {
+            self.bytes(id, |bytes| {
+                strays.insert(*blake3::hash(bytes).as_bytes(), id);
+                false
+            });
+        }
+        self.strays = strays;
+    }
+
+    /// How many documents it tells of.
+    pub(in crate::store) fn count(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Whether there are bytes of documents of which nothing else is known.
+    pub(in crate::store) fn has_strays(&self) -> bool {
+        self.strays.keys().any(|hash| !self.claimed.contains(hash))
+    }
+
+    /// One of the documents.
+    pub(in crate::store) fn document(&mut self, number: usize) -> Found {
+        let Some(row) = self.documents.get(number) else { return Found::Damaged(None, None) };
+        let DocumentRow { path, told, hash, .. } = row;
+        let bytes = path.as_ref().and_then(|path| {
+            let own = row
+                .ids
+                .iter()
+                .find_map(|id| self.bytes(*id, |bytes| self.proves(row, path, bytes)));
+            own.or_else(|| self.bytes(*self.strays.get(hash.as_ref()?)?, |_| true))
+        });
+        match (path, bytes) {
+            (Some(path), Some(bytes)) => {
+                let (path, hash) = (path.clone(), *blake3::hash(&bytes).as_bytes());
+                self.claimed.insert(hash);
+                Found::Whole { path, hash, bytes }
+            }
+            _ => {
+                let told = path.as_ref().or(told.as_ref()).filter(|told| !told.ends_with('/'));
+                Found::Damaged(told.cloned(), *hash)
+            }
+        }
+    }
+
+    /// Whether `bytes` are those of a document: they have its hash, or the checksum of its row is that of a
+    /// row with their hash, or their hash is on a page that is damaged, where the row must have been.
+    fn proves(&self, row: &DocumentRow, path: &str, bytes: &[u8]) -> bool {
+        let hash = *blake3::hash(bytes).as_bytes();
+        let [is_lossy, has_ldmd] = row.marks;
+        let length = bytes.len() as u64;
+        let checksum = || checksums::row(path, &hash, length, is_lossy, has_ldmd);
+        row.hash == Some(hash)
+            || row.checksums.is_some_and(|checksums| checksums.is(Part::Row, checksum))
+            || self
+                .damaged
+                .iter()
+                .filter_map(|number| self.pages.page(*number))
+                .any(|page| memchr::memmem::find(&page, &hash).is_some())
+    }
+
+    /// The bytes of the chunks of a document, if `is_it` says that they are its.
+    fn bytes(&self, id: i64, mut is_it: impl FnMut(&[u8]) -> bool) -> Option<Vec<u8>> {
+        let places = |place| self.chunks.get(&place).map_or(&[][..], Vec::as_slice);
+        // There are several rows for one place only where a page is damaged.
+        let choices = places(content::places(id).start).len().max(1);
+        let ways = (0..choices).flat_map(|choice| [(choice, false), (choice, true)]);
+        ways.into_iter().find_map(|(choice, is_in_sequence)| {
+            let mut bytes = Vec::new();
+            for place in content::places(id) {
+                let rows = places(place);
+                let Some(row) = rows.get(choice).or(rows.last()) else { break };
+                let Some(payload) = self.pages.payload(*row, is_in_sequence) else { break };
+                let Some(chunk) = content::chunk(payload.get(row.header()..)?) else { break };
+                bytes.extend_from_slice(&chunk);
+                if chunk.len() < limits::CONTENT_CHUNK_BYTES
+                    || bytes.len() >= limits::LARGEST_MAX_FILE_BYTES
+                {
+                    break;
+                }
+            }
+            Some(bytes).filter(|bytes| is_it(bytes))
+        })
+    }
+
+    /// The root as the store knows it, relative to its own folder: a folder that is there, unless a checksum
     /// says that it is what was written, or there is none.
     pub(in crate::store) fn root(&self) -> Option<String> {
-        let seal: Option<Vec<u8>> = self.meta("seal");
-        let is_sealed =
-            meta_seal(&self.connection).is_ok_and(|sealed| seal.as_deref() == Some(&sealed));
-        let root: Option<String> = self.meta("root");
-        root.filter(|root| is_sealed || seal.is_none() || root_folder(&self.path, root).is_dir())
+        let root = String::from_utf8(self.meta.bytes("root")?.to_vec()).ok()?;
+        let is_known = self.meta.is_sealed || self.meta.bytes("seal").is_none();
+        (is_known || root_folder(&self.path, &root).is_dir()).then_some(root)
     }
 
     /// What the last ingest took.
     pub(in crate::store) fn options(&self) -> Option<IngestOptions> {
-        serde_json::from_str(&self.meta::<String>("options")?).ok()
+        serde_json::from_slice(self.meta.bytes("options")?).ok()
+    }
+
+    /// Whether `other`, which was read with a log, is another store. A few bits may differ by damage.
+    pub(in crate::store) fn is_another_store(&self, other: &Self) -> bool {
+        const DAMAGED_BITS: u32 = 8;
+        match (self.meta.bytes("identity"), other.meta.bytes("identity")) {
+            (Some(own), Some(others)) if own.len() == others.len() => {
+                let bits = own.iter().zip(others).map(|(one, other)| (one ^ other).count_ones());
+                bits.sum::<u32>() > DAMAGED_BITS
+            }
+            // A log has every page of its own first ingest.
+            (own, _) => own.is_some(),
+        }
     }
 
     /// How many times the store has been changed.
     pub(in crate::store) fn generation(&self) -> i64 {
-        self.meta::<i64>("generation").unwrap_or(0).clamp(0, i64::MAX / 2)
+        match self.meta.values.get("generation") {
+            Some(MetaValue::Integer(generation)) => (*generation).clamp(0, i64::MAX / 2),
+            _ => 0,
+        }
     }
 }
 
-/// The rows of a statement from both ends, each up to what cannot be read; and whether there was
-/// nothing of that.
-fn scan<T>(
-    connection: &Connection,
-    statement: &str,
-    map: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-) -> (Vec<T>, bool) {
-    let mut found = Vec::new();
-    for direction in ["ASC", "DESC"] {
-        let Ok(mut prepared) = connection.prepare(&format!("{statement} {direction}")) else {
-            continue;
+impl DocumentRow {
+    /// Its id, where that and its path are certain.
+    fn certain_id(&self) -> Option<i64> {
+        self.path.as_ref()?;
+        match self.ids.as_slice() {
+            [id] => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Whether a row with this path, and all else as it is, is what was written.
+    fn has_checksum_of(&self, path: &str) -> bool {
+        let (Some(hash), [is_lossy, has_ldmd]) = (&self.hash, self.marks) else { return false };
+        let checksum = || checksums::row(path, hash, self.size, is_lossy, has_ldmd);
+        self.checksums.is_some_and(|checksums| checksums.is(Part::Row, checksum))
+    }
+
+    /// The highest id that it may have.
+    fn last_id(&self) -> i64 {
+        self.ids.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// The path among the `texts` that indices have a document under, as far as its row does not contradict.
+fn path_in(texts: &BTreeSet<String>, row: &DocumentRow) -> Option<String> {
+    // A path never ends as keys do.
+    let told = row.told.as_ref().filter(|told| !told.ends_with('/'));
+    let proven = texts.iter().find(|path| row.has_checksum_of(path));
+    if let Some(path) = proven.or(told.filter(|told| texts.contains(*told))) {
+        return Some(path.clone());
+    }
+    let key_of = |path: &str| name_key(without_extension(path));
+    let has_key = |path: &&String| {
+        let key = key_of(path);
+        let is_contradicted = told.is_some_and(|told| key_of(told) == key);
+        !is_contradicted && (texts.contains(&key) || row.told.as_ref() == Some(&key))
+    };
+    texts.iter().filter(|text| !text.ends_with('/')).find(has_key).cloned()
+}
+
+impl Meta {
+    /// Of the rows of several pages those that the checksum is of, else the most.
+    fn of(mut pages: Vec<BTreeMap<String, MetaValue>>) -> Self {
+        pages.sort_by_key(BTreeMap::len);
+        let is_sealed = |values: &BTreeMap<String, MetaValue>| {
+            let fields = values.iter().map(|(key, value)| match value {
+                MetaValue::Integer(number) => (key.as_str(), number.to_le_bytes().to_vec()),
+                MetaValue::Bytes(bytes) => (key.as_str(), bytes.clone()),
+            });
+            let checksum = meta::checksum(fields);
+            matches!(values.get("seal"), Some(MetaValue::Bytes(seal)) if **seal == checksum)
         };
-        let Ok(mut rows) = prepared.query([]) else { continue };
-        loop {
-            match rows.next() {
-                Ok(Some(row)) => found.extend(map(row).ok()),
-                Ok(None) => return (found, true),
-                Err(_) => break,
-            }
+        if let Some(values) = pages.iter().rev().find(|values| is_sealed(values)) {
+            return Self { values: values.clone(), is_sealed: true };
+        }
+        Self { values: pages.pop().unwrap_or_default(), is_sealed: false }
+    }
+
+    fn bytes(&self, key: &str) -> Option<&[u8]> {
+        match self.values.get(key) {
+            Some(MetaValue::Bytes(bytes)) => Some(bytes),
+            _ => None,
         }
     }
-    (found, false)
 }
 
-/// Copies the store at `path`, with its log, to `copy`, and has SQLite write the log back there: one file that
-/// tells what both did.
-pub(in crate::store) fn write_log_back(path: &Path, copy: &Path) -> Result<()> {
-    copy_with_log(path, copy)?;
-    let wrap = |error| store_error(path, error);
-    let connection = connect(path, copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // SQLite opens the log with its first look at the file, and writes it back when the last connection
-    // closes; neither needs a schema, which may be damaged.
-    connection
-        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
-        .and_then(|_| connection.close().map_err(|(_, error)| error))
-        .map_err(wrap)?;
-    if has_log(copy) {
-        return Err(corrupt(path, "what its log tells cannot be written back"));
-    }
-    let synced = std::fs::File::open(copy).and_then(|file| file.sync_all());
-    synced.map_err(|error| Error::io(copy, error))
-}
-
-fn copy_with_log(path: &Path, copy: &Path) -> Result<()> {
-    for suffix in ["", "-wal"] {
-        match std::fs::copy(beside(path, suffix), beside(copy, suffix)) {
-            Err(error) if suffix.is_empty() || error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(copy, error));
-            }
-            _ => {}
-        }
-    }
-    // Where the header tells no number of pages SQLite takes as many as the file has (file format, 1.3.8).
-    let forget_count = |mut file: std::fs::File| {
-        file.seek(SeekFrom::Start(28))?;
-        file.write_all(&[0; 4])
-    };
-    std::fs::File::options()
-        .write(true)
-        .open(copy)
-        .and_then(forget_count)
-        .map_err(|error| Error::io(copy, error))
-}
-
-/// Copies the store at `path` to `copy`, which is given the schema of its version: where its tables begin is
-/// taken from its own schema, as far as that names them, else from a new store.
-fn give_schema(path: &Path, copy: &Path) -> Result<()> {
-    write_log_back(path, copy)?;
-    let wrap = |error| store_error(path, error);
-    let connect = || -> Result<Connection> {
-        let connection = connect(path, copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // SQLite lets a schema that it cannot read be written only so.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(wrap)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true).map_err(wrap)?;
-        Ok(connection)
-    };
-    let connection = connect()?;
-    let version: usize = connection
-        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
-        .map_or(0, count);
-    let known: BTreeMap<String, i64> =
-        schema_rows(&connection).into_iter().map(|(_, name, _, page, _)| (name, page)).collect();
-    connection.close().map_err(|(_, error)| wrap(error))?;
-    forget_schema(copy).map_err(|error| Error::io(copy, error))?;
-    let mut new = Connection::open_in_memory().map_err(wrap)?;
-    let is_known = (1..=MIGRATIONS.len()).contains(&version);
-    create(&mut new, if is_known { version } else { MIGRATIONS.len() }).map_err(wrap)?;
-    let mut connection = connect()?;
-    let transaction = connection.transaction().map_err(wrap)?;
-    for (kind, name, table, page, sql) in schema_rows(&new) {
-        let page = known.get(&name).copied().unwrap_or(page);
-        transaction
-            .execute(
-                "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) \
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![kind, name, table, page, sql],
-            )
-            .map_err(wrap)?;
-    }
-    transaction.commit().map_err(wrap)?;
-    connection.close().map_err(|(_, error)| wrap(error))
-}
-
-/// Leaves the database file at `path`, which has no log, without schema and without free pages, byte by byte:
-/// SQLite would look into what it removes, which may be damaged (SQLite's file format, sections 1.3 and 1.6).
-fn forget_schema(path: &Path) -> std::io::Result<()> {
-    let mut file = std::fs::File::options().read(true).write(true).open(path)?;
-    let mut header = [0; 100];
-    file.read_exact(&mut header)?;
-    let [high, low, reserved] = [header[16], header[17], header[20]];
-    let page_size = match u16::from_be_bytes([high, low]) {
-        1 => 1 << 16,
-        size => u32::from(size),
-    };
-    // A leaf of a table without cells, whose content begins at the end of the page; 0 stands for 65,536.
-    let [_, _, high, low] = page_size.saturating_sub(u32::from(reserved)).to_be_bytes();
-    file.seek(SeekFrom::Start(100))?;
-    file.write_all(&[13, 0, 0, 0, 0, high, low, 0])?;
-    // No page is free.
-    file.seek(SeekFrom::Start(32))?;
-    file.write_all(&[0; 8])
-}
-
-fn schema_rows(connection: &Connection) -> Vec<SchemaRow> {
-    let statement = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid";
-    scan(connection, statement, schema_row).0
-}
-
-/// Type, name, table, first page and statement of a table or an index.
-type SchemaRow = (String, String, String, i64, Option<String>);
-
-fn schema_row(row: &Row<'_>) -> rusqlite::Result<SchemaRow> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+/// Whether a record is a row of the table `content`: no other has compressed bytes.
+fn is_chunk(record: &Record, beginning: &[u8]) -> bool {
+    const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+    let is_blob = matches!(record.types.as_slice(), [0, kind] if *kind >= 12 && kind % 2 == 0);
+    let header = beginning.len().min(record.place.header());
+    record.tree == Tree::Table && is_blob && beginning[header..].starts_with(&MAGIC)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{corrupt, file_name, foreign, sql, store_error};
+use super::{corrupt, file_name, sql, store_error};
 use crate::error::{Error, ErrorKind, Result};
 
 /// "mdse" in ASCII: SQLite's mark of whose file it is.
@@ -61,11 +61,14 @@ pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migratio
     };
     let application_id = number("application_id")?;
     let user_version = number("user_version")?;
-    if application_id != i64::from(APPLICATION_ID) {
-        return Err(foreign(path));
-    }
+    let found = fingerprint(connection).map_err(wrap)?;
     let newest = migrations.len();
-    if user_version > sql(newest) {
+    let known = migrations.iter().position(|migration| migration.fingerprint == found);
+    // The header of the file was that of a store; its log has another one.
+    if application_id != i64::from(APPLICATION_ID) {
+        return Err(corrupt(path, "its log is that of another database"));
+    }
+    if known.is_none() && user_version > sql(newest) {
         return Err(Error::new(
             ErrorKind::StoreTooNew,
             format!(
@@ -75,11 +78,12 @@ pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migratio
         )
         .with_hint("use the program that wrote it, or a newer one"));
     }
-    let version = usize::try_from(user_version).unwrap_or(0);
-    let migration = version.checked_sub(1).and_then(|last| migrations.get(last));
-    let expected = migration.map_or("", |migration| migration.fingerprint);
-    if fingerprint(connection).map_err(wrap)? != expected {
+    let Some(version) = known.map(|last| last + 1) else {
         return Err(corrupt(path, "its schema is not the one that mdsel makes"));
+    };
+    // Every version has a schema of its own.
+    if user_version != sql(version) {
+        return Err(corrupt(path, "its version is not that of its schema"));
     }
     Ok(if version == newest { Age::Current } else { Age::Old(version) })
 }
@@ -110,6 +114,14 @@ mod tests {
             connection.execute_batch(migration.sql).unwrap();
             assert_eq!(fingerprint(&connection).unwrap(), migration.fingerprint);
         }
+    }
+
+    /// The version of a store is told by its schema, too.
+    #[test]
+    fn every_version_has_a_schema_of_its_own() {
+        let fingerprints: std::collections::HashSet<_> =
+            MIGRATIONS.iter().map(|migration| migration.fingerprint).collect();
+        assert_eq!(fingerprints.len(), MIGRATIONS.len());
     }
 
     #[test]

@@ -3,21 +3,22 @@
 //! Invariant: everything that one [`Snapshot`] answers is of the same committed generation, whatever
 //! a writer does meanwhile, and no reader ever waits for a writer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rusqlite::types::Value;
+use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Map, Value as Json};
 
+use super::checksums::{self, Checksums, Part};
 use super::schema::Age;
 use super::writer::RowWriter;
 use super::{
     Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, file_name, fold,
-    has_log, has_no_room, lock_path, name_key, not_found, outline_codec, peek, schema, sql,
+    has_log, has_no_room, lock_path, meta, name_key, not_found, outline_codec, peek, schema, sql,
     store_error, title_keys, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -27,10 +28,23 @@ use crate::position::ByteSpan;
 use crate::store::{FileState, IngestOptions, StoredDocument};
 
 /// Columns of a [`StoredDocument`], in the order that [`stored_document`] reads.
-pub(super) const DOCUMENT_COLUMNS: &str = "id, path, hash, size, mtime_ns, ctime_ns, lossy, ldmd";
+pub(super) const DOCUMENT_COLUMNS: &str =
+    "id, path, hash, size, mtime_ns, ctime_ns, lossy, ldmd, seal";
 
-/// Reads a row of [`DOCUMENT_COLUMNS`].
+/// Reads a row of [`DOCUMENT_COLUMNS`], and checks it.
 pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
+    let stored = unchecked_document(row)?;
+    let StoredDocument { path, hash, state, is_lossy, has_ldmd, .. } = &stored;
+    let checksum = || checksums::row(path, hash, state.size, *is_lossy, *has_ldmd);
+    if stored.checksums.is(Part::Row, checksum) {
+        return Ok(stored);
+    }
+    let damage = Box::new(RowDamaged(stored.path));
+    Err(rusqlite::Error::FromSqlConversionFailure(1, Type::Text, damage))
+}
+
+/// Likewise, whatever it holds.
+pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
     Ok(StoredDocument {
         id: row.get(0)?,
         path: row.get(1)?,
@@ -42,8 +56,14 @@ pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument>
         },
         is_lossy: row.get(6)?,
         has_ldmd: row.get(7)?,
+        checksums: Checksums::stored(row.get_ref(8)?.as_blob_or_null()?),
     })
 }
+
+/// The row of the document at this path is not what was written.
+#[derive(Debug, thiserror::Error)]
+#[error("the row of {0} is not what was written")]
+pub(super) struct RowDamaged(String);
 
 /// What a document's name stands for.
 #[derive(Debug)]
@@ -110,6 +130,8 @@ pub struct Snapshot {
     generation: u64,
     identity: String,
     has_current_parser: bool,
+    /// The ids of documents whose bytes were found to have their hash.
+    checked: Mutex<HashSet<i64>>,
     /// When the statement that runs began.
     statement_began: Arc<Mutex<Instant>>,
     /// Keeps writers away, where nothing else would.
@@ -120,11 +142,16 @@ impl Snapshot {
     /// Opens the store at `path` and pins its newest generation. A store of an older schema is migrated
     /// first.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_locked(path, None)
+    }
+
+    /// Likewise, under the writer's `lock` where the caller holds it.
+    pub(in crate::store) fn open_locked(path: &Path, lock: Option<&File>) -> Result<Self> {
         if peek(path)? == Header::Absent {
             return Err(not_found(path));
         }
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
-        match Self::open_current(&path)? {
+        match Self::open_current(&path, lock)? {
             Some(snapshot) => Ok(snapshot),
             None => {
                 let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
@@ -132,16 +159,17 @@ impl Snapshot {
                 migrated.map_err(|error| {
                     error.with_hint("it is of an older version, and brought to this one first")
                 })?;
-                Self::open_current(&path)?.ok_or_else(|| corrupt(&path, "it stays as old as it is"))
+                Self::open_current(&path, lock)?
+                    .ok_or_else(|| corrupt(&path, "it stays as old as it is"))
             }
         }
     }
 
     /// Likewise; `None` where the store must be migrated first.
-    fn open_current(path: &Path) -> Result<Option<Self>> {
+    fn open_current(path: &Path, held: Option<&File>) -> Result<Option<Self>> {
         let path = path.to_owned();
         let file = FileIdentity::of(&path);
-        let (mut connection, lock) = connect_for_reading(&path)?;
+        let (mut connection, lock) = connect_for_reading(&path, held)?;
         let statement_began = Arc::new(Mutex::new(Instant::now()));
         let began = Arc::clone(&statement_began);
         let most = Duration::from_secs(limits::QUERY_SECONDS as u64);
@@ -162,46 +190,21 @@ impl Snapshot {
             generation: 0,
             identity: String::new(),
             has_current_parser: false,
+            checked: Mutex::default(),
             statement_began,
             path,
             lock,
         };
-        let known = (
-            snapshot.meta("generation")?,
-            snapshot.meta("root")?,
-            snapshot.meta("options")?,
-            snapshot.meta("identity")?,
-        );
+        let known = meta::read(&snapshot.path, &snapshot.statement())?;
         // A first ingest that was killed leaves a store that nothing is known of yet.
-        if let (None, None, None, None) = known {
-            return Err(not_found(&snapshot.path));
-        }
-        let (
-            Some(Value::Integer(generation)),
-            Some(Value::Text(root)),
-            Some(Value::Text(options)),
-            Some(Value::Text(identity)),
-        ) = known
-        else {
-            return Err(corrupt(&snapshot.path, "what it says of itself cannot be read"));
-        };
-        let parser_version = snapshot.meta("parser_version")?;
-        snapshot.identity = identity;
-        snapshot.has_current_parser = parser_version == Some(Value::Integer(PARSER_VERSION));
-        snapshot.generation = generation.unsigned_abs();
-        snapshot.root = root_folder(&snapshot.path, &root);
-        snapshot.options = serde_json::from_str(&options)
-            .map(IngestOptions::within_limits)
-            .map_err(|_| corrupt(&snapshot.path, "its options cannot be read"))?;
+        let Some(known) = known else { return Err(not_found(&snapshot.path)) };
+        snapshot.identity = known.identity;
+        snapshot.has_current_parser = known.parser_version == Some(PARSER_VERSION);
+        snapshot.generation = known.generation;
+        snapshot.root = root_folder(&snapshot.path, &known.root);
+        // Whoever writes is told of options that are lost; nothing that is read depends on them.
+        snapshot.options = known.options.unwrap_or_default();
         Ok(Some(snapshot))
-    }
-
-    fn meta(&self, key: &str) -> Result<Option<Value>> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT value FROM meta WHERE key = ?1")
-                .and_then(|mut meta| meta.query_row([key], |row| row.get(0)).optional()),
-        )
     }
 
     /// Lets go of the generation, which a writer would otherwise have to keep; before the next question
@@ -222,7 +225,7 @@ impl Snapshot {
             return Ok(false);
         }
         self.wrap(self.statement().execute_batch("BEGIN"))?;
-        let generation = self.meta("generation")?;
+        let generation: Option<Value> = self.wrap(meta::value(&self.statement(), "generation"))?;
         Ok(
             matches!(generation, Some(Value::Integer(number)) if number.unsigned_abs() == self.generation),
         )
@@ -277,6 +280,15 @@ impl Snapshot {
         &self.identity
     }
 
+    /// The highest id of a document; 0 where there is none.
+    pub(in crate::store) fn highest_id(&self) -> Result<i64> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT coalesce(max(id), 0) FROM document")
+                .and_then(|mut highest| highest.query_row([], |row| row.get(0))),
+        )
+    }
+
     /// The documents with ids above `id`, in the order of their ids.
     pub fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
         let statement =
@@ -313,11 +325,18 @@ impl Snapshot {
 
     /// The tags of a document, case-folded.
     pub fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
-        self.wrap(
+        let tags: Vec<String> = self.wrap(
             self.statement()
                 .prepare_cached("SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag")
                 .and_then(|mut tags| tags.query_map([document.id], |row| row.get(0))?.collect()),
-        )
+        )?;
+        let is_whole = document.checksums.is(Part::Tags, || checksums::list(&tags));
+        if is_whole { Ok(tags) } else { Err(self.damaged(document, "tags")) }
+    }
+
+    /// What is said of a part of a document that is not what was written.
+    pub(super) fn damaged(&self, document: &StoredDocument, part: &str) -> Error {
+        corrupt(&self.path, &format!("the {part} of {} are not what was written", document.path))
     }
 
     /// The keys and values of a document's front matter, where it has any that can be read.
@@ -329,6 +348,10 @@ impl Snapshot {
                     values.query_row([document.id], |row| row.get(0)).optional()
                 }),
         )?;
+        let checksum = || checksums::optional(value.as_ref().map(String::as_bytes));
+        if !document.checksums.is(Part::FrontMatter, checksum) {
+            return Err(self.damaged(document, "values of the front matter"));
+        }
         Ok(value.and_then(|value| serde_json::from_str(&value).ok()))
     }
 
@@ -360,11 +383,26 @@ impl Snapshot {
         let statement = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path > ?1 ORDER BY path LIMIT ?2"
         );
-        self.wrap(self.statement().prepare_cached(&statement).and_then(|mut statement| {
-            statement
-                .query_map(params![after.unwrap_or_default(), sql(count)], stored_document)?
-                .collect()
-        }))
+        let connection = self.statement();
+        let documents: Vec<StoredDocument> =
+            self.wrap(connection.prepare_cached(&statement).and_then(|mut statement| {
+                statement
+                    .query_map(params![after.unwrap_or_default(), sql(count)], stored_document)?
+                    .collect()
+            }))?;
+        // The index on paths and the table must agree; only damage makes them differ.
+        if after.is_none() && documents.len() < count {
+            let statement = "SELECT count(*) FROM document NOT INDEXED";
+            let in_table: i64 = self.wrap(
+                connection
+                    .prepare_cached(statement)
+                    .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
+            )?;
+            if in_table != sql(documents.len()) {
+                return Err(corrupt(&self.path, "the list of documents is not complete"));
+            }
+        }
+        Ok(documents)
     }
 
     /// The documents below `folder`, in path order.
@@ -484,21 +522,25 @@ impl Snapshot {
         )
     }
 
-    /// The packed row that `statement` gives of a document.
+    /// The packed row of a document that `statement` gives, which is `part`.
     pub(super) fn packed_row(
         &self,
         statement: &str,
         document: &StoredDocument,
+        part: Part,
     ) -> Result<Option<Vec<u8>>> {
-        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
-            statement.query_row([document.id], |row| row.get(0)).optional()
-        }))
+        let packed: Option<Vec<u8>> =
+            self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+                statement.query_row([document.id], |row| row.get(0)).optional()
+            }))?;
+        let is_whole = document.checksums.is(part, || checksums::optional(packed.as_deref()));
+        if is_whole { Ok(packed) } else { Err(self.damaged(document, "packed rows")) }
     }
 
     /// The structure of a document.
     pub fn outline(&self, document: &StoredDocument) -> Result<Outline> {
         let statement = "SELECT packed FROM outline WHERE document_id = ?1";
-        self.unpacked(document, self.packed_row(statement, document)?)
+        self.unpacked(document, self.packed_row(statement, document, Part::Outline)?)
     }
 
     /// The structures of documents, in their order.
@@ -511,8 +553,14 @@ impl Snapshot {
             self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
                 statement.query_map([ids], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
             }))?;
-        let outline =
-            |document: &StoredDocument| self.unpacked(document, packed.remove(&document.id));
+        let outline = |document: &StoredDocument| {
+            let packed = packed.remove(&document.id);
+            let checksum = || checksums::optional(packed.as_deref());
+            if !document.checksums.is(Part::Outline, checksum) {
+                return Err(self.damaged(document, "packed rows"));
+            }
+            self.unpacked(document, packed)
+        };
         documents.iter().map(outline).collect()
     }
 
@@ -573,14 +621,39 @@ impl Snapshot {
         }))
     }
 
-    /// The bytes of a document within `span`, clipped to the document.
+    /// The bytes of a document within `span`, clipped to the document. All bytes of the document are compared
+    /// with its hash when it is first read.
     pub fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
+        let span = clip(span, self.length(document)?);
+        if self.checked_documents().contains(&document.id) {
+            return self.unchecked_content(document, span);
+        }
+        let mut hasher = blake3::Hasher::new();
+        let mut content = Vec::with_capacity(span.len());
         let length = self.length(document)?;
-        let span = clip(span, length);
+        for start in (0..length).step_by(limits::CHECK_BYTES) {
+            let piece = ByteSpan::new(start, length.min(start + limits::CHECK_BYTES));
+            let bytes = self.unchecked_content(document, piece)?;
+            hasher.update(&bytes);
+            let from = span.start.clamp(piece.start, piece.end) - start;
+            let to = span.end.clamp(piece.start, piece.end) - start;
+            content.extend_from_slice(bytes.get(from..to).unwrap_or_default());
+        }
+        if *hasher.finalize().as_bytes() != document.hash {
+            return Err(self.damaged(document, "bytes"));
+        }
+        self.checked_documents().insert(document.id);
+        Ok(content)
+    }
+
+    fn checked_documents(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unchecked_content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
+        let length = self.length(document)?;
         let packed = self.wrap(content::read(&self.statement(), document.id, length, span))?;
-        packed.unpack().ok_or_else(|| {
-            corrupt(&self.path, &format!("the bytes of {} cannot be read", document.path))
-        })
+        packed.unpack().ok_or_else(|| self.damaged(document, "bytes"))
     }
 
     /// The length of a document, which decides how much is read.
@@ -603,9 +676,9 @@ impl Snapshot {
             packed.push(self.wrap(content::read(&connection, document.id, length, span))?);
         }
         Ok(packed.into_iter().zip(documents).map(|(packed, document)| {
-            packed.unpack().ok_or_else(|| {
-                corrupt(&self.path, &format!("the bytes of {} cannot be read", document.path))
-            })
+            let bytes = packed.unpack();
+            let bytes = bytes.filter(|bytes| *blake3::hash(bytes).as_bytes() == document.hash);
+            bytes.ok_or_else(|| self.damaged(document, "bytes"))
         }))
     }
 
@@ -644,8 +717,9 @@ impl Snapshot {
 
 /// Connects for reading. On media that cannot be written, and on a full disk, SQLite cannot make the
 /// index of its log; the file is then read as one that nobody changes, which its log, if any, would
-/// belie. A disk may have room again at any time: there a lock keeps it true.
-pub(super) fn connect_for_reading(path: &Path) -> Result<(Connection, Option<File>)> {
+/// belie. A disk may have room again at any time: there a lock keeps it true, the one that is `held` or one
+/// of its own.
+fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, Option<File>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = connect(path, path, flags)?;
     let probe = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
@@ -654,8 +728,14 @@ pub(super) fn connect_for_reading(path: &Path) -> Result<(Connection, Option<Fil
         error.sqlite_error_code(),
         Some(rusqlite::ffi::ErrorCode::CannotOpen | rusqlite::ffi::ErrorCode::ReadOnly)
     );
-    let lock = match File::open(lock_path(path)) {
-        Ok(lock) if has_no_room(&error) && lock.try_lock_shared().is_ok() => Some(lock),
+    let lock = match held {
+        Some(held) => held.try_clone(),
+        None => File::open(lock_path(path)),
+    };
+    let lock = match lock {
+        Ok(lock) if has_no_room(&error) && (held.is_some() || lock.try_lock_shared().is_ok()) => {
+            Some(lock)
+        }
         _ if is_unwritable => None,
         _ => return Err(store_error(path, error)),
     };

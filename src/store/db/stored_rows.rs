@@ -6,7 +6,7 @@
 use rusqlite::{OptionalExtension as _, Row};
 
 use super::derived::{DerivedRows, StoredDiagnostic, counts};
-use super::snapshot::{Snapshot, stored_document};
+use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, unchecked_document};
 use super::{content, markup_codec, name_key, outline_codec, sql, title_keys, without_extension};
 use crate::error::Result;
 use crate::limits;
@@ -22,7 +22,7 @@ pub(in crate::store) struct StoredRows {
     pub(in crate::store) document: StoredDocument,
     /// What was made of its bytes.
     pub(in crate::store) derived: DerivedRows,
-    seal: Option<Vec<u8>>,
+    checksums: Option<Vec<u8>>,
     packed: content::PackedSpan,
     has_all_chunks: bool,
 }
@@ -43,10 +43,29 @@ impl Snapshot {
         )
     }
 
+    /// The document with that id, whatever its row holds.
+    pub(in crate::store) fn unchecked(&self, id: i64) -> Result<Option<StoredDocument>> {
+        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id = ?1");
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_row([id], unchecked_document).optional()),
+        )
+    }
+
+    /// The paths of all documents, whatever their rows hold.
+    pub(crate) fn paths(&self) -> Result<Vec<String>> {
+        self.wrap(
+            self.long_statement()
+                .prepare("SELECT path FROM document ORDER BY path")
+                .and_then(|mut paths| paths.query_map([], |row| row.get(0))?.collect()),
+        )
+    }
+
     /// All rows of a document; a row larger than any that is written counts for none.
     pub(in crate::store) fn rows(&self, id: i64) -> Result<Option<StoredRows>> {
         let statement = "SELECT d.id, d.path, d.hash, d.size, d.mtime_ns, d.ctime_ns, d.lossy, \
-             d.ldmd, d.name_key, d.lines, d.words, d.sections, d.blocks, d.links, d.seal, \
+             d.ldmd, d.seal, d.name_key, d.lines, d.words, d.sections, d.blocks, d.links, \
              iif(octet_length(o.packed) <= ?2, o.packed, NULL), \
              iif(octet_length(t.keys) <= ?2, t.keys, NULL), \
              iif(octet_length(m.packed) <= ?2, m.packed, NULL), \
@@ -59,10 +78,12 @@ impl Snapshot {
         let connection = self.statement();
         let most = sql(limits::MAX_ROW_BYTES);
         let read = connection.prepare_cached(statement).and_then(|mut rows| {
-            rows.query_row([id, most], |row| Ok((stored_document(row)?, row.get(14)?, part(row)?)))
-                .optional()
+            rows.query_row([id, most], |row| {
+                Ok((unchecked_document(row)?, row.get(8)?, part(row)?))
+            })
+            .optional()
         });
-        let Some((document, seal, mut derived)) = self.wrap(read)? else { return Ok(None) };
+        let Some((document, checksums, mut derived)) = self.wrap(read)? else { return Ok(None) };
         let texts = |statement: &str| {
             connection
                 .prepare_cached(statement)?
@@ -86,7 +107,7 @@ impl Snapshot {
         let packed = self.wrap(content::read(&connection, id, length, span))?;
         let chunks = self.wrap(content::stored_chunk_count(&connection, id))?;
         let has_all_chunks = chunks == sql(content::chunk_count(length));
-        Ok(Some(StoredRows { document, derived, seal, packed, has_all_chunks }))
+        Ok(Some(StoredRows { document, derived, checksums, packed, has_all_chunks }))
     }
 }
 
@@ -97,8 +118,8 @@ fn part(row: &Row<'_>) -> rusqlite::Result<DerivedRows> {
         hash: row.get(2)?,
         is_lossy: row.get(6)?,
         has_markup: row.get(7)?,
-        name_key: row.get(8)?,
-        counts: [row.get(9)?, row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?],
+        name_key: row.get(9)?,
+        counts: [row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?, row.get(14)?],
         outline: row.get(15)?,
         title_keys: row.get(16)?,
         markup: row.get(17)?,
@@ -126,15 +147,21 @@ impl StoredRows {
         }
     }
 
-    /// Whether the program that wrote the document sealed its rows.
-    pub(in crate::store) fn is_sealed(&self) -> bool {
-        self.seal.is_some()
+    /// Whether the program that wrote the document gave its rows checksums.
+    pub(in crate::store) fn has_checksums(&self) -> bool {
+        self.checksums.is_some()
+    }
+
+    /// Whether these are the checksums of the rows, as this program or an older one writes them.
+    fn are_checksums(&self, stored: &[u8]) -> bool {
+        let rows = &self.derived;
+        stored == rows.checksums(self.document.state.size).bytes() || stored == rows.whole_hash()
     }
 
     /// What the rows say, else what is wrong with them as those of a document with these bytes.
     pub(in crate::store) fn decode(&self, bytes: &[u8]) -> std::result::Result<Decoded, String> {
         let rows = &self.derived;
-        if self.seal.as_ref().is_some_and(|seal| *seal != rows.seal()) {
+        if self.checksums.as_ref().is_some_and(|stored| !self.are_checksums(stored)) {
             return Err("its rows are not those that were written".to_owned());
         }
         let is_kept = |is_so: bool, what: &str| {

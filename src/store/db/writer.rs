@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
+use super::checksums::Checksums;
 use super::derived::DerivedRows;
 use super::migrate::{Migrated, migrate};
-use super::snapshot::{DOCUMENT_COLUMNS, root_folder, stored_document};
+use super::snapshot::{DOCUMENT_COLUMNS, root_folder, unchecked_document};
 use super::{
-    Header, PARSER_VERSION, beside, connect, content, file_name, lock_path, meta_seal, peek,
+    Header, PARSER_VERSION, beside, connect, content, corrupt, file_name, lock_path, meta, peek,
     schema, sql, store_error,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -30,7 +31,7 @@ pub(in crate::store) struct PackedRows {
     state: FileState,
     chunks: Vec<Vec<u8>>,
     derived: DerivedRows,
-    seal: [u8; 32],
+    checksums: Checksums,
     link_keys: Vec<i64>,
     name_keys: Vec<i64>,
 }
@@ -65,7 +66,7 @@ impl RowPacker {
         Ok(PackedRows {
             state: new.state,
             chunks,
-            seal: derived.seal(),
+            checksums: derived.checksums(new.state.size),
             link_keys: new.links.link_keys(&new.path),
             name_keys: new.links.name_keys(),
             derived,
@@ -103,6 +104,7 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
                     format!("{}: the store cannot be written: {error}", file_name(path)),
                 )
             }
+            std::io::ErrorKind::IsADirectory => corrupt(path, "a folder is where its lock belongs"),
             _ => Error::io(&lock_path, error),
         })?;
     loop {
@@ -135,6 +137,8 @@ pub(in crate::store) struct RowWriter {
     name_keys: Vec<(i64, i64)>,
     is_dirty: bool,
     has_written: bool,
+    /// Whether the options of the last ingest cannot be read.
+    pub(in crate::store) has_lost_options: bool,
     /// What opening it did to a store of an older schema.
     pub(in crate::store) migrated: Option<Migrated>,
     // Held until the connection is closed.
@@ -165,7 +169,10 @@ impl RowWriter {
         connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
         connection.pragma_update(None, "cache_size", CACHE_KIBIBYTES).map_err(wrap)?;
         let migrated = migrate(path, &mut connection, schema::MIGRATIONS)?;
+        // Nothing is written over a store that has lost what it says of itself.
+        let meta = meta::read(path, &connection)?;
         Ok(Self {
+            has_lost_options: meta.is_some_and(|meta| meta.options.is_none()),
             connection,
             path: path.to_owned(),
             link_keys: Vec::new(),
@@ -200,11 +207,7 @@ impl RowWriter {
     }
 
     fn meta<T: rusqlite::types::FromSql>(&self, key: &str) -> Result<Option<T>> {
-        self.wrap(
-            self.connection
-                .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
-                .optional(),
-        )
+        self.wrap(meta::value(&self.connection, key))
     }
 
     fn set_meta(&self, key: &str, value: impl rusqlite::ToSql) -> Result<()> {
@@ -223,10 +226,10 @@ impl RowWriter {
         self.commit()
     }
 
-    /// Seals what [`meta_seal`] covers.
-    fn seal_meta(&self) -> Result<()> {
-        let seal = self.wrap(meta_seal(&self.connection))?;
-        self.set_meta("seal", seal)
+    /// Writes the checksum of what the store says of itself.
+    fn write_meta_checksum(&self) -> Result<()> {
+        let checksum = self.wrap(meta::stored_checksum(&self.connection))?;
+        self.set_meta("seal", checksum)
     }
 
     /// The folder that document paths are relative to, once one is set.
@@ -244,15 +247,13 @@ impl RowWriter {
         }
         self.set_meta("root", root)?;
         self.set_meta("options", serde_json::to_string(options).unwrap_or_default())?;
-        self.seal_meta()?;
+        self.write_meta_checksum()?;
         self.commit()
     }
 
     /// What the last ingest took, once there was one.
     pub(in crate::store) fn options(&self) -> Result<Option<IngestOptions>> {
-        let options: Option<IngestOptions> =
-            self.meta::<String>("options")?.and_then(|text| serde_json::from_str(&text).ok());
-        Ok(options.map(IngestOptions::within_limits))
+        self.wrap(meta::options(&self.connection))
     }
 
     /// Whether the documents were parsed as this program parses.
@@ -265,13 +266,13 @@ impl RowWriter {
         Ok(self.meta::<i64>("generation")?.map_or(0, i64::unsigned_abs))
     }
 
-    /// All documents.
+    /// All documents, whatever their rows hold: an ingest takes anew what is not as its file is.
     pub(in crate::store) fn documents(&self) -> Result<Vec<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document");
         self.wrap(
             self.connection
                 .prepare(&statement)
-                .and_then(|mut statement| statement.query_map([], stored_document)?.collect()),
+                .and_then(|mut statement| statement.query_map([], unchecked_document)?.collect()),
         )
     }
 
@@ -313,7 +314,7 @@ impl RowWriter {
     pub(in crate::store) fn set_current_parser(&mut self) -> Result<()> {
         self.begin()?;
         self.set_meta("parser_version", PARSER_VERSION)?;
-        self.seal_meta()?;
+        self.write_meta_checksum()?;
         self.commit()
     }
 
@@ -371,7 +372,7 @@ impl RowWriter {
             derived.is_lossy,
             derived.has_markup,
             generation + 1,
-            document.seal,
+            document.checksums.bytes(),
         ])?;
         let id = self.connection.last_insert_rowid();
         content::write(&self.connection, id, &document.chunks)?;

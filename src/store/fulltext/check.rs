@@ -5,7 +5,7 @@
 //! Invariant: an index without fault holds the rows that were committed with its stamp.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tantivy::index::SegmentComponent;
 use tantivy::{Index, SegmentMeta};
@@ -14,6 +14,7 @@ use super::reader::places;
 use super::schema::{open, schema};
 use super::trigram_component::{self, EXTENSION};
 use super::{Place, Stamp, Unusable, Usable, guarded, stamp_of};
+use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::store::fault::Tally;
 
@@ -65,6 +66,30 @@ pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
         }
         Ok(Inspection { stamp, places: tallies })
     })
+}
+
+/// Compares the smallest files of an index with their checksums, up to [`limits::INDEX_CHECK_BYTES`]: all of a
+/// small index, and of a large one the files by which the others are read.
+pub(super) fn check_small_files(index: &Index, folder: &Path) -> Usable<()> {
+    if index.schema() != schema().0 {
+        return Err(Unusable::Foreign);
+    }
+    let named = index.load_metas()?.list_segment_files().into_iter();
+    let mut files: Vec<(u64, PathBuf)> =
+        named.filter_map(|path| Some((folder.join(&path).metadata().ok()?.len(), path))).collect();
+    files.sort_unstable();
+    let mut bytes = 0;
+    for (size, path) in files {
+        bytes += size;
+        if bytes > limits::INDEX_CHECK_BYTES as u64 {
+            break;
+        }
+        let is_whole = index.directory().validate_checksum(&path);
+        if !is_whole.is_ok_and(|is_whole| is_whole) {
+            return Err(damaged(&path.display().to_string()));
+        }
+    }
+    Ok(())
 }
 
 /// The places of all rows, which must be as many as the segments are said to have.

@@ -14,8 +14,8 @@ use tantivy::directory::{
     DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
 
-/// A folder whose readers do without locks where no lock file can be written: nobody can write
-/// anything else there either.
+/// A folder whose readers do without locks where no lock file can be written, as on a full disk: nobody can
+/// write anything else there either.
 #[derive(Clone, Debug)]
 pub(super) struct IndexFolder {
     inner: MmapDirectory,
@@ -68,7 +68,9 @@ impl Directory for IndexFolder {
                 if lock.is_blocking
                     && matches!(
                         error.kind(),
-                        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
+                        io::ErrorKind::ReadOnlyFilesystem
+                            | io::ErrorKind::PermissionDenied
+                            | io::ErrorKind::StorageFull
                     ) =>
             {
                 Ok(DirectoryLock::from(Box::new(())))

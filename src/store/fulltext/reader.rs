@@ -11,6 +11,7 @@ use tantivy::columnar::Column;
 use tantivy::query::AllQuery;
 use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader};
 
+use super::check::check_small_files;
 use super::document::DocumentText;
 use super::flight::Flight;
 use super::query::WordQuery;
@@ -47,6 +48,7 @@ impl Reader {
             let mut stamp = stamp_of(&index)?;
             loop {
                 failpoint!(INDEX_STAMP_READ);
+                check_small_files(&index, folder)?;
                 let reader = Self::of(&index, stamp)?;
                 // A writer may have committed between the two: the stamp must be that of what is read.
                 stamp = stamp_of(&index)?;

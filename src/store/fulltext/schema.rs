@@ -140,7 +140,11 @@ pub(super) fn fingerprint() -> String {
 
 /// Opens the index in `folder`.
 pub(super) fn open(folder: &Path) -> Usable<Index> {
-    let mut index = Index::open(IndexFolder::open(folder).map_err(|_| Unusable::Missing)?)?;
+    let directory = IndexFolder::open(folder).map_err(|_| match folder.symlink_metadata() {
+        Ok(_) => Unusable::Damaged("what is in the place of its folder is none".to_owned()),
+        Err(_) => Unusable::Missing,
+    })?;
+    let mut index = Index::open(directory)?;
     index.set_tokenizers(tokenizers());
     index.register_plugin(Arc::new(TrigramComponent));
     Ok(index)

@@ -1,0 +1,380 @@
+//! The pages of a database file, read without SQLite.
+//!
+//! SQLite finds a row by way of its schema and the pages above it; where one of those is damaged it loses
+//! every row below, whole as they are. Here each page is read by itself, as the file format describes it
+//! (sqlite.org/fileformat.html, sections 1.5 to 2.1). Invariant: any bytes are read without a panic and within
+//! bounded memory, and nothing that is read is believed: who asks proves it.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use super::header;
+use crate::error::{Error, Result};
+use crate::limits;
+
+/// The most columns of a record that are looked at: more than any table has.
+const MAX_COLUMNS: usize = 64;
+
+/// A database file.
+#[derive(Debug)]
+pub(super) struct Pages {
+    file: File,
+    /// Bytes of a page.
+    bytes: usize,
+    /// How many there are; the first is number 1.
+    count: u32,
+}
+
+/// A kind of tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tree {
+    /// Rows by their ids.
+    Table,
+    /// Rows by their values.
+    Index,
+}
+
+/// Where a record is, and what its columns are.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) tree: Tree,
+    /// The id of a row of a table. Where its page is damaged there are several that it may be.
+    pub(super) ids: Vec<i64>,
+    /// SQLite's serial types of the columns.
+    pub(super) types: Vec<u64>,
+    /// Where the record begins.
+    pub(super) place: RecordPlace,
+}
+
+/// Where a record begins, and how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RecordPlace {
+    page: u32,
+    offset: u16,
+    /// Bytes of its header, which precedes its values.
+    header: u16,
+    /// Bytes in all.
+    length: u32,
+    is_index: bool,
+}
+
+/// A value of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field<'a> {
+    Null,
+    Integer(i64),
+    Text(&'a [u8]),
+    Blob(&'a [u8]),
+    Real,
+}
+
+impl Pages {
+    /// Opens the database file at `path`.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let wrap = |error| Error::io(path, error);
+        let mut file = File::open(path).map_err(wrap)?;
+        let mut start = Vec::with_capacity(header::LENGTH);
+        (&mut file).take(header::LENGTH as u64).read_to_end(&mut start).map_err(wrap)?;
+        let bytes = header::page_bytes(&start).unwrap_or(header::PAGE_BYTES);
+        let length = file.metadata().map_err(wrap)?.len();
+        let count = u32::try_from(length.div_ceil(bytes as u64)).unwrap_or(u32::MAX - 1);
+        Ok(Self { file, bytes, count })
+    }
+
+    /// The numbers of all pages.
+    pub(super) fn numbers(&self) -> std::ops::RangeInclusive<u32> {
+        1..=self.count
+    }
+
+    /// A page; what the file ends before is zero.
+    pub(super) fn page(&self, number: u32) -> Option<Vec<u8>> {
+        if !self.numbers().contains(&number) {
+            return None;
+        }
+        let mut page = Vec::with_capacity(self.bytes);
+        let start = u64::from(number - 1) * self.bytes as u64;
+        (&self.file).seek(SeekFrom::Start(start)).ok()?;
+        (&self.file).take(self.bytes as u64).read_to_end(&mut page).ok()?;
+        page.resize(self.bytes, 0);
+        Some(page)
+    }
+
+    /// The pages that nothing is on any more; none where their list does not add up.
+    pub(super) fn free(&self) -> HashSet<u32> {
+        let first = self.page(1).unwrap_or_default();
+        let (mut trunk, told) = (number(&first, 32).unwrap_or(0), number(&first, 36).unwrap_or(0));
+        let mut free = HashSet::new();
+        while trunk != 0 {
+            let Some(page) = self.page(trunk).filter(|_| free.insert(trunk)) else { break };
+            let count = number(&page, 4).unwrap_or(0) as usize;
+            let leaves =
+                (0..count.min(self.bytes / 4)).filter_map(|leaf| number(&page, 8 + 4 * leaf));
+            free.extend(leaves);
+            trunk = number(&page, 0).unwrap_or(0);
+        }
+        if free.len() != told as usize || !free.iter().all(|page| self.numbers().contains(page)) {
+            free.clear();
+        }
+        free
+    }
+
+    /// The pages that a record goes on with.
+    pub(super) fn overflow(&self, place: RecordPlace, page: &[u8]) -> Vec<u32> {
+        let length = usize::try_from(place.length).unwrap_or(0);
+        let local = self.local(length, place.is_index);
+        let count = (length - local).div_ceil(self.bytes - 4);
+        let mut pages = Vec::new();
+        let mut next = number(page, usize::from(place.offset) + local).filter(|_| count > 0);
+        while let Some(page) = next.filter(|_| pages.len() < count) {
+            pages.push(page);
+            next = self.page(page).and_then(|page| number(&page, 0));
+        }
+        pages
+    }
+
+    /// The records that a page lists; none of a page above the leaves of a table, and `None` where it is no
+    /// page of a tree that adds up.
+    pub(super) fn records(&self, number: u32, page: &[u8]) -> Option<Vec<Record>> {
+        let start = if number == 1 { header::LENGTH } else { 0 };
+        let (tree, is_leaf) = match page.get(start)? {
+            13 => (Tree::Table, true),
+            10 => (Tree::Index, true),
+            2 => (Tree::Index, false),
+            5 if self.is_interior(page, start) => return Some(Vec::new()),
+            _ => return None,
+        };
+        let first = start + if is_leaf { 8 } else { 12 };
+        self.listed(number, &Cells { page, start, first, tree, is_leaf })
+    }
+
+    /// Whether a page above the leaves of a table has pointers to pages that there are.
+    fn is_interior(&self, page: &[u8], start: usize) -> bool {
+        number(page, start + 8).is_some_and(|right| self.numbers().contains(&right))
+    }
+
+    /// The records that a page lists, if they and what is free fill it exactly.
+    fn listed(&self, number: u32, cells: &Cells<'_>) -> Option<Vec<Record>> {
+        let &Cells { page, start, first, .. } = cells;
+        let count = short(page, start + 3)?;
+        let content = match short(page, start + 5)? {
+            0 => 1 << 16,
+            content => content,
+        };
+        let mut used = content.checked_sub(first + 2 * count)?;
+        let mut records = Vec::with_capacity(count);
+        for cell in 0..count {
+            let at = short(page, first + 2 * cell).filter(|at| *at >= content)?;
+            let (record, size) = self.cell(number, cells, at)?;
+            used += size;
+            records.push(record);
+        }
+        // Free blocks are linked in ascending order; fragments are too small for a link.
+        let mut block = short(page, start + 1)?;
+        while block != 0 {
+            used += short(page, block + 2)?;
+            block = short(page, block).filter(|next| *next == 0 || *next > block)?;
+        }
+        used += usize::from(*page.get(start + 7)?);
+        (first + 2 * count + used == page.len()).then_some(records)
+    }
+
+    /// The record of the cell at `at`, and the bytes that the cell takes on the page.
+    fn cell(&self, number: u32, cells: &Cells<'_>, at: usize) -> Option<(Record, usize)> {
+        let page = cells.page;
+        let mut offset = at + if cells.is_leaf { 0 } else { 4 };
+        let (length, size) = varint(page, offset)?;
+        offset += size;
+        let mut ids = Vec::new();
+        if cells.tree == Tree::Table {
+            let (id, size) = varint(page, offset)?;
+            offset += size;
+            ids.push(id.cast_signed());
+        }
+        let (types, header, told) = record_header(page, offset)?;
+        let is_index = cells.tree == Tree::Index;
+        let local = self.local(usize::try_from(length).ok()?, is_index);
+        let overflow = if local as u64 == length { 0 } else { 4 };
+        let place = RecordPlace {
+            page: number,
+            offset: u16::try_from(offset).ok()?,
+            header: u16::try_from(header).ok()?,
+            length: u32::try_from(length).ok().filter(|_| told == length)?,
+            is_index,
+        };
+        // A cell takes as many bytes as a free block at least.
+        let size = (offset + local + overflow - at).max(4);
+        (at + size <= page.len()).then_some((Record { tree: cells.tree, ids, types, place }, size))
+    }
+
+    /// All that may be records on a page that does not add up.
+    pub(super) fn records_anywhere(&self, number: u32, page: &[u8]) -> Vec<Record> {
+        let mut records = Vec::new();
+        for offset in 0..page.len() {
+            let Some((types, header, length)) = record_header(page, offset) else { continue };
+            let (Ok(start), Ok(header), Ok(length)) =
+                (u16::try_from(offset), u16::try_from(header), u32::try_from(length))
+            else {
+                continue;
+            };
+            // The id of a row ends where its record begins.
+            let begins = (1..=9).filter_map(|size| offset.checked_sub(size));
+            let ids = begins.filter_map(|begin| {
+                let (id, size) = varint(page, begin)?;
+                (begin + size == offset).then_some(id.cast_signed())
+            });
+            let ids: Vec<i64> = ids.collect();
+            for tree in [Tree::Table, Tree::Index] {
+                let is_index = tree == Tree::Index;
+                let place = RecordPlace { page: number, offset: start, header, length, is_index };
+                let ids = if is_index { Vec::new() } else { ids.clone() };
+                records.push(Record { tree, ids, types: types.clone(), place });
+            }
+        }
+        records
+    }
+
+    /// How many bytes of a record of so many are on its own page.
+    fn local(&self, length: usize, is_index: bool) -> usize {
+        let most = if is_index { (self.bytes - 12) * 64 / 255 - 23 } else { self.bytes - 35 };
+        if length <= most {
+            return length;
+        }
+        let least = (self.bytes - 12) * 32 / 255 - 23;
+        let local = least + (length - least) % (self.bytes - 4);
+        if local <= most { local } else { least }
+    }
+
+    /// The bytes of a record. Where `is_in_sequence`, pages that go on with it are taken to follow each other,
+    /// whatever they say of themselves.
+    pub(super) fn payload(&self, place: RecordPlace, is_in_sequence: bool) -> Option<Vec<u8>> {
+        let length =
+            usize::try_from(place.length).ok().filter(|it| *it <= limits::MAX_ROW_BYTES)?;
+        let page = self.page(place.page)?;
+        let start = usize::from(place.offset);
+        let local = self.local(length, place.is_index);
+        let mut payload = page.get(start..start + local)?.to_vec();
+        let mut next = if local < length { number(&page, start + local)? } else { 0 };
+        while payload.len() < length {
+            let page = self.page(next)?;
+            let rest = (length - payload.len()).min(self.bytes - 4);
+            payload.extend_from_slice(page.get(4..4 + rest)?);
+            next = if is_in_sequence { next + 1 } else { number(&page, 0)? };
+        }
+        Some(payload)
+    }
+
+    /// The first bytes of a record that are on its own page, given that page: its header, and some values.
+    pub(super) fn beginning<'p>(&self, place: RecordPlace, page: &'p [u8]) -> Option<&'p [u8]> {
+        let local = self.local(usize::try_from(place.length).ok()?, place.is_index);
+        let start = usize::from(place.offset);
+        page.get(start..(start + local).min(page.len()))
+    }
+}
+
+/// A page of cells.
+struct Cells<'a> {
+    page: &'a [u8],
+    /// Where its header begins, and where its pointers to cells do.
+    start: usize,
+    first: usize,
+    tree: Tree,
+    is_leaf: bool,
+}
+
+impl RecordPlace {
+    /// The page.
+    pub(super) fn page(self) -> u32 {
+        self.page
+    }
+
+    /// Bytes of the header of the record.
+    pub(super) fn header(self) -> usize {
+        usize::from(self.header)
+    }
+
+    /// Bytes of the record.
+    pub(super) fn length(self) -> usize {
+        usize::try_from(self.length).unwrap_or(usize::MAX)
+    }
+}
+
+impl Record {
+    /// The value of a column of the record, of which `payload` is the beginning at least.
+    pub(super) fn field<'a>(&self, payload: &'a [u8], column: usize) -> Option<Field<'a>> {
+        let mut start = usize::from(self.place.header);
+        for before in self.types.get(..column)? {
+            start += size_of_type(*before)?;
+        }
+        let kind = *self.types.get(column)?;
+        let bytes = payload.get(start..start + size_of_type(kind)?)?;
+        Some(match kind {
+            0 => Field::Null,
+            7 => Field::Real,
+            8 => Field::Integer(0),
+            9 => Field::Integer(1),
+            1..=6 => {
+                let sign = if bytes.first().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
+                Field::Integer(bytes.iter().fold(sign, |value, byte| value << 8 | i64::from(*byte)))
+            }
+            kind if kind % 2 == 0 => Field::Blob(bytes),
+            _ => Field::Text(bytes),
+        })
+    }
+}
+
+/// The serial types, the bytes of the header, and those of the whole record at `offset`.
+fn record_header(page: &[u8], offset: usize) -> Option<(Vec<u64>, usize, u64)> {
+    let (header, mut at) = varint(page, offset)?;
+    let most = page.len() - offset;
+    let header = usize::try_from(header).ok().filter(|header| (2..=most).contains(header))?;
+    let (mut types, mut length) = (Vec::new(), header as u64);
+    while at < header {
+        let (kind, size) = varint(page, offset + at)?;
+        at += size;
+        length = length.checked_add(size_of_type(kind)? as u64)?;
+        types.push(kind);
+        if types.len() > MAX_COLUMNS {
+            return None;
+        }
+    }
+    (at == header).then_some((types, header, length))
+}
+
+/// The bytes of a value of a serial type; `None` where there is no such type.
+fn size_of_type(kind: u64) -> Option<usize> {
+    match kind {
+        0 | 8 | 9 => Some(0),
+        1..=4 => usize::try_from(kind).ok(),
+        5 => Some(6),
+        6 | 7 => Some(8),
+        10 | 11 => None,
+        kind => usize::try_from((kind - 12) / 2).ok().filter(|size| *size <= limits::MAX_ROW_BYTES),
+    }
+}
+
+/// An integer of one to nine bytes, and how many it has.
+fn varint(bytes: &[u8], offset: usize) -> Option<(u64, usize)> {
+    let mut value = 0_u64;
+    for size in 0..8 {
+        let byte = *bytes.get(offset + size)?;
+        value = value << 7 | u64::from(byte & 0x7f);
+        if byte < 0x80 {
+            return Some((value, size + 1));
+        }
+    }
+    Some((value << 8 | u64::from(*bytes.get(offset + 8)?), 9))
+}
+
+/// Two bytes, big-endian.
+fn short(bytes: &[u8], offset: usize) -> Option<usize> {
+    let bytes = bytes.get(offset..offset.checked_add(2)?)?;
+    Some(usize::from(u16::from_be_bytes(bytes.try_into().ok()?)))
+}
+
+/// Four bytes, big-endian.
+fn number(bytes: &[u8], offset: usize) -> Option<u32> {
+    let bytes = bytes.get(offset..offset.checked_add(4)?)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?))
+}

@@ -1,0 +1,404 @@
+//! Stores with damage of every kind: what the commands say of it, and that `verify --repair` puts it right.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mdsel::error::Result;
+use mdsel::query::search::{FilterRequest, Form, PatternOptions, Query, Surroundings};
+use mdsel::query::{Library, search};
+use mdsel::store::{FullText, Snapshot};
+use serde_json::json;
+
+use crate::harness::{Answer, Place, copy, repeats};
+use crate::verify::{dumped, random, rounds, tampered, verified};
+
+/// Commands that only read.
+const READERS: [&[&str]; 6] = [
+    &["dump"],
+    &["toc"],
+    &["select", "guide.md"],
+    &["search", "install"],
+    &["links", "check"],
+    &["status"],
+];
+
+/// The body of a pack: neither its header, which has the options, nor its hash.
+fn body(pack: &[u8]) -> Vec<u8> {
+    let start = pack.iter().position(|byte| *byte == b'\n').unwrap();
+    let end = pack.windows(5).rposition(|window| window == b"\nEND ").unwrap();
+    pack[start..end].to_vec()
+}
+
+/// Asserts that a command answered, or said that the store is damaged and how to repair it.
+fn assert_answers_or_says(answer: &Answer, what: &str) {
+    assert!(!answer.stderr.contains("panicked"), "{what}: {}", answer.stderr);
+    if answer.status == 2 {
+        assert_eq!(answer.code(), "STORE_CORRUPT", "{what}: {}", answer.stderr);
+        assert!(answer.text().contains("mdsel verify --repair"), "{what}: {}", answer.text());
+    }
+}
+
+/// Asserts that `verify` finds damage, and that `--repair` repairs it without the files.
+fn assert_repaired(place: &Place, before: &[u8], what: &str) {
+    let found = place.run(&["verify"]);
+    assert_ne!(found.status, 0, "{what} is not found");
+    assert_answers_or_says(&found, what);
+    let repaired = place.run(&["verify", "--repair"]);
+    assert_eq!(repaired.status, 0, "{what}: {}", repaired.text());
+    let clean = place.run(&["verify", "--full"]).success().json();
+    assert_eq!(clean, json!({ "findings": [] }), "{what}");
+    assert!(body(&dumped(place)) == body(before), "{what}: documents differ");
+}
+
+/// A copy of a store with its index and without its files.
+fn without_files(place: &Place) -> Place {
+    let other = Place::new();
+    std::fs::copy(place.join(".mdsel.db"), other.join(".mdsel.db")).unwrap();
+    copy(&place.join(".mdsel.db-fts"), &other.join(".mdsel.db-fts"));
+    other
+}
+
+#[test]
+fn text_that_is_not_utf8_is_damage_in_every_column() {
+    let place = Place::with_fixtures();
+    place.write("tag.md", "---\ntags: [a]\ntitle: x\n---\n\n# T\n");
+    place.run(&["ingest"]).success();
+    let before = dumped(&place);
+    let intent = "INSERT INTO edit_intent VALUES (1, 'guide.md', '.mdsel-edit-0', zeroblob(32));";
+    let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    let columns = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
+         WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND c.type IN ('TEXT', '')";
+    let mut columns = store.prepare(columns).unwrap();
+    let columns = columns.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let columns: Vec<(String, String)> = columns.map(|column| column.unwrap()).collect();
+    let mut damages = Vec::new();
+    for (table, column) in columns {
+        let intent = if table == "edit_intent" { intent } else { "" };
+        let which = if table == "meta" && column == "value" {
+            vec!["key = 'root'", "key = 'options'", "key = 'identity'"]
+                .into_iter()
+                .map(str::to_owned)
+                .collect()
+        } else {
+            vec![format!("{column} = (SELECT min({column}) FROM {table})")]
+        };
+        for which in which {
+            let text = format!("CAST(x'ff' || CAST({column} AS BLOB) AS TEXT)");
+            damages.push(format!("{intent} UPDATE {table} SET {column} = {text} WHERE {which}"));
+        }
+    }
+    assert!(damages.len() >= 14, "{damages:?}");
+    for sql in damages {
+        let damaged = Place::new();
+        copy(place.path(), damaged.path());
+        tampered(&damaged, &sql);
+        for reader in READERS {
+            assert_answers_or_says(&damaged.run(reader), &sql);
+        }
+        // An ingest may write what it can read anew, so it gets a store of its own.
+        let ingested = Place::new();
+        copy(damaged.path(), ingested.path());
+        let answer = ingested.run(&["ingest"]);
+        assert_answers_or_says(&answer, &sql);
+        if sql.contains("'options'") {
+            let warnings = answer.success().json()["warnings"].to_string();
+            assert!(warnings.contains("OPTIONS_LOST"), "{warnings}");
+            ingested.run(&["verify"]).success();
+        }
+        assert_repaired(&damaged, &before, &sql);
+    }
+}
+
+/// Changes bytes of a store file.
+fn overwrite(place: &Place, at: usize, bytes: &[u8]) {
+    let path = place.join(".mdsel.db");
+    let mut store = std::fs::read(&path).unwrap();
+    store[at..at + bytes.len()].copy_from_slice(bytes);
+    std::fs::write(path, store).unwrap();
+}
+
+/// Puts the log of a database of another program beside the store.
+fn add_foreign_log(place: &Place) {
+    let other = rusqlite::Connection::open(place.join("other.db")).unwrap();
+    other.pragma_update(None, "journal_mode", "WAL").unwrap();
+    other.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(40000))").unwrap();
+    std::fs::copy(place.join("other.db-wal"), place.join(".mdsel.db-wal")).unwrap();
+}
+
+/// Damages a store.
+type Damage = fn(&Place);
+
+#[test]
+fn a_damaged_header_or_a_stranger_beside_the_store_is_put_right() {
+    let original = Place::with_fixtures();
+    let before = dumped(&original);
+    let damages: [(&str, Damage); 15] = [
+        ("a file for the folder of the index", |place| {
+            std::fs::remove_dir_all(place.join(".mdsel.db-fts")).unwrap();
+            place.write(".mdsel.db-fts", "mine");
+        }),
+        ("a folder for the lock", |place| {
+            place.write(".mdsel.db-lock/mine", "x");
+        }),
+        ("a foreign log", add_foreign_log),
+        ("an empty table meta", |place| tampered(place, "DELETE FROM meta")),
+        ("another application id", |place| overwrite(place, 68, &[0, 0, 0, 7])),
+        ("no application id", |place| overwrite(place, 68, &[0; 4])),
+        ("another format of the schema", |place| overwrite(place, 47, &[5])),
+        ("another magic", |place| overwrite(place, 3, b"X")),
+        ("another encoding", |place| overwrite(place, 59, &[3])),
+        ("no size of pages", |place| overwrite(place, 16, &[0])),
+        ("another version for reading", |place| overwrite(place, 19, &[7])),
+        ("another version of the store", |place| overwrite(place, 63, &[66])),
+        ("another list of free pages", |place| overwrite(place, 35, &[5])),
+        ("another first page of every table", |place| {
+            let path = place.join(".mdsel.db");
+            let store = rusqlite::Connection::open(path).unwrap();
+            let config = rusqlite::config::DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA;
+            store.set_db_config(config, true).unwrap();
+            store.execute_batch("UPDATE sqlite_schema SET rootpage = 2").unwrap();
+        }),
+        ("no schema", |place| overwrite(place, 100, &[0; 12])),
+    ];
+    for (what, damage) in damages {
+        let place = without_files(&original);
+        damage(&place);
+        for reader in READERS {
+            assert_answers_or_says(&place.run(reader), what);
+        }
+        assert_repaired(&place, &before, what);
+        let aside = ["-fts.aside", "-lock.aside"].map(|suffix| format!(".mdsel.db{suffix}"));
+        let is_kept = aside.iter().any(|name| place.join(name).exists());
+        assert_eq!(is_kept, what.starts_with("a file") || what.starts_with("a folder"), "{what}");
+    }
+    // What is no store is refused, and the way on is another one.
+    let place = Place::with(&[(".mdsel.db", &"CREATE TABLE meta (\n".repeat(20))]);
+    let refused = place.run(&["verify", "--repair"]).ends(2);
+    assert_eq!(refused.code(), "STORE_FOREIGN");
+    assert!(!refused.text().contains("--repair"), "{}", refused.text());
+}
+
+#[test]
+fn no_flipped_bit_of_the_first_pages_costs_a_document() {
+    let original = Place::with_fixtures();
+    let bytes = std::fs::read(original.join(".mdsel.db")).unwrap();
+    let before = body(&dumped(&original));
+    rounds(repeats(48), |round| {
+        let mut random = random(round);
+        let at = random(2 * 4096);
+        let place = Place::new();
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << random(8);
+        std::fs::write(place.join(".mdsel.db"), damaged).unwrap();
+        let lost = verified(&place.join(".mdsel.db"), true);
+        let lost = lost.unwrap_or_else(|error| panic!("byte {at}: {error}"));
+        assert!(lost.is_empty(), "byte {at}: {lost:?}");
+        assert!(body(&dumped(&place)) == before, "byte {at}");
+    });
+}
+
+#[test]
+fn forged_rows_do_not_take_a_repair_longer_than_they_are_many() {
+    // A tenth of it has the same shape, and no test of time.
+    let count = if repeats(1) > 1 { 200_000 } else { 20_000 };
+    let place = Place::with_fixtures();
+    tampered(
+        &place,
+        &format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+             INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
+             sections, blocks, links, lossy, ldmd, generation) SELECT 'f/' || i || '.md', \
+             i || '/f/', zeroblob(32), 5, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1 FROM n"
+        ),
+    );
+    let began = std::time::Instant::now();
+    let answer = place.run(&["verify", "--repair"]).ends(1).json();
+    assert_eq!(answer["findings"].as_array().unwrap().len(), count);
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    place.run(&["verify"]).success();
+}
+
+/// The hits of a search, and whether there was a warning.
+fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
+    let (snapshot, mut full_text) = FullText::open(store)?;
+    let library = Library::new(&snapshot);
+    let request = search::Request {
+        query,
+        filter: FilterRequest {
+            globs: Vec::new(),
+            tags: Vec::new(),
+            under: Vec::new(),
+            types: Vec::new(),
+            level: None,
+        },
+        form: Form::Hits,
+        surroundings: Surroundings { before: 0, after: 0, is_match_only: false },
+        lines_only: false,
+        explain: false,
+        limit: 0,
+        after: None,
+    };
+    let answer = search::search(&library, &mut full_text, &request)?;
+    let rows = mdsel::output::Answer::rows(&answer);
+    let mut hits: Vec<String> =
+        rows.iter().map(|row| format!("{} {}", row["selector"], row["text"])).collect();
+    hits.sort();
+    Ok((hits.join("\n"), !full_text.warnings.is_empty()))
+}
+
+/// What commands that give content answer: each document by its path, all of them, and searches. `None` where
+/// one failed, or warned.
+fn contents(store: &Path, paths: &[String]) -> Vec<Option<String>> {
+    let mut answers = Vec::new();
+    let snapshot = Snapshot::open(store);
+    for path in paths {
+        let answer = snapshot.as_ref().ok().and_then(|snapshot| {
+            let document = snapshot.document_at(path).ok()??;
+            let outline = snapshot.outline(&document).ok()?;
+            let span = mdsel::position::ByteSpan::new(0, outline.bytes);
+            let content = snapshot.content(&document, span).ok()?;
+            let links = snapshot.links(&document).ok()?;
+            let values = (snapshot.front_matter(&document).ok()?, snapshot.tags(&document).ok()?);
+            Some(format!("{} {outline:?} {content:?} {links:?} {values:?}", document.path))
+        });
+        answers.push(answer);
+    }
+    let list = snapshot.ok().and_then(|snapshot| snapshot.documents(None, usize::MAX).ok());
+    answers.push(list.map(|list| list.iter().map(|it| format!("{}\n", it.path)).collect()));
+    let options = PatternOptions {
+        is_literal: true,
+        ignores_case: false,
+        is_word: false,
+        is_multi_line: false,
+    };
+    for query in
+        [Query::Patterns(vec!["word 7".to_owned()], options), Query::Words("title".to_owned())]
+    {
+        let answer = hits(store, query).ok().filter(|(_, has_warning)| !has_warning);
+        answers.push(answer.map(|(hits, _)| hits));
+    }
+    answers
+}
+
+/// Where in a store file the bytes of each document are, in pieces, each within one page.
+fn places_of_bytes(store: &Path, file: &[u8]) -> Vec<(String, Vec<usize>)> {
+    const PIECE: usize = 64;
+    let store = rusqlite::Connection::open(store).unwrap();
+    let mut rows = store
+        .prepare("SELECT path, bytes FROM content JOIN document ON id = place / 4096")
+        .unwrap();
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?))).unwrap();
+    let place = |row: rusqlite::Result<(String, Vec<u8>)>| {
+        let (path, bytes) = row.unwrap();
+        let pieces = bytes
+            .chunks(PIECE)
+            .filter_map(|piece| file.windows(piece.len()).position(|window| window == piece));
+        (path, pieces.collect())
+    };
+    rows.map(place).collect()
+}
+
+#[test]
+fn no_flipped_bit_gives_other_content_or_costs_a_document() {
+    let texts: Vec<(String, String)> = (0..300)
+        .map(|number| {
+            let mut random = random(number);
+            let words: String =
+                (0..random(200) * (1 + 20 * usize::from(number % 40 == 0)))
+                    .map(|_| format!("word {} ", random(5000)))
+                    .collect();
+            let next = (number + 1) % 300;
+            let text = format!(
+                "---\ntags: [t{}]\n---\n\n# Title {number}\n\n[x]({next}.md)\n\n{words}\n\n## End\n",
+                number % 7
+            );
+            (format!("f{}/{number}.md", number % 9), text)
+        })
+        .collect();
+    let files: Vec<(&str, &str)> =
+        texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let original = Place::ingested(&files);
+    let paths: Vec<String> = texts.iter().map(|(path, _)| path.clone()).collect();
+    let store = original.join(".mdsel.db");
+    let bytes = std::fs::read(&store).unwrap();
+    let places = places_of_bytes(&store, &bytes);
+    let before = contents(&store, &paths);
+    assert!(before.iter().all(|answer| answer.as_ref().is_some_and(|it| !it.is_empty())));
+    let pack = body(&dumped(&original));
+    let index = original.join(".mdsel.db-fts");
+    let names: Vec<String> = std::fs::read_dir(&index)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.contains("lock"))
+        .collect();
+    let [changed, failed, found, lost_documents] = [const { AtomicU64::new(0) }; 4];
+    let wrong = Mutex::new(Vec::new());
+    let count = repeats(40);
+    rounds(count, |round| {
+        let mut random = random(round + 1000);
+        let place = Place::in_memory();
+        let has_files = round % 2 == 0;
+        let mut damaged = bytes.clone();
+        let at = random(bytes.len());
+        let mut what = format!("byte {at}");
+        if has_files {
+            copy(original.path(), place.path());
+        } else {
+            copy(&index, &place.join(".mdsel.db-fts"));
+        }
+        if round % 5 == 4 {
+            let name = &names[random(names.len())];
+            let file = place.join(&format!(".mdsel.db-fts/{name}"));
+            let mut bytes = std::fs::read(&file).unwrap();
+            let at = random(bytes.len().max(1));
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= 1 << random(8);
+            }
+            std::fs::write(file, bytes).unwrap();
+            what = format!("byte {at} of {name}");
+        } else {
+            damaged[at] ^= 1 << random(8);
+        }
+        let store = place.join(".mdsel.db");
+        std::fs::write(&store, &damaged).unwrap();
+        // Before a search may repair the index.
+        let findings = verified(&store, false);
+        let after = contents(&store, &paths);
+        let is_wrong =
+            |(one, other): (&Option<String>, &Option<String>)| one.is_some() && one != other;
+        if after.iter().zip(&before).any(is_wrong) {
+            wrong.lock().unwrap().push(what.clone());
+        }
+        let is_changed = after != before;
+        changed.fetch_add(u64::from(is_changed), Ordering::Relaxed);
+        failed.fetch_add(u64::from(findings.is_err()), Ordering::Relaxed);
+        if findings.as_ref().is_ok_and(Vec::is_empty) {
+            assert!(!is_changed, "{what} changed an answer, and `verify` does not find it");
+            return;
+        }
+        found.fetch_add(1, Ordering::Relaxed);
+        let lost = verified(&store, true).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(lost.iter().all(|finding| finding.code == "LOST"), "{what}: {lost:?}");
+        if has_files || lost.is_empty() {
+            assert!(lost.is_empty(), "{what}: {lost:?}");
+            assert!(body(&dumped(&place)) == pack, "{what}: documents differ");
+            return;
+        }
+        lost_documents.fetch_add(lost.len() as u64, Ordering::Relaxed);
+        for finding in lost {
+            let file = finding.file.unwrap_or_default();
+            let (_, pieces) = places.iter().find(|(path, _)| *path == file).unwrap();
+            // A piece that goes on in another page is not found, and is near one that is.
+            let is_hit = pieces.iter().any(|piece| piece.abs_diff(at) < 128);
+            assert!(is_hit, "{what}: {file} is lost, and its bytes are whole");
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    eprintln!(
+        "{count} flips: {changed:?} changed an answer, {failed:?} could not be checked, {found:?} \
+         were found, {lost_documents:?} documents were lost, {} gave a wrong answer: {wrong:?}",
+        wrong.len()
+    );
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
