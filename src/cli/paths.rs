@@ -55,9 +55,9 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         Command::Read(arguments) => vec![&mut arguments.first],
         Command::Search(arguments) => arguments.under.iter_mut().collect(),
         Command::Neighbors(arguments) => vec![&mut arguments.address],
-        Command::Replace(arguments) => vec![&mut arguments.document],
-        Command::Insert(arguments) => vec![&mut arguments.document],
-        Command::Delete(arguments) => vec![&mut arguments.document],
+        Command::Replace(arguments) => vec![&mut arguments.first],
+        Command::Insert(arguments) => vec![&mut arguments.first],
+        Command::Delete(arguments) => vec![&mut arguments.first],
         Command::Edit(arguments) => vec![&mut arguments.document],
         Command::Links(command) => match command {
             LinksCommand::List(arguments) => vec![&mut arguments.address],

@@ -69,7 +69,7 @@ fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
 
 /// The temporary files of edits beside the documents, relative to the root.
 fn leftovers(snapshot: &Snapshot) -> Result<Vec<String>> {
-    let paths = match snapshot.paths() {
+    let paths = match snapshot.stored_paths() {
         // The check reports what is wrong with them.
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => Vec::new(),
         paths => paths?,

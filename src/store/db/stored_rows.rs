@@ -54,7 +54,7 @@ impl Snapshot {
     }
 
     /// The paths of all documents, whatever their rows hold.
-    pub(crate) fn paths(&self) -> Result<Vec<String>> {
+    pub(crate) fn stored_paths(&self) -> Result<Vec<String>> {
         self.wrap(
             self.long_statement()
                 .prepare("SELECT path FROM document ORDER BY path")
