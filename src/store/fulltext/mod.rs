@@ -9,12 +9,14 @@
 //!
 //! tantivy may panic on damaged files; every use of it here is caught and told as [`Unusable`].
 
+mod best;
 pub(in crate::store) mod check;
 mod directory;
 mod document;
 mod fingerprint;
 mod flight;
 mod leaf;
+mod marks;
 mod postings;
 mod query;
 mod ranking;

@@ -457,7 +457,7 @@ mod tests {
             ("\"how to\" share", "(how_to share)"),
             ("+how share", "(+how share)"),
             ("title:what is", "(Title:what)"),
-            ("what's new", "new"),
+            ("what's new", "(new)"),
             ("to-do lists", "((to do ~to_do) lists)"),
         ] {
             assert_eq!(told(text), expected, "{text}");

@@ -15,8 +15,10 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, Score, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::Usable;
+use super::best::{Best, Match};
 use super::fingerprint::is_near;
 use super::leaf::{FieldTable, Leaf, SegmentLeaf};
+use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::query::Clause;
 use super::schema::{FINGERPRINT, Fields, PLACE, Place};
 use super::term::QueryTerm;
@@ -72,38 +74,6 @@ impl SectionFilter {
             && self.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
             && self.documents.iter().all(|documents| documents.contains(&place.document))
     }
-}
-
-/// Sections of a window.
-const WINDOW: usize = 4096;
-const WINDOW_LENGTH: DocId = 4096;
-
-/// Marks of the sections of a window.
-type Marks = [u64; WINDOW / 64];
-
-fn mark(marks: &mut Marks, slot: usize) {
-    if let Some(bits) = marks.get_mut(slot / 64) {
-        *bits |= 1 << (slot % 64);
-    }
-}
-
-/// Calls `visit` with each marked section.
-fn each_marked(marks: &Marks, mut visit: impl FnMut(usize)) {
-    for (index, bits) in marks.iter().enumerate() {
-        let mut bits = *bits;
-        while bits != 0 {
-            visit(index * 64 + bits.trailing_zeros() as usize);
-            bits &= bits - 1;
-        }
-    }
-}
-
-fn combined(one: &Marks, other: &Marks, combine: impl Fn(u64, u64) -> u64) -> Marks {
-    let mut marks = *one;
-    for (bits, other) in marks.iter_mut().zip(other) {
-        *bits = combine(*bits, *other);
-    }
-    marks
 }
 
 /// The tree of a query, its terms by their number.
@@ -196,49 +166,6 @@ fn node<'a>(clause: &'a Clause, effect: Effect, terms: &mut Vec<(&'a QueryTerm, 
             });
             Node::Group(clauses.collect())
         }
-    }
-}
-
-/// A match: its score, and the segment and number that tantivy has for it.
-#[derive(Clone, Copy)]
-struct Match {
-    score: Score,
-    segment: usize,
-    section: DocId,
-}
-
-/// The best matches.
-struct Best {
-    count: usize,
-    matches: Vec<Match>,
-    /// What is not better than this is not among them.
-    least: Score,
-}
-
-impl Best {
-    fn take(&mut self, found: Match) {
-        self.matches.push(found);
-        if self.matches.len() >= self.count.saturating_mul(2).max(1024) {
-            self.cut();
-        }
-    }
-
-    fn cut(&mut self) {
-        let order = |one: &Match, other: &Match| other.score.total_cmp(&one.score);
-        if self.matches.len() > self.count && self.count > 0 {
-            self.matches.select_nth_unstable_by(self.count - 1, order);
-            self.matches.truncate(self.count);
-            self.least = self.matches.last().map_or(self.least, |last| last.score);
-        }
-    }
-
-    fn finish(mut self) -> Vec<Match> {
-        self.cut();
-        self.matches.sort_by(|one, other| {
-            let by_score = other.score.total_cmp(&one.score);
-            by_score.then((one.segment, one.section).cmp(&(other.segment, other.section)))
-        });
-        self.matches
     }
 }
 

@@ -1,0 +1,48 @@
+//! The best of many matches, in memory for twice as many as are wanted.
+
+use tantivy::{DocId, Score};
+
+/// A match: its score, and the segment and number that tantivy has for it.
+#[derive(Clone, Copy)]
+pub(super) struct Match {
+    pub(super) score: Score,
+    pub(super) segment: usize,
+    pub(super) section: DocId,
+}
+
+/// The best matches.
+pub(super) struct Best {
+    pub(super) count: usize,
+    pub(super) matches: Vec<Match>,
+    /// What is not better than this is not among them.
+    pub(super) least: Score,
+}
+
+impl Best {
+    /// Takes a match.
+    pub(super) fn take(&mut self, found: Match) {
+        self.matches.push(found);
+        if self.matches.len() >= self.count.saturating_mul(2).max(1024) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let order = |one: &Match, other: &Match| other.score.total_cmp(&one.score);
+        if self.matches.len() > self.count && self.count > 0 {
+            self.matches.select_nth_unstable_by(self.count - 1, order);
+            self.matches.truncate(self.count);
+            self.least = self.matches.last().map_or(self.least, |last| last.score);
+        }
+    }
+
+    /// The best, best first.
+    pub(super) fn finish(mut self) -> Vec<Match> {
+        self.cut();
+        self.matches.sort_by(|one, other| {
+            let by_score = other.score.total_cmp(&one.score);
+            by_score.then((one.segment, one.section).cmp(&(other.segment, other.section)))
+        });
+        self.matches
+    }
+}
