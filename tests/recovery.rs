@@ -234,6 +234,8 @@ fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
         },
         form: Form::Hits,
         surroundings: Surroundings { before: 0, after: 0, is_match_only: false },
+        passage: 300,
+        keeps_duplicates: false,
         lines_only: false,
         explain: false,
         limit: 0,
@@ -272,9 +274,10 @@ fn contents(store: &Path, paths: &[String]) -> Vec<Option<String>> {
         is_word: false,
         is_multi_line: false,
     };
-    for query in
-        [Query::Patterns(vec!["word 7".to_owned()], options), Query::Words("title".to_owned())]
-    {
+    for query in [
+        Query::Patterns(vec!["word 7".to_owned()], options),
+        Query::Words(vec!["title".to_owned()]),
+    ] {
         let answer = hits(store, query).ok().filter(|(_, has_warning)| !has_warning);
         answers.push(answer.map(|(hits, _)| hits));
     }

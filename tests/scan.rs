@@ -127,6 +127,8 @@ impl Searched {
             filter: FilterRequest::default(),
             form: Form::Hits,
             surroundings: Surroundings::default(),
+            passage: 300,
+            keeps_duplicates: false,
             lines_only: false,
             explain: false,
             limit: 0,

@@ -532,9 +532,9 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
         Query::Patterns(vec![pattern.to_owned()], options)
     };
     let queries = [
-        Query::Words("install".to_owned()),
-        Query::Words("title:guide +the".to_owned()),
-        Query::Words("\"cargo install\" table*".to_owned()),
+        Query::Words(vec!["install".to_owned()]),
+        Query::Words(vec!["title:guide +the".to_owned()]),
+        Query::Words(vec!["\"cargo install\" table*".to_owned()]),
         patterns("[a-z]{3}tall"),
         patterns("list|table"),
     ];
@@ -552,6 +552,8 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
             },
             form: Form::Hits,
             surroundings: Surroundings { before: 0, after: 0, is_match_only: false },
+            passage: 300,
+            keeps_duplicates: false,
             lines_only: false,
             explain: false,
             limit: 0,

@@ -57,6 +57,8 @@ fn request(query: Query, limit: usize) -> Request {
         filter: FilterRequest::default(),
         form: Form::Hits,
         surroundings: Surroundings::default(),
+        passage: 300,
+        keeps_duplicates: false,
         lines_only: false,
         explain: false,
         limit,
@@ -92,6 +94,8 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 documents: vec!["docs/3.md".to_owned()],
                 depth: None,
                 max_level: None,
+                passage: 300,
+                keeps_duplicates: false,
                 lines_only: false,
                 limit: 0,
                 after: None,
@@ -132,7 +136,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     (
         "a rare word",
         |library, full_text| {
-            let query = Query::Words("rare3x".to_owned());
+            let query = Query::Words(vec!["rare3x".to_owned()]);
             hits(&search(library, full_text, &request(query, 20)).unwrap())
         },
         4,
