@@ -94,8 +94,6 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 documents: vec!["docs/3.md".to_owned()],
                 depth: None,
                 max_level: None,
-                passage: 300,
-                keeps_duplicates: false,
                 lines_only: false,
                 limit: 0,
                 after: None,

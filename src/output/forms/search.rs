@@ -168,12 +168,9 @@ impl Hit {
         }
         painter.end();
         painter.content(self.passage_text().as_bytes());
-        if let Some((first, others)) = self.duplicates.split_first() {
-            let more = match others.len() {
-                0 => String::new(),
-                count => format!(" and {count} more"),
-            };
-            painter.line(Style::Faint, &format!("same: {first}{more}"));
+        if !self.duplicates.is_empty() {
+            let text = format!("same: {} more (-f json lists them)", self.duplicates.len());
+            painter.line(Style::Faint, &text);
         }
     }
 

@@ -33,6 +33,13 @@ const FUSED: usize = 200;
 const FUSION_RANK: f32 = 10.0;
 /// What another phrasing counts, beside 1 for the query itself.
 const PHRASING: f32 = 0.7;
+/// What a section in another language than the question counts.
+const FOREIGN: f32 = 0.8;
+/// Bytes of text up to which a section is too short to tell its language.
+const SHORT_BYTES: usize = 80;
+/// Words that most English sentences have one of, and few others.
+const ENGLISH: [&str; 12] =
+    ["the", "is", "are", "of", "and", "how", "what", "which", "does", "this", "with", "your"];
 /// Bytes of documents that are kept between ordering and showing.
 const KEPT_BYTES: usize = 16 << 20;
 
@@ -82,6 +89,7 @@ impl Search<'_> {
     /// Searches for the words of `texts`: a question, and other phrasings of it.
     pub(super) fn words(&mut self, texts: &[String]) -> Result<(Found, Explanation)> {
         let mut queries = Vec::with_capacity(texts.len());
+        self.is_english = texts.first().is_some_and(|text| has_english(text.as_bytes()));
         for text in texts {
             let query = WordQuery::parse(text);
             if !query.has_words() {
@@ -332,9 +340,10 @@ impl Search<'_> {
         for candidate in first {
             let Some(section) = self.section(candidate)? else { continue };
             let pieces = texts.pieces(&section, question)?;
+            let share = if self.is_foreign(&section, &mut texts)? { FOREIGN } else { 1.0 };
             let parts = ScoreParts {
-                ranking: rounded(candidate.score / best),
-                coverage: rounded(COVERAGE * pieces.coverage(question)),
+                ranking: rounded(share * candidate.score / best),
+                coverage: rounded(share * COVERAGE * pieces.coverage(question)),
             };
             reordered.push((candidate, parts, Some((section, pieces))));
         }
@@ -346,6 +355,22 @@ impl Search<'_> {
             let ranking = rounded(candidate.score / best).min(least);
             (candidate, ScoreParts { ranking, coverage: 0.0 }, None)
         });
+        // Front matter that shows no more than a section of its document is no hit beside that section.
+        let mut covered: HashMap<i64, f64> = HashMap::new();
+        for (candidate, parts, _) in &reordered {
+            let place = candidate.found.place;
+            if !place.is_front_matter() {
+                let covered = covered.entry(place.document).or_default();
+                *covered = covered.max(parts.coverage);
+            }
+        }
+        if !self.filter.looks_inside() {
+            reordered.retain(|(candidate, parts, _)| {
+                let place = candidate.found.place;
+                let covered = covered.get(&place.document).filter(|_| place.is_front_matter());
+                covered.is_none_or(|covered| *covered < parts.coverage)
+            });
+        }
         let mut taken: Vec<(&Ranked, Option<usize>)> = Vec::new();
         for (candidate, parts, known) in reordered.into_iter().chain(rest) {
             let (section, pieces) = match known {
@@ -382,6 +407,17 @@ impl Search<'_> {
             taken.push((&candidate.found, at));
         }
         Ok(false)
+    }
+
+    /// Whether the question has words that only English has much of, and the section, which is no short one,
+    /// has none of them.
+    fn is_foreign(&self, section: &SectionText, texts: &mut Texts<'_>) -> Result<bool> {
+        if !self.is_english {
+            return Ok(false);
+        }
+        let bytes = texts.of(&section.document)?;
+        let text = bytes.get(section.body..section.own.end).unwrap_or_default();
+        Ok(text.len() > SHORT_BYTES && !has_english(text))
     }
 
     /// The section of a candidate; `None` if the document has no such section.
@@ -510,6 +546,12 @@ impl Texts<'_> {
         let text = ByteSpan::new(*body, own.end.max(*body));
         Ok(question.pieces(&bytes, outline, text, *end, titles, is_wanted))
     }
+}
+
+/// Whether `text` has one of the commonest English words.
+fn has_english(text: &[u8]) -> bool {
+    let mut words = text.split(|byte| !byte.is_ascii_alphanumeric() && byte.is_ascii());
+    words.any(|word| ENGLISH.iter().any(|english| word.eq_ignore_ascii_case(english.as_bytes())))
 }
 
 /// The terms of all `queries`, in their order.

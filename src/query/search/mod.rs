@@ -114,7 +114,8 @@ pub fn search(
     }
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let filter = Filter::new(library, &request.filter)?;
-    let mut search = Search { library, full_text, request, filter: &filter, part, warnings };
+    let mut search =
+        Search { library, full_text, request, filter: &filter, part, warnings, is_english: false };
     let (found, explanation) = match &request.query {
         Query::Words(texts) => search.words(texts)?,
         Query::Patterns(patterns, options) => search.patterns(patterns, *options)?,
@@ -134,6 +135,8 @@ struct Search<'a> {
     filter: &'a Filter,
     part: ListPart,
     warnings: Vec<Warning>,
+    /// Whether the question has words of English.
+    is_english: bool,
 }
 
 impl Search<'_> {

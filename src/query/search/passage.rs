@@ -45,6 +45,9 @@ pub struct Window {
     /// Nothing but the delimiter row of a table is between the window before and this one.
     #[serde(skip)]
     pub is_adjacent: bool,
+    /// The line of the header row of its table, if the window before is that row.
+    #[serde(skip)]
+    header_line: Option<usize>,
 }
 
 /// What is asked for: the terms of a query and what each of them counts.
@@ -223,15 +226,20 @@ impl Pieces {
                 continue;
             }
             let is_next = last.is_some_and(|last| last + 1 == index) && header == piece.header;
+            let is_next = is_next && {
+                let end = windows.last().map_or(0, |window| window.byte_end);
+                bytes.get(end..piece.span.start).is_some_and(|gap| gap.trim_ascii().is_empty())
+            };
             match windows.last_mut().filter(|_| is_next) {
                 Some(window) => window.byte_end = piece.span.end,
                 None => {
-                    let mut is_adjacent = false;
+                    let mut window = Window::of(piece.span);
                     if let Some(row) = piece.header.filter(|_| header != piece.header) {
                         windows.push(Window::of(row));
-                        is_adjacent = next_line_start(bytes, row.end) == piece.span.start;
+                        window.is_adjacent = next_line_start(bytes, row.end) == piece.span.start;
+                        window.header_line = Some(lines.line_of(row.start));
                     }
-                    windows.push(Window { is_adjacent, ..Window::of(piece.span) });
+                    windows.push(window);
                 }
             }
             header = piece.header;
@@ -331,7 +339,13 @@ pub(super) fn cut(passage: &[Window], lines: usize) -> Option<(Vec<Window>, (usi
     let last = passage.last()?.line_end;
     let mut result = Vec::new();
     let mut left = lines;
-    for window in passage {
+    for (index, window) in passage.iter().enumerate() {
+        // A header row alone shows nothing.
+        let is_header =
+            passage.get(index + 1).is_some_and(|next| next.header_line == Some(window.line_start));
+        if is_header && left == 1 {
+            return None;
+        }
         if left == 0 {
             return Some((result, (window.line_start, last)));
         }
@@ -371,6 +385,7 @@ impl Window {
             byte_end: span.end,
             text: String::new(),
             is_adjacent: false,
+            header_line: None,
         }
     }
 

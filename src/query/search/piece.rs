@@ -7,8 +7,10 @@
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
-/// Unicode scalars after which lines of text begin a new piece.
+/// Unicode scalars after which the next line that ends a sentence ends a piece.
 const LINES_CHARS: usize = 120;
+/// Unicode scalars of a line from which on it is cut at the ends of its sentences.
+const LONG_LINE_CHARS: usize = 180;
 /// Unicode scalars after which lines of code begin a new piece.
 const CODE_CHARS: usize = 160;
 /// Unicode scalars that sentences of one piece have at least.
@@ -63,11 +65,17 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
         if line.trim_ascii().is_empty() {
             cutter.close(at);
         } else {
-            let open = cutter.open.and_then(|open| bytes.get(open..end)).unwrap_or_default();
-            if begins_node || chars(open) > LINES_CHARS {
+            let is_long = chars(line) > LONG_LINE_CHARS;
+            if begins_node || is_long {
                 cutter.close(at);
             }
-            cutter.open.get_or_insert(at);
+            let open = *cutter.open.get_or_insert(at);
+            let open = chars(bytes.get(open..end).unwrap_or_default());
+            // Lines are whole: a piece of short lines goes on to a line that ends a sentence.
+            let ends_sentence = || !sentence_ends(line).is_empty();
+            if is_long || open > MAX_CHARS / 2 || open > LINES_CHARS && ends_sentence() {
+                cutter.close(end);
+            }
         }
         at = end;
     }
@@ -100,13 +108,14 @@ impl Cutter<'_> {
         }
     }
 
-    /// Cuts the open lines, which end at `end`.
+    /// Ends the open lines at `end`: they are a piece, or a long line that is cut at the ends of sentences.
     fn close(&mut self, end: usize) {
         let Some(start) = self.open.take() else { return };
-        if chars(self.slice(ByteSpan::new(start, end))) <= LINES_CHARS * 3 / 2 {
+        let is_line = next_line_start(self.bytes, start) >= end;
+        let mut begin = start;
+        if !is_line || chars(self.slice(ByteSpan::new(start, end))) <= LONG_LINE_CHARS {
             return self.add(ByteSpan::new(start, end), None);
         }
-        let mut begin = start;
         for at in sentence_ends(self.slice(ByteSpan::new(start, end))) {
             let sentences = ByteSpan::new(begin, start + at);
             if chars(self.slice(sentences)) >= SENTENCE_CHARS {
