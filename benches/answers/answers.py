@@ -51,7 +51,8 @@ def run(command, statuses):
     try:
         done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
-        sys.exit(f"cannot run {command[0]}: {error.strerror}; build it with cargo build --release, or name it with --mdsel")
+        sys.exit(f"cannot run {command[0]}: {error.strerror}\n"
+                 "build it with `cargo build --release`, or name another program with --mdsel")
     if done.returncode not in statuses:
         sys.exit(f"status {done.returncode}: {' '.join(command)}\n{done.stderr}")
     return done.stdout
