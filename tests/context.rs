@@ -69,7 +69,7 @@ fn a_walk_comes_as_the_records_of_the_paper() {
     let linked = ["context", "--tag", "paper", "--links", "2", "-f", "records"];
     assert_eq!(letters(&place.run(&linked).success().text()), "HNSNSN");
     assert_eq!(letters(&place.run(&["toc", "-f", "records"]).success().text()), "HNNN");
-    assert_eq!(letters(&place.run(&["search", "claim", "-f", "records"]).success().text()), "HNS");
+    assert_eq!(letters(&place.run(&["search", "claim", "-f", "records"]).success().text()), "HWNB");
     let prime = letters(&place.run(&["prime", "-f", "records"]).success().text());
     assert!(prime.starts_with("HDM") && prime.ends_with("CC"), "{prime}");
     let lost = place.run(&["context", "none.md", "qp-3e7a.md", "-f", "records"]).ends(3).text();

@@ -153,8 +153,9 @@ pub(crate) fn assert_agrees(place: &Place, versions: &Versions, others: &[&Versi
         let by_pattern = ["search", "-F", "--limit", "0"].into_iter().chain(patterns);
         let answer = place.run(&by_pattern.collect::<Vec<_>>()).json();
         assert_eq!(hits(&answer), expected, "{answer}");
-        // Ranked, each section is told once, by one of its lines.
-        let answer = place.run(&["search", &words.join(" "), "--limit", "0"]).json();
+        // Ranked, each section is a hit once, by one of its lines.
+        let ranked = ["search", &words.join(" "), "--limit", "0", "--keep-duplicates"];
+        let answer = place.run(&ranked).json();
         assert!(hits(&answer).is_subset(&expected), "{answer} {expected:?}");
         let told = answer["hits"].as_array().unwrap().iter();
         let told: Vec<&str> = told.map(|hit| hit["section"].as_str().unwrap()).collect();

@@ -82,8 +82,10 @@ fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, Strin
     let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
     match format {
         Format::Toml => {
+            // TOML has no line that ends in a lone CR, but files with such lines have.
+            let text = text.replace("\r\n", "\n").replace('\r', "\n");
             let table: toml::Table =
-                toml::from_str(text).map_err(|error| one_line(error.message()))?;
+                toml::from_str(&text).map_err(|error| one_line(error.message()))?;
             Ok(Some(table.into_iter().map(|(key, value)| (key, json_of(value))).collect()))
         }
         Format::Yaml => match read_yaml(text)? {

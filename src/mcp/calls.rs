@@ -48,7 +48,7 @@ fn name_arguments(tool: &str, arguments: &mut JsonObject) -> Result<()> {
     let known = super::tools::arguments(tool);
     let unknown = |name: &&String| !known.contains(&name.as_str());
     for name in arguments.keys().filter(unknown).cloned().collect::<Vec<_>>() {
-        let plurals = [format!("{name}s"), format!("{name}es")];
+        let plurals = [format!("{name}s"), format!("{name}es"), name.replace("query", "queries")];
         let list = known.iter().find(|known| plurals.iter().any(|plural| plural == *known));
         if let Some(list) = list.filter(|list| !arguments.contains_key(**list)) {
             if let Some(value) = arguments.shift_remove(&name) {
@@ -208,7 +208,6 @@ fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Search {
-    query: Option<String>,
     #[serde(default)]
     queries: Texts,
     #[serde(default)]
@@ -231,14 +230,9 @@ struct Search {
     after: Option<String>,
 }
 
-/// A question and other phrasings of it.
-fn queries(query: Option<String>, Texts(others): Texts) -> Vec<String> {
-    query.into_iter().chain(others).collect()
-}
-
 fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Search = parse(arguments)?;
-    let questions = queries(arguments.query, arguments.queries);
+    let questions = arguments.queries.0;
     let patterns = arguments.patterns.0;
     let query = match (questions.is_empty(), patterns.is_empty()) {
         (false, false) => return Err(usage(&"give queries or patterns, not both")),
@@ -348,7 +342,6 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bundle {
-    query: Option<String>,
     #[serde(default)]
     queries: Texts,
     #[serde(default)]
@@ -369,7 +362,7 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
     let arguments: Bundle = parse(arguments)?;
     let mut request = context::Request {
         addresses: arguments.addresses.0,
-        queries: queries(arguments.query, arguments.queries),
+        queries: arguments.queries.0,
         passage: passage_chars(None, Some(form.max_chars)),
         tags: arguments.tags.0,
         under: arguments.under.0,

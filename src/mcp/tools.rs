@@ -35,7 +35,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
              (\"phrase\", +must, NOT word, prefix*, title:x). Or lines by patterns (Rust regex)",
             &[],
             json!({
-                "queries": texts(""), "query": text(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
+                "queries": texts(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
                 "context": number(), "types": text("code, table, ..."), "tags": text(""),
                 "under": texts("addresses or folders"), "globs": text("of paths"),
                 "max_chars": number(), "limit": number(), "after": text(""),
@@ -63,7 +63,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
             "Passages for queries, summaries or bodies of addresses, with what they link to",
             &[],
             json!({
-                "queries": texts(""), "query": text(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
+                "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
                 "links": number(), "with_body": flag(), "max_chars": number(), "limit": number(), "after": text(""),
             }),
         ),

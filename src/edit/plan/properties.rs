@@ -99,7 +99,11 @@ fn assert_settled(file: &[u8], outline: &Outline, node: usize) -> &'static str {
         let deleted = planned(file, target, Request::Delete { scope }, everything);
         let Ok(splice) = deleted else { continue };
         let new = apply(file, &splice);
-        let rest = [&file[..splice.at.start], b"\n", &file[splice.at.end..]].concat();
+        // Definitions that other text uses stay where they are; nothing else does.
+        let has_kept = !splice.kept_definitions.is_empty();
+        let kept: &[u8] = if has_kept { &splice.bytes } else { b"" };
+        assert!(has_kept || lines(&splice.bytes).is_empty());
+        let rest = [&file[..splice.at.start], b"\n", kept, b"\n", &file[splice.at.end..]].concat();
         assert_eq!(lines(&new), lines(&rest));
         let deleted = |index: &usize| {
             let start = outline.nodes[outline.sections[*index].node].bytes.start;

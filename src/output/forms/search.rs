@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::super::ldmd::Report;
 use super::super::painter::{Painter, Style};
 use super::super::{Answer, Form, Records, Rest};
+use super::context::BANNER;
 use super::value;
 use crate::query::List as _;
 use crate::query::search::{self, Hit, Items};
@@ -131,6 +132,10 @@ impl Answer for search::Answer {
     fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
         let fields = [("items", self.count().to_string())];
         records.header("search", &fields)?;
+        if matches!(&self.items, Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()))
+        {
+            records.warning(BANNER)?;
+        }
         match &self.items {
             Items::Hits(hits) => {
                 for hit in hits {

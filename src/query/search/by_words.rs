@@ -290,9 +290,9 @@ impl Search<'_> {
         loop {
             let ranking = self.full_text.ranked(snapshot, query, &filter, count)?;
             let ranked = ranking.sections;
-            let is_complete = ranked.len() < count || count >= MOST_RANKED;
+            let is_complete = ranked.len() < count;
             // Which of those that match as well as the last are in the list is the index's choice.
-            let last = ranked.last().map(|last| last.score).filter(|_| ranked.len() == count);
+            let last = ranked.last().map(|last| last.score).filter(|_| !is_complete);
             let mut candidates = Vec::with_capacity(ranked.len());
             for found in ranked {
                 if last == Some(found.score) && count < MOST_RANKED {
@@ -316,9 +316,8 @@ impl Search<'_> {
                     queries,
                 }));
             }
-            if is_complete || candidates.len() >= needed {
+            if is_complete || candidates.len() >= needed || count == MOST_RANKED {
                 candidates.sort_by(Candidate::order);
-                let is_complete = is_complete && count < MOST_RANKED;
                 return Ok(Sections { candidates, weights: ranking.weights, is_complete });
             }
             count = count.saturating_mul(4).min(MOST_RANKED);
