@@ -455,7 +455,7 @@ fn new_generations_are_seen_and_a_writer_waits_for_nobody() {
         "{text}"
     );
     place.run(&["ingest"]).success();
-    assert_eq!(server.body("search", &question), "a.md:3:1:alpha\n");
+    assert_eq!(server.body("search", &question), "a.md:3-3  One\nalpha\n");
     place.write("b.md", "# Two\n\nbeta beta\n");
     place.run(&["ingest"]).success();
     let log = place.join(".mdsel.db-wal");
@@ -493,7 +493,7 @@ fn it_serves_while_an_ingest_runs() {
     let mut during = 0;
     while ingest.try_wait().unwrap().is_none() {
         let body = server.body("search", &json!({ "query": "alpha", "format": "text" }));
-        assert_eq!(body, "a.md:3:1:alpha\n");
+        assert_eq!(body, "a.md:3-3  One\nalpha\n");
         let text = server.body("read", &json!({ "addresses": "a.md", "format": "raw" }));
         assert_eq!(text, "# One\n\nalpha\n");
         during += 1;

@@ -75,7 +75,9 @@ fn a_hit_is_told_by_its_line_and_by_every_address() {
     assert_eq!(hit["text"], "- é needle");
     assert_eq!(answer["truncated"], false);
     let text = place.run(&["search", "needle", "-f", "text"]).success().text();
-    assert_eq!(text, "a.md:10:5:- é needle\n");
+    assert_eq!(text, "a.md:7-10  One > Two\nx\n\n- a\n- é needle\n");
+    let line = place.run(&["search", "needle", "-f", "text", "--passage", "0"]).success().text();
+    assert_eq!(line, "a.md:10:5:- é needle\n");
     assert!(place.run(&["search", "needle"]).json()["hits"][0]["score"].as_f64().unwrap() > 0.0);
 }
 
@@ -350,8 +352,9 @@ fn a_folder_is_searched_as_all_documents_in_it() {
         place.write(&format!("{folder}/one.md"), "# T\n\nneedle\n");
     }
     place.run(&["ingest"]).success();
-    let found =
-        |arguments: &[&str]| files(&place.run(&[&["search", "needle"], arguments].concat()));
+    let found = |arguments: &[&str]| {
+        files(&place.run(&[&["search", "needle", "--keep-duplicates"], arguments].concat()))
+    };
     assert_eq!(found(&["--under", "a"]), ["a/b/one.md", "a/one.md"]);
     assert_eq!(found(&["--under", "a/"]), ["a/b/one.md", "a/one.md"]);
     assert_eq!(found(&["--under", "a/b", "--under", "c"]), ["a/b/one.md", "c/one.md"]);
@@ -439,7 +442,8 @@ fn filters_come_before_the_limit() {
     place.run(&["ingest"]).success();
     for query in [&["needle"][..], &["-F", "needle"]] {
         let count = |arguments: &[&str]| {
-            let answer = place.run(&[&["search"], query, arguments, &["--limit", "0"]].concat());
+            let all = ["--limit", "0", "--keep-duplicates"];
+            let answer = place.run(&[&["search"], query, arguments, &all].concat());
             let total = answer.json()["hits"].as_array().unwrap().len();
             let counted = place.run(&[&["search", "-c"], query, arguments].concat());
             assert_eq!(counted.json()["total"], total, "{query:?} {arguments:?}");
@@ -471,10 +475,11 @@ fn going_on_gives_every_hit_once() {
         place.write(&format!("{number:02}.md"), "# T\n\nneedle one\n\n## U\n\nneedle two\n");
     }
     place.run(&["ingest"]).success();
-    for query in [&["needle"][..], &["-F", "needle"]] {
+    let queries = [&["needle"][..], &["needle", "--keep-duplicates"], &["-F", "needle"]];
+    for (query, count) in queries.into_iter().zip([2, 46, 46]) {
         let all = place.run(&[&["search"], query, &["--limit", "0"]].concat()).json();
         let all: Vec<Value> = all["hits"].as_array().unwrap().clone();
-        assert_eq!(all.len(), 46);
+        assert_eq!(all.len(), count);
         let mut paged = Vec::new();
         let mut after = None::<String>;
         loop {

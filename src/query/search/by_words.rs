@@ -26,7 +26,7 @@ const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
 /// The best sections are ordered again by what their passages cover of the question.
 const REORDERED: usize = 32;
 /// What a passage that covers the whole question counts, beside 1 for the best score of the index.
-const COVERAGE: f32 = 1.5;
+const COVERAGE: f32 = 3.0;
 /// Ranks of each query that are fused.
 const FUSED: usize = 200;
 /// Reciprocal rank fusion: a section at `rank` (0-based) counts `1 / (FUSION_RANK + rank)`.
@@ -83,6 +83,18 @@ struct SectionText {
     end: usize,
     titles: String,
     is_front_matter: bool,
+}
+
+/// A candidate that may be shown.
+struct Shown<'a> {
+    candidate: &'a Candidate,
+    section: SectionText,
+    /// The first word of the query on its best line.
+    span: ByteSpan,
+    pieces: Pieces,
+    parts: ScoreParts,
+    /// Addresses of sections with nearly the same text.
+    duplicates: Vec<String>,
 }
 
 impl Search<'_> {
@@ -206,11 +218,15 @@ impl Search<'_> {
                 if !known.insert(candidate.found.place) {
                     continue;
                 }
-                let is_hit = !self.filter.looks_inside() || {
-                    let section = self.section(&candidate)?;
-                    let has_hit = section.map(|section| self.best(&section, &highlighter));
-                    has_hit.transpose()?.flatten().is_some()
-                };
+                let is_hit = !self.filter.looks_inside()
+                    || match self.section(&candidate)? {
+                        Some(section) => {
+                            let bytes =
+                                self.library.content(&section.document, section.document.span())?;
+                            self.best(&section, &bytes, &highlighter).is_some()
+                        }
+                        None => false,
+                    };
                 if is_hit {
                     *counts.entry(Rc::from(candidate.document.path.as_str())).or_default() += 1;
                     if is_existence {
@@ -335,77 +351,100 @@ impl Search<'_> {
         let mut texts = Texts { search: self, kept: HashMap::new(), size: 0 };
         let best = candidates.first().map_or(1.0, |best| best.score);
         let (first, rest) = candidates.split_at(candidates.len().min(REORDERED));
-        let mut reordered = Vec::with_capacity(first.len());
-        for candidate in first {
-            let Some(section) = self.section(candidate)? else { continue };
-            let pieces = texts.pieces(&section, question)?;
-            let share = if self.is_foreign(&section, &mut texts)? { FOREIGN } else { 1.0 };
-            let parts = ScoreParts {
-                ranking: rounded(share * candidate.score / best),
-                coverage: rounded(share * COVERAGE * pieces.coverage(question)),
-            };
-            reordered.push((candidate, parts, Some((section, pieces))));
+        let first = self.reordered(first, best, question, &mut texts)?;
+        let least = first.last().map_or(f64::MAX, |last| last.parts.sum());
+        let mut taken: Vec<&Ranked> = first.iter().map(|shown| &shown.candidate.found).collect();
+        let mut take = |shown: Shown<'_>, bytes: &[u8]| {
+            let mut hit = self.section_hit(&shown, question, bytes);
+            hit.score_parts = self.request.explain.then_some(shown.parts);
+            hit.duplicates = shown.duplicates;
+            if queries > 1 {
+                hit.queries.clone_from(&shown.candidate.queries);
+            }
+            collector.take_hit(hit)
+        };
+        for shown in first {
+            let bytes = texts.of(&shown.section.document)?;
+            if !take(shown, &bytes) {
+                return Ok(true);
+            }
         }
-        reordered.sort_by(|(one, one_parts, _), (other, other_parts, _)| {
-            other_parts.sum().total_cmp(&one_parts.sum()).then_with(|| one.order(other))
-        });
-        let least = reordered.last().map_or(f64::MAX, |(_, parts, _)| parts.sum());
-        let rest = rest.iter().map(|candidate| {
-            let ranking = rounded(candidate.score / best).min(least);
-            (candidate, ScoreParts { ranking, coverage: 0.0 }, None)
-        });
-        // Front matter that shows no more than a section of its document is no hit beside that section.
+        for candidate in rest {
+            let is_twin = |found: &&Ranked| found.is_near_duplicate(&candidate.found);
+            if !self.request.keeps_duplicates && taken.iter().any(is_twin) {
+                continue;
+            }
+            let Some(mut shown) = self.shown(candidate, question, &mut texts)? else { continue };
+            shown.parts.ranking = rounded(candidate.score / best).min(least);
+            let bytes = texts.of(&shown.section.document)?;
+            if !take(shown, &bytes) {
+                return Ok(true);
+            }
+            taken.push(&candidate.found);
+        }
+        Ok(false)
+    }
+
+    /// The best candidates, ordered by what their passages cover too, sections of nearly the same text as one.
+    fn reordered<'a>(
+        &self,
+        candidates: &'a [Candidate],
+        best: f32,
+        question: &Question<'_>,
+        texts: &mut Texts<'_>,
+    ) -> Result<Vec<Shown<'a>>> {
+        let mut all = Vec::with_capacity(candidates.len());
+        // By document, what its sections cover.
         let mut covered: HashMap<i64, f64> = HashMap::new();
-        for (candidate, parts, _) in &reordered {
+        for candidate in candidates {
+            let Some(mut shown) = self.shown(candidate, question, texts)? else { continue };
+            let share = if self.is_foreign(&shown.section, texts)? { FOREIGN } else { 1.0 };
+            let coverage = shown.pieces.coverage(question);
+            shown.parts.ranking = rounded(share * candidate.score / best);
+            shown.parts.coverage = rounded(share * COVERAGE * coverage);
             let place = candidate.found.place;
             if !place.is_front_matter() {
                 let covered = covered.entry(place.document).or_default();
-                *covered = covered.max(parts.coverage);
+                *covered = covered.max(shown.parts.coverage);
             }
+            all.push(shown);
         }
-        if !self.filter.looks_inside() {
-            reordered.retain(|(candidate, parts, _)| {
-                let place = candidate.found.place;
-                let covered = covered.get(&place.document).filter(|_| place.is_front_matter());
-                covered.is_none_or(|covered| *covered < parts.coverage)
-            });
-        }
-        let mut taken: Vec<(&Ranked, Option<usize>)> = Vec::new();
-        for (candidate, parts, known) in reordered.into_iter().chain(rest) {
-            let (section, pieces) = match known {
-                Some(known) => known,
-                None => {
-                    let Some(section) = self.section(candidate)? else { continue };
-                    let pieces = texts.pieces(&section, question)?;
-                    (section, pieces)
-                }
-            };
-            let Some(span) = self.best(&section, question.highlighter)? else { continue };
-            let twin = taken.iter().find(|(found, _)| {
-                !self.request.keeps_duplicates && found.is_near_duplicate(&candidate.found)
-            });
-            if let Some((_, at)) = twin {
-                let hit = at.and_then(|at| collector.hits.get_mut(at));
-                if let Some(hit) = hit {
-                    hit.duplicates.push(section.address());
-                }
+        all.sort_by(|one, other| {
+            let by_parts = other.parts.sum().total_cmp(&one.parts.sum());
+            by_parts.then_with(|| one.candidate.order(other.candidate))
+        });
+        let mut result: Vec<Shown<'a>> = Vec::with_capacity(all.len());
+        for shown in all {
+            let found = &shown.candidate.found;
+            // Front matter that shows no more than a section of its document is no hit beside that section.
+            let of_document = covered.get(&found.place.document);
+            let is_covered = of_document.is_some_and(|covered| *covered >= shown.parts.coverage);
+            if found.place.is_front_matter() && is_covered && !self.filter.looks_inside() {
                 continue;
             }
-            let before = collector.hits.len();
-            let mut hit =
-                self.section_hit(candidate, &section, span, &pieces, question, &mut texts)?;
-            hit.score = Some(rounded(candidate.score));
-            hit.score_parts = self.request.explain.then_some(parts);
-            if queries > 1 {
-                hit.queries.clone_from(&candidate.queries);
+            let is_twin = |other: &&mut Shown<'_>| other.candidate.found.is_near_duplicate(found);
+            let twin = result.iter_mut().find(is_twin);
+            match twin.filter(|_| !self.request.keeps_duplicates) {
+                Some(twin) => twin.duplicates.push(shown.section.address()),
+                None => result.push(shown),
             }
-            if !collector.take_hit(hit) {
-                return Ok(true);
-            }
-            let at = (collector.hits.len() > before).then_some(before);
-            taken.push((&candidate.found, at));
         }
-        Ok(false)
+        Ok(result)
+    }
+
+    /// A candidate with its text; `None` if it has no section, or the filter wants nothing of it.
+    fn shown<'a>(
+        &self,
+        candidate: &'a Candidate,
+        question: &Question<'_>,
+        texts: &mut Texts<'_>,
+    ) -> Result<Option<Shown<'a>>> {
+        let Some(section) = self.section(candidate)? else { return Ok(None) };
+        let bytes = texts.of(&section.document)?;
+        let Some(span) = self.best(&section, &bytes, question.highlighter) else { return Ok(None) };
+        let pieces = texts.pieces(&section, question)?;
+        let parts = ScoreParts::default();
+        Ok(Some(Shown { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
     }
 
     /// Whether the question has words that only English has much of, and the section, which is no short one,
@@ -460,38 +499,36 @@ impl Search<'_> {
 
     /// The first word of the query on the line of `section` that has the most; the section's beginning if
     /// its words are only in its title or path; `None` if the filter wants nothing of it.
-    fn best(&self, section: &SectionText, highlighter: &Highlighter) -> Result<Option<ByteSpan>> {
+    fn best(
+        &self,
+        section: &SectionText,
+        bytes: &[u8],
+        highlighter: &Highlighter,
+    ) -> Option<ByteSpan> {
         let SectionText { document, own, .. } = section;
-        let text = self.library.content(document, *own)?;
+        let text = bytes.get(own.start..own.end).unwrap_or_default();
         let in_file = |span: ByteSpan| ByteSpan::new(own.start + span.start, own.start + span.end);
         let is_wanted = |span: ByteSpan| self.filter.takes(document, in_file(span));
-        Ok(match highlighter.best(&text, is_wanted) {
+        match highlighter.best(text, is_wanted) {
             Some(span) => Some(in_file(span)),
             None if self.filter.looks_inside() => None,
             None => Some(ByteSpan::new(own.start, own.start)),
-        })
+        }
     }
 
-    fn section_hit(
-        &self,
-        candidate: &Candidate,
-        section: &SectionText,
-        span: ByteSpan,
-        pieces: &Pieces,
-        question: &Question<'_>,
-        texts: &mut Texts<'_>,
-    ) -> Result<Hit> {
-        let bytes = texts.of(&section.document)?;
+    fn section_hit(&self, shown: &Shown<'_>, question: &Question<'_>, bytes: &[u8]) -> Hit {
+        let Shown { candidate, section, span, pieces, .. } = shown;
         let reach = span.end.max(pieces.end());
         let surroundings = self.request.surroundings;
         let path = &candidate.document.path;
-        let mut maker = HitMaker::new(path, Some(&*section.document), &bytes, reach, surroundings);
+        let mut maker = HitMaker::new(path, Some(&*section.document), bytes, reach, surroundings);
         let passage = match self.request.passage {
             0 => Vec::new(),
-            most => pieces.windows(question, &bytes, maker.lines(), most),
+            most => pieces.windows(question, bytes, maker.lines(), most),
         };
         let freshness = self.library.freshness(&candidate.document);
-        Ok(Hit { passage, freshness, ..maker.hit(span) })
+        let score = Some(rounded(candidate.score));
+        Hit { passage, freshness, score, ..maker.hit(*span) }
     }
 }
 
@@ -543,8 +580,24 @@ impl Texts<'_> {
             return Ok(question.front_matter(&bytes, *own, paragraph, is_wanted));
         }
         let text = ByteSpan::new(*body, own.end.max(*body));
-        Ok(question.pieces(&bytes, outline, text, *end, titles, is_wanted))
+        let front_matter = outline.front_matter.and_then(|span| bytes.get(span.start..span.end));
+        let titles = match front_matter.and_then(title_line) {
+            Some(title) => format!("{titles}\n{title}"),
+            None => titles.clone(),
+        };
+        Ok(question.pieces(&bytes, outline, text, *end, &titles, is_wanted))
     }
+}
+
+/// The line of front matter that gives the title, which entitles all sections.
+fn title_line(front_matter: &[u8]) -> Option<String> {
+    let mut lines = front_matter.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let line = lines.find(|line| {
+        let key = line.strip_prefix(b"\"").unwrap_or(line);
+        key.strip_prefix(b"title")
+            .is_some_and(|rest| matches!(rest.first(), Some(b':' | b' ' | b'"')))
+    })?;
+    Some(String::from_utf8_lossy(line.get("title".len()..).unwrap_or_default()).into_owned())
 }
 
 /// Whether `text` has one of the commonest English words.

@@ -78,11 +78,11 @@ pub struct Hit {
 }
 
 /// What decides the place of a section among the hits: the sum of both parts.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ScoreParts {
     /// Its score as a share of the best score.
     pub ranking: f64,
-    /// What its best passage covers of the question, by weight: 0 to 1.5.
+    /// What its best passage covers of the question, by weight: 0 to 3.
     pub coverage: f64,
 }
 
