@@ -207,7 +207,11 @@ fn readers_beside_a_writer_see_one_version_of_all() {
                         let version = match (answers + reader) % 4 {
                             0 => of_one(&of_store(place, DOCUMENTS)),
                             1 => told(place, &["search", "-F", "line", "--limit", "0"], false),
-                            2 => told(place, &["search", "line", "--limit", "0"], true),
+                            2 => told(
+                                place,
+                                &["search", "line", "--limit", "0", "--keep-duplicates"],
+                                true,
+                            ),
                             _ => told(
                                 place,
                                 &["search", "-e", "q[a-z]+x line", "--limit", "0"],

@@ -637,6 +637,7 @@ pub(super) struct ReplaceArgs {
 #[command(
     after_help = "Example: mdsel insert guide Install --position last_child --content-file new.md"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct InsertArgs {
     /// The document; or an address, where nothing follows
     #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]

@@ -34,7 +34,7 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
         is_document: &is_document,
     };
     for address in addresses {
-        *address = view.from_root(address)?;
+        *address = view.below_root(address)?;
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ struct View<'a> {
 impl View<'_> {
     /// `text`, which begins with a path, with the path from the root in its place. An absolute path
     /// that is neither a file nor below the root may be the path of a section, and stays.
-    fn from_root(&self, text: &str) -> Result<String> {
+    fn below_root(&self, text: &str) -> Result<String> {
         for (path, rest) in splits(text) {
             // As it is written, then as an answer would write it.
             for path in [path.to_owned(), namespace::decode(path)] {
@@ -181,7 +181,7 @@ mod tests {
         let root = base.join("root");
         let is_document = |name: &str| name == "./sub/stored.md";
         let view = View { folder: base.join(folder), root: &root, is_document: &is_document };
-        view.from_root(&text.replace("BASE", base.to_str().unwrap()))
+        view.below_root(&text.replace("BASE", base.to_str().unwrap()))
     }
 
     #[test]

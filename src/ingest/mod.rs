@@ -395,7 +395,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     }
     report.generation = writer.generation()?;
     report.note(writer.close()?.into_iter().chain(warning).collect());
-    report.root = scopes.root().to_owned();
+    scopes.root().clone_into(&mut report.root);
     report.finish();
     Ok(report)
 }

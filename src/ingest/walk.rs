@@ -168,16 +168,16 @@ impl Walk<'_> {
             },
         };
         match rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_dir() => {
+            Ok(state) if FileType::from_raw_mode(state.st_mode).is_dir() => {
                 let name = name.as_bytes().to_vec();
                 queue.push(vec![Task { parent, name, path, rules }]);
             }
             Ok(_) if !self.options.takes(Path::new(name)) => {
                 walked.skip(&path, "its extension is not taken (see --ext)");
             }
-            Ok(stat) => {
-                let kind = FileType::from_raw_mode(stat.st_mode);
-                self.file(&parent, name.as_bytes(), path, kind, walked);
+            Ok(state) => {
+                let kind = FileType::from_raw_mode(state.st_mode);
+                self.file(&parent, name.as_bytes(), &path, kind, walked);
             }
             Err(error) => walked.fail(&path, &error.into()),
         }
@@ -231,7 +231,7 @@ impl Walk<'_> {
                 let (parent, rules) = (Arc::clone(&folder), Arc::clone(&rules));
                 tasks.push(Task { parent, name: name.to_vec(), path, rules });
             } else {
-                self.file(&folder, name, path, kind, walked);
+                self.file(&folder, name, &path, kind, walked);
             }
         }
         queue.push(tasks);
@@ -242,22 +242,22 @@ impl Walk<'_> {
         &self,
         folder: &OwnedFd,
         name: &[u8],
-        path: Vec<u8>,
+        path: &[u8],
         kind: FileType,
         walked: &mut Walked,
     ) {
-        if let Some(reason) = refusal(&path, kind) {
-            return walked.skip(&path, reason);
+        if let Some(reason) = refusal(path, kind) {
+            return walked.skip(path, reason);
         }
         match state_in(folder, name) {
             Ok((state, _)) if state.size > self.options.max_file_bytes => {
                 let most = self.options.max_file_bytes;
-                walked.skip(&path, format!("larger than --max-file-size ({most} bytes)"));
+                walked.skip(path, format!("larger than --max-file-size ({most} bytes)"));
             }
-            Ok((state, _)) => walked.found.push(Found { path: shown(&path), state }),
+            Ok((state, _)) => walked.found.push(Found { path: shown(path), state }),
             // Gone since its folder was listed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => walked.fail(&path, &error),
+            Err(error) => walked.fail(path, &error),
         }
     }
 

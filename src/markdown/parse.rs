@@ -29,6 +29,7 @@ use crate::limits;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 
 /// What parsing a body gave.
+#[expect(clippy::struct_excessive_bools, reason = "each is a bound that was met")]
 pub(super) struct Blocks {
     pub(super) list: Vec<Block>,
     pub(super) links: Links,

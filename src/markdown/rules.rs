@@ -42,6 +42,7 @@ impl NodeValue for TableBlock {}
 
 /// How many nodes the document has so far, and which caps it ran into.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a bound that was met")]
 pub(super) struct Bounds {
     pub(super) nodes: usize,
     pub(super) too_many_nodes: bool,

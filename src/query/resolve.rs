@@ -177,10 +177,9 @@ impl Resolver<'_> {
                 return Ok(Reading { places: vec![place], ..Reading::default() });
             }
         }
-        for reading in [self.line_of_path(text, params)?, self.anchor_of_path(text, params)?] {
-            if let Some(reading) = reading {
-                return Ok(reading);
-            }
+        let readings = [self.line_of_path(text, params)?, self.anchor_of_path(text, params)?];
+        if let Some(reading) = readings.into_iter().flatten().next() {
+            return Ok(reading);
         }
         let without_lines = text.trim_end_matches(|scalar: char| {
             scalar.is_ascii_digit() || matches!(scalar, ':' | '-')

@@ -46,7 +46,7 @@ pub(super) fn to_keep(
     let given: Vec<String> =
         spans(new, content).map(|span| key(&label_of(slice(new.bytes(), span)))).collect();
     let mut kept = Kept::default();
-    let mut last: Option<ByteSpan> = None;
+    let mut previous: Option<ByteSpan> = None;
     for definition in definitions(old, place) {
         let label = key(&definition.label);
         let is_used = |link: &LostLink| {
@@ -56,7 +56,7 @@ pub(super) fn to_keep(
         if given.contains(&label) || !lost.iter().any(is_used) {
             continue;
         }
-        let between = last.map(|last| ByteSpan::new(last.end, definition.span.start));
+        let between = previous.map(|previous| ByteSpan::new(previous.end, definition.span.start));
         if let Some(between) = between {
             let gap = slice(old.bytes(), between);
             let is_blank = gap.iter().all(u8::is_ascii_whitespace);
@@ -64,7 +64,7 @@ pub(super) fn to_keep(
         }
         kept.bytes.extend_from_slice(slice(old.bytes(), definition.span));
         kept.labels.push(definition.label);
-        last = Some(definition.span);
+        previous = Some(definition.span);
     }
     kept
 }

@@ -124,6 +124,7 @@ pub enum Request<'a> {
 
 /// What is done although it may be a mistake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of an edit")]
 pub struct Allow {
     /// Replacing sections by content that lacks one of their titles.
     pub drop: bool,

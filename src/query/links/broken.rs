@@ -76,7 +76,7 @@ pub(crate) fn broken_by(
 /// What links can name a document and its places by.
 fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> HashSet<String> {
     let outline = document.tree.outline();
-    let anchors = outline.sections.iter().filter_map(|section| section.anchor());
+    let anchors = outline.sections.iter().filter_map(crate::markdown::outline::Section::anchor);
     let contained = outline.contained_anchors.iter().map(|contained| contained.anchor.clone());
     let html = links.html_anchors.iter().map(|html| html.name.clone());
     let anchors = anchors.chain(contained).chain(html).map(|anchor| format!("#{anchor}"));

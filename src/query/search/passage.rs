@@ -60,7 +60,7 @@ pub(super) struct Question<'a> {
 /// The pieces of a section, with the terms that each has.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    pieces: Vec<Piece>,
+    list: Vec<Piece>,
     /// Terms of each piece, each once.
     terms: Vec<Vec<usize>>,
     /// Terms of the title, the titles above and the path of the file.
@@ -174,14 +174,14 @@ impl Question<'_> {
             terms.sort_unstable();
             terms.dedup();
         }
-        Pieces { pieces, terms, title_terms: self.terms(titles.as_bytes()) }
+        Pieces { list: pieces, terms, title_terms: self.terms(titles.as_bytes()) }
     }
 }
 
 impl Pieces {
     /// Offset after the last piece.
     pub(super) fn end(&self) -> usize {
-        self.pieces.last().map_or(0, |piece| piece.span.end)
+        self.list.last().map_or(0, |piece| piece.span.end)
     }
 
     /// The share of the question, by weight, that is covered by the titles and the two neighboring pieces
@@ -211,7 +211,7 @@ impl Pieces {
         most: usize,
     ) -> Vec<Window> {
         let slice = |span: ByteSpan| bytes.get(span.start..span.end).unwrap_or_default();
-        let sizes: Vec<usize> = self.pieces.iter().map(|piece| chars(slice(piece.span))).collect();
+        let sizes: Vec<usize> = self.list.iter().map(|piece| chars(slice(piece.span))).collect();
         let room = most * EXCESS.0 / EXCESS.1;
         let chosen = if sizes.iter().sum::<usize>() <= room {
             vec![true; sizes.len()]
@@ -221,7 +221,7 @@ impl Pieces {
         let mut windows: Vec<Window> = Vec::new();
         let mut header = None;
         let mut last: Option<usize> = None;
-        for (index, piece) in self.pieces.iter().enumerate() {
+        for (index, piece) in self.list.iter().enumerate() {
             if !chosen.get(index).copied().unwrap_or_default() {
                 continue;
             }
@@ -306,9 +306,9 @@ impl Pieces {
             if let Some(open) = is_open.get_mut(index) {
                 *open = false;
             }
-            let header = self.pieces.get(index).and_then(|piece| piece.header);
+            let header = self.list.get(index).and_then(|piece| piece.header);
             let has_header =
-                chosen.iter().zip(&self.pieces).any(|(is, piece)| *is && piece.header == header);
+                chosen.iter().zip(&self.list).any(|(is, piece)| *is && piece.header == header);
             let needed = sizes.get(index).copied().unwrap_or_default()
                 + header.filter(|_| !has_header).map_or(0, &header_size);
             if size > 0 && size + needed > room {

@@ -52,10 +52,9 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
         if let Some((kind, block_end)) = block {
             cutter.close(at);
             let block = ByteSpan::new(at, block_end);
-            if kind == BlockType::Table {
-                cutter.table(block)
-            } else {
-                cutter.code(block)
+            match kind {
+                BlockType::Table => cutter.table(block),
+                _ => cutter.code(block),
             }
             while nodes.next_if(|node| node.bytes.start < block_end).is_some() {}
             at = block_end;

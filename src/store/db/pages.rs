@@ -209,7 +209,7 @@ impl Pages {
     }
 
     /// All that may be records on a page that does not add up.
-    pub(super) fn records_anywhere(&self, number: u32, page: &[u8]) -> Vec<Record> {
+    pub(super) fn records_anywhere(number: u32, page: &[u8]) -> Vec<Record> {
         let mut records = Vec::new();
         for offset in 0..page.len() {
             let Some((types, header, length)) = record_header(page, offset) else { continue };

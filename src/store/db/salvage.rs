@@ -154,7 +154,7 @@ impl DamagedStore {
             let records = match self.pages.records(number, &page) {
                 Some(records) => records,
                 None if self.damaged.binary_search(&number).is_ok() => {
-                    self.pages.records_anywhere(number, &page)
+                    Pages::records_anywhere(number, &page)
                 }
                 None => continue,
             };

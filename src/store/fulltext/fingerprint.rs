@@ -71,7 +71,7 @@ impl Fingerprint {
 /// An odd number whose bits are spread evenly.
 const PRIME: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// `value` with all bits depending on all others, as MurmurHash3 finishes.
+/// `value` with all bits depending on all others, as `MurmurHash3` finishes.
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ value >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     value = (value ^ value >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);

@@ -223,8 +223,7 @@ pub(super) struct WordPostings<'a> {
 /// The word that is looked up for `term` by itself; `None` for what tantivy is asked.
 fn single_word(term: &QueryTerm) -> Option<&str> {
     match (term.field, term.words.as_slice()) {
-        (Some(TextField::Tags | TextField::Meta), _) => None,
-        (Some(TextField::Path), [_, _, ..]) => None,
+        (Some(TextField::Tags | TextField::Meta), _) | (Some(TextField::Path), [_, _, ..]) => None,
         _ if term.compound.is_some() => term.compound.as_deref(),
         (_, [(_, word)]) if !term.is_prefix => Some(word),
         _ => None,

@@ -51,7 +51,7 @@ mod tests {
         mark(&mut other, 64);
         visited.clear();
         each_marked(&combined(&marks, &other, |one, other| one & !other), |slot| {
-            visited.push(slot)
+            visited.push(slot);
         });
         assert_eq!(visited, [0, 63, 4095]);
     }
