@@ -11,7 +11,8 @@ use crate::query::search::{
 use crate::query::{Library, Outcome};
 
 pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
-    let mut request = request(arguments, global.format() == FormatName::Text)?;
+    let lines_only = global.format() == FormatName::Text && arguments.no_heading;
+    let mut request = request(arguments, lines_only)?;
     request.keep_to(arguments.passage, global.max_chars);
     let (snapshot, full_text) = store::open_full_text(global)?;
     let answer = kept(search(&Library::new(&snapshot), kept(full_text), &request)?);

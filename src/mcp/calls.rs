@@ -264,7 +264,7 @@ fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> 
         },
         passage: limits::PASSAGE_CHARS,
         keeps_duplicates: false,
-        lines_only: form.format == Format::Text,
+        lines_only: false,
         explain: false,
         limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
         after: cursor(arguments.after.as_ref())?,

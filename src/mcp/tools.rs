@@ -170,9 +170,9 @@ mod tests {
 
     /// Every conversation pays for it: 4 bytes are about one token.
     #[test]
-    fn the_schema_costs_less_than_900_tokens() {
+    fn the_schema_costs_less_than_950_tokens() {
         let bytes = serde_json::to_string(&json!({ "tools": all(true) })).unwrap().len();
-        assert!(bytes / 4 < 900, "{} tokens", bytes / 4);
+        assert!(bytes / 4 < 950, "{} tokens", bytes / 4);
         assert_eq!(all(true).len(), 7);
         assert_eq!(all(false).len(), 6);
     }

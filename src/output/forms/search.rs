@@ -38,6 +38,9 @@ impl Answer for search::Answer {
     }
 
     fn text(&self, painter: &mut Painter) {
+        if let Some(advice) = &self.advice {
+            painter.plain(advice);
+        }
         match &self.items {
             Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()) => {
                 for (index, hit) in hits.iter().enumerate() {
@@ -50,16 +53,29 @@ impl Answer for search::Answer {
             Items::Hits(hits) => {
                 let has_context =
                     hits.iter().any(|hit| !hit.before.is_empty() || !hit.after.is_empty());
-                if has_context {
-                    for (index, hit) in hits.iter().enumerate() {
-                        if index > 0 {
-                            painter.line(Style::Faint, "--");
-                        }
-                        hit.paint(painter);
+                let mut pairs: Vec<(Option<&Hit>, &Hit)> = Vec::with_capacity(hits.len());
+                for hit in hits {
+                    let last = pairs.last().map(|(_, last)| *last);
+                    // A line is printed once, however many matches it has.
+                    let is_printed = last.is_some_and(|last| {
+                        !hit.is_match_only && last.line == hit.line && last.file == hit.file
+                    });
+                    if !is_printed {
+                        pairs.push((last, hit));
                     }
-                } else {
-                    painter.paint(hits, |painter, hit| hit.paint(painter));
                 }
+                painter.paint(&pairs, |painter, (last, hit)| {
+                    if has_context && last.is_some() {
+                        painter.line(Style::Faint, "--");
+                    }
+                    let is_same = last.is_some_and(|last| {
+                        last.file == hit.file && last.heading_path == hit.heading_path
+                    });
+                    if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
+                        painter.line(Style::Heading, &hit.heading_path.join(" > "));
+                    }
+                    hit.paint(painter);
+                });
             }
             Items::Counts(counts) => {
                 for count in counts {
@@ -174,7 +190,7 @@ impl Hit {
         painter.end();
         painter.content(self.passage_text().as_bytes());
         if !self.duplicates.is_empty() {
-            let text = format!("same: {} more (-f json lists them)", self.duplicates.len());
+            let text = format!("same: {} more", self.duplicates.len());
             painter.line(Style::Faint, &text);
         }
     }

@@ -87,6 +87,9 @@ pub struct Answer {
     /// The cursor of what was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// What was searched and what to try, if nothing was found.
+    #[serde(skip)]
+    pub advice: Option<String>,
     #[serde(skip)]
     part: ListPart,
     #[serde(skip)]
@@ -114,6 +117,7 @@ impl Answer {
             warnings,
             truncated: found.has_more,
             next,
+            advice: None,
             part,
         }
     }

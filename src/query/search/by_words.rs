@@ -119,8 +119,7 @@ impl Search<'_> {
                 self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
             }
             if let Some(word) = query.hyphenated.first() {
-                let message =
-                    format!("-{word}: the word is searched; NOT {word} leaves out what has it");
+                let message = format!("-{word} is searched as a word; NOT {word} excludes it");
                 self.warn("NOT_EXCLUDED", message);
             }
             queries.push(query);
@@ -528,7 +527,7 @@ impl Search<'_> {
         };
         let freshness = self.library.freshness(&candidate.document);
         let score = Some(rounded(candidate.score));
-        Hit { passage, freshness, score, ..maker.hit(*span) }
+        Hit { score, passage, freshness, ..maker.hit(*span) }
     }
 }
 

@@ -30,6 +30,14 @@ pub struct FilterRequest {
     pub level: Option<u8>,
 }
 
+impl FilterRequest {
+    /// Whether everything is wanted.
+    pub fn is_empty(&self) -> bool {
+        let filters = [&self.globs, &self.tags, &self.under, &self.types];
+        filters.iter().all(|filter| filter.is_empty()) && self.level.is_none()
+    }
+}
+
 /// What a hit may stand in.
 pub const BLOCK_TYPES: [&str; 11] = [
     "paragraph",

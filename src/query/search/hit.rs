@@ -45,6 +45,9 @@ pub struct Hit {
     /// The text is only the surroundings of the hit on a line that is longer.
     #[serde(skip_serializing_if = "is_false")]
     pub text_cut: bool,
+    /// The text is the match alone, not its line.
+    #[serde(skip)]
+    pub is_match_only: bool,
     /// The lines before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
@@ -238,6 +241,7 @@ impl<'a> HitMaker<'a> {
             byte_end: span.end,
             text,
             text_cut,
+            is_match_only: self.surroundings.is_match_only,
             before: (first..lines.start).map(|line| self.line(line)).collect(),
             after: (lines.end + 1..=last).map(|line| self.line(line)).collect(),
             score: None,

@@ -24,7 +24,7 @@ pub use passage::Window;
 pub use pattern::{PatternOptions, required_trigrams};
 
 use super::cursor::ListPart;
-use super::{Cursor, Library};
+use super::{Cursor, Library, Outcome};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::store::FullText;
@@ -124,7 +124,30 @@ pub fn search(
     warnings.splice(0..0, std::mem::take(&mut full_text.warnings));
     let faults = filter.faults.clone();
     let explanation = request.explain.then_some(explanation);
-    Ok(Answer::new(found, faults, explanation, warnings, part))
+    let mut answer = Answer::new(found, faults, explanation, warnings, part);
+    if answer.outcome() == Outcome::None && request.form == Form::Hits {
+        answer.advice = Some(advice(library, request)?);
+    }
+    Ok(answer)
+}
+
+/// What was searched in vain, and what to try.
+fn advice(library: &Library<'_>, request: &Request) -> Result<String> {
+    let totals = library.snapshot.totals()?;
+    let searched = if request.filter.is_empty() {
+        format!("in {} sections of {} documents", totals.sections, totals.documents)
+    } else {
+        "where the filters allow".to_owned()
+    };
+    Ok(match request.query {
+        Query::Words(_) => format!(
+            "No section {searched} has these words. Try fewer or other words, --also 'OTHER WORDING', or \
+             mdsel find 'PART OF A TITLE'."
+        ),
+        Query::Patterns(..) => format!(
+            "No match {searched}. Try -i, a shorter pattern, or a search without -e and -F, which ranks words."
+        ),
+    })
 }
 
 /// A search under way.
