@@ -450,7 +450,7 @@ fn assert_the_program_agrees(place: &Place, version: &Version, content: &str, _:
     let file = std::fs::read(place.join("doc.md")).unwrap();
     match planned {
         Ok(plan) => {
-            assert!(answer.status == 0 && file == plan.version.bytes(), "{}", answer.text())
+            assert!(answer.status == 0 && file == plan.version.bytes(), "{}", answer.text());
         }
         Err(refusal) => {
             assert_eq!(answer.json()["error"]["reason"], refusal.code());

@@ -220,6 +220,7 @@ fn a_file_that_changed_is_refreshed_where_that_is_asked_for() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn every_refusal_says_what_to_do() {
     let place = Place::ingested(&[
         ("doc.md", DOC),

@@ -461,7 +461,7 @@ fn new_generations_are_seen_and_a_writer_waits_for_nobody() {
     let log = place.join(".mdsel.db-wal");
     let length = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
     assert_eq!(length, 0, "a server that is idle keeps no writer from emptying its log");
-    assert!(server.body("search", &question).contains("b.md:3:"));
+    assert!(server.body("search", &question).contains("b.md:3-3"));
     // Another store at the same path.
     for name in [".mdsel.db", ".mdsel.db-wal", ".mdsel.db-shm"] {
         drop(std::fs::remove_file(place.join(name)));

@@ -91,15 +91,15 @@ fn text_that_is_not_utf8_is_damage_in_every_column() {
     }
     assert!(damages.len() >= 14, "{damages:?}");
     for sql in damages {
-        let damaged = Place::new();
-        copy(place.path(), damaged.path());
-        tampered(&damaged, &sql);
+        let broken = Place::new();
+        copy(place.path(), broken.path());
+        tampered(&broken, &sql);
         for reader in READERS {
-            assert_answers_or_says(&damaged.run(reader), &sql);
+            assert_answers_or_says(&broken.run(reader), &sql);
         }
         // An ingest may write what it can read anew, so it gets a store of its own.
         let ingested = Place::new();
-        copy(damaged.path(), ingested.path());
+        copy(broken.path(), ingested.path());
         let answer = ingested.run(&["ingest"]);
         assert_answers_or_says(&answer, &sql);
         if sql.contains("'options'") {
@@ -107,7 +107,7 @@ fn text_that_is_not_utf8_is_damage_in_every_column() {
             assert!(warnings.contains("OPTIONS_LOST"), "{warnings}");
             ingested.run(&["verify"]).success();
         }
-        assert_repaired(&damaged, &before, &sql);
+        assert_repaired(&broken, &before, &sql);
     }
 }
 

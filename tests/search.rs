@@ -381,7 +381,7 @@ fn patterns_are_those_of_the_regex_crate() {
     assert_eq!(warnings(&place.run(&["search", "-e", r"x\ny"]).ends(1)), ["LINE_END"]);
     assert_eq!(found(&["-e", "-x|foo b"]), ["a.md:4"]);
     let only = place.run(&["search", "-o", "-i", "-e", "foo", "-f", "text"]).success().text();
-    assert_eq!(only, "a.md:4:1:foo\nb.md:3:1:foo\nb.md:3:8:FOO\n");
+    assert_eq!(only, "T\na.md:4:1:foo\nU\nb.md:3:1:foo\nb.md:3:8:FOO\n");
     for pattern in ["(", "[z-a]", r"(?=x)", r"(x)\1"] {
         let answer = place.run(&["search", "-e", pattern]).ends(2);
         assert_eq!(answer.code(), "INVALID_PATTERN", "{pattern}");
@@ -461,7 +461,8 @@ fn filters_come_before_the_limit() {
         assert_eq!(count(&["--under", "07.md#low"]), 1);
         assert_eq!(count(&["--under", "07.md::heading:h2[0]/block:code[0]"]), 1);
         assert_eq!(count(&["--under", "07.md::heading:h1[0]/block:code[0]"]), 1);
-        let limited = place.run(&[&["search"], query, &["--level", "2", "--limit", "5"]].concat());
+        let five = ["--level", "2", "--limit", "5", "--keep-duplicates"];
+        let limited = place.run(&[&["search"], query, &five].concat());
         assert_eq!(limited.json()["hits"].as_array().unwrap().len(), 5);
         let nowhere = place.run(&[&["search"], query, &["--under", "none::root"]].concat()).ends(1);
         assert_eq!(nowhere.code(), "NAMESPACE_NOT_FOUND");
@@ -752,5 +753,5 @@ fn a_hit_stands_where_the_filter_wants_it() {
     assert_eq!(places(&place.run(&["search", "sought"])), ["bad.md:5"]);
     assert_eq!(files(&place.run(&["search", "needle AND NOT two"])), ["edge/a.md"]);
     let text = place.run(&["search", "-U", "-e", "Other\n\nneedle", "-f", "text"]).success().text();
-    assert_eq!(text, "edge/a.md:5:3:# Other\nedge/a.md:6:\nedge/a.md:7:needle one\n");
+    assert_eq!(text, "Other\nedge/a.md:5:3:# Other\nedge/a.md:6:\nedge/a.md:7:needle one\n");
 }

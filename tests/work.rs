@@ -159,8 +159,8 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             let request = index::Request { documents, blocks: false, limit: 10, after: None };
             index::index(library, &request).unwrap().documents.len() / 2
         },
-        4,
-        0,
+        8,
+        3,
         true,
     ),
     (

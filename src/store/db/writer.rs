@@ -507,8 +507,13 @@ impl RowWriter {
 
     /// The edits that were begun and not ended.
     pub(in crate::store) fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
+        // A name with damaged bytes names no file, so its note is forgotten as that of a file that is gone.
+        let name = |row: &rusqlite::Row<'_>, column: usize| {
+            let bytes = row.get_ref(column)?.as_bytes().unwrap_or_default().to_vec();
+            rusqlite::Result::Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
         let row = |row: &rusqlite::Row<'_>| {
-            let (path, temporary, new_hash) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            let (path, temporary, new_hash) = (name(row, 1)?, name(row, 2)?, row.get(3)?);
             Ok((row.get(0)?, EditIntent { path, temporary, new_hash }))
         };
         self.wrap(
