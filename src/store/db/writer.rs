@@ -508,9 +508,9 @@ impl RowWriter {
     /// The edits that were begun and not ended.
     pub(in crate::store) fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
         // A name with damaged bytes names no file, so its note is forgotten as that of a file that is gone.
-        let name = |row: &rusqlite::Row<'_>, column: usize| {
-            let bytes = row.get_ref(column)?.as_bytes().unwrap_or_default().to_vec();
-            rusqlite::Result::Ok(String::from_utf8_lossy(&bytes).into_owned())
+        let name = |row: &rusqlite::Row<'_>, column: usize| -> rusqlite::Result<String> {
+            let bytes = row.get_ref(column)?.as_bytes().unwrap_or_default();
+            Ok(String::from_utf8_lossy(bytes).into_owned())
         };
         let row = |row: &rusqlite::Row<'_>| {
             let (path, temporary, new_hash) = (name(row, 1)?, name(row, 2)?, row.get(3)?);
