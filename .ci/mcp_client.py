@@ -26,7 +26,7 @@ def body(result):
 
 
 async def ask(name, allow_write):
-    arguments = ["mcp"] + (["--allow-write"] if allow_write else [])
+    arguments = ["mcp", "-f", "json"] + (["--allow-write"] if allow_write else [])
     server = StdioServerParameters(command=PROGRAM, args=arguments, cwd=FOLDER)
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         greeting = await session.initialize()

@@ -32,7 +32,7 @@ impl Server {
     /// One that nobody has greeted.
     fn silent(place: &Place, arguments: &[&str]) -> Self {
         let mut child = Command::new(PROGRAM)
-            .arg("mcp")
+            .args(["mcp", "-f", "json"])
             .args(arguments)
             .current_dir(place.path())
             .env_clear()
@@ -470,7 +470,7 @@ fn new_generations_are_seen_and_a_writer_waits_for_nobody() {
     place.write("c.md", "# Three\n\ngamma\n");
     place.run(&["ingest"]).success();
     let body = server.body("search", &question);
-    assert!(body.contains("c.md:3:") && !body.contains("a.md"), "{body}");
+    assert!(body.contains("c.md:3-3") && !body.contains("a.md"), "{body}");
 }
 
 #[test]
@@ -635,4 +635,16 @@ fn a_thousand_calls_leak_nothing() {
         round(&mut server, calls.len());
     }
     assert_eq!(round(&mut server, calls.len()).1, files_before);
+}
+
+#[test]
+fn replies_are_text_and_take_the_singular_of_a_list() {
+    let place = Place::ingested(&[("a.md", "# One\n\nalpha beta\n\n## Two\n\ngamma\n")]);
+    let mut server = Server::start(&place, &[]);
+    let both = json!({ "queries": ["alpha", "gamma"], "format": "text" });
+    let expected = "a.md:3-3  One\nalpha beta\n\na.md:7-7  One > Two\ngamma\n";
+    assert_eq!(server.body("search", &both), expected);
+    let one = json!({ "address": "a.md#two", "format": "raw" });
+    assert_eq!(server.body("read", &one), "## Two\n\ngamma\n");
+    assert!(server.end());
 }

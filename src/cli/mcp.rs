@@ -20,7 +20,7 @@ pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
     let options = Options {
         store: path,
         shown: store::shown(global),
-        format: global.format.unwrap_or(FormatName::Json).into(),
+        format: global.format.unwrap_or(FormatName::Text).into(),
         max_chars: global.max_chars.unwrap_or(limits::REPLY_CHARS),
         allow_write: arguments.allow_write,
         trust: store::trust(),

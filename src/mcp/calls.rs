@@ -126,7 +126,8 @@ fn form<'a>(options: &'a Options, arguments: &mut JsonObject) -> Result<Form<'a>
         }
     };
     let max_chars = said.max_chars.unwrap_or(options.max_chars);
-    Ok(Form { format, max_chars, store: &options.shown })
+    let has_max_chars = said.max_chars.is_some();
+    Ok(Form { format, max_chars, has_max_chars, store: &options.shown })
 }
 
 fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
@@ -231,6 +232,7 @@ struct Search {
 }
 
 fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let form = form.of_search();
     let arguments: Search = parse(arguments)?;
     let questions = arguments.queries.0;
     let patterns = arguments.patterns.0;
@@ -360,6 +362,7 @@ struct Bundle {
 
 fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Bundle = parse(arguments)?;
+    let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
     let mut request = context::Request {
         addresses: arguments.addresses.0,
         queries: arguments.queries.0,

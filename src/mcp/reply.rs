@@ -5,6 +5,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use rmcp::model::{CallToolResult, ContentBlock};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::output::{Answer, Format, Options, sanitize, write_list};
 use crate::query::{List, Outcome};
 
@@ -15,6 +16,8 @@ pub(super) struct Form<'a> {
     pub(super) format: Format,
     /// Unicode scalars of the whole reply at most.
     pub(super) max_chars: usize,
+    /// Whether the call says how many.
+    pub(super) has_max_chars: bool,
     /// The store, as it is told.
     pub(super) store: &'a str,
 }
@@ -34,6 +37,14 @@ impl From<Reply> for CallToolResult {
 }
 
 impl Form<'_> {
+    /// The form of passages: a few answer a question, so a reply in text is short unless the call says how
+    /// long.
+    pub(super) fn of_search(self) -> Self {
+        let is_short = !self.has_max_chars && self.format == Format::Text;
+        let most = if is_short { limits::SEARCH_REPLY_CHARS } else { self.max_chars };
+        Self { max_chars: self.max_chars.min(most), ..self }
+    }
+
     /// The answer as bytes of at most `most` characters, and what its format cannot hold.
     fn render(&self, answer: &(impl Answer + List), most: usize) -> Result<(String, Vec<String>)> {
         let options = Options {

@@ -72,7 +72,12 @@ pub(super) fn read(
     if let Some(fault) = answer.unresolved_selectors.first() {
         return Ok(Err(fault.clone()));
     }
-    let form = Form { format: Format::Json, max_chars: options.max_chars, store: &options.shown };
+    let form = Form {
+        format: Format::Json,
+        max_chars: options.max_chars,
+        has_max_chars: true,
+        store: &options.shown,
+    };
     let told: Value = serde_json::from_str(&form.bare(&answer)?).unwrap_or_default();
     let result = &told["results"][0];
     let text = result["content"].as_str().unwrap_or_default();

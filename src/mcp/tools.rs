@@ -31,7 +31,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "search",
-            "Passages that answer queries: a question and 2 other wordings of it, with terms its answer may use \
+            "Passages that answer queries (4000 chars): a question and 2 other wordings of it, with terms its answer may use \
              (\"phrase\", +must, NOT word, prefix*, title:x). Or lines by patterns (Rust regex)",
             &[],
             json!({

@@ -93,7 +93,8 @@ impl Request {
 
 /// The Unicode scalars of a passage: what was asked for, or a share of the budget `max_chars`.
 pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
-    let share = |most: usize| (230 + most / 10).clamp(LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+    let share =
+        |most: usize| (210 + most * 3 / 25).clamp(LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
     asked.unwrap_or_else(|| max_chars.map_or(limits::PASSAGE_CHARS, share))
 }
 
