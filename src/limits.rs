@@ -151,7 +151,7 @@ limits! {
         "bytes of one message to the server; a longer one is skipped, with an error";
     CALLS_AT_ONCE = 4, "calls-at-once", "calls that the server answers at once; others wait";
     SEARCH_REPLY_CHARS = 4000, "search-reply-chars",
-        "characters of passages in a reply of the server unless max_chars says otherwise";
+        "characters of passages in a reply of the server unless its call says otherwise";
     REPLY_CHARS = 24_000, "reply-chars",
         "characters of one reply of the server unless --max-chars, or the call, says otherwise";
     RESOURCES_LISTED = 100, "resources-listed", "documents of one list of resources";

@@ -307,7 +307,7 @@ fn a_commit_while_the_index_is_opened_makes_no_hit_twice() {
     while of_store(&place, DOCUMENTS) != versions(2) {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    let search = ["search", "line", "--limit", "0"];
+    let search = ["search", "line", "--limit", "0", "--keep-duplicates"];
     let output = run(&place, &search, "index-stamp-read=1*off->1*sleep(1500)");
     writer.wait().unwrap();
     let answer = serde_json::from_slice(&output.stdout).unwrap();

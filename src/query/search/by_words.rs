@@ -85,6 +85,9 @@ struct SectionText {
     is_front_matter: bool,
 }
 
+/// Candidates with nearly the same text, the best first.
+type Group<'a> = Vec<&'a Candidate>;
+
 /// A candidate that may be shown.
 struct Shown<'a> {
     candidate: &'a Candidate,
@@ -180,21 +183,21 @@ impl Search<'_> {
         let highlighter = Highlighter::new(&terms);
         let collector = Collector::new(self.request, self.part);
         let wanted = collector.skip.saturating_add(collector.most).saturating_add(1);
-        let mut needed = wanted.saturating_mul(2).clamp(REORDERED, MOST_RANKED);
+        let mut needed = wanted.saturating_mul(2).clamp(4 * REORDERED, MOST_RANKED);
         loop {
             let mut collector = Collector::new(self.request, self.part);
-            let Sections { candidates, mut weights, is_complete } =
-                self.sections(queries, needed)?;
-            count_once(&terms, &mut weights);
-            let question = Question { highlighter: &highlighter, weights: &weights };
-            let is_full = self.take(&candidates, &question, queries.len(), &mut collector)?;
+            let mut sections = self.sections(queries, needed)?;
+            count_once(&terms, &mut sections.weights);
+            let question = Question { highlighter: &highlighter, weights: &sections.weights };
+            let is_full = self.take(&sections, &question, queries.len(), &mut collector)?;
+            let is_complete = sections.is_complete;
             if is_full || is_complete || needed >= MOST_RANKED {
                 if !is_full && !is_complete {
                     collector.has_more = true;
                     self.warn("LIMIT", limits::exceeded("search-hits"));
                 }
                 self.tell_cap(&collector);
-                return Ok((collector.finish(), self.explanation(candidates.len())?));
+                return Ok((collector.finish(), self.explanation(sections.candidates.len())?));
             }
             needed = needed.saturating_mul(4).min(MOST_RANKED);
         }
@@ -342,15 +345,19 @@ impl Search<'_> {
     /// Takes hits, the best first; false if more candidates are needed.
     fn take(
         &self,
-        candidates: &[Candidate],
+        sections: &Sections,
         question: &Question<'_>,
         queries: usize,
         collector: &mut Collector,
     ) -> Result<bool> {
         let mut texts = Texts { search: self, kept: HashMap::new(), size: 0 };
-        let best = candidates.first().map_or(1.0, |best| best.score);
-        let (first, rest) = candidates.split_at(candidates.len().min(REORDERED));
-        let first = self.reordered(first, best, question, &mut texts)?;
+        let best = sections.candidates.first().map_or(1.0, |best| best.score);
+        let (first, rest) = self.distinct(&sections.candidates);
+        // The order of hits must not depend on how many are asked for.
+        if first.len() < REORDERED && !sections.is_complete {
+            return Ok(false);
+        }
+        let first = self.reordered(&first, best, question, &mut texts)?;
         let least = first.last().map_or(f64::MAX, |last| last.parts.sum());
         let mut taken: Vec<&Ranked> = first.iter().map(|shown| &shown.candidate.found).collect();
         let mut take = |shown: Shown<'_>, bytes: &[u8]| {
@@ -384,19 +391,45 @@ impl Search<'_> {
         Ok(false)
     }
 
+    /// The best candidates that differ, each with those of nearly the same text after it, and the rest.
+    fn distinct<'a>(&self, candidates: &'a [Candidate]) -> (Vec<Group<'a>>, &'a [Candidate]) {
+        // Of equal sections, a filter may want another than the best.
+        let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
+        let mut groups: Vec<Group<'a>> = Vec::with_capacity(REORDERED);
+        for (index, candidate) in candidates.iter().enumerate() {
+            let is_twin = |group: &Group<'_>| {
+                group.first().is_some_and(|first| first.found.is_near_duplicate(&candidate.found))
+            };
+            let twin = groups.iter().position(is_twin).filter(|_| folds);
+            if let Some(group) = twin.and_then(|twin| groups.get_mut(twin)) {
+                group.push(candidate);
+            } else if groups.len() < REORDERED {
+                groups.push(vec![candidate]);
+            } else {
+                return (groups, candidates.get(index..).unwrap_or_default());
+            }
+        }
+        (groups, &[])
+    }
+
     /// The best candidates, ordered by what their passages cover too, sections of nearly the same text as one.
     fn reordered<'a>(
         &self,
-        candidates: &'a [Candidate],
+        groups: &[Group<'a>],
         best: f32,
         question: &Question<'_>,
         texts: &mut Texts<'_>,
     ) -> Result<Vec<Shown<'a>>> {
-        let mut all = Vec::with_capacity(candidates.len());
+        let mut all = Vec::with_capacity(groups.len());
         // By document, what its sections cover.
         let mut covered: HashMap<i64, f64> = HashMap::new();
-        for candidate in candidates {
+        for group in groups {
+            let Some((candidate, twins)) = group.split_first() else { continue };
             let Some(mut shown) = self.shown(candidate, question, texts)? else { continue };
+            for twin in twins {
+                let section = self.section(twin)?;
+                shown.duplicates.extend(section.map(|section| section.address()));
+            }
             let share = if self.is_foreign(&shown.section, texts)? { FOREIGN } else { 1.0 };
             let coverage = shown.pieces.coverage(question);
             shown.parts.ranking = rounded(share * candidate.score / best);

@@ -136,17 +136,17 @@ pub fn search(
 fn advice(library: &Library<'_>, request: &Request) -> Result<String> {
     let totals = library.snapshot.totals()?;
     let searched = if request.filter.is_empty() {
-        format!("in {} sections of {} documents", totals.sections, totals.documents)
+        format!("{} sections in {} documents", totals.sections, totals.documents)
     } else {
-        "where the filters allow".to_owned()
+        "the sections that the filters allow".to_owned()
     };
     Ok(match request.query {
         Query::Words(_) => format!(
-            "No section {searched} has these words. Try fewer or other words, --also 'OTHER WORDING', or \
+            "None of {searched} has these words. Try fewer or other words, --also 'OTHER WORDING', or \
              mdsel find 'PART OF A TITLE'."
         ),
         Query::Patterns(..) => format!(
-            "No match {searched}. Try -i, a shorter pattern, or a search without -e and -F, which ranks words."
+            "No match in {searched}. Try -i, a shorter pattern, or a search without -e and -F, which ranks words."
         ),
     })
 }
