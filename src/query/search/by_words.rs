@@ -19,7 +19,7 @@ use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
-use crate::store::{QueryTerm, Ranked, StoredDocument, WordQuery};
+use crate::store::{QueryTerm, Ranked, SectionFilter, StoredDocument, WordQuery};
 
 /// Sections that the index is asked for at most.
 const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
@@ -181,12 +181,13 @@ impl Search<'_> {
     fn hits(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
         let terms = terms(queries);
         let highlighter = Highlighter::new(&terms);
+        let filter = self.filter.sections(self.library.snapshot)?;
         let collector = Collector::new(self.request, self.part);
         let wanted = collector.skip.saturating_add(collector.most).saturating_add(1);
         let mut needed = wanted.saturating_mul(2).clamp(4 * REORDERED, MOST_RANKED);
         loop {
             let mut collector = Collector::new(self.request, self.part);
-            let mut sections = self.sections(queries, needed)?;
+            let mut sections = self.sections(queries, &filter, needed)?;
             count_once(&terms, &mut sections.weights);
             let question = Question { highlighter: &highlighter, weights: &sections.weights };
             let is_full = self.take(&sections, &question, queries.len(), &mut collector)?;
@@ -207,12 +208,20 @@ impl Search<'_> {
     fn counts(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
         let highlighter = Highlighter::new(&terms(queries));
         let mut collector = Collector::new(self.request, self.part);
+        let filter = self.filter.sections(self.library.snapshot)?;
         let is_existence = self.request.form == Form::Existence;
+        // One section is enough, unless what is inside decides.
+        let is_one_enough = is_existence && !self.filter.looks_inside();
+        let needed = if is_one_enough { 1 } else { MOST_RANKED };
         let mut known = HashSet::new();
         let mut counts: BTreeMap<Rc<str>, usize> = BTreeMap::new();
         for query in queries {
-            let Sections { candidates, is_complete, .. } = self.settled(query, 0, MOST_RANKED)?;
-            if !is_complete {
+            if is_existence && !counts.is_empty() {
+                break;
+            }
+            let Sections { candidates, is_complete, .. } =
+                self.settled(query, 0, &filter, needed)?;
+            if !is_complete && needed == MOST_RANKED {
                 collector.has_more = true;
                 self.warn("LIMIT", limits::exceeded("search-hits"));
             }
@@ -244,20 +253,30 @@ impl Search<'_> {
     }
 
     /// At least `needed` sections in their order before passages are looked at, and whether these are all.
-    fn sections(&mut self, queries: &[WordQuery], needed: usize) -> Result<Sections> {
-        let [query] = queries else { return self.fused(queries, needed) };
-        self.settled(query, 0, needed)
+    fn sections(
+        &mut self,
+        queries: &[WordQuery],
+        filter: &SectionFilter,
+        needed: usize,
+    ) -> Result<Sections> {
+        let [query] = queries else { return self.fused(queries, filter, needed) };
+        self.settled(query, 0, filter, needed)
     }
 
     /// The fused ranks of all `queries`, and then the rest of the first.
-    fn fused(&mut self, queries: &[WordQuery], needed: usize) -> Result<Sections> {
+    fn fused(
+        &mut self,
+        queries: &[WordQuery],
+        filter: &SectionFilter,
+        needed: usize,
+    ) -> Result<Sections> {
         let mut fused: Vec<Candidate> = Vec::new();
         let mut known = HashMap::new();
         let mut weights = Vec::new();
         let mut is_complete = true;
         for (index, query) in queries.iter().enumerate() {
             let share = if index == 0 { 1.0 } else { PHRASING };
-            let sections = self.settled(query, index, FUSED)?;
+            let sections = self.settled(query, index, filter, FUSED)?;
             weights.extend(sections.weights.into_iter().map(|weight| weight * share));
             let mut found = sections.candidates;
             is_complete &= sections.is_complete && found.len() <= FUSED;
@@ -279,7 +298,7 @@ impl Search<'_> {
         fused.sort_by(Candidate::order);
         if !is_complete && fused.len() < needed {
             for (index, query) in queries.iter().enumerate() {
-                let sections = self.settled(query, index, needed)?;
+                let sections = self.settled(query, index, filter, needed)?;
                 is_complete = sections.is_complete;
                 let rest = sections
                     .candidates
@@ -300,13 +319,18 @@ impl Search<'_> {
 
     /// At least `needed` sections for one query, best first, or all. Sections after them may match as well as
     /// the last, but not better.
-    fn settled(&mut self, query: &WordQuery, index: usize, needed: usize) -> Result<Sections> {
+    fn settled(
+        &mut self,
+        query: &WordQuery,
+        index: usize,
+        filter: &SectionFilter,
+        needed: usize,
+    ) -> Result<Sections> {
         let snapshot = self.library.snapshot;
-        let filter = self.filter.sections(snapshot)?;
         let mut count = needed.saturating_add(needed / 2).clamp(64, MOST_RANKED);
         let mut documents: HashMap<i64, Option<Rc<StoredDocument>>> = HashMap::new();
         loop {
-            let ranking = self.full_text.ranked(snapshot, query, &filter, count)?;
+            let ranking = self.full_text.ranked(snapshot, query, filter, count)?;
             let ranked = ranking.sections;
             let is_complete = ranked.len() < count;
             // Which of those that match as well as the last are in the list is the index's choice.
