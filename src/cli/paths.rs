@@ -1,6 +1,6 @@
 //! Paths on the command line, as seen from the current folder.
 //!
-//! `./x`, `../x` and absolute paths, alone or with a place behind them, become `./` and the path from the
+//! `./x`, `../x` and absolute paths, alone or with a place after them, become `./` and the path from the
 //! root, which names that document and no other. Invariant: every command gets its addresses from here,
 //! and none of them names a file outside the root.
 

@@ -1,7 +1,7 @@
 //! Content that is given to an edit.
 //!
 //! Invariant: nothing is emptied because nothing was given. A program may be run with its standard
-//! input closed, and behind a pipe whose other end failed.
+//! input closed, and after a pipe whose other end failed.
 
 use crate::error::{Error, ErrorKind, Result};
 

@@ -93,7 +93,7 @@ impl Asked<'_> {
             }
             _ => format!(
                 "name the whole section: `mdsel insert {address} --position first_child` puts content \
-                 behind its own text"
+                 after its own text"
             ),
         }
     }
@@ -189,7 +189,7 @@ fn hashes(level: u8) -> String {
     "#".repeat(level.into())
 }
 
-/// The marker that the text of an item begins with, and the blanks behind it.
+/// The marker with which the text of an item begins, and the blanks after it.
 fn marker(item: &[u8]) -> String {
     let text = String::from_utf8_lossy(item);
     let line = text.lines().next().unwrap_or_default();
