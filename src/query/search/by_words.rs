@@ -11,6 +11,7 @@ use std::rc::Rc;
 use super::answer::{Collector, Explanation, Found};
 use super::highlight::Highlighter;
 use super::hit::{Hit, HitMaker, ScoreParts};
+use super::language::Language;
 use super::passage::{Pieces, Question};
 use super::pattern::PatternOptions;
 use super::{Form, Search};
@@ -35,11 +36,6 @@ const FUSION_RANK: f32 = 10.0;
 const PHRASING: f32 = 0.7;
 /// What a section in another language than the question counts.
 const FOREIGN: f32 = 0.8;
-/// Bytes of text up to which a section is too short to tell its language.
-const SHORT_BYTES: usize = 80;
-/// Words that most English sentences have one of, and few others.
-const ENGLISH: [&str; 12] =
-    ["the", "is", "are", "of", "and", "how", "what", "which", "does", "this", "with", "your"];
 /// Bytes of documents that are kept between ordering and showing.
 const KEPT_BYTES: usize = 16 << 20;
 
@@ -104,7 +100,7 @@ impl Search<'_> {
     /// Searches for the words of `texts`: a question, and other phrasings of it.
     pub(super) fn words(&mut self, texts: &[String]) -> Result<(Found, Explanation)> {
         let mut queries = Vec::with_capacity(texts.len());
-        self.is_english = texts.first().is_some_and(|text| has_english(text.as_bytes()));
+        self.language = texts.first().and_then(|text| Language::of(text));
         for text in texts {
             let query = WordQuery::parse(text);
             if !query.has_words() {
@@ -189,7 +185,8 @@ impl Search<'_> {
             let mut collector = Collector::new(self.request, self.part);
             let mut sections = self.sections(queries, &filter, needed)?;
             count_once(&terms, &mut sections.weights);
-            let question = Question { highlighter: &highlighter, weights: &sections.weights };
+            let weights = highlighter.word_weights(&sections.weights);
+            let question = Question { highlighter: &highlighter, weights: &weights };
             let is_full = self.take(&sections, &question, queries.len(), &mut collector)?;
             let is_complete = sections.is_complete;
             if is_full || is_complete || needed >= MOST_RANKED {
@@ -478,7 +475,7 @@ impl Search<'_> {
             if found.place.is_front_matter() && is_covered && !self.filter.looks_inside() {
                 continue;
             }
-            let is_twin = |other: &&mut Shown<'_>| other.candidate.found.is_near_duplicate(found);
+            let is_twin = |other: &&mut Shown<'_>| shown.is_twin(other);
             let twin = result.iter_mut().find(is_twin);
             match twin.filter(|_| !self.request.keeps_duplicates) {
                 Some(twin) => twin.duplicates.push(shown.section.address()),
@@ -503,15 +500,11 @@ impl Search<'_> {
         Ok(Some(Shown { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
     }
 
-    /// Whether the question has words that only English has much of, and the section, which is no short one,
-    /// has none of them.
+    /// Whether the section is in another language than the question.
     fn is_foreign(&self, section: &SectionText, texts: &mut Texts<'_>) -> Result<bool> {
-        if !self.is_english {
-            return Ok(false);
-        }
+        let Some(language) = self.language else { return Ok(false) };
         let bytes = texts.of(&section.document)?;
-        let text = bytes.get(section.body..section.own.end).unwrap_or_default();
-        Ok(text.len() > SHORT_BYTES && !has_english(text))
+        Ok(language.is_foreign(bytes.get(section.body..section.own.end).unwrap_or_default()))
     }
 
     /// The section of a candidate; `None` if the document has no such section.
@@ -588,7 +581,23 @@ impl Search<'_> {
     }
 }
 
+impl Shown<'_> {
+    /// Whether the text of both is nearly the same, or both are the same section of two editions of a file.
+    fn is_twin(&self, other: &Self) -> bool {
+        let (one, other_found) = (&self.candidate.found, &other.candidate.found);
+        one.is_near_duplicate(other_found)
+            || one.is_similar(other_found) && self.section.edition() == other.section.edition()
+    }
+}
+
 impl SectionText {
+    /// What another edition of the same file has too: the name of the file, and the titles.
+    fn edition(&self) -> &str {
+        let path = self.titles.find('\n').unwrap_or(self.titles.len());
+        let name = self.titles.get(..path).and_then(|path| path.rfind('/')).map_or(0, |at| at + 1);
+        self.titles.get(name..).unwrap_or_default()
+    }
+
     /// Its primary address.
     fn address(&self) -> String {
         let document = &self.document;
@@ -654,12 +663,6 @@ fn title_line(front_matter: &[u8]) -> Option<String> {
             .is_some_and(|rest| matches!(rest.first(), Some(b':' | b' ' | b'"')))
     })?;
     Some(String::from_utf8_lossy(line.get("title".len()..).unwrap_or_default()).into_owned())
-}
-
-/// Whether `text` has one of the commonest English words.
-fn has_english(text: &[u8]) -> bool {
-    let mut words = text.split(|byte| !byte.is_ascii_alphanumeric() && byte.is_ascii());
-    words.any(|word| ENGLISH.iter().any(|english| word.eq_ignore_ascii_case(english.as_bytes())))
 }
 
 /// The terms of all `queries`, in their order.

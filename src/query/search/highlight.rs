@@ -6,15 +6,17 @@
 use crate::position::{ByteSpan, LineIndex};
 use crate::store::{QueryTerm, StemClass, TokenKind, Tokens, same_length_text};
 
+/// Of a term whose words are joined, as in `15.9`, the share of the joined words. The rest is that of the
+/// words by themselves.
+const COMPOUND: f32 = 0.5;
+
 /// A place where a word of the text matches a term of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Occurrence {
     /// The word.
     pub(crate) span: ByteSpan,
-    /// Index of the term in [`WordQuery::terms`](crate::store::WordQuery::terms).
-    pub(crate) term: usize,
-    /// Index of the word among all words of the query.
-    word: usize,
+    /// Index of the word among all words of the query: see [`Highlighter::word_weights`].
+    pub(crate) word: usize,
 }
 
 /// The words of a query, as they are recognized in a text.
@@ -24,7 +26,10 @@ pub(crate) struct Highlighter {
 
 /// A word: which term it belongs to, and how.
 struct Word {
+    /// Index of the term in [`WordQuery::terms`](crate::store::WordQuery::terms).
     term: usize,
+    /// The share of its term that a text with this word alone has.
+    share: f32,
     text: String,
     stems: Option<StemClass>,
     is_prefix: bool,
@@ -47,15 +52,24 @@ impl Highlighter {
     pub(crate) fn new(terms: &[&QueryTerm]) -> Self {
         let mut words = Vec::new();
         for (index, term) in terms.iter().enumerate() {
+            let is_joined = term.compound.is_some() && term.words.len() > 1;
+            let parts = term.words.len() + usize::from(is_joined);
+            #[expect(clippy::cast_precision_loss, reason = "a query has few words")]
             let word = |text: &str| Word {
                 term: index,
+                share: if is_joined {
+                    (1.0 - COMPOUND) / (parts - 1) as f32
+                } else {
+                    1.0 / parts as f32
+                },
                 text: text.to_owned(),
                 stems: term.stems.clone(),
                 is_prefix: false,
                 is_compound: false,
             };
             if let Some(compound) = &term.compound {
-                words.push(Word { is_compound: true, ..word(compound) });
+                let share = if is_joined { COMPOUND } else { 1.0 };
+                words.push(Word { is_compound: true, share, ..word(compound) });
                 if term.words.len() < 2 {
                     continue;
                 }
@@ -69,6 +83,12 @@ impl Highlighter {
         Self { words }
     }
 
+    /// What each word counts, where `terms` are the weights of the terms.
+    pub(super) fn word_weights(&self, terms: &[f32]) -> Vec<f32> {
+        let weight = |word: &Word| terms.get(word.term).copied().unwrap_or_default() * word.share;
+        self.words.iter().map(weight).collect()
+    }
+
     /// Every place where a word of `bytes` matches a term, in order; a word may match several.
     pub(crate) fn occurrences(&self, bytes: &[u8]) -> Vec<Occurrence> {
         let text = same_length_text(bytes);
@@ -77,11 +97,7 @@ impl Highlighter {
         while tokens.advance() {
             for (index, word) in self.words.iter().enumerate() {
                 if word.is_at(&text, &tokens) {
-                    occurrences.push(Occurrence {
-                        span: tokens.span,
-                        term: word.term,
-                        word: index,
-                    });
+                    occurrences.push(Occurrence { span: tokens.span, word: index });
                 }
             }
         }

@@ -11,6 +11,7 @@ mod by_words;
 mod filter;
 mod highlight;
 mod hit;
+mod language;
 mod passage;
 mod pattern;
 mod piece;
@@ -23,6 +24,7 @@ pub use hit::{Hit, ScoreParts, Surroundings};
 pub use passage::Window;
 pub use pattern::{PatternOptions, required_trigrams};
 
+use self::language::Language;
 use super::cursor::ListPart;
 use super::{Cursor, Library, Outcome};
 use crate::error::{Result, Warning};
@@ -116,7 +118,7 @@ pub fn search(
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let filter = Filter::new(library, &request.filter)?;
     let mut search =
-        Search { library, full_text, request, filter: &filter, part, warnings, is_english: false };
+        Search { library, full_text, request, filter: &filter, part, warnings, language: None };
     let (found, explanation) = match &request.query {
         Query::Words(texts) => search.words(texts)?,
         Query::Patterns(patterns, options) => search.patterns(patterns, *options)?,
@@ -159,8 +161,8 @@ struct Search<'a> {
     filter: &'a Filter,
     part: ListPart,
     warnings: Vec<Warning>,
-    /// Whether the question has words of English.
-    is_english: bool,
+    /// The language of the question, if it has one.
+    language: Option<Language>,
 }
 
 impl Search<'_> {

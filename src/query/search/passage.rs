@@ -50,10 +50,10 @@ pub struct Window {
     header_line: Option<usize>,
 }
 
-/// What is asked for: the terms of a query and what each of them counts.
+/// What is asked for: the words of a query and what each of them counts.
 pub(super) struct Question<'a> {
     pub(super) highlighter: &'a Highlighter,
-    /// By term.
+    /// By word.
     pub(super) weights: &'a [f32],
 }
 
@@ -75,7 +75,7 @@ impl Question<'_> {
     /// Terms that `text` has, each once.
     fn terms(&self, text: &[u8]) -> Vec<usize> {
         let mut terms: Vec<usize> =
-            self.highlighter.occurrences(text).into_iter().map(|found| found.term).collect();
+            self.highlighter.occurrences(text).into_iter().map(|found| found.word).collect();
         terms.sort_unstable();
         terms.dedup();
         terms
@@ -159,7 +159,7 @@ impl Question<'_> {
             if let Some(terms) = holder.and_then(|index| terms.get_mut(index))
                 && is_wanted(place)
             {
-                terms.push(found.term);
+                terms.push(found.word);
             }
         }
         let mut header: Option<(ByteSpan, Vec<usize>)> = None;
@@ -263,6 +263,12 @@ impl Pieces {
     ) -> Vec<bool> {
         let mean = question.weights.iter().sum::<f32>() / question.weights.len().max(1) as f32;
         let mut seen = vec![0_i32; question.weights.len()];
+        // The titles are shown above the passage.
+        for term in &self.title_terms {
+            if let Some(times) = seen.get_mut(*term) {
+                *times = 1;
+            }
+        }
         let mut chosen = vec![false; sizes.len()];
         let mut is_open = vec![true; sizes.len()];
         let mut size = 0;

@@ -80,13 +80,26 @@ fn mixed(mut value: u64) -> u64 {
 
 /// Whether the texts of both fingerprints are nearly the same.
 pub(super) fn is_near(one: u64, other: u64) -> bool {
+    let (same, all) = shared(one, other);
+    all > 0 && (all - same) * DIFFERENT <= all
+}
+
+/// Whether the texts of both fingerprints have about half of their pairs in common, or more. Two texts without
+/// words are similar.
+pub(super) fn is_similar(one: u64, other: u64) -> bool {
+    let (same, all) = shared(one, other);
+    same * 2 >= all
+}
+
+/// How many buckets of both fingerprints are equal, and how many are in use.
+fn shared(one: u64, other: u64) -> (u32, u32) {
     let (mut same, mut all) = (0, 0);
     for shift in (0..64).step_by(4) {
         let (one, other) = (one >> shift & 15, other >> shift & 15);
         all += u32::from(one | other != 0);
         same += u32::from(one == other && one != 0);
     }
-    all > 0 && (all - same) * DIFFERENT <= all
+    (same, all)
 }
 
 #[cfg(test)]
@@ -114,6 +127,15 @@ mod tests {
         assert!(!near(&words(0, 150)), "half of it");
         assert!(!near(&words(300, 600)), "another text");
         assert!(!near(&words(100, 400)), "two thirds in common");
+    }
+
+    #[test]
+    fn texts_that_share_most_of_their_pairs_are_similar() {
+        let similar = |other: &str| is_similar(fingerprint(&words(0, 300)), fingerprint(other));
+        assert!(similar(&words(0, 300)));
+        assert!(similar(&words(40, 300)));
+        assert!(!similar(&words(200, 500)));
+        assert!(!similar(&words(300, 600)));
     }
 
     #[test]

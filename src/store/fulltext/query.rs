@@ -204,14 +204,32 @@ fn read(text: &str) -> Result<Clause, Option<String>> {
     // What is no field and so was a word with a colon is no fault here.
     let is_fault = |message: &str| message != "parsed possible invalid field as term";
     if let Some(error) = errors.iter().find(|error| is_fault(&error.message)) {
-        return Err(Some(format!("{}; its words are searched", error.message)));
+        let remark = || format!("{}; its words are searched", error.message);
+        return Err(has_operators(text).then(remark));
     }
     // The grammar drops the sign of a term that is alone.
     match clause(tree, text.trim_start().starts_with('+')) {
         Some(clause) if clause.is_positive() => Ok(clause),
         Some(_) => Err(Some("it only excludes; its words are searched".to_owned())),
-        None => Err(Some("it is no query of words; its words are searched".to_owned())),
+        None => Err(has_operators(text)
+            .then(|| "it is not a query of words; its words are searched".to_owned())),
     }
+}
+
+/// Whether `text` has operators of the grammar, which plain words lose. Parentheses, brackets and other signs are
+/// in code, paths and addresses too.
+fn has_operators(text: &str) -> bool {
+    text.contains('"')
+        || text.split_whitespace().any(|word| {
+            let is_field = || {
+                let name = word.split_once(':').map(|(name, _)| name.trim_start_matches('('));
+                name.and_then(TextField::named).is_some()
+            };
+            matches!(word, "AND" | "OR" | "NOT")
+                || word.starts_with('+')
+                || word.ends_with('*')
+                || is_field()
+        })
 }
 
 /// A tree of the grammar as a clause, its joined words a phrase where it `is_literal`; `None` where it has
@@ -470,20 +488,20 @@ mod tests {
             ("std::vector<bool>", "(<std::vector>std_vector bool)"),
             ("key: value", "(key value)"),
             ("--flag", "flag"),
-            ("(", "nothing !"),
+            ("(", "nothing"),
             (":", "nothing !"),
-            ("", "nothing !"),
+            ("", "nothing"),
             ("AND", "and"),
             ("\"open phrase", "(open phrase) !"),
-            ("{{< x >}}", "(x) !"),
-            ("[one TO two]", "(one two) !"),
+            ("{{< x >}}", "(x)"),
+            ("[one TO two]", "(one two)"),
             ("*", "nothing !"),
-            ("fn foo(a: &str) -> U", "(fn foo str u) !"),
+            ("fn foo(a: &str) -> U", "(fn foo str u)"),
             ("@a", "a"),
             ("\u{0}x\u{7}", "x"),
             ("x && b", "(x b)"),
-            ("{中文 搜}", "(中文 搜*) !"),
-            ("http://a.b/c", "(http <a.b>a_b c) !"),
+            ("{中文 搜}", "(中文 搜*)"),
+            ("http://a.b/c", "(http <a.b>a_b c)"),
         ] {
             assert_eq!(told(text), expected, "{text}");
         }

@@ -16,7 +16,7 @@ use tantivy::{DocId, DocSet as _, Score, Searcher, SegmentReader, TERMINATED, Te
 
 use super::Usable;
 use super::best::{Best, Match};
-use super::fingerprint::is_near;
+use super::fingerprint::{is_near, is_similar};
 use super::leaf::{FieldTable, Leaf, SegmentLeaf};
 use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::query::Clause;
@@ -46,6 +46,11 @@ impl Ranked {
     /// Whether the texts of both are nearly the same, as those of two editions are.
     pub fn is_near_duplicate(&self, other: &Self) -> bool {
         is_near(self.fingerprint, other.fingerprint)
+    }
+
+    /// Whether the texts of both have about half of their words in common, or more, or none has words.
+    pub fn is_similar(&self, other: &Self) -> bool {
+        is_similar(self.fingerprint, other.fingerprint)
     }
 }
 

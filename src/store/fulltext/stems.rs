@@ -16,6 +16,8 @@ const MOST_ENDING: usize = 9;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StemClass {
     stem: String,
+    /// The stem of the word as a singular in `-as`: `alias` for `aliases`, where `stem` is `alia`.
+    singular: Option<String>,
     prefix: String,
 }
 
@@ -33,7 +35,7 @@ impl StemClass {
             prefix = prefix.get(..prefix.len() - 1).unwrap_or_default();
         }
         let prefix = prefix.to_owned();
-        (prefix.len() > 1).then_some(Self { stem, prefix })
+        (prefix.len() > 1).then_some(Self { stem, singular: singular(word), prefix })
     }
 
     /// What all of its words begin with.
@@ -46,8 +48,20 @@ impl StemClass {
         word.len() <= self.prefix.len() + MOST_ENDING
             && word.starts_with(&self.prefix)
             && word.bytes().all(|byte| byte.is_ascii_lowercase())
-            && stem(word) == self.stem
+            && self.has_stem(word)
     }
+
+    fn has_stem(&self, word: &str) -> bool {
+        let stem = stem(word);
+        stem == self.stem
+            || self.singular.as_ref() == Some(&stem)
+            || singular(word).is_some_and(|singular| singular == self.stem)
+    }
+}
+
+/// The stem of a word in `-as` that is a singular. The stemmer takes it for a plural: `schemas`.
+fn singular(word: &str) -> Option<String> {
+    word.ends_with("as").then(|| stem(&format!("{word}es")))
 }
 
 fn stem(word: &str) -> String {
@@ -75,6 +89,10 @@ mod tests {
             ("happy", &["happiness"]),
             ("class", &["classes"]),
             ("properties", &["property"]),
+            ("alias", &["aliases"]),
+            ("canvases", &["canvas"]),
+            ("schemas", &["schema"]),
+            ("schema", &["schemas"]),
         ] {
             let class = StemClass::of(word).unwrap();
             for other in others.iter().chain([&word]) {
