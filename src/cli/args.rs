@@ -332,7 +332,8 @@ pub(super) struct SearchArgs {
     pub(super) query: Vec<String>,
     /// The same question in other words, such as the terms its answer may use; repeatable. Two of these
     /// find most answers that the question alone misses
-    #[arg(long, value_name = "QUERY", conflicts_with_all = ["patterns", "fixed_strings"])]
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true,
+        conflicts_with_all = ["patterns", "fixed_strings"])]
     pub(super) also: Vec<String>,
     /// Show about N characters of each section that has the words; 0 for one line
     #[arg(long, value_name = "N")]
@@ -541,10 +542,10 @@ pub(super) struct ContextArgs {
         required_unless_present_any = ["query", "tags", "under", "items"])]
     pub(super) addresses: Vec<String>,
     /// Take the passages that match this question or these words best
-    #[arg(long, value_name = "QUERY")]
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     pub(super) query: Option<String>,
     /// The same question in other words, such as the terms its answer may use; repeatable
-    #[arg(long, value_name = "QUERY", requires = "query")]
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true, requires = "query")]
     pub(super) also: Vec<String>,
     /// Show about N characters of each section that has the words of the query
     #[arg(long, value_name = "N", requires = "query")]

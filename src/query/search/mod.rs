@@ -8,6 +8,7 @@
 mod answer;
 mod by_pattern;
 mod by_words;
+mod candidates;
 mod filter;
 mod highlight;
 mod hit;
@@ -17,6 +18,7 @@ mod pattern;
 mod piece;
 mod plan;
 mod scan;
+mod shown;
 
 pub use answer::{Answer, Count, Explanation, Items};
 pub use filter::{BLOCK_TYPES, FilterRequest};

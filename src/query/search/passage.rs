@@ -65,6 +65,8 @@ pub(super) struct Pieces {
     terms: Vec<Vec<usize>>,
     /// Terms of the title, the titles above and the path of the file.
     title_terms: Vec<usize>,
+    /// Whether they are those of the sections below, because the section has no text of its own.
+    is_below: bool,
 }
 
 impl Question<'_> {
@@ -105,7 +107,8 @@ impl Question<'_> {
         } else {
             own
         };
-        self.of_pieces(bytes, pieces(bytes, &outline.nodes, span), span, titles, is_wanted)
+        let list = pieces(bytes, &outline.nodes, span);
+        Pieces { is_below: is_blank, ..self.of_pieces(bytes, list, span, titles, is_wanted) }
     }
 
     /// The keys of front matter, and the first paragraph of the document.
@@ -174,7 +177,7 @@ impl Question<'_> {
             terms.sort_unstable();
             terms.dedup();
         }
-        Pieces { list: pieces, terms, title_terms: self.terms(titles.as_bytes()) }
+        Pieces { list: pieces, terms, title_terms: self.terms(titles.as_bytes()), is_below: false }
     }
 }
 
@@ -263,8 +266,8 @@ impl Pieces {
     ) -> Vec<bool> {
         let mean = question.weights.iter().sum::<f32>() / question.weights.len().max(1) as f32;
         let mut seen = vec![0_i32; question.weights.len()];
-        // The titles are shown above the passage.
-        for term in &self.title_terms {
+        // What is below a title without text of its own is shown from its beginning.
+        for term in self.title_terms.iter().filter(|_| self.is_below) {
             if let Some(times) = seen.get_mut(*term) {
                 *times = 1;
             }

@@ -1,0 +1,297 @@
+//! The sections that may be shown: their text, their passages, and their order by both.
+//!
+//! Invariant: the best sections are ordered by what their passages cover of the question too, always the same
+//! number of them, so that the order does not depend on how many hits are asked for. Sections of nearly the
+//! same text are one.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::candidates::Candidate;
+use super::highlight::Highlighter;
+use super::hit::ScoreParts;
+use super::passage::{Pieces, Question};
+use super::{Search, by_words::rounded};
+use crate::error::Result;
+use crate::markdown::outline::{BlockType, NodeKind};
+use crate::position::ByteSpan;
+use crate::query::library::OpenDocument;
+
+/// The best sections are ordered again by what their passages cover of the question.
+pub(super) const REORDERED: usize = 32;
+/// What a passage that covers the whole question counts, beside 1 for the best score of the index.
+const COVERAGE: f32 = 3.0;
+/// What a section in another language than the question counts.
+const FOREIGN: f32 = 0.8;
+/// Bytes of documents that are kept between ordering and showing.
+const KEPT_BYTES: usize = 16 << 20;
+
+/// Candidates with nearly the same text, the best first.
+pub(super) type Group<'a> = Vec<&'a Candidate>;
+
+/// The text of a section.
+pub(super) struct SectionText {
+    pub(super) document: Rc<OpenDocument>,
+    /// Its own text, heading included.
+    pub(super) own: ByteSpan,
+    /// Offset after its heading.
+    pub(super) body: usize,
+    /// Offset after its subsections.
+    pub(super) end: usize,
+    pub(super) titles: String,
+    pub(super) is_front_matter: bool,
+}
+
+/// A candidate that may be shown.
+pub(super) struct Shown<'a> {
+    pub(super) candidate: &'a Candidate,
+    pub(super) section: SectionText,
+    /// The first word of the query on its best line.
+    pub(super) span: ByteSpan,
+    pub(super) pieces: Pieces,
+    pub(super) parts: ScoreParts,
+    /// Addresses of sections with nearly the same text.
+    pub(super) duplicates: Vec<String>,
+}
+
+impl Search<'_> {
+    /// The best candidates that differ, each with those of nearly the same text after it, and the rest.
+    pub(super) fn distinct<'a>(
+        &self,
+        candidates: &'a [Candidate],
+    ) -> (Vec<Group<'a>>, &'a [Candidate]) {
+        // Of equal sections, a filter may want another than the best.
+        let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
+        let mut groups: Vec<Group<'a>> = Vec::with_capacity(REORDERED);
+        for (index, candidate) in candidates.iter().enumerate() {
+            let is_twin = |group: &Group<'_>| {
+                group.first().is_some_and(|first| first.found.is_near_duplicate(&candidate.found))
+            };
+            let twin = groups.iter().position(is_twin).filter(|_| folds);
+            if let Some(group) = twin.and_then(|twin| groups.get_mut(twin)) {
+                group.push(candidate);
+            } else if groups.len() < REORDERED {
+                groups.push(vec![candidate]);
+            } else {
+                return (groups, candidates.get(index..).unwrap_or_default());
+            }
+        }
+        (groups, &[])
+    }
+
+    /// The best candidates, ordered by what their passages cover too, sections of nearly the same text as one.
+    pub(super) fn reordered<'a>(
+        &self,
+        groups: &[Group<'a>],
+        best: f32,
+        question: &Question<'_>,
+        texts: &mut Texts<'_>,
+    ) -> Result<Vec<Shown<'a>>> {
+        let mut all = Vec::with_capacity(groups.len());
+        // By document, what its sections cover.
+        let mut covered: HashMap<i64, f64> = HashMap::new();
+        for group in groups {
+            let Some((candidate, twins)) = group.split_first() else { continue };
+            let Some(mut shown) = self.shown(candidate, question, texts)? else { continue };
+            for twin in twins {
+                let section = self.section(twin)?;
+                shown.duplicates.extend(section.map(|section| section.address()));
+            }
+            let share = if self.is_foreign(&shown.section, texts)? { FOREIGN } else { 1.0 };
+            let coverage = shown.pieces.coverage(question);
+            shown.parts.ranking = rounded(share * candidate.score / best);
+            shown.parts.coverage = rounded(share * COVERAGE * coverage);
+            let place = candidate.found.place;
+            if !place.is_front_matter() {
+                let covered = covered.entry(place.document).or_default();
+                *covered = covered.max(shown.parts.coverage);
+            }
+            all.push(shown);
+        }
+        all.sort_by(|one, other| {
+            let by_parts = other.parts.sum().total_cmp(&one.parts.sum());
+            by_parts.then_with(|| one.candidate.order(other.candidate))
+        });
+        let mut result: Vec<Shown<'a>> = Vec::with_capacity(all.len());
+        for shown in all {
+            let found = &shown.candidate.found;
+            // Front matter that shows no more than a section of its document is no hit beside that section.
+            let of_document = covered.get(&found.place.document);
+            let is_covered = of_document.is_some_and(|covered| *covered >= shown.parts.coverage);
+            if found.place.is_front_matter() && is_covered && !self.filter.looks_inside() {
+                continue;
+            }
+            let is_twin = |other: &&mut Shown<'_>| shown.is_twin(other);
+            let twin = result.iter_mut().find(is_twin);
+            match twin.filter(|_| !self.request.keeps_duplicates) {
+                Some(twin) => twin.duplicates.push(shown.section.address()),
+                None => result.push(shown),
+            }
+        }
+        Ok(result)
+    }
+
+    /// A candidate with its text; `None` if it has no section, or the filter wants nothing of it.
+    pub(super) fn shown<'a>(
+        &self,
+        candidate: &'a Candidate,
+        question: &Question<'_>,
+        texts: &mut Texts<'_>,
+    ) -> Result<Option<Shown<'a>>> {
+        let Some(section) = self.section(candidate)? else { return Ok(None) };
+        let bytes = texts.of(&section.document)?;
+        let Some(span) = self.best(&section, &bytes, question.highlighter) else { return Ok(None) };
+        let pieces = texts.pieces(&section, question)?;
+        let parts = ScoreParts::default();
+        Ok(Some(Shown { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
+    }
+
+    /// Whether the section is in another language than the question.
+    fn is_foreign(&self, section: &SectionText, texts: &mut Texts<'_>) -> Result<bool> {
+        let Some(language) = self.language else { return Ok(false) };
+        let bytes = texts.of(&section.document)?;
+        Ok(language.is_foreign(bytes.get(section.body..section.own.end).unwrap_or_default()))
+    }
+
+    /// The section of a candidate; `None` if the document has no such section.
+    pub(super) fn section(&self, candidate: &Candidate) -> Result<Option<SectionText>> {
+        let document = self.library.open(&candidate.document)?;
+        let outline = document.tree.outline();
+        let place = candidate.found.place;
+        if place.is_front_matter() {
+            let own = outline.front_matter;
+            return Ok(own.map(|own| SectionText {
+                own,
+                body: own.start,
+                end: own.end,
+                titles: document.stored.path.clone(),
+                is_front_matter: true,
+                document,
+            }));
+        }
+        let Some(index) = place.section.checked_sub(1) else {
+            let root = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
+            return Ok(Some(SectionText {
+                own: root,
+                body: root.start,
+                end: root.end,
+                titles: document.stored.path.clone(),
+                is_front_matter: false,
+                document,
+            }));
+        };
+        let Some(section) = outline.sections.get(index) else { return Ok(None) };
+        let own = outline.own_text(section);
+        let end = outline.nodes.get(section.node).map_or(own.end, |node| node.bytes.end);
+        let body = section.heading_end.clamp(own.start, own.end);
+        let mut titles = document.stored.path.clone();
+        for above in document.tree.sections_above(section.node) {
+            titles.push('\n');
+            titles.push_str(&above.title);
+        }
+        Ok(Some(SectionText { own, body, end, titles, is_front_matter: false, document }))
+    }
+
+    /// The first word of the query on the line of `section` that has the most; the section's beginning if
+    /// its words are only in its title or path; `None` if the filter wants nothing of it.
+    pub(super) fn best(
+        &self,
+        section: &SectionText,
+        bytes: &[u8],
+        highlighter: &Highlighter,
+    ) -> Option<ByteSpan> {
+        let SectionText { document, own, .. } = section;
+        let text = bytes.get(own.start..own.end).unwrap_or_default();
+        let in_file = |span: ByteSpan| ByteSpan::new(own.start + span.start, own.start + span.end);
+        let is_wanted = |span: ByteSpan| self.filter.takes(document, in_file(span));
+        match highlighter.best(text, is_wanted) {
+            Some(span) => Some(in_file(span)),
+            None if self.filter.looks_inside() => None,
+            None => Some(ByteSpan::new(own.start, own.start)),
+        }
+    }
+}
+
+impl Shown<'_> {
+    /// Whether the text of both is nearly the same, or both are the same section of two editions of a file.
+    fn is_twin(&self, other: &Self) -> bool {
+        let (one, other_found) = (&self.candidate.found, &other.candidate.found);
+        one.is_near_duplicate(other_found)
+            || one.is_similar(other_found) && self.section.edition() == other.section.edition()
+    }
+}
+
+impl SectionText {
+    /// What another edition of the same file has too: the name of the file, and the titles.
+    fn edition(&self) -> &str {
+        let path = self.titles.find('\n').unwrap_or(self.titles.len());
+        let name = self.titles.get(..path).and_then(|path| path.rfind('/')).map_or(0, |at| at + 1);
+        self.titles.get(name..).unwrap_or_default()
+    }
+
+    /// Its primary address.
+    fn address(&self) -> String {
+        let document = &self.document;
+        if self.is_front_matter {
+            return document.address("@frontmatter");
+        }
+        let node = document.tree.section_at(self.own.start);
+        node.map_or_else(|| document.address("root"), |node| document.address_of(node))
+    }
+}
+
+/// Bytes of documents, some of which are kept.
+pub(super) struct Texts<'a> {
+    pub(super) search: &'a Search<'a>,
+    pub(super) kept: HashMap<i64, Rc<Vec<u8>>>,
+    pub(super) size: usize,
+}
+
+impl Texts<'_> {
+    pub(super) fn of(&mut self, document: &OpenDocument) -> Result<Rc<Vec<u8>>> {
+        if let Some(bytes) = self.kept.get(&document.stored.id) {
+            return Ok(Rc::clone(bytes));
+        }
+        let bytes = Rc::new(self.search.library.content(document, document.span())?);
+        if self.size + bytes.len() > KEPT_BYTES {
+            self.kept.clear();
+            self.size = 0;
+        }
+        self.size += bytes.len();
+        self.kept.insert(document.stored.id, Rc::clone(&bytes));
+        Ok(bytes)
+    }
+
+    fn pieces(&mut self, section: &SectionText, question: &Question<'_>) -> Result<Pieces> {
+        let SectionText { document, own, body, end, titles, is_front_matter } = section;
+        let bytes = self.of(document)?;
+        let outline = document.tree.outline();
+        let is_wanted = |span| self.search.filter.takes(document, span);
+        if *is_front_matter {
+            let paragraph = outline
+                .nodes
+                .iter()
+                .find(|node| node.kind == NodeKind::Block(BlockType::Paragraph));
+            let paragraph = paragraph.map(|node| node.bytes);
+            return Ok(question.front_matter(&bytes, *own, paragraph, is_wanted));
+        }
+        let text = ByteSpan::new(*body, own.end.max(*body));
+        let front_matter = outline.front_matter.and_then(|span| bytes.get(span.start..span.end));
+        let titles = match front_matter.and_then(title_line) {
+            Some(title) => format!("{titles}\n{title}"),
+            None => titles.clone(),
+        };
+        Ok(question.pieces(&bytes, outline, text, *end, &titles, is_wanted))
+    }
+}
+
+/// The line of front matter that gives the title, which entitles all sections.
+fn title_line(front_matter: &[u8]) -> Option<String> {
+    let mut lines = front_matter.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let line = lines.find(|line| {
+        let key = line.strip_prefix(b"\"").unwrap_or(line);
+        key.strip_prefix(b"title")
+            .is_some_and(|rest| matches!(rest.first(), Some(b':' | b' ' | b'"')))
+    })?;
+    Some(String::from_utf8_lossy(line.get("title".len()..).unwrap_or_default()).into_owned())
+}
