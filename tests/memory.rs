@@ -9,7 +9,7 @@ use crate::harness::{Place, repeats};
 const MOST: u64 = 400;
 
 /// MiB that an ingest of many such documents may take: the full-text index keeps what it has not written.
-const MOST_TOGETHER: u64 = 600;
+const MOST_TOGETHER: u64 = 400;
 
 /// How many of the shapes below are tried where `MDSEL_SOAK` does not ask for all.
 const FEW: usize = 3;

@@ -13,6 +13,8 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use crossbeam_channel::{Receiver, Select};
+
 use super::Candidate;
 use super::beneath::{self, Files, is_no_folder};
 use super::state::{file_state, is_racy};
@@ -76,7 +78,7 @@ impl Flight {
             let size = candidate.state.size;
             if is_large(candidate) {
                 self.most
-            } else if size > limits::HEAVY_DOCUMENT_BYTES as u64 {
+            } else if is_heavy(candidate) {
                 self.most / 2 + size
             } else {
                 size + 4096
@@ -84,6 +86,10 @@ impl Flight {
         };
         share.iter().map(of_one).sum()
     }
+}
+
+fn is_heavy(candidate: &Candidate) -> bool {
+    candidate.state.size > limits::HEAVY_DOCUMENT_BYTES as u64
 }
 
 fn is_large(candidate: &Candidate) -> bool {
@@ -127,19 +133,24 @@ pub(super) fn run(
     let shares = &shares(candidates, threads);
     let (job_sender, job_receiver) =
         crossbeam_channel::bounded::<(usize, &[Candidate])>(threads * 4);
+    let (heavy_sender, heavy_receiver) = crossbeam_channel::bounded::<(usize, &[Candidate])>(1);
     let (sender, receiver) = crossbeam_channel::unbounded::<(usize, Vec<Result<Outcome>>)>();
     std::thread::scope(|scope| {
         let flight = &flight;
         scope.spawn(move || {
             for (number, share) in shares.iter().enumerate() {
                 flight.take_off(flight.cost(share));
-                if job_sender.send((number, share)).is_err() {
+                let is_heavy = share.iter().any(is_heavy);
+                let sender = if is_heavy { &heavy_sender } else { &job_sender };
+                if sender.send((number, share)).is_err() {
                     break;
                 }
             }
         });
-        for _ in 0..threads {
-            let jobs = job_receiver.clone();
+        for worker in 0..threads {
+            // The allocator keeps for each thread what it needed once, so one thread parses all heavy documents.
+            let mut lanes = vec![job_receiver.clone()];
+            lanes.extend((worker == 0).then(|| heavy_receiver.clone()));
             let results = sender.clone();
             scope.spawn(move || {
                 let mut packer = Packer::new();
@@ -152,7 +163,7 @@ pub(super) fn run(
                     .unwrap_or(Ok(Outcome::Refused("it cannot be parsed"))),
                     Err(error) => Err(Error::new(error.kind(), error.to_string())),
                 };
-                for (number, share) in jobs {
+                while let Some((number, share)) = next(&mut lanes) {
                     let outcomes = share.iter().map(&mut taken).collect();
                     if results.send((number, outcomes)).is_err() {
                         break;
@@ -160,7 +171,7 @@ pub(super) fn run(
                 }
             });
         }
-        drop((job_receiver, sender));
+        drop((job_receiver, heavy_receiver, sender));
         let mut waiting = BTreeMap::new();
         let mut results = shares.iter().enumerate().peekable();
         let mut result = Ok(());
@@ -180,6 +191,23 @@ pub(super) fn run(
         }
         result
     })
+}
+
+/// The next job of any of `lanes`; `None` when all of them have ended.
+fn next<T>(lanes: &mut Vec<Receiver<T>>) -> Option<T> {
+    while !lanes.is_empty() {
+        let mut select = Select::new();
+        for lane in lanes.iter() {
+            select.recv(lane);
+        }
+        let ready = select.select();
+        let index = ready.index();
+        match ready.recv(lanes.get(index)?) {
+            Ok(job) => return Some(job),
+            Err(_) => drop(lanes.remove(index)),
+        }
+    }
+    None
 }
 
 /// Reads one file and makes of it what the store wants.
