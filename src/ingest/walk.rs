@@ -272,7 +272,8 @@ impl Walk<'_> {
 /// The names in a folder, and what they are names of.
 fn entries_of(folder: OwnedFd) -> std::io::Result<(OwnedFd, Vec<(std::ffi::CString, FileType)>)> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(&folder)? {
+    // A second descriptor costs less than opening the folder again.
+    for entry in Dir::new(folder.try_clone()?)? {
         let entry = entry?;
         let name: &CStr = entry.file_name();
         if name.to_bytes() != b"." && name.to_bytes() != b".." {
