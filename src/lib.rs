@@ -22,6 +22,7 @@
 //! - [`records`]: answers as lines for the context of a model, written and read. Pure.
 //! - [`pack`]: all documents of a store as one stream, written and read. Pure.
 //! - [`ldmd`]: sections between markers in HTML comments, their slices, and a writer of such. Pure.
+//! - [`mod@reference`]: the pages that `mdsel help` prints.
 //! - [`error`], [`limits`], [`position`], [`visible`], [`failpoint`]: faults with hints, every cap in one
 //!   table, spans and lines, characters that are shown as they are, places where tests let it fail.
 //!
@@ -55,6 +56,7 @@ mod parallel;
 pub mod position;
 pub mod query;
 pub mod records;
+pub mod reference;
 pub mod store;
 pub mod trust;
 pub mod verify;

@@ -21,7 +21,7 @@ fn commands() -> Vec<(String, String)> {
 }
 
 /// The words of a command, as a shell takes them: blanks in single quotes part none.
-fn words(command: &str) -> Vec<String> {
+pub(crate) fn words(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for (index, part) in command.split('\'').enumerate() {
         let is_quoted = index % 2 == 1;

@@ -36,6 +36,7 @@ mod packs;
 mod properties;
 mod readme;
 mod recovery;
+mod reference;
 mod scan;
 mod search;
 mod select;

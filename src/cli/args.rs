@@ -122,6 +122,8 @@ pub(super) enum Command {
     Mcp(McpArgs),
     /// Print what makes a shell complete commands, options, documents and addresses
     Completions(CompletionsArgs),
+    /// Print a page of the reference, or list the pages
+    Help(HelpArgs),
     /// Print a manual page
     Man(ManArgs),
     /// Check the store itself (status 1 where something is wrong), and mend it with --repair
@@ -777,6 +779,15 @@ pub(super) enum ShellName {
     /// PowerShell, 5 or newer
     #[value(name = "powershell")]
     PowerShell,
+}
+
+/// `help`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel help addresses")]
+pub(super) struct HelpArgs {
+    /// A page of the reference, or a command [default: the list of pages]
+    #[arg(value_name = "TOPIC")]
+    pub(super) topic: Vec<String>,
 }
 
 /// `man`.

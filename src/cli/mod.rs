@@ -8,6 +8,7 @@ mod args;
 mod completions;
 mod context;
 mod edit;
+mod help;
 mod ingest;
 mod input;
 mod ldmd;
@@ -140,6 +141,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Load(arguments) => pack::load(&cli.global, arguments),
         Command::Mcp(arguments) => mcp::run(&cli.global, arguments),
         Command::Completions(arguments) => completions::run(arguments),
+        Command::Help(arguments) => help::run(arguments),
         Command::Man(arguments) => man::run(arguments),
         Command::Verify(arguments) => verify::run(&cli.global, arguments),
     }

@@ -81,6 +81,7 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         | Command::Load(_)
         | Command::Mcp(_)
         | Command::Completions(_)
+        | Command::Help(_)
         | Command::Man(_)
         | Command::Verify(_) => Vec::new(),
     })

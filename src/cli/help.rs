@@ -1,0 +1,38 @@
+//! `help`: the pages of the reference.
+
+use clap::CommandFactory as _;
+
+use super::args::{Cli, HelpArgs};
+use super::{Status, generated};
+use crate::error::{Error, ErrorKind, Result};
+use crate::reference::{PAGES, page};
+
+/// Prints the page about a topic, else the help of a command of that name, else the list of topics.
+pub(super) fn run(arguments: &HelpArgs) -> Result<Status> {
+    let Some((topic, rest)) = arguments.topic.split_first() else {
+        return generated(topics().as_bytes());
+    };
+    if let Some(page) = page(topic).filter(|_| rest.is_empty()) {
+        return generated(page.text.as_bytes());
+    }
+    let mut program = Cli::command();
+    program.build();
+    let mut command = &mut program;
+    for name in &arguments.topic {
+        command = command.find_subcommand_mut(name).ok_or_else(|| {
+            let topics = PAGES.iter().map(|page| page.topic).collect::<Vec<_>>().join(", ");
+            Error::new(ErrorKind::Usage, format!("there is no topic and no command {name:?}"))
+                .with_hint(format!("the topics are {topics}"))
+        })?;
+    }
+    generated(command.render_long_help().to_string().as_bytes())
+}
+
+fn topics() -> String {
+    let mut text = "Pages of the reference:\n\n".to_owned();
+    for page in PAGES {
+        text.push_str(&format!("  mdsel help {:10} {}\n", page.topic, page.summary));
+    }
+    text.push_str("\nmdsel --help lists the commands, and mdsel COMMAND --help explains one.\n");
+    text
+}

@@ -1,0 +1,48 @@
+//! The user's reference, which `mdsel help TOPIC` prints.
+//!
+//! Each page is a Markdown file beside this one. Invariant: every page is in [`PAGES`], and every example on it
+//! prints what the page says over the folder `fixtures/reference`.
+
+/// A page of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The name by which `mdsel help` prints it.
+    pub topic: &'static str,
+    /// What it is about, in one line.
+    pub summary: &'static str,
+    /// The Markdown text.
+    pub text: &'static str,
+}
+
+macro_rules! pages {
+    ($($topic:ident: $summary:literal,)*) => {
+        /// Every page, in reading order.
+        pub const PAGES: &[Page] = &[$(Page {
+            topic: stringify!($topic),
+            summary: $summary,
+            text: include_str!(concat!(stringify!($topic), ".md")),
+        },)*];
+
+        $(
+            #[doc = include_str!(concat!(stringify!($topic), ".md"))]
+            pub mod $topic {}
+        )*
+    };
+}
+
+pages! {
+    addresses: "how to name a section, a block, lines or a document",
+    search: "questions, words, patterns and titles",
+    formats: "output formats, budgets and lists that go on",
+    ldmd: "documents in parts, between markers",
+    links: "links, what links to a place, and broken links",
+    records: "context for a model, records and the server for agents",
+    edits: "replacing, inserting and deleting, and what is refused",
+    errors: "exit statuses, and every error, warning and problem by its code",
+    store: "ingest, trust, crashes, damage and repair",
+}
+
+/// The page about `topic`.
+pub fn page(topic: &str) -> Option<&'static Page> {
+    PAGES.iter().find(|page| page.topic == topic)
+}
