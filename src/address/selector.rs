@@ -94,6 +94,50 @@ impl fmt::Display for Selector {
     }
 }
 
+/// Steps that messages name as examples.
+const STEP_WORDS: [&str; 6] = ["root", "heading:h1", "section", "block:paragraph", "item", "page"];
+
+/// The words of steps as people may misspell them, and the step that each stands for.
+fn words() -> impl Iterator<Item = (String, StepKind)> {
+    let plain = [StepKind::Root, StepKind::Section, StepKind::Item, StepKind::Page];
+    let headings = (1..=6).map(StepKind::Heading);
+    let blocks = BlockType::ALL.into_iter().map(StepKind::Block);
+    let long = plain.into_iter().chain(headings).chain(blocks);
+    let long = long.map(|kind| (kind.to_string(), kind));
+    let short = ["h1", "h2", "h3", "h4", "h5", "h6", "para", "quote"]
+        .into_iter()
+        .chain(BlockType::ALL.map(BlockType::name));
+    long.chain(short.filter_map(|word| Some((word.to_owned(), shorthand(word)?))))
+}
+
+/// `text`, a locator, with a misspelt step in place of which another may have been meant, the most
+/// similar first; none if no part of it looks like a step that does not exist.
+pub fn corrections(text: &str) -> Vec<String> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let looks_like_step = |part: &str| !split_word(part).1.is_empty() || part.contains(':');
+    let is_wrong = |part: &&str| looks_like_step(part) && parse_step(part, 0).is_err();
+    let Some(wrong) = parts.iter().position(is_wrong) else { return Vec::new() };
+    let Some((word, rest)) = parts.get(wrong).map(|part| split_word(part)) else {
+        return Vec::new();
+    };
+    let rest = rest.strip_prefix('.').map_or_else(|| rest.to_owned(), |rest| format!("[{rest}]"));
+    let words: Vec<(String, StepKind)> = words().collect();
+    let similar = super::suggest::most_similar(word, words.iter().map(|(word, _)| word.as_str()));
+    let mut corrections: Vec<String> = Vec::new();
+    for similar in similar {
+        let Some((_, kind)) = words.iter().find(|(word, _)| word == similar) else { continue };
+        let mut parts: Vec<String> = parts.iter().map(|&part| part.to_owned()).collect();
+        if let Some(part) = parts.get_mut(wrong) {
+            *part = format!("{kind}{rest}");
+        }
+        let corrected = parts.join("/");
+        if !parts.iter().any(|part| is_wrong(&part.as_str())) && !corrections.contains(&corrected) {
+            corrections.push(corrected);
+        }
+    }
+    corrections
+}
+
 /// The kind that a shorthand word stands for; shorthand always has an ordinal.
 fn shorthand(word: &str) -> Option<StepKind> {
     let kind = match word {
@@ -139,24 +183,38 @@ impl Selector {
     /// Parses a selector without namespace and parameters. Positions in faults and steps are Unicode
     /// scalars in `text`.
     pub fn parse(text: &str) -> Result<Self, Fault> {
+        Self::parse_at(text, 0)
+    }
+
+    /// Parses a selector that begins at `position` of an address, in Unicode scalars.
+    pub(super) fn parse_at(text: &str, position: usize) -> Result<Self, Fault> {
         if text.is_empty() {
-            return Err(Fault::new(FaultCode::EmptySelector, "the selector is empty").at(0));
+            return Err(Fault::new(FaultCode::EmptySelector, "the selector is empty").at(position));
         }
         if text.ends_with('/') {
-            let position = text.chars().count() - 1;
+            let position = position + text.chars().count() - 1;
             let message = "nothing follows the last slash";
             return Err(Fault::new(FaultCode::TrailingSlash, message).at(position));
         }
+        let selector = Self::parse_steps(text, position)?;
+        match selector.steps.first() {
+            None => not_a_page_of(position),
+            Some(_) => Ok(selector),
+        }
+    }
+
+    /// Parses steps that may consist of a page alone.
+    fn parse_steps(text: &str, position: usize) -> Result<Self, Fault> {
         let mut steps: Vec<Step> = Vec::new();
         let mut page = None;
-        let mut position = 0;
+        let mut position = position;
         for part in text.split('/') {
             if steps.len() == limits::MAX_SELECTOR_STEPS {
                 let message = "more steps than the limit selector-steps allows";
                 return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
             }
             if page.is_some() {
-                let message = "a page is the last step";
+                let message = "page can only be the last step";
                 return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
             }
             let step = parse_step(part, position)?;
@@ -173,24 +231,51 @@ impl Selector {
             .skip(usize::from(page.is_none()))
             .find(|step| matches!(step.ordinal, Ordinal::Range(..)))
         {
-            let message = format!("a range stands on the last step only, not on {step}");
+            let message = format!("only the last step may have a range, not {step}");
             return Err(Fault::new(FaultCode::InvalidSyntax, message).at(step.position));
         }
         Ok(Self { steps, page })
     }
 }
 
-/// Refuses a step that cannot stand behind `before`.
+/// The fault of a page without a place.
+fn not_a_page_of<T>(position: usize) -> Result<T, Fault> {
+    let message = "page needs a place before it, as in section[0]/page[1]";
+    Err(Fault::new(FaultCode::InvalidSyntax, message).at(position))
+}
+
+/// Splits `text`, which begins at `position` of an address in Unicode scalars, into a place and the
+/// longest tail of well-formed steps that continues it; `None` if it does not end in such steps.
+pub(super) fn split_tail(text: &str, position: usize) -> Option<(&str, Selector)> {
+    let mut end = text.len();
+    let mut starts = Vec::new();
+    for (slash, _) in text.rmatch_indices('/').take(limits::MAX_SELECTOR_STEPS) {
+        if parse_step(text.get(slash + 1..end)?, 0).is_err() {
+            break;
+        }
+        starts.push(slash);
+        end = slash;
+    }
+    starts.into_iter().rev().filter(|&slash| slash > 0).find_map(|slash| {
+        let (base, tail) = (text.get(..slash)?, text.get(slash + 1..)?);
+        let position = position + base.chars().count() + 1;
+        let selector = Selector::parse_steps(tail, position).ok()?;
+        let begins_with_root =
+            selector.steps.first().is_some_and(|step| step.kind == StepKind::Root);
+        (!begins_with_root).then_some((base, selector))
+    })
+}
+
+/// Refuses a step that cannot follow `before`.
 fn check_order(step: &Step, before: &[Step]) -> Result<(), Fault> {
     let previous = before.last().map(|step| step.kind);
     let message = match step.kind {
-        StepKind::Root if previous.is_some() => "root is the first step or none".to_owned(),
+        StepKind::Root if previous.is_some() => "root can only be the first step".to_owned(),
         StepKind::Item if previous != Some(StepKind::Block(BlockType::List)) => {
-            "item stands behind a list".to_owned()
+            "item can only follow a list, as in block:list[0]/item[2]".to_owned()
         }
-        StepKind::Page if previous.is_none() => "a page is a page of something".to_owned(),
         StepKind::Page if !matches!(step.ordinal, Ordinal::One(_)) => {
-            "a page has one number, as in page[0]".to_owned()
+            "page needs one number, as in page[0]".to_owned()
         }
         _ => return Ok(()),
     };
@@ -206,7 +291,7 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
         match digits.parse::<u8>() {
             Ok(level @ 1..=6) if digits.len() == 1 => StepKind::Heading(level),
             _ => {
-                let message = format!("{level:?} is no heading level: h1 to h6 are");
+                let message = format!("{level:?} is not a heading level; the levels are h1 to h6");
                 return fault(FaultCode::InvalidHeadingLevel, message);
             }
         }
@@ -214,14 +299,9 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
         match BlockType::named(name) {
             Some(block_type) => StepKind::Block(block_type),
             None => {
-                let names = BlockType::ALL.map(BlockType::name);
-                let suggestions = super::suggest::most_similar(name, names)
-                    .into_iter()
-                    .map(|name| format!("block:{name}{rest}"))
-                    .collect();
-                let message = format!("{name:?} is no block type: {} are", names.join(", "));
-                return fault(FaultCode::InvalidBlockType, message)
-                    .map_err(|fault| fault.suggest(suggestions));
+                let names = BlockType::ALL.map(BlockType::name).join(", ");
+                let message = format!("{name:?} is not a block type; the types are {names}");
+                return fault(FaultCode::InvalidBlockType, message);
             }
         }
     } else {
@@ -233,8 +313,8 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
             (_, Some(kind)) if !rest.is_empty() => kind,
             ("", _) => return fault(FaultCode::InvalidSyntax, "a step is empty".to_owned()),
             _ => {
-                let words = ["root", "heading:h1", "section", "block:paragraph", "item", "page"];
-                let message = format!("{text:?} is no step: {}, ... are", words.join(", "));
+                let message =
+                    format!("{text:?} is not a step; steps are {}, ...", STEP_WORDS.join(", "));
                 return fault(FaultCode::InvalidSyntax, message);
             }
         }
@@ -264,12 +344,12 @@ fn parse_ordinal(text: &str, position: usize) -> Result<Ordinal, Fault> {
     match text.split_once('-') {
         None => match whole_number(text) {
             Some(index) => Ok(Ordinal::One(index)),
-            None => fault(format!("{text:?} is no index: 0, 1, 2, ... are")),
+            None => fault(format!("{text:?} is not an index; the first is 0")),
         },
         Some((from, to)) => match (whole_number(from), whole_number(to)) {
             (Some(from), Some(to)) if from <= to => Ok(Ordinal::Range(from, to)),
-            (Some(_), Some(_)) => fault(format!("{text:?} runs backwards")),
-            _ => fault(format!("{text:?} is no range: 0-2 is one")),
+            (Some(_), Some(_)) => fault(format!("{text:?} ends before it begins")),
+            _ => fault(format!("{text:?} is not a range such as 0-2")),
         },
     }
 }
@@ -349,6 +429,26 @@ mod tests {
             ("section[0]/intro", "INVALID_SYNTAX at 11"),
         ] {
             assert_eq!(parsed(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn misspelt_steps_have_corrections() {
+        for (text, first) in [
+            ("secton[5]", "section[5]"),
+            ("heading[1]", "heading:h1[1]"),
+            ("blok:code[0]", "block:code[0]"),
+            ("H2[1]", "heading:h2[1]"),
+            ("Block:Code[0]", "block:code[0]"),
+            ("paragrph.2", "block:paragraph[2]"),
+            ("section[0]/secton[1]", "section[0]/section[1]"),
+            ("Beta/blok:code[0]", "Beta/block:code[0]"),
+            ("block:tabel[0]", "block:table[0]"),
+        ] {
+            assert_eq!(corrections(text).first().map(String::as_str), Some(first), "{text}");
+        }
+        for text in ["Setup", "section[0]", "secton[x]", "a/b", "zzzz[1]", "qqqq:wwww"] {
+            assert!(corrections(text).is_empty(), "{text}: {:?}", corrections(text));
         }
     }
 

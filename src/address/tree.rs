@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use super::selector::{Ordinal, Step, StepKind};
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
+use crate::position::ByteSpan;
 
 /// From where a step is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +17,8 @@ pub enum Scope {
     Document,
     /// A node.
     Node(usize),
+    /// The nodes from the first index up to the second, exclusive.
+    Nodes(usize, usize),
 }
 
 /// Why steps lead nowhere.
@@ -105,12 +108,25 @@ impl Tree {
         self.siblings(node + 1, self.end(node))
     }
 
-    /// The sections directly below `scope`, in document order.
-    pub fn child_sections(&self, scope: Scope) -> impl Iterator<Item = usize> + '_ {
-        let (from, to) = match scope {
+    /// The nodes within a scope: from the first index up to the second, exclusive.
+    fn nodes_in(&self, scope: Scope) -> (usize, usize) {
+        match scope {
             Scope::Document => (0, self.outline.nodes.len()),
             Scope::Node(node) => (node + 1, self.end(node)),
-        };
+            Scope::Nodes(from, to) => (from, to),
+        }
+    }
+
+    /// The nodes that begin within `span`.
+    pub fn scope_of(&self, span: ByteSpan) -> Scope {
+        let before =
+            |offset: usize| self.outline.nodes.partition_point(|node| node.bytes.start < offset);
+        Scope::Nodes(before(span.start).max(1), before(span.end))
+    }
+
+    /// The sections directly below `scope`, in document order.
+    pub fn child_sections(&self, scope: Scope) -> impl Iterator<Item = usize> + '_ {
+        let (from, to) = self.nodes_in(scope);
         self.siblings(from, to).filter(|&node| self.section(node).is_some())
     }
 
@@ -157,12 +173,9 @@ impl Tree {
     /// The nodes that a step of `kind` matches in `scope`, in document order.
     pub fn matches(&self, scope: Scope, kind: StepKind) -> Vec<usize> {
         let nodes = &self.outline.nodes;
-        let (from, to) = match scope {
-            Scope::Document => (0, nodes.len()),
-            Scope::Node(node) => (node + 1, self.end(node)),
-        };
+        let (from, to) = self.nodes_in(scope);
         let scope_kind = match scope {
-            Scope::Document => None,
+            Scope::Document | Scope::Nodes(..) => None,
             Scope::Node(node) => self.node(node).map(|node| node.kind),
         };
         let has_sections = matches!(scope_kind, None | Some(NodeKind::Section(_)));
@@ -203,11 +216,21 @@ impl Tree {
         parent.is_some_and(|parent| !matches!(parent.kind, NodeKind::Root | NodeKind::Section(_)))
     }
 
-    /// Follows `steps` from the document: the nodes they match in document order, at most `most`, or
-    /// the first dead end. Where a step matches several nodes, those that lead nowhere further do not
-    /// count unless all do.
+    /// Follows `steps` from the document; see [`Self::follow_from`].
     pub fn follow(&self, steps: &[Step], most: usize) -> Result<Vec<usize>, DeadEnd> {
-        let mut scopes = vec![Scope::Document];
+        self.follow_from(Scope::Document, steps, most)
+    }
+
+    /// Follows `steps` from `scope`: the nodes they match in document order, at most `most`, or the
+    /// first dead end. Where a step matches several nodes, those that lead nowhere further do not
+    /// count unless all do.
+    pub fn follow_from(
+        &self,
+        scope: Scope,
+        steps: &[Step],
+        most: usize,
+    ) -> Result<Vec<usize>, DeadEnd> {
+        let mut scopes = vec![scope];
         for (index, step) in steps.iter().enumerate() {
             let mut next = Vec::new();
             let mut dead_end = None;
@@ -229,7 +252,7 @@ impl Tree {
         }
         let nodes = scopes.into_iter().filter_map(|scope| match scope {
             Scope::Node(node) => Some(node),
-            Scope::Document => None,
+            Scope::Document | Scope::Nodes(..) => None,
         });
         Ok(nodes.take(most).collect())
     }
