@@ -108,8 +108,8 @@ fn with_page(params: Params, page: Option<usize>, position: usize) -> Result<Par
 ///
 /// `position` is where `text` begins in the address, in Unicode scalars. In a selector the first `?`
 /// begins the parameters, and they must be right. In any other locator they begin at the last `?`
-/// that only known keys follow; otherwise the `?` is text. The suggestions of a fault are locators
-/// that may have been meant, whether or not a document has such a place.
+/// that only known keys follow; otherwise the `?` is text. A fault holds the text of the
+/// selector, and suggests locators that may have been meant, whether or not there are such places.
 pub fn parse_places(text: &str, position: usize) -> Result<Vec<ParsedPlace>, Fault> {
     if selector::is_selector(text) {
         return Ok(vec![parse_selector(text, position)?]);
@@ -157,7 +157,7 @@ fn parse_selector(text: &str, position: usize) -> Result<ParsedPlace, Fault> {
         None => (text, None),
     };
     let mut selector = Selector::parse_at(steps, position)
-        .map_err(|fault| fault.suggest(selector::corrections(steps)))?;
+        .map_err(|fault| fault.of(steps).suggest(selector::corrections(steps)))?;
     let after = position + steps.chars().count() + 1;
     let params = match query {
         Some(query) => parse_params(query, after)?,

@@ -58,13 +58,22 @@ pub(crate) fn named(
     }
 }
 
-/// The name of a document and the places in it that a reading asks for, if it names both.
-fn split(reading: &Reading) -> Option<(&str, std::result::Result<Vec<ParsedPlace>, Fault>)> {
+/// The name of a document and the places in it that a reading asks for, if it names both. An anchor is
+/// read with all that follows the `#`, and as one that steps continue.
+fn split<'a>(
+    reading: &'a Reading,
+    readings: &[Reading],
+) -> Option<(&'a str, std::result::Result<Vec<ParsedPlace>, Fault>)> {
     match reading {
         Reading::Namespaced { name, places } => Some((name, places.clone())),
-        Reading::PathLine { name, place } | Reading::PathAnchor { name, place } => {
-            Some((name, Ok(vec![place.clone()])))
+        Reading::PathAnchor { name, .. } => {
+            let anchors = readings.iter().filter_map(|other| match other {
+                Reading::PathAnchor { name: other, place } if other == name => Some(place.clone()),
+                _ => None,
+            });
+            Some((name, Ok(anchors.collect())))
         }
+        Reading::PathLine { name, place } => Some((name, Ok(vec![place.clone()]))),
         Reading::DocumentName { name, place } if !place.steps.is_empty() => {
             Some((name, Ok(vec![place.clone()])))
         }
@@ -82,8 +91,9 @@ fn in_document(
         Ok(Ok(Named { stored, text: text.to_owned(), places, is_address }))
     };
     let mut elsewhere = None;
-    for reading in readings(text) {
-        let Some((name, places)) = split(&reading) else { continue };
+    let readings = readings(text);
+    for reading in &readings {
+        let Some((name, places)) = split(reading, &readings) else { continue };
         match documents::by_name(library, name)? {
             NameMatch::One(other) if other.id == stored.id => {
                 return named(stored, places, true);
@@ -124,7 +134,7 @@ fn over_store(
     let mut places: Vec<Place> = Vec::new();
     let mut other = None;
     for reading in &readings {
-        if let Some((name, split_places)) = split(reading)
+        if let Some((name, split_places)) = split(reading, &readings)
             && wholes.is_empty()
         {
             match documents::by_name(library, name)? {

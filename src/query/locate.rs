@@ -468,7 +468,7 @@ fn with_its_part(located: Located) -> Located {
 }
 
 /// The warning that a selector hides the title of a section, where `text` is both.
-fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
+pub(super) fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
     let wanted = comparable(text);
     let is_title = |section: &Section| section.titles().any(|title| comparable(title) == wanted);
     document.tree.outline().sections.iter().any(is_title).then(|| shadows(text))

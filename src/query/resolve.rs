@@ -170,7 +170,8 @@ impl Resolver<'_> {
             Reading::Malformed(fault) => {
                 let mut fault = fault.clone();
                 fault.suggestions = self.corrected(&fault.suggestions)?;
-                Ok(Some(Located::fault(fault)))
+                let hidden = self.shadowed(&fault.selector)?;
+                Ok(Some(Located::fault(fault).warn(hidden)))
             }
             Reading::Selector(_) => Ok(None),
         }
@@ -195,7 +196,8 @@ impl Resolver<'_> {
             Ok(places) => locate_first(&document, places),
             Err(fault) => {
                 let suggestions = of_corrections(&document, &fault.suggestions);
-                Located::fault(fault.clone().suggest(suggestions))
+                let hidden = locate::shadowed(&document, &fault.selector);
+                Located::fault(fault.clone().suggest(suggestions)).warn(hidden)
             }
         }))
     }
@@ -397,10 +399,7 @@ impl Resolver<'_> {
         let mut resolution = Resolution::default();
         let mut after: Option<String> = None;
         let mut first_fault: Option<Located> = None;
-        let is_short = !text.contains(':');
-        if is_short && !self.library.snapshot.documents_with_title(&[text], 1)?.is_empty() {
-            resolution.warnings.push(locate::shadows(text));
-        }
+        resolution.warnings.extend(self.shadowed(text)?);
         loop {
             let documents = self.library.snapshot.documents(after.as_deref(), DOCUMENTS_AT_ONCE)?;
             for stored in &documents {
@@ -447,6 +446,15 @@ impl Resolver<'_> {
             resolution.partial = located.partial;
         }
         Ok(resolution)
+    }
+
+    /// The warning that a selector hides the title of a section of any document.
+    fn shadowed(&self, text: &str) -> Result<Option<Warning>> {
+        // No title is looked for that nobody writes.
+        let is_short = !text.is_empty() && !text.contains(':');
+        let snapshot = self.library.snapshot;
+        let is_title = is_short && !snapshot.documents_with_title(&[text], 1)?.is_empty();
+        Ok(is_title.then(|| locate::shadows(text)))
     }
 
     /// A document's name that several documents have.
