@@ -103,6 +103,16 @@ fn titles_that_read_as_something_else() {
 }
 
 #[test]
+fn a_slash_forces_a_section_path() {
+    let text = "# @48\n\n## x[0]\n\n## #foo\n\n## *\n\n## ldmd:id\n\n## block:code[0]\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n")]);
+    let titles = ["@48", "x[0]", "#foo", "*", "ldmd:id", "block:code[0]"];
+    for title in titles {
+        assert_eq!(resolved(&place, &format!("a.md::/{title}"))["title"], title);
+    }
+}
+
+#[test]
 fn digits_that_are_index_and_anchor() {
     let place = Place::ingested(&[("a.md", "# One\n# 0\n# Three\n# 2024\n")]);
     let fault = place.run(&["select", "a::#0"]).ends(1).json();

@@ -65,6 +65,68 @@ fn a_bare_name_is_the_document_and_never_a_section_of_that_name() {
 }
 
 #[test]
+fn a_document_called_as_a_selector_is_named() {
+    let place = proposals();
+    let json = place.run(&["select", "section"]).success().json();
+    assert_eq!(selectors(&json["results"]).len(), 8, "every top-level section");
+    assert_eq!(json["warnings"][0]["code"], "SHADOWED_NAME");
+    assert!(json["warnings"][0]["message"].as_str().unwrap().contains("section.md::*"));
+}
+
+#[test]
+fn names_with_unusual_characters() {
+    let names = [
+        "two words",
+        "$HOME",
+        "-dash",
+        "100%",
+        "%20",
+        "a_b",
+        "🎉",
+        "ne\u{301}e",
+        "[x]",
+        "{y}",
+        "v1.2",
+        "what?",
+        "C#",
+        "a, b",
+        "quote's",
+        "@48",
+        "#7",
+        "x[0]",
+        "日本語",
+    ];
+    let files: Vec<(String, &str)> =
+        names.iter().map(|name| (format!("deep/folder/{name}.md"), "# A title\n")).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let place = Place::ingested(&files);
+    for (name, (path, _)) in names.iter().zip(&files) {
+        let whole = first(&place, &format!("./{path}"));
+        assert!(whole.starts_with("deep/folder/") && whole.ends_with(".md::*"), "{whole}");
+        let forms =
+            [whole.clone(), (*path).to_owned(), format!("{name}.md"), format!("folder/{name}")];
+        for form in forms.iter().chain([&(*name).to_owned()]) {
+            let json = place.run(&["select", "--", form]).success().json();
+            assert_eq!(json["results"][0]["selector"], whole, "{form}");
+        }
+        let read = place.run(&["read", &format!("{name}.md"), "A title"]);
+        if !name.starts_with('-') {
+            assert_eq!(read.success().json()["file"], *path);
+        }
+    }
+    assert_eq!(first(&place, "n\u{e9}e"), first(&place, "ne\u{301}e"), "composed or not");
+}
+
+#[test]
+fn names_that_differ_only_in_case_are_distinguished() {
+    let place = Place::ingested(&[("a/Notes.md", "# One\n"), ("b/notes.md", "# Two\n")]);
+    assert_eq!(first(&place, "Notes"), "a/Notes.md::*");
+    assert_eq!(first(&place, "notes"), "b/notes.md::*");
+    assert_eq!(place.run(&["select", "NOTES"]).ends(1).code(), "AMBIGUOUS");
+}
+
+#[test]
 fn every_reading_command_takes_a_bare_name() {
     let place = proposals();
     for (arguments, pointer) in [
@@ -264,7 +326,7 @@ fn every_name(root: &Path, most: usize) {
             fault.candidates.iter().map(|candidate| &candidate.file).collect();
         assert_eq!(candidates, meant.iter().take(10).collect::<Vec<_>>(), "{name}");
     }
-    assert!(unique > 0);
+    assert!(unique > 0 && ambiguous > 0);
     eprintln!(
         "{}: {all} names of {} documents, every {step}.: {unique} of one document, {ambiguous} of \
          several, {skipped} with syntax",
@@ -278,7 +340,9 @@ fn every_name_of_every_document_is_that_document_or_ambiguous() {
     let place = Place::new();
     copy(&fixtures(), place.path());
     // Names that are titles, parts of titles, and parts of other names.
-    for (number, title) in ["guide", "Setup", "README", "notes/setup"].into_iter().enumerate() {
+    for (number, title) in
+        ["guide", "Setup", "README", "notes/setup", "more/Setup"].into_iter().enumerate()
+    {
         place.write(&format!("extra/{number}/{title}.md"), format!("# {title}\n\n## Notes\n"));
     }
     every_name(place.path(), usize::MAX);

@@ -115,8 +115,8 @@ pub struct Fault {
     /// Addresses that may have been meant, the likeliest first.
     pub suggestions: Vec<String>,
     /// The first of the places that an ambiguous address may mean.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<Candidate>,
+    #[serde(skip_serializing_if = "<[Candidate]>::is_empty")]
+    pub candidates: Box<[Candidate]>,
     /// How many candidates there are in all; 0 for an address that is not ambiguous.
     #[serde(skip_serializing_if = "is_zero")]
     pub total: usize,
@@ -131,7 +131,7 @@ impl Fault {
             message: message.into(),
             position: None,
             suggestions: Vec::new(),
-            candidates: Vec::new(),
+            candidates: Box::default(),
             total: 0,
         }
     }

@@ -228,9 +228,9 @@ mod tests {
 
     #[test]
     fn the_longest_tail_of_steps_continues_a_place() {
-        let told = |text: &str| places(text).iter().map(ToString::to_string).collect::<Vec<_>>();
+        let listed = |text: &str| places(text).iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(
-            told("Beta/block:code[0]"),
+            listed("Beta/block:code[0]"),
             [
                 "section \"Beta/block:code[0]\"",
                 "section \"Beta\", then block:code[0]",
@@ -239,22 +239,22 @@ mod tests {
             ]
         );
         assert_eq!(
-            told("@23/block:list[0]/item[2]"),
+            listed("@23/block:list[0]/item[2]"),
             ["section \"@23/block:list[0]/item[2]\"", "line 23, then block:list[0]/item[2]"]
         );
         assert_eq!(
-            told("#0/#1/h2.1"),
+            listed("#0/#1/h2.1"),
             ["section \"#0/#1/h2.1\"", "index #0/#1, then heading:h2[1]"]
         );
-        assert_eq!(told("*/page[1]"), ["section \"*/page[1]\"", "the document, page 1"]);
+        assert_eq!(listed("*/page[1]"), ["section \"*/page[1]\"", "the document, page 1"]);
         assert_eq!(
-            told("ldmd:a/section[0]"),
+            listed("ldmd:a/section[0]"),
             ["LDMD section \"a/section[0]\"", "LDMD section \"a\", then section[0]"]
         );
-        assert_eq!(told("/section/h2[0]")[1], "section \"/section\", then heading:h2[0]");
+        assert_eq!(listed("/section/h2[0]")[1], "section \"/section\", then heading:h2[0]");
         for text in ["/section[0]", "Beta/item[0]", "Beta/root", "Beta/blok:code[0]", "Beta/"] {
             assert_eq!(
-                told(text),
+                listed(text),
                 [format!("section {text:?}"), format!("part of a title {text:?}")],
                 "no well-formed tail"
             );
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_parameters_of_a_selector_are_told_with_their_place() {
+    fn wrong_parameters_of_a_selector_are_reported_with_their_position() {
         for (text, position) in [
             ("section[0]?because=x", 11),
             ("section[0]?", 11),

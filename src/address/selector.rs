@@ -1,6 +1,6 @@
 //! Selectors: steps from a document to a node, as the PRD writes them.
 //!
-//! Owns the grammar of steps (contract, section 2) and which text is a selector at all. Invariant: a
+//! Owns the grammar of steps and which text is a selector at all. Invariant: a
 //! selector that was parsed, displayed and parsed again is the same; what is emitted is never
 //! shorthand.
 
@@ -24,7 +24,7 @@ pub enum StepKind {
     Block(BlockType),
     /// Items of a list.
     Item,
-    /// A page of what stands before.
+    /// A page of the place before it.
     Page,
 }
 
@@ -138,7 +138,7 @@ pub fn corrections(text: &str) -> Vec<String> {
     corrections
 }
 
-/// The kind that a shorthand word stands for; shorthand always has an ordinal.
+/// The kind that a shorthand word means; shorthand always has an ordinal.
 fn shorthand(word: &str) -> Option<StepKind> {
     let kind = match word {
         "h1" => StepKind::Heading(1),
@@ -323,13 +323,13 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
     let ordinal = if let Some(dotted) = rest.strip_prefix('.') {
         parse_ordinal(dotted, at + 1)?
     } else if let Some(bracketed) = rest.strip_prefix('[') {
-        let Some((inner, behind)) = bracketed.split_once(']') else {
+        let Some((inner, after)) = bracketed.split_once(']') else {
             let message = "the bracket is not closed";
             return Err(Fault::new(FaultCode::UnclosedBracket, message).at(at));
         };
-        if !behind.is_empty() {
+        if !after.is_empty() {
             let position = at + 2 + inner.chars().count();
-            let message = format!("{behind:?} follows the index");
+            let message = format!("{after:?} follows the index");
             return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
         }
         parse_ordinal(inner, at + 1)?

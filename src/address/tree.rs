@@ -1,6 +1,6 @@
-//! The nodes of an outline as a tree: what stands below what, and which address that gives.
+//! The nodes of an outline as a tree: what is below what, and which address that gives.
 //!
-//! Owns how steps count (contract, section 3). Invariant: the primary selector of a node, followed
+//! Owns how steps count. Invariant: the primary selector of a node, followed
 //! from the document, matches that node and no other.
 
 use std::collections::HashSet;
@@ -36,7 +36,7 @@ pub struct DeadEnd {
 #[derive(Clone, Debug)]
 pub struct Tree {
     outline: Outline,
-    /// For each node, the index behind the last node below it.
+    /// For each node, the index after the last node below it.
     ends: Vec<usize>,
     /// For each section, how many of its level come before it.
     level_ordinals: Vec<usize>,
@@ -130,7 +130,7 @@ impl Tree {
         self.siblings(from, to).filter(|&node| self.section(node).is_some())
     }
 
-    /// How many blocks of each type stand directly in `node`, types without any left out; items of a
+    /// How many blocks of each type are directly in `node`, types without any left out; items of a
     /// list are counted as such.
     pub fn block_counts(&self, node: usize) -> Vec<(&'static str, usize)> {
         let mut items = 0;
@@ -153,21 +153,21 @@ impl Tree {
             .collect()
     }
 
-    /// The section in whose own text or heading the line (1-based) stands; `None` before the first.
+    /// The section whose own text or heading contains the line (1-based); `None` before the first.
     pub fn section_at_line(&self, line: usize) -> Option<&Section> {
         let first_line = |node: usize| self.node(node).map_or(1, |node| node.lines.start);
         let sections = &self.outline.sections;
-        let behind = sections.partition_point(|section| first_line(section.node) <= line);
-        behind.checked_sub(1).and_then(|index| sections.get(index))
+        let after = sections.partition_point(|section| first_line(section.node) <= line);
+        after.checked_sub(1).and_then(|index| sections.get(index))
     }
 
     /// The innermost section that holds the byte at `offset`; `None` before the first heading.
     pub fn section_at(&self, offset: usize) -> Option<usize> {
-        let behind = self.outline.sections.partition_point(|section| {
+        let after = self.outline.sections.partition_point(|section| {
             self.node(section.node).is_some_and(|node| node.bytes.start <= offset)
         });
         // Sections have no gaps: the last that begins at or before the offset holds it.
-        self.outline.sections.get(behind.checked_sub(1)?).map(|section| section.node)
+        self.outline.sections.get(after.checked_sub(1)?).map(|section| section.node)
     }
 
     /// The nodes that a step of `kind` matches in `scope`, in document order.
@@ -210,7 +210,7 @@ impl Tree {
         }
     }
 
-    /// Whether a block stands in a list or block quote.
+    /// Whether a block is in a list or block quote.
     fn is_contained(&self, node: usize) -> bool {
         let parent = self.node(node).and_then(|node| node.parent).and_then(|node| self.node(node));
         parent.is_some_and(|parent| !matches!(parent.kind, NodeKind::Root | NodeKind::Section(_)))

@@ -33,6 +33,9 @@ pub(crate) struct Named {
     is_address: bool,
 }
 
+/// The place that was named, or why there is none.
+type Answer = std::result::Result<Named, Fault>;
+
 /// Why `text` names nothing that can be edited.
 fn fault(code: FaultCode, text: &str, message: impl Into<String>) -> Fault {
     Fault::new(code, message).of(text)
@@ -45,7 +48,7 @@ pub(crate) fn named(
     document: Option<&str>,
     text: &str,
     is_fuzzy: bool,
-) -> Result<std::result::Result<Named, Fault>> {
+) -> Result<Answer> {
     if let Some(fault) = too_long(text) {
         return Ok(Err(fault));
     }
@@ -74,7 +77,9 @@ fn split<'a>(
             Some((name, Ok(anchors.collect())))
         }
         Reading::PathLine { name, place } => Some((name, Ok(vec![place.clone()]))),
-        Reading::DocumentName { name, place } if !place.steps.is_empty() => {
+        Reading::ExactPath { path: name, place } | Reading::DocumentName { name, place }
+            if !place.steps.is_empty() =>
+        {
             Some((name, Ok(vec![place.clone()])))
         }
         _ => None,
@@ -82,11 +87,7 @@ fn split<'a>(
 }
 
 /// A place in a document that is known, which may be repeated before the place.
-fn in_document(
-    library: &Library<'_>,
-    stored: StoredDocument,
-    text: &str,
-) -> Result<std::result::Result<Named, Fault>> {
+fn in_document(library: &Library<'_>, stored: StoredDocument, text: &str) -> Result<Answer> {
     let named = |stored, places, is_address| {
         Ok(Ok(Named { stored, text: text.to_owned(), places, is_address }))
     };
@@ -120,115 +121,161 @@ fn in_document(
 }
 
 /// A place that is named without its document, or by an address.
-fn over_store(
-    library: &Library<'_>,
-    text: &str,
-    is_fuzzy: bool,
-) -> Result<std::result::Result<Named, Fault>> {
-    let resolver = Resolver { library };
+fn over_store(library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
     let readings = readings(text);
-    let named =
-        |stored, places, is_address| Named { stored, text: text.to_owned(), places, is_address };
-    let mut wholes: Vec<Candidate> = Vec::new();
-    let mut whole_total = 0;
-    let mut places: Vec<Place> = Vec::new();
-    let mut other = None;
+    if let Some(answer) = in_named_document(library, text, &readings)? {
+        return Ok(answer);
+    }
+    let mut meanings = Meanings::default();
     for reading in &readings {
-        if let Some((name, split_places)) = split(reading, &readings)
-            && wholes.is_empty()
-        {
-            match documents::by_name(library, name)? {
-                NameMatch::One(stored) if matches!(reading, Reading::DocumentName { .. }) => {
-                    let document = library.open(&stored)?;
-                    let split_places = split_places.unwrap_or_default();
-                    let located = split_places.iter().find_map(|place| locate(&document, place));
-                    places.extend(located.map(|located| located.places).unwrap_or_default());
-                    continue;
-                }
-                NameMatch::One(stored) => return Ok(Ok(named(stored, split_places, true))),
-                NameMatch::Many(paths, total) => {
-                    let split_places = split_places.unwrap_or_default();
-                    let fault = resolver.ambiguous_document(name, &split_places, &paths, total)?;
-                    return Ok(Err(fault.of(text)));
-                }
-                NameMatch::None => continue,
-            }
-        }
-        match reading {
-            Reading::ExactPath { path, place } => {
-                if let Some(stored) = library.snapshot.document_at(path)? {
-                    if place.steps.is_empty() {
-                        wholes = resolver.candidates(&[stored.path.clone()], &[])?;
-                        whole_total = 1;
-                    } else {
-                        let located = locate(&library.open(&stored)?, place);
-                        places.extend(located.map(|located| located.places).unwrap_or_default());
-                    }
-                }
-            }
-            Reading::DocumentName { name, place } if place.steps.is_empty() => {
-                let (paths, total) = match documents::by_name(library, name)? {
-                    NameMatch::One(stored) => (vec![stored.path], 1),
-                    NameMatch::Many(paths, total) => (paths, total),
-                    NameMatch::None => continue,
-                };
-                if wholes.is_empty() {
-                    wholes = resolver.candidates(&paths, &[])?;
-                    whole_total = total;
-                }
-            }
-            Reading::SectionPath(place) => {
-                places.extend(resolver.section_places(place)?);
-            }
-            Reading::Selector(_)
-            | Reading::LdmdSection(_)
-            | Reading::Anchor(_)
-            | Reading::OnlyDocument(_) => {
-                if other.is_none() {
-                    other = Some(elsewhere(library, text, reading)?);
-                }
-            }
-            _ => {}
-        }
+        meanings.add(library, text, reading)?;
     }
     if !readings.iter().any(|reading| matches!(reading, Reading::SectionPath(_))) {
         // A text of another kind may be the title of a section too.
         let (bare, params) = without_params(text);
         let titled = ParsedPlace::new(Locator::SectionPath(bare.to_owned()), params);
-        places.extend(resolver.section_places(&titled)?);
+        meanings.places.extend(Resolver { library }.section_places(&titled)?);
     }
-    unique(&mut places);
-    if wholes.is_empty() && places.is_empty() {
-        if let Some(other) = other {
-            return Ok(other);
+    meanings.decide(library, text, is_fuzzy)
+}
+
+/// The place if the text names a document and a place in it, and is not the path of a document itself.
+fn in_named_document(
+    library: &Library<'_>,
+    text: &str,
+    readings: &[Reading],
+) -> Result<Option<Answer>> {
+    for reading in readings {
+        match reading {
+            Reading::ExactPath { path, place }
+                if place.steps.is_empty() && library.snapshot.document_at(path)?.is_some() =>
+            {
+                return Ok(None);
+            }
+            Reading::Namespaced { .. } | Reading::PathLine { .. } | Reading::PathAnchor { .. } => {
+                let Some((name, places)) = split(reading, readings) else { continue };
+                match documents::by_name(library, name)? {
+                    NameMatch::One(stored) => {
+                        let text = text.to_owned();
+                        return Ok(Some(Ok(Named { stored, text, places, is_address: true })));
+                    }
+                    NameMatch::Many(paths, total) => {
+                        let (resolver, places) = (Resolver { library }, places.unwrap_or_default());
+                        let fault = resolver.ambiguous_document(name, &places, &paths, total)?;
+                        return Ok(Some(Err(fault.of(text))));
+                    }
+                    NameMatch::None => {}
+                }
+            }
+            _ => {}
         }
-        return Ok(match resolve_one(library, text)? {
-            Ok((place, _)) if is_fuzzy => Ok(of_place(&place, text)),
-            Ok((place, _)) => Err(not_exact(text, &place)),
-            Err(fault) => Err(fault),
-        });
     }
-    if let Some(Ok(other)) = other {
-        let document = library.open(&other.stored)?;
-        let located = locate_first(&document, other.places.as_deref().unwrap_or_default());
-        places.extend(located.places);
-        unique(&mut places);
-    }
-    match (wholes.as_slice(), places.as_slice()) {
-        ([whole], []) if whole_total == 1 => {
-            let message = format!("{text} is a whole document");
-            Err(Error::new(ErrorKind::EditRefused, message)
-                .with_reason("WHOLE_DOCUMENT")
-                .with_hint(format!("name a section of it, or all of it as {}", whole.selector)))
+    Ok(None)
+}
+
+/// All that may be meant by a text that is given without a document.
+#[derive(Default)]
+struct Meanings {
+    /// The first of the documents of that name.
+    wholes: Vec<Candidate>,
+    /// How many documents have that name.
+    whole_count: usize,
+    /// Sections of that name, and places to which steps lead.
+    places: Vec<Place>,
+    /// A place that is named as neither.
+    other: Option<Answer>,
+}
+
+impl Meanings {
+    /// Adds what a reading names.
+    fn add(&mut self, library: &Library<'_>, text: &str, reading: &Reading) -> Result<()> {
+        let resolver = Resolver { library };
+        match reading {
+            Reading::ExactPath { path: name, place } | Reading::DocumentName { name, place } => {
+                let found = match reading {
+                    Reading::ExactPath { .. } => {
+                        let stored = library.snapshot.document_at(name)?;
+                        stored.map_or(NameMatch::None, NameMatch::One)
+                    }
+                    _ => documents::by_name(library, name)?,
+                };
+                let (paths, count) = match found {
+                    NameMatch::One(stored) if !place.steps.is_empty() => {
+                        let located = locate(&library.open(&stored)?, place);
+                        self.places.extend(located.into_iter().flat_map(|located| located.places));
+                        return Ok(());
+                    }
+                    NameMatch::One(stored) => (vec![stored.path], 1),
+                    NameMatch::Many(paths, count) => (paths, count),
+                    NameMatch::None => return Ok(()),
+                };
+                if self.wholes.is_empty() {
+                    let places = std::slice::from_ref(place);
+                    self.wholes = resolver.candidates(&paths, places)?;
+                    self.whole_count = count;
+                }
+            }
+            Reading::SectionPath(place) => self.places.extend(resolver.section_places(place)?),
+            Reading::Selector(place)
+            | Reading::LdmdSection(place)
+            | Reading::Anchor(place)
+            | Reading::OnlyDocument(place)
+                if self.other.is_none() =>
+            {
+                self.other = Some(elsewhere(library, text, place)?);
+            }
+            _ => {}
         }
-        ([], [place]) => Ok(Ok(of_place(place, text))),
-        _ => {
-            let total = whole_total + places.len();
-            let message = format!("{total} places are named {text:?}");
-            let candidates = wholes.into_iter().chain(places.iter().map(Place::candidate));
-            Ok(Err(fault(FaultCode::Ambiguous, text, message).among(candidates, total)))
+        Ok(())
+    }
+
+    /// The only meaning, or the ambiguity.
+    fn decide(mut self, library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
+        if self.wholes.is_empty() && self.places.is_empty() {
+            if let Some(other) = self.other {
+                return Ok(other);
+            }
+            return Ok(match resolve_one(library, text)? {
+                Ok((place, _)) if is_fuzzy => Ok(of_place(&place, text)),
+                Ok((place, _)) => Err(not_exact(text, &place)),
+                Err(fault) => Err(fault),
+            });
+        }
+        if let Some(Ok(other)) = self.other {
+            let document = library.open(&other.stored)?;
+            let located = locate_first(&document, other.places.as_deref().unwrap_or_default());
+            self.places.extend(located.places);
+        }
+        unique(&mut self.places);
+        match (self.wholes.as_slice(), self.places.as_slice()) {
+            ([whole], []) if self.whole_count == 1 => {
+                let message = format!("{text} is a whole document");
+                Err(Error::new(ErrorKind::EditRefused, message)
+                    .with_reason("WHOLE_DOCUMENT")
+                    .with_hint(format!("name a section of it, or all of it as {}", whole.selector)))
+            }
+            ([], [place]) => Ok(Ok(of_place(place, text))),
+            _ => {
+                let total = self.whole_count + self.places.len();
+                let message = format!("{total} places are named {text:?}");
+                let places = self.places.iter().map(Place::candidate);
+                let candidates = self.wholes.into_iter().chain(places);
+                Ok(Err(fault(FaultCode::Ambiguous, text, message).among(candidates, total)))
+            }
         }
     }
+}
+
+/// A place that is not named as a section or a document: in the only document that has it.
+fn elsewhere(library: &Library<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
+    if let [stored] = library.snapshot.documents(None, 2)?.as_slice() {
+        let (stored, places) = (stored.clone(), Ok(vec![place.clone()]));
+        return Ok(Ok(Named { stored, text: text.to_owned(), places, is_address: false }));
+    }
+    Ok(match resolve_one(library, text)? {
+        Ok((place, _)) => Ok(of_place(&place, text)),
+        Err(fault) => Err(fault),
+    })
 }
 
 /// The text without its parameters, and the parameters if they are right.
@@ -247,27 +294,6 @@ fn unique(places: &mut Vec<Place>) {
         known.push(key);
         is_new
     });
-}
-
-/// A place that is no section path: in the only document that has it.
-fn elsewhere(
-    library: &Library<'_>,
-    text: &str,
-    reading: &Reading,
-) -> Result<std::result::Result<Named, Fault>> {
-    if let [stored] = library.snapshot.documents(None, 2)?.as_slice()
-        && let Reading::Selector(place)
-        | Reading::LdmdSection(place)
-        | Reading::Anchor(place)
-        | Reading::OnlyDocument(place) = reading
-    {
-        let (stored, places) = (stored.clone(), Ok(vec![place.clone()]));
-        return Ok(Ok(Named { stored, text: text.to_owned(), places, is_address: false }));
-    }
-    Ok(match resolve_one(library, text)? {
-        Ok((place, _)) => Ok(of_place(&place, text)),
-        Err(fault) => Err(fault),
-    })
 }
 
 /// A place that is known already, by its primary address.

@@ -324,7 +324,7 @@ fn at_index_path(
     }
 }
 
-/// A GitHub anchor; that of a heading in a container stands for what holds the container.
+/// A GitHub anchor; that of a heading in a container means the section that holds the container.
 ///
 /// The very anchor comes before what only compares as equal, of which there may be several.
 fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Option<Located> {

@@ -84,7 +84,7 @@ fn address_in(
             let paths: Vec<String> =
                 fault.candidates.iter().map(|candidate| candidate.file.clone()).collect();
             let places = parse_places(place, 0).unwrap_or_default();
-            fault.candidates = Resolver { library }.candidates(&paths, &places)?;
+            fault.candidates = Resolver { library }.candidates(&paths, &places)?.into();
             Err(fault)
         }
     })

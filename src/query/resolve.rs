@@ -448,13 +448,25 @@ impl Resolver<'_> {
         Ok(resolution)
     }
 
-    /// The warning that a selector hides the title of a section of any document.
+    /// The warning that a selector hides the title of a section of any document, or a document's name.
     fn shadowed(&self, text: &str) -> Result<Option<Warning>> {
-        // No title is looked for that nobody writes.
-        let is_short = !text.is_empty() && !text.contains(':');
+        // Nobody writes a title such as `heading:h2[1]`, so none is looked for.
+        if text.is_empty() || text.contains(':') {
+            return Ok(None);
+        }
         let snapshot = self.library.snapshot;
-        let is_title = is_short && !snapshot.documents_with_title(&[text], 1)?.is_empty();
-        Ok(is_title.then(|| locate::shadows(text)))
+        if !snapshot.documents_with_title(&[text], 1)?.is_empty() {
+            return Ok(Some(locate::shadows(text)));
+        }
+        Ok(match documents::by_name(self.library, text)? {
+            NameMatch::One(stored) => {
+                let whole = format!("{}::*", namespace::encode(&stored.path));
+                let message =
+                    format!("{text} is read as a selector; the document of that name is {whole}");
+                Some(Warning::new("SHADOWED_NAME", message))
+            }
+            _ => None,
+        })
     }
 
     /// A document's name that several documents have.
