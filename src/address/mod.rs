@@ -4,6 +4,7 @@
 //! readings name, one after another, and looks at no text again. Invariant: whatever this program
 //! emits parses to what it was made from.
 
+mod corrections;
 pub mod fault;
 pub mod namespace;
 mod params;
@@ -13,6 +14,7 @@ pub mod selector;
 pub mod suggest;
 pub mod tree;
 
+pub use corrections::corrections;
 pub use fault::{Candidate, Fault, FaultCode};
 pub use params::{Params, Part, parse_params, split_known_params};
 pub use place::{Locator, ParsedPlace, parse_places};

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use super::corrections::corrections;
 use super::fault::{Fault, FaultCode};
 use super::params::{Params, parse_params, split_known_params};
 use super::selector::{self, Selector, Step};
@@ -157,7 +158,7 @@ fn parse_selector(text: &str, position: usize) -> Result<ParsedPlace, Fault> {
         None => (text, None),
     };
     let mut selector = Selector::parse_at(steps, position)
-        .map_err(|fault| fault.of(steps).suggest(selector::corrections(steps)))?;
+        .map_err(|fault| fault.of(steps).suggest(corrections(steps)))?;
     let after = position + steps.chars().count() + 1;
     let params = match query {
         Some(query) => parse_params(query, after)?,

@@ -9,17 +9,16 @@ use std::rc::Rc;
 
 use super::documents;
 use super::library::{Library, OpenDocument};
-use super::locate::{self, Located, RANGE_PAST_END, locate, locate_first};
+use super::locate::{self, Located, locate, locate_first};
 use super::place::{Place, Target};
-use super::section_path::{SectionPath, Tier};
-use super::suggestion::{of_corrections, similar_documents};
-use crate::address::selector::corrections;
+use super::section_path::SectionPath;
+use super::suggestion::of_corrections;
 use crate::address::{
-    Candidate, Fault, FaultCode, Locator, Params, ParsedPlace, Reading, namespace, readings,
+    Candidate, Fault, FaultCode, Locator, ParsedPlace, Reading, namespace, readings,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::store::{NameMatch, StoredDocument};
+use crate::store::NameMatch;
 
 /// How many places to pass over, and how many to give.
 #[derive(Clone, Copy, Debug)]
@@ -229,76 +228,6 @@ impl Resolver<'_> {
         }
     }
 
-    /// A section of any document by its exact slug path or title.
-    fn section_path(&self, place: &ParsedPlace) -> Result<Option<Located>> {
-        let Locator::SectionPath(text) = &place.locator else { return Ok(None) };
-        let hits = self.exact_sections(text, usize::MAX)?;
-        Ok((!hits.is_empty()).then(|| continued(hits, text, place, false, false)))
-    }
-
-    /// Every place that the section path of `place` names, continued by its steps.
-    pub(super) fn section_places(&self, place: &ParsedPlace) -> Result<Vec<Place>> {
-        let Locator::SectionPath(text) = &place.locator else { return Ok(Vec::new()) };
-        let mut places = Vec::new();
-        for (document, node) in self.exact_sections(text, usize::MAX)? {
-            let base = Place::new(document, Target::Node(node), place.params);
-            if place.steps.is_empty() {
-                places.push(base);
-            } else {
-                places.extend(locate::continued(&base, &place.steps, place.params).places);
-            }
-        }
-        Ok(places)
-    }
-
-    /// A section of any document by a part of its title or slug.
-    fn title_part(&self, place: &ParsedPlace) -> Result<Option<Located>> {
-        let Locator::TitlePart(text) = &place.locator else { return Ok(None) };
-        let path = SectionPath::new(text);
-        let texts: Vec<&str> = path.titles().into_iter().chain(path.slug()).collect();
-        if texts.iter().all(|text| text.is_empty()) {
-            return Ok(None);
-        }
-        let most = limits::MAX_TITLE_DOCUMENTS;
-        let documents = self.library.snapshot.documents_with_title_part(&texts, most)?;
-        let hits = self.sections_of(&documents, &path, Tier::Substring)?;
-        let is_cut = documents.len() >= most;
-        Ok((!hits.is_empty()).then(|| continued(hits, text, place, true, is_cut)))
-    }
-
-    /// The sections of the store that a section path names in the first tier in which it names any,
-    /// parts of titles left out; those of the first `most` documents that may have any.
-    pub(super) fn exact_sections(&self, text: &str, most: usize) -> Result<Sections> {
-        let path = SectionPath::new(text);
-        let keys = path.exact_keys();
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let documents = self.library.snapshot.documents_with_title(&keys, most)?;
-        for tier in path.exact_tiers() {
-            let hits = self.sections_of(&documents, &path, tier)?;
-            if !hits.is_empty() {
-                return Ok(hits);
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    fn sections_of(
-        &self,
-        documents: &[StoredDocument],
-        path: &SectionPath,
-        tier: Tier,
-    ) -> Result<Sections> {
-        let mut hits = Vec::new();
-        for stored in documents {
-            let document = self.library.open(stored)?;
-            let nodes = path.hits(&document.tree, tier);
-            hits.extend(nodes.into_iter().map(|node| (Rc::clone(&document), node)));
-        }
-        Ok(hits)
-    }
-
     /// The warning that a document wins over sections of that name.
     fn hidden_sections(&self, name: &str, document: &Located) -> Result<Option<Warning>> {
         // One document is enough to know, where any that has the text as a title has such a section.
@@ -339,117 +268,8 @@ impl Resolver<'_> {
         Ok(None)
     }
 
-    /// A GitHub anchor of any document, where it must be unique.
-    fn anchor(&self, place: &ParsedPlace) -> Result<Option<Located>> {
-        let Locator::Anchor(anchor) = &place.locator else { return Ok(None) };
-        let decoded = namespace::decode(anchor);
-        // Anchors are numbered by document, path parts among siblings: the number may be only in one.
-        let unnumbered = decoded
-            .rsplit_once('-')
-            .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
-            .map(|(slug, _)| slug);
-        let keys: Vec<&str> = [anchor, decoded.as_str()].into_iter().chain(unnumbered).collect();
-        let documents = self.library.snapshot.documents_with_title(&keys, usize::MAX)?;
-        self.only_of(&documents, place)
-    }
-
-    /// An LDMD section of any document, where its id must be unique.
-    fn ldmd_section(&self, place: &ParsedPlace) -> Result<Option<Located>> {
-        let Locator::Ldmd(id) = &place.locator else { return Ok(None) };
-        let decoded = namespace::decode(id);
-        // `id@LINE` names the section of that id which begins at the line.
-        let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
-        let mut documents = Vec::new();
-        for id in [id, decoded.as_str()].into_iter().chain(unnumbered) {
-            documents.extend(self.library.snapshot.documents_with_ldmd_section(id)?);
-        }
-        documents.sort_by(|one, other| one.path.cmp(&other.path));
-        documents.dedup();
-        self.only_of(&documents, place)
-    }
-
-    /// The only place that `place` names in `documents`.
-    fn only_of(
-        &self,
-        documents: &[StoredDocument],
-        place: &ParsedPlace,
-    ) -> Result<Option<Located>> {
-        let mut all = Vec::new();
-        for stored in documents {
-            all.extend(locate(&self.library.open(stored)?, place));
-        }
-        if all.len() < 2 {
-            return Ok(all.pop());
-        }
-        let message = format!("{} documents have {}", all.len(), place.locator);
-        let fault = Fault::new(FaultCode::Ambiguous, message);
-        let places = all.iter().flat_map(|located| &located.places);
-        Ok(Some(Located::fault(fault.among(places.map(Place::candidate), all.len()))))
-    }
-
-    /// A selector without namespace: in every document, in path order.
-    fn selector_over_store(
-        &self,
-        address: &str,
-        place: &ParsedPlace,
-        text: &str,
-        window: Window,
-    ) -> Result<Resolution> {
-        const DOCUMENTS_AT_ONCE: usize = 256;
-        let mut resolution = Resolution::default();
-        let mut after: Option<String> = None;
-        let mut first_fault: Option<Located> = None;
-        resolution.warnings.extend(self.shadowed(text)?);
-        loop {
-            let documents = self.library.snapshot.documents(after.as_deref(), DOCUMENTS_AT_ONCE)?;
-            for stored in &documents {
-                let Some(located) = locate(&self.library.open(stored)?, place) else { continue };
-                if located.fault.is_some() {
-                    first_fault.get_or_insert(located);
-                    continue;
-                }
-                for warning in located.warnings {
-                    // What is said of one document says enough of all.
-                    let is_known = |known: &Warning| {
-                        *known == warning
-                            || (known.code == RANGE_PAST_END && warning.code == RANGE_PAST_END)
-                    };
-                    if !resolution.warnings.iter().any(is_known) {
-                        resolution.warnings.push(warning);
-                    }
-                }
-                for place in located.places {
-                    if resolution.skipped < window.skip {
-                        resolution.skipped += 1;
-                    } else if resolution.places.len() < window.take {
-                        resolution.places.push(place);
-                    } else {
-                        resolution.has_more = true;
-                        return Ok(resolution);
-                    }
-                }
-            }
-            match documents.last() {
-                Some(last) if documents.len() == DOCUMENTS_AT_ONCE => {
-                    after = Some(last.path.clone());
-                }
-                _ => break,
-            }
-        }
-        if resolution.skipped + resolution.places.len() == 0 {
-            let located = first_fault.unwrap_or_else(|| {
-                let message = "the store holds no document";
-                Located::fault(Fault::new(FaultCode::SelectorNotFound, message))
-            });
-            let located = located.in_address(address);
-            resolution.fault = located.fault;
-            resolution.partial = located.partial;
-        }
-        Ok(resolution)
-    }
-
     /// The warning that a selector hides the title of a section of any document, or a document's name.
-    fn shadowed(&self, text: &str) -> Result<Option<Warning>> {
+    pub(super) fn shadowed(&self, text: &str) -> Result<Option<Warning>> {
         // Nobody writes a title such as `heading:h2[1]`, so none is looked for.
         if text.is_empty() || text.contains(':') {
             return Ok(None);
@@ -508,123 +328,5 @@ impl Resolver<'_> {
             candidate.title = title.or(candidate.title);
         }
         Ok(candidate)
-    }
-
-    /// Those of the `corrected` locators that name something over the store. Only some documents are
-    /// asked, so that the work is bounded.
-    fn corrected(&self, corrected: &[String]) -> Result<Vec<String>> {
-        let mut suggestions = Vec::new();
-        if corrected.is_empty() {
-            return Ok(suggestions);
-        }
-        let documents = self.library.snapshot.documents(None, limits::MAX_DOCUMENTS_TRIED)?;
-        for text in corrected {
-            let readings = readings(text);
-            let Some(Reading::Selector(place)) = readings.last() else {
-                if self.first_of(&readings)?.is_some_and(|located| located.fault.is_none()) {
-                    suggestions.push(text.clone());
-                }
-                continue;
-            };
-            let mut last = None;
-            for stored in &documents {
-                match locate(&self.library.open(stored)?, place) {
-                    Some(Located { fault: None, .. }) => {
-                        last = Some(text.clone());
-                        break;
-                    }
-                    Some(Located { fault: Some(fault), .. })
-                        if fault.code == FaultCode::IndexOutOfRange =>
-                    {
-                        last = last.or_else(|| fault.suggestions.into_iter().next());
-                    }
-                    _ => {}
-                }
-            }
-            suggestions.extend(last);
-        }
-        suggestions.dedup();
-        Ok(suggestions)
-    }
-
-    /// The fault of an address none of whose readings names anything.
-    pub(super) fn missing(&self, readings: &[Reading]) -> Result<Fault> {
-        let mut text = "";
-        let mut names: Vec<&str> = Vec::new();
-        let mut anchors: Vec<(StoredDocument, ParsedPlace)> = Vec::new();
-        for reading in readings {
-            match reading {
-                Reading::Namespaced { name, places } => {
-                    return self.no_document(name, places.as_deref().unwrap_or_default());
-                }
-                Reading::PathAnchor { name, place } => {
-                    if let NameMatch::One(stored) = documents::by_name(self.library, name)? {
-                        anchors.push((stored, place.clone()));
-                    }
-                    names.push(name);
-                }
-                Reading::LdmdSection(place) | Reading::Anchor(place) => {
-                    let message = format!("no document has {}", place.locator);
-                    return Ok(Fault::new(FaultCode::SelectorNotFound, message));
-                }
-                Reading::PathLine { name, .. } => names.push(name),
-                Reading::DocumentName { name, .. } => {
-                    text = if text.is_empty() { name } else { text };
-                    names.push(name);
-                }
-                _ => {}
-            }
-        }
-        // What names a document, if not a place in it, says more than what names nothing.
-        if let Some((stored, _)) = anchors.last() {
-            let document = self.library.open(stored)?;
-            let of_it = anchors.iter().filter(|(other, _)| other.id == stored.id);
-            let places: Vec<ParsedPlace> = of_it.map(|(_, place)| place.clone()).collect();
-            return Ok(locate::missing(&document, &places));
-        }
-        for name in &names {
-            if let Some(fault) = documents::not_ingested(self.library, name)? {
-                return Ok(fault);
-            }
-        }
-        if text.starts_with("./") {
-            return documents::not_found(self.library, text);
-        }
-        let mut suggestions = self.corrected(&corrections(text))?;
-        suggestions.extend(similar_documents(self.library, text)?);
-        suggestions.truncate(limits::MAX_SUGGESTIONS);
-        let message = format!("no document and no section is named {text:?}");
-        Ok(Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions))
-    }
-
-    /// No document is called `name`; similar ones are suggested, with the first of `places` in them.
-    fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<Fault> {
-        let mut fault = documents::not_found(self.library, name)?.at(0);
-        let paths: Vec<String> = fault
-            .suggestions
-            .iter()
-            .map(|suggestion| namespace::decode(suggestion.trim_end_matches("::*")))
-            .collect();
-        let candidates = self.candidates(&paths, places)?;
-        fault.suggestions = candidates.into_iter().map(|candidate| candidate.selector).collect();
-        Ok(fault)
-    }
-}
-
-/// The only one of the sections that `text` names, continued by the steps of `place`; or the ambiguity.
-fn continued(
-    hits: Sections,
-    text: &str,
-    place: &ParsedPlace,
-    is_part: bool,
-    is_cut: bool,
-) -> Located {
-    if place.steps.is_empty() {
-        return locate::only(hits, locate::several(text, is_part), place.params, is_cut);
-    }
-    let base = locate::only(hits, locate::several(text, is_part), Params::default(), is_cut);
-    match base.places.as_slice() {
-        [only] => locate::continued(only, &place.steps, place.params),
-        _ => base,
     }
 }

@@ -14,8 +14,9 @@ use crate::limits;
 use crate::markdown::outline::BlockType;
 
 use super::library::{Library, OpenDocument};
-use super::locate::{joined, locate};
+use super::locate::locate;
 use super::place::Place;
+use super::steps::joined;
 
 /// Says where `steps` from `base` ended, and what is there instead.
 pub(super) fn of_dead_end(base: &Place, steps: &[Step], dead_end: DeadEnd) -> Fault {
