@@ -19,6 +19,7 @@ impl Resolver<'_> {
         if corrected.is_empty() {
             return Ok(suggestions);
         }
+        let mut in_range = None;
         let documents = self.library.snapshot.documents(None, limits::MAX_DOCUMENTS_TRIED)?;
         for text in corrected {
             let readings = readings(text);
@@ -28,24 +29,22 @@ impl Resolver<'_> {
                 }
                 continue;
             };
-            let mut last = None;
             for stored in &documents {
                 match locate(&self.library.open(stored)?, place) {
                     Some(Located { fault: None, .. }) => {
-                        last = Some(text.clone());
+                        suggestions.push(text.clone());
                         break;
                     }
                     Some(Located { fault: Some(fault), .. })
                         if fault.code == FaultCode::IndexOutOfRange =>
                     {
-                        last = last.or_else(|| fault.suggestions.into_iter().next());
+                        in_range = in_range.or_else(|| fault.suggestions.into_iter().next());
                     }
                     _ => {}
                 }
             }
-            suggestions.extend(last);
         }
-        suggestions.dedup();
+        suggestions.extend(in_range.filter(|_| suggestions.is_empty()));
         Ok(suggestions)
     }
 

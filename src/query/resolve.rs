@@ -219,10 +219,7 @@ impl Resolver<'_> {
         match self.library.snapshot.documents(None, 2)?.as_slice() {
             [stored] => Ok(locate_first(&self.library.open(stored)?, std::slice::from_ref(place))),
             _ => {
-                let message = format!(
-                    "every document has {}; name one before it, as in `guide.md::*`",
-                    place.locator
-                );
+                let message = "write the document before the place, as in `guide.md::*`";
                 Ok(Located::fault(Fault::new(FaultCode::NamespaceRequired, message)))
             }
         }

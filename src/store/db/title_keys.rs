@@ -41,3 +41,20 @@ pub(super) fn of(outline: &Outline) -> String {
 pub(super) fn holds(keys: &str, needle: &str) -> bool {
     keys.split(['\n', '\t']).skip(1).any(|key| key == needle)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_held_by_its_title_its_path_part_and_as_it_is_written() {
+        let text = "# The **Title**\n\n## Notes\n\n## Notes\n\n> # Quoted\n";
+        let keys = of(&crate::markdown::parse(text.as_bytes()).outline);
+        for key in ["The Title", "The **Title**", "notes", "notes-1", "quoted"] {
+            assert!(holds(&keys, &needle(key)), "{key}: {keys:?}");
+        }
+        for key in ["title", "note", "notes-2", "the", ""] {
+            assert!(!holds(&keys, &needle(key)), "{key}: {keys:?}");
+        }
+    }
+}
