@@ -16,7 +16,8 @@
 //! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index that follows it.
 //!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
 //! - [`trust`]: what a store may decide for whoever runs the program.
-//! - [`address`]: the grammar of places, and the tree that selectors are followed in. Pure.
+//! - [`address`]: everything that the text of an address may mean, read once and in order of precedence,
+//!   and the tree in which selectors are followed. Pure.
 //! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
 //! - [`links`]: what a document links to and is linked by, and where a link leads. Pure.
 //! - [`records`]: answers as lines for the context of a model, written and read. Pure.

@@ -123,6 +123,8 @@ limits! {
     MAX_CANDIDATES_SHOWN = 10, "candidates", "candidates shown for an ambiguous address";
     MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
         "document names that are compared with a name that does not exist";
+    MAX_DOCUMENTS_TRIED = 256, "documents-tried",
+        "documents in which the correction of a misspelt selector is tried";
     MAX_SECTIONS_COMPARED = 5_000, "sections-compared",
         "titles of a document that are compared with a title that does not exist";
     MAX_TITLE_DOCUMENTS = 5_000, "title-documents",

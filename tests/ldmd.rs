@@ -203,10 +203,10 @@ fn an_id_of_several_documents_is_ambiguous() {
     let json = place.run(&["select", "ldmd:a?b%"]).ends(1).json();
     let fault = &json["unresolved_selectors"][0];
     assert_eq!(fault["code"], "AMBIGUOUS");
-    let candidates = fault["candidates"].as_array().unwrap();
+    let candidates = selectors(&fault["candidates"]);
     assert_eq!(candidates[0], "one.md::ldmd:a%3Fb%25");
     for candidate in candidates {
-        let json = place.run(&["select", candidate.as_str().unwrap()]).success().json();
+        let json = place.run(&["select", candidate]).success().json();
         assert_eq!(json["results"][0]["selector"], *candidate);
     }
 }

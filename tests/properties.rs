@@ -197,7 +197,7 @@ fn selectors_and_pages_of_a_sample() {
     }
 }
 
-struct Silent;
+pub(crate) struct Silent;
 
 impl Progress for Silent {
     fn start(&self, _: usize) {}

@@ -7,7 +7,7 @@ use super::args::{
     FindArgs, FormatName, Global, IndexArgs, NeighborsArgs, ReadArgs, SelectArgs, TocArgs,
 };
 use super::store::open_fresh as open;
-use crate::address::selector::is_selector;
+use crate::address::is_for_every_document;
 use crate::error::{Error, Result};
 use crate::query::resolve::{Window, resolve};
 use crate::query::{Cursor, Library, documents, find, index, neighbors, read, select, toc};
@@ -21,7 +21,7 @@ pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
 fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Vec<String>>> {
     let mut paths = Vec::new();
     for address in addresses {
-        let is_global = !address.contains("::") && is_selector(address);
+        let is_global = is_for_every_document(address);
         let all = Window { skip: 0, take: usize::MAX };
         let resolution = if is_global { None } else { Some(resolve(library, address, all)?) };
         match resolution {

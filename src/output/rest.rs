@@ -74,10 +74,10 @@ impl<'a> Rest<'a> {
 
     /// As lines beside an answer that is made of bytes.
     pub(super) fn lines(&self) -> Vec<String> {
-        let faults = self
-            .faults
-            .iter()
-            .map(|fault| format!("{}: {}: {}", fault.selector, fault.code.code(), fault.message));
+        let faults = self.faults.iter().flat_map(|fault| {
+            let (code, message) = (fault.code.code(), &fault.message);
+            with_others(format!("{}: {code}: {message}", fault.selector), fault)
+        });
         let warnings = self.warnings.iter().map(|warning| format!("warning: {}", warning.message));
         let changes = self.changes().map(|change| format!("warning: {change}"));
         let notes = self.notes.iter().cloned();
@@ -109,9 +109,7 @@ impl<'a> Rest<'a> {
             warnings.map(|warning| format!("warning: {}: {}", warning.code, warning.message));
         let faults = self.faults.iter().flat_map(|fault| {
             let (code, message) = (fault.code.code(), &fault.message);
-            let line = format!("unresolved: {}: {code}: {message}", fault.selector);
-            let others = fault.suggestions.iter().chain(&fault.candidates);
-            std::iter::once(line).chain(others.map(|other| format!("perhaps: {other}")))
+            with_others(format!("unresolved: {}: {code}: {message}", fault.selector), fault)
         });
         let changes = self.changes().map(|change| format!("warning: {change}"));
         let truncated = std::iter::once(format!("truncated: {}", self.is_truncated));
@@ -121,12 +119,19 @@ impl<'a> Rest<'a> {
 
     /// As what a model is warned of.
     pub(super) fn remarks(&self) -> Vec<String> {
-        let faults = self.faults.iter().map(|fault| {
+        let faults = self.faults.iter().flat_map(|fault| {
             let id = crate::records::id(&fault.selector);
-            format!("{} {id}: {}", fault.code.code(), fault.message)
+            with_others(format!("{} {id}: {}", fault.code.code(), fault.message), fault)
         });
         let warnings = self.warnings.iter();
         let warnings = warnings.map(|warning| format!("{} {}", warning.code, warning.message));
         faults.chain(warnings).chain(self.changes()).collect()
     }
+}
+
+/// The line about a fault, and a line for each address that may be meant instead.
+fn with_others(line: String, fault: &Fault) -> impl Iterator<Item = String> {
+    let suggestions = fault.suggestions.iter().map(|address| format!("suggestion: {address}"));
+    let candidates = fault.candidates.iter().map(|candidate| format!("candidate: {candidate}"));
+    std::iter::once(line).chain(suggestions).chain(candidates)
 }

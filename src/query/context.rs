@@ -295,7 +295,7 @@ fn item(
     let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
     let answer = match answer(library, place, extent)? {
         Ok(answer) => answer,
-        Err(fault) => return Ok(Err(fault.of(&place.address(), 0))),
+        Err(fault) => return Ok(Err(fault.of(&place.address()))),
     };
     let is_code = match place.target {
         Target::Node(node) => place

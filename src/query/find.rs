@@ -138,14 +138,14 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
     let mut skip = part.start();
-    for stored in library.snapshot.documents_with_title_part(literal, usize::MAX)? {
+    for stored in library.snapshot.documents_with_title_part(&[literal], usize::MAX)? {
         if !globs.is_empty() && !globs.iter().any(|glob| glob.is_match(&stored.path)) {
             continue;
         }
         let document = library.open(&stored)?;
         for section in &document.tree.outline().sections {
             if request.level.is_some_and(|level| section.level != level)
-                || !title.is_match(&section.title)
+                || !section.titles().any(|text| title.is_match(text))
                 || !holds(library, &document, section, content.as_deref())?
             {
                 continue;

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::node::{Extent, NodeAnswer, answer};
-use super::resolve::resolve_one;
+use super::resolve::{Resolver, resolve_one};
 use super::{Library, List, Outcome, documents};
-use crate::address::{Fault, Part, namespace};
+use crate::address::{Fault, Part, namespace, parse_places};
 use crate::error::{Result, Warning};
 
 /// What to read.
@@ -72,7 +72,7 @@ impl List for Answer {
 
 /// The address that a document's name and a place in it make; the inner fault says that the name is
 /// not one document's.
-pub fn address_in(
+fn address_in(
     library: &Library<'_>,
     document: &str,
     place: &str,
@@ -80,11 +80,11 @@ pub fn address_in(
     Ok(match documents::one(library, document)? {
         Ok(stored) => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
         Err(mut fault) => {
-            for candidate in &mut fault.candidates {
-                if let Some(whole) = candidate.strip_suffix("::*") {
-                    *candidate = format!("{whole}::{place}");
-                }
-            }
+            // Each candidate is the place in one of the documents.
+            let paths: Vec<String> =
+                fault.candidates.iter().map(|candidate| candidate.file.clone()).collect();
+            let places = parse_places(place, 0).unwrap_or_default();
+            fault.candidates = Resolver { library }.candidates(&paths, &places)?.into();
             Err(fault)
         }
     })
@@ -113,6 +113,6 @@ pub fn read(library: &Library<'_>, request: &Request) -> Result<Answer> {
             }
             Answer { node: Some(node), unresolved_selectors: Vec::new(), warnings }
         }
-        Err(fault) => Answer::fault(fault.of(&address, 0)),
+        Err(fault) => Answer::fault(fault.of(&address)),
     })
 }

@@ -200,7 +200,7 @@ impl Selection<'_> {
                 let given_before = resolution.skipped.saturating_sub(taken);
                 self.skip -= given_before.min(self.skip);
                 if let Some(fault) = lacking.filter(|_| !has_result && given_before == 0) {
-                    self.answer.fault(fault.of(address, 0), Vec::new(), self.end);
+                    self.answer.fault(fault.of(address), Vec::new(), self.end);
                 }
                 return Ok(true);
             }

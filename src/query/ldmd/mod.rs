@@ -15,7 +15,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::library::OpenDocument;
-use super::locate::ldmd_section;
+use super::locate::{ldmd_section, missing_ldmd_section};
 use super::{Library, List, Outcome, documents};
 use crate::address::Fault;
 use crate::error::{Result, Warning};
@@ -97,5 +97,5 @@ fn in_document<Body>(
 
 /// The section of a document with that id.
 fn section(document: &Rc<OpenDocument>, id: &str) -> std::result::Result<usize, Fault> {
-    ldmd_section(document, id).map_err(|fault| fault.of(id, 0))
+    ldmd_section(document, id).ok_or_else(|| missing_ldmd_section(document, id).of(id))
 }
