@@ -84,7 +84,7 @@ fn links_run_from_section_to_section_and_never_from_code() {
     );
     let typed = ["links", "list", "deep/Note.md", "--direction", "in", "--typed-only"];
     assert_eq!(edges(&place.run(&typed).success().json()).len(), 2);
-    let supports = ["links", "list", "deep/Note.md", "--type", "supports"];
+    let supports = ["links", "list", "deep/Note.md", "--link-type", "supports"];
     assert_eq!(edges(&place.run(&supports).success().json()).len(), 1);
     let ldmd = place.run(&["links", "list", "d.md"]).success().json();
     assert_eq!(edges(&ldmd), ["d.md::root references e.ldmd.md::ldmd:s inline"]);

@@ -147,7 +147,7 @@ impl Searched {
             .iter()
             .map(|hit| (&*hit.file, ByteSpan::new(hit.byte_start, hit.byte_end)))
             .collect();
-        if answer.truncated {
+        if answer.page.truncated {
             expected.truncate(found.len());
         }
         let difference = found.iter().zip(&expected).find(|(one, other)| one != other);
@@ -160,6 +160,7 @@ impl Searched {
                 max_words: 500,
                 limit: None,
                 after: None,
+                room: None,
             };
             let answer = select::select(&library, &request).unwrap();
             let result = answer.results.first();

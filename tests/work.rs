@@ -180,7 +180,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         0,
         true,
     ),
-    ("a primer", |library, _| prime::prime(library).map(|_| 1).unwrap(), 150, 10, true),
+    ("a primer", |library, _| prime::prime(library, None).map(|_| 1).unwrap(), 150, 10, true),
 ];
 
 fn selected(library: &Library<'_>, address: &str) -> usize {
@@ -189,6 +189,7 @@ fn selected(library: &Library<'_>, address: &str) -> usize {
         max_words: 500,
         limit: None,
         after: None,
+        room: None,
     };
     select::select(library, &request).unwrap().results.len()
 }

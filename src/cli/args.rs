@@ -405,6 +405,11 @@ pub(super) struct SearchArgs {
     pub(super) after: Option<String>,
 }
 
+/// Refuses `--type` for links.
+fn not_a_link_type(name: &str) -> Result<String, String> {
+    Err(format!("--type is the type of a block; the type of a link is --link-type {name}"))
+}
+
 /// Reads a number of lines around a hit.
 fn context_lines(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -446,8 +451,11 @@ pub(super) struct LinkFilterArgs {
     #[arg(long, value_enum, default_value_t = DirectionName::Both)]
     pub(super) direction: DirectionName,
     /// Only links of this type: related, embeds, references, or one of front matter; repeatable
-    #[arg(long = "type", value_name = "TYPE")]
-    pub(super) types: Vec<String>,
+    #[arg(long = "link-type", value_name = "TYPE")]
+    pub(super) link_types: Vec<String>,
+    /// Refused with a hint: elsewhere it is the type of a block
+    #[arg(long = "type", value_name = "TYPE", hide = true, value_parser = not_a_link_type)]
+    _types: Vec<String>,
     /// Only links of front matter
     #[arg(long, conflicts_with = "inline_only")]
     pub(super) typed_only: bool,
@@ -495,6 +503,9 @@ pub(super) struct LinksTreeArgs {
     pub(super) max_hops: usize,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `links path`.
@@ -512,6 +523,9 @@ pub(super) struct LinksPathArgs {
     pub(super) max_hops: usize,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `links check`.
@@ -794,6 +808,9 @@ pub(super) struct PrimeArgs {
     /// Print how an agent uses the program, a skill file, instead
     #[arg(long)]
     pub(super) skill: bool,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `verify`.

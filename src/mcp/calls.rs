@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
 use crate::query::links::{Direction, EdgeFilter, list};
+use crate::query::page::fitting;
 use crate::query::search::{
     FilterRequest, Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
 };
@@ -160,11 +161,11 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         let answer = stores.ask(|library| ldmd::index::index(library, &request))?;
         return form.reply(&answer, answer.outcome());
     }
-    if documents.is_empty() && depth.is_none() && limit.is_none() && after.is_none() {
-        let answer = stores.ask(prime::prime)?;
+    if documents.is_empty() && depth.is_none() && limit.is_none() {
+        let answer = stores.ask(|library| prime::prime(library, after))?;
         return form.reply(&answer, crate::query::Outcome::All);
     }
-    let limit = limit.unwrap_or(limits::LIST_LIMIT);
+    let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
     let request = toc::Request {
         documents,
         depth,
@@ -199,7 +200,7 @@ fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         content: arguments.content,
         level: arguments.level,
         globs: arguments.globs.0,
-        limit: arguments.limit.unwrap_or(limits::LIST_LIMIT),
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
     let answer = stores.ask(|library| find::find(library, &request))?;
@@ -292,6 +293,7 @@ fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         max_words: arguments.max_words,
         limit: None,
         after: cursor(arguments.after.as_ref())?,
+        room: Some(form.max_chars),
     };
     let answer = stores.ask(|library| select::select(library, &request))?;
     form.reply(&answer, answer.outcome())
@@ -334,7 +336,7 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
         let answer = stores.ask(|library| neighbors::neighbors(library, &address, after))?;
         return form.reply(&answer, answer.outcome());
     };
-    let limit = limit.unwrap_or(limits::LIST_LIMIT);
+    let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
     let filter = EdgeFilter::default();
     let request = list::Request { address, direction, filter, max_nodes: 0, limit, after };
     let answer = stores.ask(|library| list::list(library, &request))?;
@@ -372,7 +374,7 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
         hops: arguments.links,
         with_body: arguments.with_body,
         outside: Vec::new(),
-        limit: arguments.limit.unwrap_or(limits::LIST_LIMIT),
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
     let is_empty = request.addresses.is_empty() && request.tags.is_empty();

@@ -66,10 +66,15 @@ pub(super) fn read(
         Error::new(ErrorKind::Usage, format!("{uri_read:?} is no resource"))
             .with_hint("resources are mdsel:///ADDRESS, percent-encoded")
     })?;
-    let request =
-        select::Request { addresses: vec![address], max_words: 0, limit: Some(1), after: None };
+    let request = select::Request {
+        addresses: vec![address],
+        max_words: 0,
+        limit: Some(1),
+        after: None,
+        room: None,
+    };
     let answer = stores.ask(|library| select::select(library, &request))?;
-    if let Some(fault) = answer.unresolved_selectors.first() {
+    if let Some(fault) = answer.page.unresolved_selectors.first() {
         return Ok(Err(fault.clone()));
     }
     let form = Form {

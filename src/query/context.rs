@@ -9,12 +9,14 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use super::cursor::{ListPart, most};
+use super::library::is_false;
 use super::links::{Direction, EdgeFilter, Node, walk};
 use super::node::{Extent, NodeAnswer, answer};
+use super::page::longest;
 use super::place::{Place, Target};
 use super::resolve::{Window, resolve, resolve_one};
 use super::search::{self, FilterRequest, Form, Hit, Query, Surroundings};
-use super::{Cursor, Library, List, Outcome, documents};
+use super::{Cursor, Library, List, Outcome, Page, documents};
 use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -63,6 +65,9 @@ pub struct Outside {
     pub line_end: Option<usize>,
     /// The text.
     pub content: String,
+    /// Whether it is cut to keep to a budget.
+    #[serde(skip_serializing_if = "is_false")]
+    pub truncated: bool,
 }
 
 /// An item of the bundle.
@@ -125,25 +130,18 @@ impl Serialize for Item {
 pub struct Answer {
     /// The items.
     pub items: Vec<Item>,
-    /// Addresses that name nothing.
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    pub warnings: Vec<Warning>,
-    /// Whether something was left out.
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    pub next: Option<String>,
+    /// What is beside them.
+    pub page: Page,
     /// Whether content was asked for.
     pub with_body: bool,
     /// What tags the fences of all items, whatever they are.
     pub language: Option<String>,
-    part: ListPart,
 }
 
 impl Answer {
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        match (self.items.is_empty(), self.unresolved_selectors.is_empty()) {
+        match (self.items.is_empty(), self.page.unresolved_selectors.is_empty()) {
             (true, _) => Outcome::None,
             (false, is_whole) => Outcome::of(true, !is_whole),
         }
@@ -154,33 +152,30 @@ impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("items", &self.items)?;
-        map.serialize_entry("unresolved_selectors", &self.unresolved_selectors)?;
-        map.serialize_entry("warnings", &self.warnings)?;
-        map.serialize_entry("truncated", &self.truncated)?;
-        if let Some(next) = &self.next {
-            map.serialize_entry("next", next)?;
-        }
+        self.page.fields(&mut map)?;
         map.end()
     }
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.items.len()
     }
 
-    fn least(&self) -> usize {
-        usize::from(!self.items.is_empty())
-    }
-
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.items.len() {
-            result.items.truncate(count);
-            result.truncated = true;
-            result.next = Some(self.part.next(count));
+        match self.items.get(..count) {
+            Some(first) if count < self.items.len() => Self {
+                items: first.to_vec(),
+                page: self.page.ended(count),
+                with_body: self.with_body,
+                language: self.language.clone(),
+            },
+            _ => self.clone(),
         }
-        result
     }
 
     fn lines_of(&self, index: usize) -> usize {
@@ -190,35 +185,44 @@ impl List for Answer {
         }
     }
 
-    fn first_and_cut(&self, count: usize, lines: usize) -> Option<Self> {
-        let mut result = self.first(count + 1);
-        let Some(Item::Place(place)) = result.items.last_mut() else { return None };
-        place.found = Some(place.found.as_ref()?.cut(lines)?);
-        result.truncated = true;
-        Some(result)
+    fn cut_last(&mut self, lines: usize) -> bool {
+        let Some(Item::Place(place)) = self.items.last_mut() else { return false };
+        let cut = place.found.as_mut().is_some_and(|hit| hit.cut(lines));
+        self.page.truncated |= cut;
+        cut
     }
 
-    fn first_bare(&self) -> Option<Self> {
-        let mut result = self.first(1);
-        let Some(Item::Place(place)) = result.items.first_mut() else { return None };
-        place.answer = place.answer.bare()?;
-        result.truncated = true;
-        Some(result)
-    }
-
-    fn words_of_first(&self) -> usize {
+    fn sizes_of_first(&self) -> usize {
         match self.items.first() {
-            Some(Item::Place(place)) => place.answer.words_shown(),
-            _ => 0,
+            Some(Item::Place(place)) => {
+                let texts = longest(place.node.texts());
+                let passage = place.found.as_ref().map_or(0, Hit::sizes);
+                place.answer.words_shown().max(texts).max(passage)
+            }
+            Some(Item::Outside(outside)) => outside.content.chars().count(),
+            None => 0,
         }
     }
 
-    fn first_page(&self, words: usize) -> Option<Self> {
-        let mut result = self.first(1);
-        let Some(Item::Place(place)) = result.items.first_mut() else { return None };
-        place.answer = place.answer.paged(words)?;
-        result.truncated = true;
-        Some(result)
+    fn cut_first(&mut self, size: usize) -> bool {
+        match self.items.first_mut() {
+            Some(Item::Place(place)) => {
+                place.answer.cut(size);
+                place.answer.truncated = true;
+                place.node.shorten(size);
+                if let Some(hit) = &mut place.found {
+                    hit.cut_to(size);
+                }
+                true
+            }
+            // Whoever gave the text has the rest of it.
+            Some(Item::Outside(outside)) => {
+                outside.content = outside.content.chars().take(size).collect();
+                outside.truncated = true;
+                true
+            }
+            None => false,
+        }
     }
 }
 
@@ -229,7 +233,7 @@ pub fn context(
     request: &Request,
 ) -> Result<Answer> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    // Places behind those that are asked for are only counted on to be there.
+    // Places after those that are asked for are only counted on to be there.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
         library,
@@ -250,13 +254,10 @@ pub fn context(
     let Bundle { places, warnings, faults, mut passages, .. } = bundle;
     let mut answer = Answer {
         items: Vec::new(),
-        unresolved_selectors: faults,
-        warnings,
-        truncated: false,
-        next: None,
+        page: Page { unresolved_selectors: faults, ..Page::new((part, warnings)) }
+            .with_empty_lists(),
         with_body: request.with_body,
         language: None,
-        part,
     };
     let total = places.len() + request.outside.len();
     let from = part.start().min(total);
@@ -269,7 +270,7 @@ pub fn context(
                     let found = passages.remove(&key).filter(|_| !request.with_body);
                     answer.items.push(Item::Place(Box::new(PlaceItem { found, ..item })));
                 }
-                Err(fault) => answer.unresolved_selectors.push(fault),
+                Err(fault) => answer.page.unresolved_selectors.push(fault),
             },
             None => {
                 let outside = request.outside.get(index - places.len());
@@ -278,11 +279,10 @@ pub fn context(
         }
     }
     if to < total {
-        answer.truncated = true;
-        answer.next = Some(part.next(to - from));
+        answer.page.end(to - from);
     }
     let has_cut = |item: &Item| matches!(item, Item::Place(place) if place.answer.truncated);
-    answer.truncated |= answer.items.iter().any(has_cut);
+    answer.page.truncated |= answer.items.iter().any(has_cut);
     Ok(answer)
 }
 
@@ -367,8 +367,8 @@ impl Bundle<'_> {
             after: None,
         };
         let found = search::search(self.library, full_text, &request)?;
-        self.warnings.extend(found.warnings);
-        self.faults.extend(found.unresolved_selectors);
+        self.warnings.extend(found.page.warnings);
+        self.faults.extend(found.page.unresolved_selectors);
         let search::Items::Hits(hits) = found.items else { return Ok(()) };
         for hit in hits {
             if let Ok((place, _)) = resolve_one(self.library, &hit.section)? {

@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::cursor::{ListPart, most};
 use super::glob::{Glob, Separator};
 use super::library::{Freshness, OpenDocument};
-use super::{Cursor, Library, List, Outcome, documents};
-use crate::error::{Result, Warning};
+use super::page::{self, shorten};
+use super::{Cursor, Library, List, Outcome, Page, documents};
+use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
@@ -57,16 +58,9 @@ pub struct Match {
 pub struct Answer {
     /// The sections.
     pub matches: Vec<Match>,
-    /// Remarks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
-    /// Whether something was left out.
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    #[serde(skip)]
-    part: ListPart,
+    /// What is beside them.
+    #[serde(flatten)]
+    pub page: Page,
 }
 
 impl Answer {
@@ -77,18 +71,29 @@ impl Answer {
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.matches.len()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.matches.len() {
-            result.matches.truncate(count);
-            result.truncated = true;
-            result.next = Some(self.part.next(count));
+        match self.matches.get(..count) {
+            Some(first) if count < self.matches.len() => {
+                Self { matches: first.to_vec(), page: self.page.ended(count) }
+            }
+            _ => self.clone(),
         }
-        result
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        self.matches.first().map_or(0, |found| page::longest([found.title.as_str()]))
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.matches.first_mut().map(|found| shorten(&mut found.title, size)).is_some()
     }
 }
 
@@ -126,8 +131,8 @@ fn literal_of(pattern: &str) -> &str {
 
 /// Finds sections.
 pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    let mut result = Answer { matches: Vec::new(), warnings, truncated: false, next: None, part };
+    let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let mut result = Answer { matches: Vec::new(), page };
     let title = TitlePattern::new(&request.pattern)?;
     if request.globs.len() > limits::MAX_FILTERS {
         return Err(limits::exceeded("filters"));
@@ -137,7 +142,7 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let content = request.content.as_ref().map(|content| comparable(content));
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
-    let mut skip = part.start();
+    let mut skip = result.page.part.start();
     for stored in library.snapshot.documents_with_title_part(literal, usize::MAX)? {
         if !globs.is_empty() && !globs.iter().any(|glob| glob.is_match(&stored.path)) {
             continue;
@@ -155,8 +160,7 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
                 continue;
             }
             if result.matches.len() == limit {
-                result.next = Some(part.next(limit));
-                result.truncated = true;
+                result.page.end(limit);
                 return Ok(result);
             }
             result.matches.push(found(library, &document, section));

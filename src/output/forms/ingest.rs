@@ -48,7 +48,7 @@ impl Answer for Report {
     }
 
     fn rest(&self) -> Rest<'_> {
-        Rest::new(&[], &self.warnings, self.truncated, None)
+        Rest::new(&[], &self.warnings, self.truncated)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -110,7 +110,7 @@ impl Answer for Value {
     }
 
     fn rest(&self) -> Rest<'_> {
-        Rest::default()
+        Rest::new(&[], &[], false)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -146,8 +146,7 @@ impl Answer for Findings {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
+        Rest::of(&self.page)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -161,8 +160,10 @@ impl Answer for Findings {
     }
 
     fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
-        let facts =
-            [("findings", self.findings.len().to_string()), ("cut", self.truncated.to_string())];
+        let facts = [
+            ("findings", self.findings.len().to_string()),
+            ("cut", self.page.truncated.to_string()),
+        ];
         report.summary(&facts)?;
         report.findings(self.findings.len(), self.findings.iter().map(line))
     }

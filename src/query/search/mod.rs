@@ -24,7 +24,8 @@ pub use passage::Window;
 pub use pattern::{PatternOptions, required_trigrams};
 
 use super::cursor::ListPart;
-use super::{Cursor, Library, Outcome};
+use super::page::fitting;
+use super::{Cursor, Library, Outcome, Page};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::store::FullText;
@@ -82,11 +83,8 @@ impl Request {
     /// of it unless `passage` says how long they are, and hits that cannot fit are not looked for.
     pub fn keep_to(&mut self, passage: Option<usize>, max_chars: Option<usize>) {
         self.passage = passage_chars(passage, max_chars);
-        if let Some(most) = max_chars.map(|most| most / LEAST_HIT_CHARS + 1)
-            && self.form == Form::Hits
-            && (self.limit == 0 || self.limit > most)
-        {
-            self.limit = most;
+        if self.form == Form::Hits {
+            self.limit = fitting(self.limit, max_chars);
         }
     }
 }
@@ -100,8 +98,6 @@ pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
 
 /// Unicode scalars of a passage that a small budget is for.
 const LEAST_PASSAGE_CHARS: usize = 300;
-/// Unicode scalars that a hit has at least, in any format.
-const LEAST_HIT_CHARS: usize = 8;
 
 /// Searches.
 pub fn search(
@@ -123,9 +119,10 @@ pub fn search(
     };
     let mut warnings = search.warnings;
     warnings.splice(0..0, std::mem::take(&mut full_text.warnings));
-    let faults = filter.faults.clone();
+    let mut page = Page::new((part, warnings));
+    page.unresolved_selectors.clone_from(&filter.faults);
     let explanation = request.explain.then_some(explanation);
-    let mut answer = Answer::new(found, faults, explanation, warnings, part);
+    let mut answer = Answer::new(found, explanation, page);
     if answer.outcome() == Outcome::None && request.form == Form::Hits {
         answer.advice = Some(advice(library, request)?);
     }
