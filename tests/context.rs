@@ -52,7 +52,7 @@ fn a_walk_comes_as_the_records_of_the_paper() {
         "H mdsel=1 records=1 store=.mdsel.db mode=link.tree root=qp-a1b2.md::* direction=out max_hops=3 nodes=3 truncated=false\n\
          N qp-a1b2.md::* permanent \"Zettelkasten note types\" tags=qipu,zettelkasten path=qp-a1b2.md\n\
          S qp-a1b2.md::* Summary of Zettelkasten note types\n\
-         E qp-a1b2.md::root related qp-f14c3.md::* inline\n\
+         E qp-a1b2.md::* related qp-f14c3.md::* inline\n\
          E qp-a1b2.md::* supports qp-3e7a.md::* typed\n\
          N qp-f14c3.md::* Document \"Third \\\"quoted\\\" \\\\\" tags=- path=qp-f14c3.md\n\
          N qp-3e7a.md::* literature \"Paper: X\" tags=paper path=qp-3e7a.md\n\

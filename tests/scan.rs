@@ -7,9 +7,8 @@ use std::time::Duration;
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::markdown::{parse, refusal};
 use mdsel::position::{ByteSpan, LineIndex, trim_line_end};
-use mdsel::query::search::{
-    FilterRequest, Form, Items, PatternOptions, Query, Request, Surroundings, search,
-};
+use mdsel::query::FilterRequest;
+use mdsel::query::search::{Form, Items, PatternOptions, Query, Request, Surroundings, search};
 use mdsel::query::{Library, select};
 use mdsel::store::FullText;
 use mdsel::trust::Trust;

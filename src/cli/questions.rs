@@ -81,6 +81,7 @@ pub(super) fn kept<T>(value: T) -> &'static mut T {
 pub(super) fn index(global: &Global, arguments: &IndexArgs) -> Result<Status> {
     let request = index::Request {
         documents: arguments.documents.clone(),
+        filter: arguments.filter.request(),
         blocks: arguments.blocks,
         limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
@@ -112,6 +113,7 @@ pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> 
 pub(super) fn toc(global: &Global, arguments: &TocArgs) -> Result<Status> {
     let request = toc::Request {
         documents: arguments.documents.clone(),
+        filter: arguments.filter.request(),
         depth: arguments.depth,
         max_level: arguments.max_level,
         lines_only: global.format() == FormatName::Text,
@@ -148,8 +150,7 @@ pub(super) fn find(global: &Global, arguments: &FindArgs) -> Result<Status> {
     let request = find::Request {
         pattern: arguments.pattern.clone(),
         content: arguments.content.clone(),
-        level: arguments.level,
-        globs: arguments.globs.clone(),
+        filter: arguments.filter.request(),
         limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
     };

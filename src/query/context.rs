@@ -15,8 +15,8 @@ use super::node::{Extent, NodeAnswer, answer};
 use super::page::longest;
 use super::place::{Place, Target};
 use super::resolve::{Window, resolve, resolve_one};
-use super::search::{self, FilterRequest, Form, Hit, Query, Surroundings};
-use super::{Cursor, Library, List, Outcome, Page, documents};
+use super::search::{self, Form, Hit, Query, Surroundings};
+use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents};
 use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -32,10 +32,8 @@ pub struct Request {
     pub queries: Vec<String>,
     /// Unicode scalars of a passage, about.
     pub passage: usize,
-    /// Tags; with a query it must have all of them, else the documents that have are taken.
-    pub tags: Vec<String>,
-    /// Folders, documents or places; likewise.
-    pub under: Vec<String>,
+    /// Which sections a query finds; without one, which documents are taken, if it asks for any.
+    pub filter: FilterRequest,
     /// How many links away from these places further ones are taken.
     pub hops: usize,
     /// Whether to give the content, too.
@@ -351,11 +349,7 @@ impl Bundle<'_> {
     fn add_found(&mut self, full_text: &mut FullText) -> Result<()> {
         let request = search::Request {
             query: Query::Words(self.request.queries.clone()),
-            filter: FilterRequest {
-                tags: self.request.tags.clone(),
-                under: self.request.under.clone(),
-                ..FilterRequest::default()
-            },
+            filter: self.request.filter.clone(),
             form: Form::Hits,
             surroundings: Surroundings::default(),
             passage: self.request.passage,
@@ -380,20 +374,25 @@ impl Bundle<'_> {
         Ok(())
     }
 
-    /// Adds the documents with the tags, below the folders.
+    /// Adds the documents that the filters take.
     fn add_documents(&mut self) -> Result<()> {
-        if self.request.tags.is_empty() && self.request.under.is_empty() {
+        if self.request.filter.is_empty() {
             return Ok(());
         }
-        let found = documents::named(self.library, &self.request.under)?;
+        // A document is taken whole, so that what it is below is a folder or a document.
+        let others = FilterRequest { under: Vec::new(), ..self.request.filter.clone() };
+        let (found, filter) =
+            documents::filtered(self.library, &self.request.filter.under, &others)?;
         self.faults.extend(found.faults);
-        let wanted = documents::tagged(self.library, &self.request.tags)?;
         for stored in found.documents {
             if self.request.hops == 0 && self.places.len() >= self.enough {
                 break;
             }
-            if wanted.as_ref().is_none_or(|wanted| wanted.contains(&stored.id)) {
-                let document = self.library.open(&stored)?;
+            let document = self.library.open(&stored)?;
+            let sections = &document.tree.outline().sections;
+            if !filter.looks_inside()
+                || sections.iter().any(|section| filter.takes_section(&document, section))
+            {
                 self.add(Place::whole(document), None);
             }
         }

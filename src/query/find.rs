@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
+use super::filter::{Filter, Order};
 use super::glob::{Glob, Separator};
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
-use super::{Cursor, Library, List, Outcome, Page, documents};
+use super::{Cursor, FilterRequest, Library, List, Outcome, Page};
 use crate::error::Result;
-use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 
@@ -19,10 +19,8 @@ pub struct Request {
     pub pattern: String,
     /// A text that stands in the section's own text.
     pub content: Option<String>,
-    /// The heading's level.
-    pub level: Option<u8>,
-    /// Globs, of which the document's path matches one.
-    pub globs: Vec<String>,
+    /// Which sections.
+    pub filter: FilterRequest,
     /// Sections to give at most; 0 for all.
     pub limit: usize,
     /// Where a former answer ended.
@@ -66,7 +64,8 @@ pub struct Answer {
 impl Answer {
     /// How the command ended: nothing found is nothing answered.
     pub fn outcome(&self) -> Outcome {
-        if self.matches.is_empty() { Outcome::None } else { Outcome::All }
+        let has_fault = !self.page.unresolved_selectors.is_empty();
+        if self.matches.is_empty() { Outcome::None } else { Outcome::of(true, has_fault) }
     }
 }
 
@@ -134,23 +133,22 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
     let mut result = Answer { matches: Vec::new(), page };
     let title = TitlePattern::new(&request.pattern)?;
-    if request.globs.len() > limits::MAX_FILTERS {
-        return Err(limits::exceeded("filters"));
-    }
-    let globs =
-        request.globs.iter().map(|glob| documents::glob(glob)).collect::<Result<Vec<_>>>()?;
+    let filter = Filter::new(library, &request.filter)?;
+    result.page.unresolved_selectors.clone_from(&filter.faults);
     let content = request.content.as_ref().map(|content| comparable(content));
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
     let mut skip = result.page.part.start();
-    for stored in library.snapshot.documents_with_title_part(literal, usize::MAX)? {
-        if !globs.is_empty() && !globs.iter().any(|glob| glob.is_match(&stored.path)) {
-            continue;
-        }
+    let mut documents = library.snapshot.documents_with_title_part(literal, usize::MAX)?;
+    documents.retain(|stored| filter.takes_document(stored));
+    if let Some(order) = Order::of(&request.filter) {
+        order.sort(library, &mut documents)?;
+    }
+    for stored in documents {
         let document = library.open(&stored)?;
         for section in &document.tree.outline().sections {
-            if request.level.is_some_and(|level| section.level != level)
-                || !title.is_match(&section.title)
+            if !title.is_match(&section.title)
+                || !filter.takes_section(&document, section)
                 || !holds(library, &document, section, content.as_deref())?
             {
                 continue;

@@ -10,6 +10,7 @@ pub mod cursor;
 pub mod documents;
 pub mod dump;
 mod edit_place;
+mod filter;
 pub mod find;
 pub mod finding;
 mod glob;
@@ -35,6 +36,7 @@ pub mod toc;
 
 pub use cursor::Cursor;
 pub(crate) use edit_place::{Named, locate_for_edit, named};
+pub use filter::{BLOCK_TYPES, FilterRequest};
 pub use library::Library;
 pub use page::{List, Page};
 

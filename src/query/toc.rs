@@ -4,10 +4,11 @@ use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
 use super::cursor::{ListPart, most};
+use super::filter::Filter;
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
-use super::{Cursor, Library, List, Outcome, Page, documents, groups};
+use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents, groups};
 use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
@@ -20,6 +21,8 @@ const SHARE: usize = 64;
 pub struct Request {
     /// Documents by name; none for all.
     pub documents: Vec<String>,
+    /// Which documents and sections.
+    pub filter: FilterRequest,
     /// How deep in the tree, 1 for top-level sections only.
     pub depth: Option<usize>,
     /// The deepest heading level.
@@ -164,18 +167,20 @@ impl List for Answer {
 /// Lists section trees.
 pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
-    let named = documents::named(library, &request.documents)?;
+    let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
     let (files, next) = if is_all && named.documents.len() > SHARE {
-        (on_all_cores(library, &named.documents, request)?, None)
+        (on_all_cores(library, &named.documents, request, &filter)?, None)
     } else {
-        let file =
-            |stored: &StoredDocument| Ok(sections(library, &*library.open(stored)?, request));
+        let file = |stored: &StoredDocument| {
+            Ok(sections(library, &*library.open(stored)?, request, &filter))
+        };
         groups::within(
             &named.documents,
             &mut page.part,
             most(request.limit),
+            filter.looks_inside(),
             |stored| Ok(file(stored)?.items()),
             file,
         )?
@@ -191,6 +196,7 @@ fn on_all_cores(
     library: &Library<'_>,
     documents: &[StoredDocument],
     request: &Request,
+    filter: &Filter,
 ) -> Result<Vec<File>> {
     let snapshot = library.snapshot;
     // To read and to hand over each by itself would take longer than to make its tree.
@@ -198,7 +204,8 @@ fn on_all_cores(
     let trees = parallel::map(&shares, |share| -> Result<Vec<File>> {
         let library = Library::new(snapshot);
         let open = library.open_all(share)?;
-        Ok(open.iter().map(|document| sections(&library, document, request)).collect())
+        let files = open.iter().map(|document| sections(&library, document, request, filter));
+        Ok(files.filter(|file| !filter.looks_inside() || file.items() > 0).collect())
     });
     let mut files = Vec::with_capacity(documents.len());
     for share in trees {
@@ -207,7 +214,12 @@ fn on_all_cores(
     Ok(files)
 }
 
-fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -> File {
+fn sections(
+    library: &Library<'_>,
+    document: &OpenDocument,
+    request: &Request,
+    filter: &Filter,
+) -> File {
     let tree = &document.tree;
     let outline = tree.outline();
     // Characters of each section with all below it: those below come behind it.
@@ -245,6 +257,9 @@ fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -
             if let Some(above) = above {
                 above.section.omitted_sections += 1;
             }
+            continue;
+        }
+        if !filter.takes_section(document, section) {
             continue;
         }
         let Some(node) = tree.node(section.node) else { continue };

@@ -452,7 +452,7 @@ fn innermost(document: &OpenDocument, span: ByteSpan) -> Option<(usize, ByteSpan
 
 /// The types of what holds `span`, innermost first: those of its blocks, and what a heading or front
 /// matter is.
-pub(super) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
+pub(in crate::query) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
     let tree = &document.tree;
     if is_in_front_matter(document, span) {
         return vec!["frontmatter"];

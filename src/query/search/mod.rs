@@ -8,7 +8,6 @@
 mod answer;
 mod by_pattern;
 mod by_words;
-mod filter;
 mod highlight;
 mod hit;
 mod passage;
@@ -18,18 +17,18 @@ mod plan;
 mod scan;
 
 pub use answer::{Answer, Count, Explanation, Items};
-pub use filter::{BLOCK_TYPES, FilterRequest};
+pub(super) use hit::types_of;
 pub use hit::{Hit, ScoreParts, Surroundings};
 pub use passage::Window;
 pub use pattern::{PatternOptions, required_trigrams};
 
 use super::cursor::ListPart;
+use super::filter::{Filter, Order};
 use super::page::fitting;
-use super::{Cursor, Library, Outcome, Page};
-use crate::error::{Result, Warning};
+use super::{Cursor, FilterRequest, Library, Outcome, Page};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::store::FullText;
-use filter::Filter;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -108,6 +107,10 @@ pub fn search(
     let Surroundings { before, after, .. } = request.surroundings;
     if before.max(after) > limits::MAX_CONTEXT_LINES {
         return Err(limits::exceeded("context-lines"));
+    }
+    if request.filter.sort.is_some() && matches!(request.query, Query::Words(_)) {
+        return Err(Error::new(ErrorKind::Usage, "hits of words come best first, not by --sort")
+            .with_hint("leave --sort out, or search a pattern with -e or -F"));
     }
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let filter = Filter::new(library, &request.filter)?;
