@@ -770,6 +770,9 @@ pub(super) struct LoadArgs {
     /// What becomes of documents that are there already
     #[arg(long, value_enum, default_value_t = StrategyName::Skip)]
     pub(super) strategy: StrategyName,
+    /// Write the attachments of the pack below this folder, never over another file
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) attachments: Option<PathBuf>,
     /// Seconds to wait for another writer
     #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
         value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]

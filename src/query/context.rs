@@ -132,6 +132,8 @@ pub struct Answer {
     pub page: Page,
     /// Whether content was asked for.
     pub with_body: bool,
+    /// What was searched and what to try, if a query found nothing.
+    pub advice: Option<String>,
     /// What tags the fences of all items, whatever they are.
     pub language: Option<String>,
 }
@@ -170,6 +172,7 @@ impl List for Answer {
                 items: first.to_vec(),
                 page: self.page.ended(count),
                 with_body: self.with_body,
+                advice: None,
                 language: self.language.clone(),
             },
             _ => self.clone(),
@@ -242,6 +245,7 @@ pub fn context(
         passages: HashMap::new(),
         warnings,
         faults: Vec::new(),
+        advice: None,
     };
     bundle.add_addresses()?;
     match full_text.filter(|_| !request.queries.is_empty()) {
@@ -249,12 +253,13 @@ pub fn context(
         None => bundle.add_documents()?,
     }
     bundle.add_linked()?;
-    let Bundle { places, warnings, faults, mut passages, .. } = bundle;
+    let Bundle { places, warnings, faults, mut passages, advice, .. } = bundle;
     let mut answer = Answer {
         items: Vec::new(),
         page: Page { unresolved_selectors: faults, ..Page::new((part, warnings)) }
             .with_empty_lists(),
         with_body: request.with_body,
+        advice: advice.filter(|_| places.is_empty()),
         language: None,
     };
     let total = places.len() + request.outside.len();
@@ -323,6 +328,8 @@ struct Bundle<'a> {
     passages: HashMap<PlaceKey, Hit>,
     warnings: Vec<Warning>,
     faults: Vec<Fault>,
+    /// What a query that found nothing says.
+    advice: Option<String>,
 }
 
 impl Bundle<'_> {
@@ -363,6 +370,7 @@ impl Bundle<'_> {
         let found = search::search(self.library, full_text, &request)?;
         self.warnings.extend(found.page.warnings);
         self.faults.extend(found.page.unresolved_selectors);
+        self.advice = found.advice;
         let search::Items::Hits(hits) = found.items else { return Ok(()) };
         for hit in hits {
             if let Ok((place, _)) = resolve_one(self.library, &hit.section)? {

@@ -59,6 +59,9 @@ pub struct Answer {
     /// What is beside them.
     #[serde(flatten)]
     pub page: Page,
+    /// What was looked for and what to try, if nothing was found.
+    #[serde(skip)]
+    pub advice: Option<String>,
 }
 
 impl Answer {
@@ -81,7 +84,7 @@ impl List for Answer {
     fn first(&self, count: usize) -> Self {
         match self.matches.get(..count) {
             Some(first) if count < self.matches.len() => {
-                Self { matches: first.to_vec(), page: self.page.ended(count) }
+                Self { matches: first.to_vec(), page: self.page.ended(count), advice: None }
             }
             _ => self.clone(),
         }
@@ -131,7 +134,7 @@ fn literal_of(pattern: &str) -> &str {
 /// Finds sections.
 pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
-    let mut result = Answer { matches: Vec::new(), page };
+    let mut result = Answer { matches: Vec::new(), page, advice: None };
     let title = TitlePattern::new(&request.pattern)?;
     let filter = Filter::new(library, &request.filter)?;
     result.page.unresolved_selectors.clone_from(&filter.faults);
@@ -164,7 +167,22 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
             result.matches.push(found(library, &document, section));
         }
     }
+    if result.matches.is_empty() && result.page.part.start() == 0 {
+        result.advice = Some(advice(request));
+    }
     Ok(result)
+}
+
+/// What was looked for in vain, and what to try.
+fn advice(request: &Request) -> String {
+    let mut pattern = request.pattern.clone();
+    shorten(&mut pattern, 60);
+    let what = match &request.content {
+        Some(content) => format!("has a title like {pattern:?} and {content:?} in its text"),
+        None => format!("has a title like {pattern:?}"),
+    };
+    let others = if request.filter.is_empty() { "" } else { " without filters," };
+    format!("No section {what}. Try a part of the title,{others} or mdsel search WORDS.")
 }
 
 /// Whether the section's own text contains `content`.

@@ -36,6 +36,9 @@ impl Answer for context::Answer {
     }
 
     fn text(&self, painter: &mut Painter) {
+        if let Some(advice) = &self.advice {
+            painter.plain(advice);
+        }
         for (index, item) in self.items.iter().enumerate() {
             if index > 0 {
                 painter.end();

@@ -68,6 +68,9 @@ impl Answer for Report {
             self.generation
         );
         painter.line(Style::Plain, &summary);
+        if self.attachments > 0 {
+            painter.line(Style::Plain, &format!("{} attachments are written", self.attachments));
+        }
     }
 
     fn name(&self) -> &'static str {
@@ -85,6 +88,9 @@ impl Answer for Report {
         let mut facts: Vec<(&str, String)> =
             facts.into_iter().map(|(name, count)| (name, count.to_string())).collect();
         facts.push(("generation", self.generation.to_string()));
+        if self.attachments > 0 {
+            facts.push(("attachments", self.attachments.to_string()));
+        }
         report.summary(&facts)?;
         let changes = self.changes.iter().flatten();
         let changes = changes.map(|change| format!("{} {}", sign(change.change), change.file));

@@ -178,6 +178,9 @@ impl Body for Matches {
     }
 
     fn text(&self, painter: &mut Painter) {
+        if self.matches.is_empty() {
+            painter.plain(&format!("No line in a section of {} has this text.", self.file));
+        }
         for found in &self.matches {
             painter
                 .piece(Style::Faint, &format!("{}:{}:", self.file, found.doc_line))

@@ -82,6 +82,14 @@ impl Answer for list::Answer {
     }
 
     fn text(&self, painter: &mut Painter) {
+        if let [node] = self.nodes.as_slice()
+            && self.edges.is_empty()
+            && !self.page.truncated
+        {
+            let text =
+                format!("No links of {}. Try {}::* or --direction both.", node.selector, node.file);
+            painter.plain(&text);
+        }
         for edge in &self.edges {
             painter
                 .line(Style::Plain, &format!("{}:{}: {}", file(edge), edge.link.line, line(edge)));

@@ -194,6 +194,9 @@ impl Answer for find::Answer {
     }
 
     fn text(&self, painter: &mut Painter) {
+        if let Some(advice) = &self.advice {
+            painter.plain(advice);
+        }
         for found in &self.matches {
             let marks = "#".repeat(usize::from(found.level));
             painter
