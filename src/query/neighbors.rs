@@ -66,7 +66,7 @@ impl Serialize for Answer {
             map.serialize_entry("next_in_order", &around.next_in_order)?;
             around.freshness.fields(&mut map)?;
         }
-        self.page.fields_beside_next(&mut map)?;
+        self.page.fields(&mut map)?;
         map.end()
     }
 }
@@ -134,7 +134,8 @@ impl List for Answer {
 
 /// Tells what stands around the place that `address` names; its children from `after` on.
 pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) -> Result<Answer> {
-    let mut page = Page::new(ListPart::beginning(after, library.snapshot.generation()));
+    let part = ListPart::beginning(after, library.snapshot.generation());
+    let mut page = Page { is_of_children: true, ..Page::new(part) };
     let (place, remarks) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {

@@ -23,6 +23,8 @@ pub struct Page {
     pub next: Option<String>,
     /// Whether JSON has the lists also if they are empty.
     pub(super) has_empty_lists: bool,
+    /// Whether the items are children of a place that has a `next` of its own.
+    pub(super) is_of_children: bool,
     /// Where in the list the page begins.
     pub(super) part: ListPart,
 }
@@ -85,8 +87,9 @@ impl Page {
     pub(super) fn fields<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
         self.remarks(map)?;
         map.serialize_entry("truncated", &self.truncated)?;
+        let name = if self.is_of_children { "next_children" } else { "next" };
         match &self.next {
-            Some(next) => map.serialize_entry("next", next),
+            Some(next) => map.serialize_entry(name, next),
             None => Ok(()),
         }
     }
@@ -103,20 +106,6 @@ impl Page {
             map.serialize_entry("warnings", &self.warnings)?;
         }
         Ok(())
-    }
-}
-
-impl Page {
-    /// Likewise for an answer in which `next` is something else: the cursor is called `next_children`.
-    pub(super) fn fields_beside_next<M: SerializeMap>(
-        &self,
-        map: &mut M,
-    ) -> std::result::Result<(), M::Error> {
-        Self { next: None, ..self.clone() }.fields(map)?;
-        match &self.next {
-            Some(next) => map.serialize_entry("next_children", next),
-            None => Ok(()),
-        }
     }
 }
 

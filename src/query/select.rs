@@ -177,7 +177,7 @@ impl Selection<'_> {
                 return Ok(true);
             }
             for place in &resolution.places {
-                if self.room == 0 {
+                if self.room == 0 && !self.answer.results.is_empty() {
                     return Ok(false);
                 }
                 self.end += 1;

@@ -86,9 +86,10 @@ impl Answer for list::Answer {
             && self.edges.is_empty()
             && !self.page.truncated
         {
-            let text =
-                format!("No links of {}. Try {}::* or --direction both.", node.selector, node.file);
-            painter.plain(&text);
+            let whole = node.selector.split("::").next().map(|name| format!("{name}::*"));
+            let other = whole.filter(|whole| *whole != node.selector);
+            let other = other.map(|whole| format!(" Try {whole}.")).unwrap_or_default();
+            painter.plain(&format!("No links of {}.{other}", node.selector));
         }
         for edge in &self.edges {
             painter

@@ -63,7 +63,7 @@ pub fn neighbors(
     after: Option<Cursor>,
 ) -> Result<Answer<Neighbors>> {
     let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
-    in_document(library, document, (part, warnings), |document| {
+    let mut answer = in_document(library, document, (part, warnings), |document| {
         let markup = &document.markup;
         Ok(section(document, id).map(|index| {
             let around = markup.neighbors(index);
@@ -81,5 +81,7 @@ pub fn neighbors(
                 freshness: library.freshness(&document.stored),
             }
         }))
-    })
+    })?;
+    answer.page.is_of_children = true;
+    Ok(answer)
 }
