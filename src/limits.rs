@@ -156,7 +156,8 @@ limits! {
         "characters of passages in a reply of the server unless its call says otherwise";
     REPLY_CHARS = 24_000, "reply-chars",
         "characters of one reply of the server unless --max-chars, or the call, says otherwise";
-    RESOURCES_LISTED = 100, "resources-listed", "documents of one list of resources";
+    RESOURCES_LISTED = 200, "resources-listed",
+        "documents of the list of resources; any address is a resource, listed or not";
     PREVIEW_CHARS = 80, "preview-chars", "characters of the preview of a block";
     CLOSE_WAIT_MILLISECONDS = 250, "close-wait",
         "milliseconds that a writer waits for readers of an older state before it leaves its log";

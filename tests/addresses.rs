@@ -526,7 +526,7 @@ fn the_toc_of_headings_that_are_and_are_not() {
     let guide = place.run(&["toc", "guide.md", "-f", "text", "--max-level", "2"]).success().text();
     assert_eq!(
         guide,
-        "[frontmatter] (1-4, 46B)\n# Guide (7-51, 450B)\n  ## Install (11-29, 182B)\n  ## Use (30-48, 203B)\n  ## FAQ & Notes (49-51, 29B)\n"
+        "[frontmatter] (1-4, 46B)\n# Guide (7-51, 450B)\n  ## Install (11-29, 182B) +1 below\n  ## Use (30-48, 203B) +1 below\n  ## FAQ & Notes (49-51, 29B)\n"
     );
 }
 

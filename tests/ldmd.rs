@@ -459,3 +459,15 @@ fn a_document_with_markers_reads_as_the_protocol_asks() {
         whole.sections.iter().map(|s| s.title.clone()).filter(|t| !t.is_empty()).collect();
     assert_eq!(titles, all);
 }
+
+#[test]
+fn a_preview_says_which_sections_it_leaves_out() {
+    let place = Place::with_fixtures();
+    let command = ["ldmd", "get", "answer.ldmd.md", "--id", "key_findings", "--depth", "0"];
+    let count = place.run(&command).success().json()["omitted_sections"].as_u64().unwrap();
+    let said = format!("{count} sections in key_findings left out: --depth 1 shows more");
+    let text = place.run(&[&command[..], &["-f", "text"]].concat()).success().text();
+    assert!(text.lines().last().unwrap().starts_with(&said), "{text}");
+    let raw = place.run(&[&command[..], &["-f", "raw"]].concat()).success();
+    assert!(raw.stderr.starts_with(&said), "{}", raw.stderr);
+}

@@ -242,6 +242,7 @@ fn emitted_selectors_select_exactly_their_node() {
                 max_words: 0,
                 limit: None,
                 after: None,
+                room: None,
             };
             let answer = select::select(&library, &request).unwrap();
             assert_eq!(answer.results.len(), addresses.len());

@@ -22,6 +22,7 @@ mod edit_effects;
 mod edit_rules;
 mod edits;
 mod faults;
+mod filters;
 mod findings;
 mod harness;
 mod help;

@@ -83,6 +83,11 @@ impl Painter {
         self.piece(style, text).end();
     }
 
+    /// Whether `line` was the last line.
+    pub(super) fn ends_with(&self, line: &str) -> bool {
+        self.text.trim_end_matches("\u{1b}[0m\n").trim_end().ends_with(line)
+    }
+
     /// Content of a document, on lines of its own.
     pub(super) fn content(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::Library;
+use super::filter::{Filter, Order};
 use super::glob::{Glob, Separator};
 use super::resolve::Resolver;
 use super::suggestion::similar_documents;
+use super::{FilterRequest, Library};
 use crate::address::{Fault, FaultCode, namespace};
 use crate::error::Result;
 use crate::ingest::{is_really_below, left_out};
@@ -115,6 +116,22 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
     Ok(result)
+}
+
+/// The documents that `names` name and `filter` takes, in the order that `request` asks for, and the filter.
+pub(super) fn filtered(
+    library: &Library<'_>,
+    names: &[String],
+    request: &FilterRequest,
+) -> Result<(Named, Filter)> {
+    let filter = Filter::new(library, request)?;
+    let mut named = named(library, names)?;
+    named.documents.retain(|stored| filter.takes_document(stored));
+    if let Some(order) = Order::of(request) {
+        order.sort(library, &mut named.documents)?;
+    }
+    named.faults.extend(filter.faults.iter().cloned());
+    Ok((named, filter))
 }
 
 /// The ids of the documents that have all of `tags`, or tags below them; `None` where there are no tags.
