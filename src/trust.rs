@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
+use crate::links::SiteRoot;
 use crate::store::IngestOptions;
 
 /// Who says what a store may decide beyond its own folder.
@@ -40,6 +41,10 @@ pub struct Wish {
     /// Whether ignore files are left unread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_ignore: bool,
+    /// Where links that begin with `/` lead, where that is said: absolute folders, as `--site-root`
+    /// takes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_roots: Option<Vec<String>>,
 }
 
 /// A line of the trust file.
@@ -75,6 +80,8 @@ impl Wish {
             extensions: (!is_plain).then(|| options.extensions.clone()),
             hidden: options.hidden,
             no_ignore: options.no_ignore,
+            site_roots: (!options.site_roots.is_empty())
+                .then(|| options.site_roots.iter().map(|site| site_argument(root, site)).collect()),
         }
     }
 
@@ -90,6 +97,7 @@ impl Wish {
             && (other.extensions.is_none() || extensions(other) == extensions(self))
             && (!other.hidden || self.hidden)
             && (!other.no_ignore || self.no_ignore)
+            && (other.site_roots.is_none() || other.site_roots == self.site_roots)
     }
 
     /// It as options of `ingest`.
@@ -106,6 +114,9 @@ impl Wish {
                 arguments += &format!(" --{name}");
             }
         }
+        for site in self.site_roots.iter().flatten() {
+            arguments += &format!(" --site-root {}", quoted(site));
+        }
         arguments
     }
 }
@@ -119,6 +130,7 @@ impl Trust {
             extensions: wish.extensions.clone().filter(|_| given.extensions.is_none()),
             hidden: wish.hidden && !given.hidden,
             no_ignore: wish.no_ignore && !given.no_ignore,
+            site_roots: wish.site_roots.clone().filter(|_| given.site_roots.is_none()),
         };
         let reason = match self.source(store, &not_given) {
             Ok(Source::OwnFolder | Source::Recorded) => return Ok(()),
@@ -171,6 +183,13 @@ impl Trust {
         );
         Some(Warning::new("TRUST_NOT_RECORDED", message))
     }
+}
+
+/// A site root as `--site-root` takes it.
+fn site_argument(root: &Path, site: &SiteRoot) -> String {
+    let folder = root.join(&site.folder);
+    let prefix = if site.prefix.is_empty() { String::new() } else { format!("={}", site.prefix) };
+    format!("{}{prefix}", folder.display())
 }
 
 fn sorted(extensions: &[String]) -> Vec<String> {
@@ -274,7 +293,13 @@ mod tests {
 
     fn wide() -> Wish {
         let extensions = Some(vec!["md".to_owned(), "env".to_owned()]);
-        Wish { root: Some("/home".into()), extensions, hidden: true, no_ignore: true }
+        Wish {
+            root: Some("/home".into()),
+            extensions,
+            hidden: true,
+            no_ignore: true,
+            site_roots: None,
+        }
     }
 
     #[test]

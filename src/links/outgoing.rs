@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::path::{folder_of, join, split_extension};
 use super::reference::INDEX_NAMES;
+use super::site::SiteRoot;
 use crate::address::namespace::decode;
 use crate::ldmd::Markup;
 use crate::markdown::Document;
@@ -150,15 +151,22 @@ impl Outgoing {
         unique(self.links.iter().flat_map(|link| link_keys(path, link)).collect())
     }
 
-    /// The keys that the links to it have, where the document is the one at `path`; each once.
-    pub fn target_keys(&self, path: &str) -> Vec<i64> {
+    /// The keys that the links to it have, where the document is the one at `path` and links that
+    /// begin with `/` lead to `sites`, too; each once.
+    pub fn target_keys(&self, path: &str, sites: &[SiteRoot]) -> Vec<i64> {
         let mut keys: Vec<i64> =
             self.names().map(|(_, name)| hash("link", &fold(last(name)))).collect();
-        let (stem, _) = split_extension(path);
-        let stem = fold(last(stem));
+        let (whole, _) = split_extension(path);
+        let stem = fold(last(whole));
         if INDEX_NAMES.iter().any(|name| fold(name) == stem) {
             keys.push(hash("link", &fold(last(folder_of(path)))));
         }
+        // The folder of a site is called by the path that it is served below.
+        let of_folder = |site: &&SiteRoot| {
+            fold(&site.folder) == fold(folder_of(path)) || fold(&site.folder) == fold(whole)
+        };
+        let sites = sites.iter().filter(of_folder);
+        keys.extend(sites.map(|site| hash("link", &fold(last(&site.prefix)))));
         keys.push(hash("link", &stem));
         unique(keys)
     }
@@ -246,7 +254,7 @@ mod tests {
     fn shares(path: &str, kind: Kind, target: &str, document: &str, named: &Outgoing) -> bool {
         let link = Link { kind, target: target.to_owned(), line: 1 };
         let keys = link_keys(path, &link);
-        named.target_keys(document).iter().any(|key| keys.contains(key))
+        named.target_keys(document, &[]).iter().any(|key| keys.contains(key))
     }
 
     #[test]
