@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::limits;
 use crate::links::SiteRoot;
 use crate::store::IngestOptions;
@@ -104,10 +104,10 @@ impl Wish {
     fn arguments(&self) -> String {
         let mut arguments = String::new();
         if let Some(root) = &self.root {
-            arguments += &format!(" --root {}", quoted(&root.to_string_lossy()));
+            arguments += &format!(" --root {}", shell_word(&root.to_string_lossy()));
         }
         if let Some(extensions) = &self.extensions {
-            arguments += &format!(" --ext {}", quoted(&extensions.join(",")));
+            arguments += &format!(" --ext {}", shell_word(&extensions.join(",")));
         }
         for (is_asked, name) in [(self.hidden, "hidden"), (self.no_ignore, "no-ignore")] {
             if is_asked {
@@ -115,7 +115,7 @@ impl Wish {
             }
         }
         for site in self.site_roots.iter().flatten() {
-            arguments += &format!(" --site-root {}", quoted(site));
+            arguments += &format!(" --site-root {}", shell_word(site));
         }
         arguments
     }
@@ -144,7 +144,7 @@ impl Trust {
         );
         let hint = format!(
             "if you trust it, accept that with `mdsel ingest --db {}{}`; reading needs no trust",
-            quoted(&store.to_string_lossy()),
+            shell_word(&store.to_string_lossy()),
             wish.arguments()
         );
         Err(Error::new(ErrorKind::UntrustedStore, message).with_hint(hint))
@@ -202,15 +202,6 @@ fn sorted(extensions: &[String]) -> Vec<String> {
 /// The entry on a line; `None` where it is another line.
 fn entry(line: &str) -> Option<Entry> {
     serde_json::from_str(line).ok()
-}
-
-/// `text` as one word of a command line: a store may hold anything.
-fn quoted(text: &str) -> String {
-    let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn not_believed(file: &Path, why: &str) -> Error {
@@ -383,12 +374,5 @@ mod tests {
         let error = trust.check(store, &hidden(), &Wish::default()).unwrap_err();
         assert!(error.to_string().contains("symbolic link"), "{error}");
         assert_eq!(trust.record(store, &hidden()).unwrap().code, "TRUST_NOT_RECORDED");
-    }
-
-    #[test]
-    fn a_hint_is_one_command_whatever_the_store_says() {
-        assert_eq!(quoted("md,env"), "md,env");
-        assert_eq!(quoted("a; rm -rf '~'"), r"'a; rm -rf '\''~'\'''");
-        assert_eq!(quoted("-x"), "'-x'");
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn packed_version(
     markup: Markup,
     packer: &mut Packer,
 ) -> Result<std::result::Result<PackedDocument, &'static str>> {
-    let faults = markup.faults.iter().filter(|fault| fault.kind.is_structural());
+    let faults = markup.faults.iter();
     document.diagnostics.extend(faults.map(|fault| Diagnostic {
         code: fault.kind.code(),
         line: Some(fault.line),
