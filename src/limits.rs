@@ -56,6 +56,8 @@ limits! {
         "lines of block quotes inside block quotes, counted for each; deeper markers are text";
     HEAVY_DOCUMENT_BYTES = 512 << 10, "heavy-document-bytes",
         "bytes of a document beyond which no other such document is parsed at the same time";
+    MAX_MDX_NESTING = 256, "mdx-nesting",
+        "tags, braces and templates inside each other in MDX; deeper ones are not counted";
     MAX_DEFINITION_LINES = 32, "definition-lines",
         "lines of one link reference definition; a longer one is read as a paragraph";
     MAX_DEFINITION_BYTES = 4096, "definition-bytes",

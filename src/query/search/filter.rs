@@ -39,7 +39,7 @@ impl FilterRequest {
 }
 
 /// What a hit may stand in.
-pub const BLOCK_TYPES: [&str; 11] = [
+pub const BLOCK_TYPES: [&str; 12] = [
     "paragraph",
     "list",
     "item",
@@ -49,6 +49,7 @@ pub const BLOCK_TYPES: [&str; 11] = [
     "html",
     "rule",
     "definition",
+    "footnote",
     "heading",
     "frontmatter",
 ];
