@@ -129,6 +129,8 @@ limits! {
         "titles of a document that are compared with a title that does not exist";
     MAX_FILES_LISTED = 1_000_000, "files-listed",
         "files and folders below the root among which a file is looked for by its name; with more it counts as unchecked";
+    MAX_SUMMARY_PARAGRAPHS = 50, "summary-paragraphs",
+        "paragraphs among which one that shows text is looked for as the summary";
     MAX_SITE_ROOTS = 100, "site-roots", "folders that --site-root may name";
     MAX_TITLE_DOCUMENTS = 5_000, "title-documents",
         "documents that are searched for a part of a title named without its document";

@@ -229,6 +229,27 @@ fn site_roots_say_where_links_of_a_site_lead() {
 }
 
 #[test]
+fn a_document_is_called_by_its_title_and_summed_up_by_its_text() {
+    let place = Place::ingested(&[
+        (
+            "types.md",
+            "<a id=\"types\"></a>\n\n## Data Types\n\n[![CI](https://ci/x.svg)](https://ci)\n\n\
+             <!-- a comment -->\n\nOf types. [n](none.md)\n\n### Deep\n",
+        ),
+        ("rising.md", "### Deep\n\n## Higher\n"),
+        ("a.md", "[[Data Types]] [x](rising.md)\n"),
+    ]);
+    let list = place.run(&["links", "list", "a.md", "--direction", "out"]).success().json();
+    let node = |file: &str| {
+        let mut nodes = list["nodes"].as_array().unwrap().iter();
+        nodes.find(|node| node["file"] == file).unwrap_or_else(|| panic!("{list}")).clone()
+    };
+    assert_eq!(node("types.md")["title"], "Data Types");
+    assert_eq!(node("types.md")["summary"], "Of types. [n](none.md)");
+    assert_eq!(node("rising.md")["title"], "rising");
+}
+
+#[test]
 fn check_tells_each_broken_link_once_and_what_was_meant() {
     let place = place();
     let check = place.run(&["links", "check"]).ends(1).json();

@@ -69,7 +69,8 @@ pub struct Link {
 pub struct Outgoing {
     /// Its links, those of front matter first, then in document order.
     pub links: Vec<Link>,
-    /// Its title: front matter's, or that of its first heading of level 1.
+    /// Its title: front matter's, or that of its first heading of level 1, or that of its first heading
+    /// where none of a higher level follows.
     pub title: Option<String>,
     /// Its id, from front matter.
     pub id: Option<String>,
@@ -116,12 +117,16 @@ impl Outgoing {
         let mut links: Vec<Link> = typed.chain(inline).chain(references).collect();
         links.sort_by_key(|link| link.line);
         let front_matter = document.front_matter.as_ref();
-        let first = document.outline.sections.iter().find(|section| section.level == 1);
+        let sections = &document.outline.sections;
+        let highest = sections.iter().map(|section| section.level).min();
+        let first = sections.first().filter(|section| Some(section.level) == highest);
+        let first = sections.iter().find(|section| section.level == 1).or(first);
         Self {
             links,
             title: front_matter
                 .and_then(|values| text(values.get("title")?))
-                .or_else(|| first.map(|section| section.title.clone())),
+                .or_else(|| first.map(|section| section.title.clone()))
+                .filter(|title| !title.trim().is_empty()),
             id: front_matter.and_then(|values| text(values.get("id")?)),
             aliases: front_matter.map(aliases).unwrap_or_default(),
             html_anchors: document.html_anchors.clone(),
@@ -283,6 +288,22 @@ mod tests {
         };
         for target in ["a / b", "x-1", "c# notes", "folder/N", "N.md#h"] {
             assert!(shares("a/s.md", Kind::Wikilink, target, "folder/n.md", &named), "{target}");
+        }
+    }
+
+    #[test]
+    fn a_document_is_called_by_its_highest_heading() {
+        for (text, title) in [
+            ("---\ntitle: F\n---\n# One\n", Some("F")),
+            ("## Two\n\n# One\n\n# Other\n", Some("One")),
+            ("## Data Types\n\n### Deep\n\n## More\n", Some("Data Types")),
+            ("### Deep\n\n## More\n", None),
+            ("#\n\n## More\n", None),
+            ("text\n", None),
+        ] {
+            let document = crate::markdown::parse(text.as_bytes());
+            let outgoing = Outgoing::of(&document, &Markup::default());
+            assert_eq!(outgoing.title.as_deref(), title, "{text}");
         }
     }
 

@@ -19,6 +19,7 @@ pub mod links;
 mod mdx;
 pub mod outline;
 mod parse;
+mod prose;
 mod rules;
 pub mod slug;
 pub mod tiling;
@@ -28,6 +29,7 @@ mod wikilink;
 pub mod words;
 
 pub use fence::{Fence, fence_of};
+pub use prose::shows_text;
 
 use serde_json::{Map, Value};
 

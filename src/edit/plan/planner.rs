@@ -323,7 +323,9 @@ impl Planner<'_> {
         let new = Version::read_as(file, self.old.document().dialect);
         if let Some(last) = new.outline().nodes.last()
             && matches!(last.kind, NodeKind::Block(BlockType::Code | BlockType::Html))
-            && let Some(line) = Fragment::new(slice(new.bytes(), last.bytes), b"\n").open_line
+            && let Some(line) =
+                Fragment::new(slice(new.bytes(), last.bytes), b"\n", new.document().dialect)
+                    .open_line
         {
             return Err(Refusal::OpenFence { line: last.lines.start + line - 1 });
         }

@@ -15,9 +15,9 @@ use super::{Answer, in_document};
 use crate::address::Scope;
 use crate::error::Result;
 use crate::ldmd::{Opening, closing, opening};
-use crate::markdown::fence_of;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::words::{measure, page};
+use crate::markdown::{fence_of, shows_text};
 use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
@@ -255,7 +255,7 @@ pub fn emit(
 ) -> Result<Answer<Emission>> {
     let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
     in_document(library, document, warnings, |document| {
-        let plan = plan(document, library.content(document, document.span())?);
+        let plan = plan(document, library.content(document, document.span())?)?;
         let end = plan.bytes.len();
         Ok(Ok(Emission {
             file: document.stored.path.clone(),
@@ -268,24 +268,28 @@ pub fn emit(
     })
 }
 
-fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Plan {
+fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Result<Plan> {
     let units = units(document, &bytes);
     let tree = &document.tree;
     let mut summaries = BTreeMap::new();
     for (index, unit) in units.iter().enumerate() {
-        if let Some(paragraph) = summary::paragraph(tree, Scope::Node(unit.node)) {
+        let shows = |span: ByteSpan| {
+            let text = bytes.get(span.start..span.end).unwrap_or_default();
+            Ok(shows_text(&String::from_utf8_lossy(text)))
+        };
+        if let Some(paragraph) = summary::paragraph(tree, Scope::Node(unit.node), shows)? {
             let (_, sections) = summaries.entry(paragraph.start).or_insert((paragraph.end, vec![]));
             sections.push(index);
         }
     }
-    Plan {
+    Ok(Plan {
         line_end: if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" },
         stars: stars(document, &bytes),
         fence: open_fence(document, &bytes),
         units,
         summaries,
         bytes,
-    }
+    })
 }
 
 /// The text before the first heading, where there is any, and the sections.
