@@ -183,3 +183,24 @@ impl Warning {
         Self { code, message: message.to_string() }
     }
 }
+
+/// `text` as one word of a command line, for hints: a store may hold anything.
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn a_word_of_a_hint_is_one_word_of_a_command_line() {
+        assert_eq!(shell_word("md,env"), "md,env");
+        assert_eq!(shell_word("a; rm -rf '~'"), r"'a; rm -rf '\''~'\'''");
+        assert_eq!(shell_word("-x"), "'-x'");
+    }
+}

@@ -56,6 +56,8 @@ limits! {
         "lines of block quotes inside block quotes, counted for each; deeper markers are text";
     HEAVY_DOCUMENT_BYTES = 512 << 10, "heavy-document-bytes",
         "bytes of a document beyond which no other such document is parsed at the same time";
+    MAX_MDX_NESTING = 256, "mdx-nesting",
+        "tags, braces and templates inside each other in MDX; deeper ones are not counted";
     MAX_DEFINITION_LINES = 32, "definition-lines",
         "lines of one link reference definition; a longer one is read as a paragraph";
     MAX_DEFINITION_BYTES = 4096, "definition-bytes",
@@ -127,6 +129,11 @@ limits! {
         "documents in which the correction of a misspelt selector is tried";
     MAX_SECTIONS_COMPARED = 5_000, "sections-compared",
         "titles of a document that are compared with a title that does not exist";
+    MAX_FILES_LISTED = 1_000_000, "files-listed",
+        "files and folders below the root among which a file is looked for by its name; with more it counts as unchecked";
+    MAX_SUMMARY_PARAGRAPHS = 50, "summary-paragraphs",
+        "paragraphs among which one that shows text is looked for as the summary";
+    MAX_SITE_ROOTS = 100, "site-roots", "folders that --site-root may name";
     MAX_TITLE_DOCUMENTS = 5_000, "title-documents",
         "documents that are searched for a part of a title named without its document";
     MAX_COMPARED_CHARS = 128, "compared-chars",

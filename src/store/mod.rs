@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::ldmd::Markup;
-use crate::links::Outgoing;
+use crate::links::{Outgoing, SiteRoot};
 use crate::markdown::Document;
 
 /// The file beside a store whose name is the store's with `suffix`.
@@ -127,6 +127,9 @@ pub struct IngestOptions {
     pub no_ignore: bool,
     /// Bytes of the largest file taken.
     pub max_file_bytes: u64,
+    /// Where links that begin with `/` lead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub site_roots: Vec<SiteRoot>,
 }
 
 impl IngestOptions {
@@ -151,6 +154,7 @@ impl Default for IngestOptions {
             hidden: false,
             no_ignore: false,
             max_file_bytes: crate::limits::MAX_FILE_BYTES as u64,
+            site_roots: Vec::new(),
         }
     }
 }

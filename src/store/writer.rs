@@ -18,7 +18,7 @@ use crate::failpoint::failpoint;
 use crate::ldmd::{self, Markup};
 use crate::limits;
 use crate::links::Outgoing;
-use crate::markdown::{self, Diagnostic, Document, front_matter};
+use crate::markdown::{self, Diagnostic, Dialect, Document, front_matter};
 use crate::position::ByteSpan;
 
 /// A document with everything made that is kept of it.
@@ -84,7 +84,7 @@ pub(crate) fn packed(
     if let Some(reason) = markdown::refusal(&bytes) {
         return Ok(Err(reason));
     }
-    let document = markdown::parse(&bytes);
+    let document = markdown::parse_as(&bytes, Dialect::of(&path));
     let markup = ldmd::parse(&bytes, &document.opaque);
     packed_version(path, bytes, hash, state, document, markup, packer)
 }
@@ -99,7 +99,7 @@ pub(crate) fn packed_version(
     markup: Markup,
     packer: &mut Packer,
 ) -> Result<std::result::Result<PackedDocument, &'static str>> {
-    let faults = markup.faults.iter().filter(|fault| fault.kind.is_structural());
+    let faults = markup.faults.iter();
     document.diagnostics.extend(faults.map(|fault| Diagnostic {
         code: fault.kind.code(),
         line: Some(fault.line),
