@@ -111,6 +111,20 @@ impl FullText {
         self.reader.as_ref().map_or(0, |reader| reader.stamp().through)
     }
 
+    /// Returns an error if the index has exactly the documents of `snapshot`: then a document that the index names
+    /// and `snapshot` lacks was lost to damage.
+    ///
+    /// # Errors
+    ///
+    /// `STORE_CORRUPT`.
+    pub fn check_lacking(&self, snapshot: &Snapshot) -> Result<()> {
+        let is_current = |reader: &Reader| reader.stamp().generation == snapshot.generation();
+        if self.reader.as_ref().is_some_and(is_current) {
+            return Err(snapshot.lacking());
+        }
+        Ok(())
+    }
+
     /// The documents that may hold what `query` asks for.
     pub fn candidates(&mut self, query: &TrigramQuery) -> Candidates {
         let found = self.reader.as_ref().map(|reader| reader.candidates(query));

@@ -334,6 +334,11 @@ impl Snapshot {
         if is_whole { Ok(tags) } else { Err(self.damaged(document, "tags")) }
     }
 
+    /// The error that a document of the index is not in the table of documents.
+    pub(in crate::store) fn lacking(&self) -> Error {
+        corrupt(&self.path, "a document that the full-text index names is missing")
+    }
+
     /// What is said of a part of a document that is not what was written.
     pub(super) fn damaged(&self, document: &StoredDocument, part: &str) -> Error {
         corrupt(&self.path, &format!("the {part} of {} are not what was written", document.path))
