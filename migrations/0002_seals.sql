@@ -1,4 +1,5 @@
--- blake3 over what is stored of a document beside its bytes: its path and hash, its counts, and every
--- packed or listed row that was made of it. SQLite keeps no checksum of its pages, and these rows decide
--- every answer as much as the bytes do. NULL where a program wrote the document that knew of no seals.
+-- A checksum (blake3) of everything stored for a document except its bytes: its path, its hash, its
+-- counts, and every row derived from it. SQLite has no checksums of its pages, and damage to these
+-- rows would change answers as much as damage to the bytes. NULL if the document was written by a
+-- version of mdsel that has no checksums.
 ALTER TABLE document ADD COLUMN seal BLOB;

@@ -1,10 +1,13 @@
-//! Every check that the store can make of itself: SQLite's own, each document with its rows, and the
+//! The check of the whole store: SQLite's own check, each document against its rows, and the
 //! full-text index against both.
 //!
-//! What a writer leaves open between its two commits is no fault, so the index is read while its lock is
-//! held, and the state of SQLite pinned meanwhile; the documents, which take longest, are read from that
-//! state with nobody kept waiting. Invariant: nothing is changed, nothing is believed that was not
-//! looked at, and memory is bounded whatever the rows hold.
+//! A writer commits to SQLite first and to the index afterwards, so an index that is one commit
+//! older is not a problem. The check therefore holds the writer's lock while it reads the index and
+//! pins the SQLite snapshot. The documents take longest. They are read from that snapshot after the
+//! lock is released.
+//!
+//! Invariants: a check changes nothing, trusts no stored value that it has not verified, and uses
+//! bounded memory for any content of the rows.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,33 +26,34 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel::on_all_cores;
 
-/// A check under way.
+/// A check in progress.
 #[derive(Debug)]
 pub struct Check {
     snapshot: Snapshot,
     inspection: Usable<Inspection>,
     faults: Vec<Fault>,
-    /// `None` where the medium cannot be written, and so by nobody.
+    /// The lock of the store. `None` if the file system is read-only, so there are no writers.
     lock: Option<File>,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// By document; those of the store itself first.
+    /// The problems, sorted; those of the store itself come before those of its documents.
     pub faults: Vec<Fault>,
-    /// What could not be looked at.
+    /// Warnings about parts that were not checked.
     pub warnings: Vec<Warning>,
 }
 
-/// What was found of one document.
+/// The result of checking one document.
 #[derive(Default)]
 struct CheckedDocument {
     id: i64,
     path: String,
     fault: Option<Fault>,
     lacks_checksums: bool,
-    /// What the graph and the index must hold of it; nothing where that cannot be told.
+    /// The expected entries of the document in the link graph and in the index; `None` if its rows
+    /// cannot be decoded.
     tallies: Option<Tallies>,
 }
 
@@ -60,10 +64,10 @@ struct Tallies {
 }
 
 impl Check {
-    /// Begins to check the store at `path`: waits up to `wait` for a writer, and keeps others waiting up
-    /// to [`Self::run`].
+    /// Starts a check of the store at `path`. Waits up to `wait` for a writer, and blocks other
+    /// writers until [`Self::run`] is called.
     pub fn begin(path: &Path, wait: Duration) -> Result<Self> {
-        // Nothing is made beside what is no store.
+        // Fails before a lock file is created next to a file that is not a store.
         drop(Snapshot::open(path)?);
         let lock = match db::lock(path, wait) {
             Ok(lock) => Some(lock),
@@ -91,13 +95,14 @@ impl Check {
         Ok(Self { snapshot, inspection, faults, lock })
     }
 
-    /// The state that is checked.
+    /// Returns the snapshot that is checked.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// Checks all of it. `is_full` lets SQLite check the agreement of all indices; `is_reparsed` parses
-    /// every document anew, and compares.
+    /// Runs the check. If `is_full` is set, SQLite also compares all indices with their tables. If
+    /// `is_reparsed` is set, every document is parsed again and the result is compared with the
+    /// stored rows.
     pub fn run(self, is_full: bool, is_reparsed: bool) -> Result<Checked> {
         let Self { snapshot, inspection, mut faults, lock } = self;
         drop(lock);
@@ -161,7 +166,8 @@ impl Check {
     }
 }
 
-/// What was asked for; a damaged store is a fault of it, and tells nothing.
+/// Replaces a [`ErrorKind::StoreCorrupt`] error by a problem in `faults` and the default value.
+/// Returns all other errors.
 fn or_fault<T: Default>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<T> {
     match result {
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
@@ -172,9 +178,9 @@ fn or_fault<T: Default>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<T>
     }
 }
 
-/// How the index compares with the store.
+/// The comparison of the index with the store.
 struct Comparison<'a> {
-    /// What it holds; `None` where that is not to be compared.
+    /// The sections in the index; `None` if the index is missing, damaged or out of date.
     places: Option<&'a PlaceTallies>,
     seen: usize,
 }
@@ -220,7 +226,7 @@ impl<'a> Comparison<'a> {
         Ok(Self { places: None, seen: 0 })
     }
 
-    /// Compares what the index holds of a document.
+    /// Compares the sections that the index contains for a document with the expected ones.
     fn compare(&mut self, id: i64, path: &str, expected: Tally) -> Option<Fault> {
         let held = self.places?.get(&id).copied();
         self.seen += usize::from(held.is_some());
@@ -232,13 +238,13 @@ impl<'a> Comparison<'a> {
         Some(Fault::of(path, FaultKind::IndexDiffers, message))
     }
 
-    /// Lets a document be that cannot be compared.
+    /// Skips a document whose rows cannot be decoded.
     fn forget(&mut self, id: i64) {
         let is_held = self.places.is_some_and(|places| places.contains_key(&id));
         self.seen += usize::from(is_held);
     }
 
-    /// What the index holds of no document.
+    /// Reports sections in the index whose document does not exist.
     fn rest(&self) -> Option<Fault> {
         let held = self.places?.len();
         (held > self.seen).then(|| {
@@ -248,11 +254,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The documents of a store under check.
+/// The documents that are checked.
 struct Documents<'a> {
     snapshot: &'a Snapshot,
     is_reparsed: bool,
-    /// Held by whoever checks a large document.
+    /// Locked while a document of more than [`limits::CHECK_BYTES`] is checked, so only one at a
+    /// time is in memory.
     large: Mutex<()>,
 }
 
@@ -313,10 +320,10 @@ impl Documents<'_> {
     }
 }
 
-/// How the rows differ from those that the bytes give when they are parsed anew.
+/// Parses the bytes again and returns a description of the first difference from the stored rows.
 fn reparsed(rows: &StoredRows, bytes: Vec<u8>, packer: &mut Packer) -> Option<String> {
     let stored = &rows.document;
-    // A fault of the parser is a fault of the document, and does not end the check.
+    // A panic of the parser is reported as a problem of this document, and the check continues.
     let parsed = catch_unwind(AssertUnwindSafe(|| {
         packed(stored.path.clone(), bytes, stored.hash, stored.state, packer)
     }));
@@ -330,14 +337,15 @@ fn reparsed(rows: &StoredRows, bytes: Vec<u8>, packer: &mut Packer) -> Option<St
     }
 }
 
-/// A document that its id alone names.
+/// Returns the result for a document whose row cannot be read, so its path is unknown.
 fn unreadable(id: i64, message: &str) -> CheckedDocument {
     let message = format!("document {id}: {message}");
     let fault = Some(Fault::new(FaultKind::Database, message));
     CheckedDocument { id, fault, ..Default::default() }
 }
 
-/// A fault of the store in the rows of a document.
+/// Converts an error that damage can cause into a problem of the document. Returns all other
+/// errors.
 fn damaged(id: i64, error: Error) -> Result<CheckedDocument> {
     match error.kind() {
         ErrorKind::StoreCorrupt | ErrorKind::Limit => Ok(unreadable(id, &error.to_string())),

@@ -1,9 +1,9 @@
-//! Searching both stores as one.
+//! Searching SQLite and the full-text index together.
 //!
-//! The index is opened first and the snapshot pinned behind it, so that the index is never ahead of
-//! what SQLite tells: a document that it lacks has an id above [`FullText::through`] and is searched
-//! straight from SQLite, one that is gone is unknown to the snapshot and dropped. Invariant: an old
-//! index costs time, never an answer.
+//! The index is opened before the snapshot, so the index is never newer than the snapshot. A
+//! document that is missing from the index has an id above [`FullText::through`] and is searched in
+//! SQLite. A document in the index that no longer exists is unknown to the snapshot and is dropped.
+//! Invariant: an outdated index costs time but never changes the result.
 
 use std::path::{Path, PathBuf};
 
@@ -17,34 +17,34 @@ use crate::error::{Error, Result, Warning};
 use crate::limits;
 use crate::parallel::shares;
 
-/// The index of a store, as far as it can be used.
+/// The index of a store, if it is usable.
 #[derive(Debug)]
 pub struct FullText {
     reader: Option<Reader>,
     path: PathBuf,
-    /// What there is to say of it.
+    /// Warnings about the index.
     pub warnings: Vec<Warning>,
 }
 
-/// Documents that may hold a match.
+/// The documents that may contain a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidates {
-    /// Their ids, as far as the index knows.
+    /// Ids of documents in the index, ascending.
     pub indexed: Vec<i64>,
-    /// All documents with higher ids may hold one, too.
+    /// Every document with a higher id is a candidate too.
     pub through: i64,
 }
 
-/// What a query in words found.
+/// The result of a word query.
 #[derive(Clone, Debug, Default)]
 pub struct Ranking {
     /// The best sections, best first.
     pub sections: Vec<Ranked>,
-    /// How rare each of the terms of the query is ([`WordQuery::terms`]): its inverse document frequency.
+    /// The inverse document frequency of each of [`WordQuery::terms`]: the higher, the rarer.
     pub weights: Vec<f32>,
 }
 
-/// How an index compares with the store.
+/// The state of an index compared with the store.
 enum Comparison {
     Current,
     Behind,
@@ -71,8 +71,8 @@ fn compare(reader: &Usable<Reader>, snapshot: &Snapshot) -> Comparison {
 }
 
 impl FullText {
-    /// Opens the store at `path` with its index, which is brought up to date first where that needs
-    /// no waiting.
+    /// Opens the store at `path` with its index. The index is first brought up to date if no other
+    /// writer has the lock.
     pub fn open(path: &Path) -> Result<(Snapshot, Self)> {
         let folder = folder(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
         let reader = Reader::open(&folder);
@@ -101,22 +101,22 @@ impl FullText {
         Ok((snapshot, Self { reader, path, warnings }))
     }
 
-    /// Whether there is an index to ask.
+    /// Returns whether an index is open.
     pub fn is_usable(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// Documents with ids above this one are not in the index.
+    /// Returns the highest document id that the index covers.
     fn through(&self) -> i64 {
         self.reader.as_ref().map_or(0, |reader| reader.stamp().through)
     }
 
-    /// The documents that may hold what `query` asks for.
+    /// Returns the documents that may match `query`.
     pub fn candidates(&mut self, query: &TrigramQuery) -> Candidates {
         let found = self.reader.as_ref().map(|reader| reader.candidates(query));
         match found {
             Some(Ok(mut indexed)) => {
-                // A document is searched once, whatever the index says.
+                // A damaged index may list a document twice.
                 indexed.sort_unstable();
                 indexed.dedup();
                 Candidates { indexed, through: self.through() }
@@ -129,8 +129,8 @@ impl FullText {
         }
     }
 
-    /// The best `count` sections for `query` of those that `filter` wants, best first; sections of
-    /// documents that are gone may be among them.
+    /// Returns the best `count` sections for `query` that `filter` admits, best first. Sections of
+    /// removed documents may be among them.
     pub fn ranked(
         &mut self,
         snapshot: &Snapshot,
@@ -171,8 +171,7 @@ impl FullText {
         Ok(ranking)
     }
 
-    /// Does without the index from here on, and has it made anew for the next search where that needs
-    /// no waiting.
+    /// Stops using the index and rebuilds it for the next search if no other writer has the lock.
     fn give_up(&mut self, reason: Unusable) {
         let message = format!("{reason}; the stored documents were searched instead");
         self.warnings.push(Warning::new("INDEX_UNUSABLE", message));
@@ -183,7 +182,8 @@ impl FullText {
     }
 }
 
-/// The generation that the index of the store at `path` follows; `None` where it cannot be used.
+/// Returns the generation that the index of the store at `path` was built from; `None` if the index
+/// is not usable.
 pub fn index_generation(snapshot: &Snapshot) -> Option<u64> {
     let stamp = fulltext::stamp(&folder(snapshot.path())).ok()?;
     (stamp.store == snapshot.identity()).then_some(stamp.generation)

@@ -1,6 +1,6 @@
-//! The write-ahead log beside a store file.
+//! The write-ahead log next to a store file.
 //!
-//! Invariant: the log is only ever written back to a copy of the store.
+//! Invariant: this module writes the log back only to a copy of the store.
 
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
@@ -10,20 +10,20 @@ use rusqlite::OpenFlags;
 use super::{beside, connect, corrupt, header, store_error};
 use crate::error::{Error, Result};
 
-/// Whether the log of the store at `path` may tell what its file does not.
+/// Returns whether the store at `path` has a log that is not empty.
 pub(in crate::store) fn has_log(path: &Path) -> bool {
     let log = beside(path, "-wal").metadata();
     log.is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }
 
-/// Copies the store at `path`, with its log, to `copy`, and has SQLite write the log back there: one file that
-/// tells what both did.
+/// Copies the store at `path` with its log to `copy`, and makes SQLite write the log back to the
+/// copy. The result is one file with the content of both.
 pub(in crate::store) fn write_log_back(path: &Path, copy: &Path) -> Result<()> {
     copy_with_log(path, copy)?;
     let wrap = |error| store_error(path, error);
     let connection = connect(path, copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // SQLite opens the log with its first look at the file, and writes it back when the last connection
-    // closes; neither needs a schema, which may be damaged.
+    // SQLite opens the log when it first reads the file, and writes it back when the last
+    // connection closes. Neither needs the schema, which may be damaged.
     connection
         .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
         .and_then(|_| connection.close().map_err(|(_, error)| error))
@@ -44,7 +44,7 @@ fn copy_with_log(path: &Path, copy: &Path) -> Result<()> {
             _ => {}
         }
     }
-    // SQLite would refuse a header that is damaged.
+    // SQLite refuses to open a file with a damaged header.
     let mend = |mut file: std::fs::File| {
         let mut start = [0; header::LENGTH];
         file.read_exact(&mut start)?;

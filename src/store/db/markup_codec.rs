@@ -1,7 +1,7 @@
-//! The packed form of a document's LDMD markup: one blob a document that has any.
+//! The packed form of the LDMD markup of a document: one blob. A document without markup has none.
 //!
-//! Invariant: decoding what encoding gave is the identity, and decoding anything else gives markup
-//! whose sections lie inside each other and inside the file, or nothing.
+//! Invariants: decoding an encoded value returns the same value. Decoding any other bytes returns
+//! `None`, or markup whose sections are nested and within the file.
 
 use crate::ldmd::{Markup, Section};
 use crate::position::ByteSpan;
@@ -11,7 +11,7 @@ pub(super) fn encode(markup: &Markup) -> Vec<u8> {
     postcard::to_stdvec(markup).unwrap_or_default()
 }
 
-/// Unpacks the markup of a document of so many bytes; `None` where `packed` is none.
+/// Unpacks the markup of a document of `bytes` bytes; `None` if `packed` is invalid.
 pub(super) fn decode(packed: &[u8], bytes: usize) -> Option<Markup> {
     let markup: Markup = postcard::from_bytes(packed).ok()?;
     let file = ByteSpan::new(0, bytes);

@@ -1,8 +1,8 @@
-//! The schema: numbered migrations, and the proof that a file has exactly theirs.
+//! The schema: numbered migrations, and the check that a file has exactly their result.
 //!
-//! A migration is never changed once released; `migrate` runs those that a store lacks. Invariant: a file
-//! that passes [`check`] has the tables and indices that the migrations up to its version make, byte for
-//! byte, and no trigger, view or table more.
+//! A migration is never changed after its release. `migrate` runs the ones that a store does not
+//! have yet. Invariant: a file that passes [`check`] has exactly the tables and indices that the
+//! migrations up to its version create, byte for byte, and no other trigger, view or table.
 
 use std::path::Path;
 
@@ -11,17 +11,17 @@ use rusqlite::Connection;
 use super::{corrupt, file_name, sql, store_error};
 use crate::error::{Error, ErrorKind, Result};
 
-/// "mdse" in ASCII: SQLite's mark of whose file it is.
+/// "mdse" in ASCII: the application id in the header of a SQLite file.
 pub(super) const APPLICATION_ID: i32 = 0x6d64_7365;
 
 /// A step from one version of the schema to the next.
 pub(super) struct Migration {
     pub(super) sql: &'static str,
-    /// blake3 of what `sqlite_schema` holds behind it.
+    /// blake3 of the content of `sqlite_schema` after this migration.
     pub(super) fingerprint: &'static str,
 }
 
-/// The migrations in order; the schema's version is how many have run.
+/// All migrations in order. The version of a schema is the number of migrations that have run.
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         sql: include_str!("../../../migrations/0001_documents.sql"),
@@ -33,7 +33,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// Makes the schema of a version in an empty database, in one transaction.
+/// Creates the schema of a version in an empty database, in one transaction.
 pub(super) fn create(connection: &mut Connection, version: usize) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     for migration in MIGRATIONS.iter().take(version) {
@@ -44,16 +44,16 @@ pub(super) fn create(connection: &mut Connection, version: usize) -> rusqlite::R
     transaction.commit()
 }
 
-/// Whether a store is to be migrated before it is used.
+/// Whether a store must be migrated before it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
-    /// It has the newest schema.
+    /// The store has the newest schema.
     Current,
-    /// So many migrations have run, and others follow.
+    /// This many migrations have run and more exist.
     Old(usize),
 }
 
-/// Refuses a database that is not a store of a version that `migrations` make.
+/// Checks that a database is a store with the schema of one of the versions of `migrations`.
 pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migration]) -> Result<Age> {
     let wrap = |error| store_error(path, error);
     let number = |name: &str| {
@@ -64,7 +64,7 @@ pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migratio
     let found = fingerprint(connection).map_err(wrap)?;
     let newest = migrations.len();
     let known = migrations.iter().position(|migration| migration.fingerprint == found);
-    // The header of the file was that of a store; its log has another one.
+    // The file header has been checked before, so another id comes from the write-ahead log.
     if application_id != i64::from(APPLICATION_ID) {
         return Err(corrupt(path, "its log is that of another database"));
     }
@@ -81,7 +81,7 @@ pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migratio
     let Some(version) = known.map(|last| last + 1) else {
         return Err(corrupt(path, "its schema is not the one that mdsel makes"));
     };
-    // Every version has a schema of its own.
+    // Each version has a unique schema.
     if user_version != sql(version) {
         return Err(corrupt(path, "its version is not that of its schema"));
     }
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// The version of a store is told by its schema, too.
+    /// A store is identified by its schema as well as by its version number.
     #[test]
     fn every_version_has_a_schema_of_its_own() {
         let fingerprints: std::collections::HashSet<_> =
