@@ -87,11 +87,9 @@ impl Check {
             faults.push(Fault::new(FaultKind::RepairLeftovers, message));
         }
         let open = or_fault(snapshot.intent_paths(), &mut faults)?;
-        faults.extend(
-            open.iter().map(|path| {
-                Fault::of(path, FaultKind::EditOpen, "an edit was begun and not ended")
-            }),
-        );
+        faults.extend(open.iter().map(|path| {
+            Fault::of(path, FaultKind::EditOpen, "an edit was started and not finished")
+        }));
         Ok(Self { snapshot, inspection, faults, lock })
     }
 
@@ -115,8 +113,7 @@ impl Check {
         let mut warnings = Vec::new();
         let can_parse = snapshot.has_current_parser();
         if !can_parse {
-            let message =
-                "the documents were parsed by an older program; `mdsel ingest` does it anew";
+            let message = "the documents were parsed by an older version; run `mdsel ingest` to parse them again";
             warnings.push(Warning::new("PARSED_BEFORE", message));
         }
         let mut keys = or_fault(snapshot.key_tallies(), &mut faults)?;
@@ -145,7 +142,7 @@ impl Check {
                 };
                 let is_in_graph = in_graph == [tallies.link_keys, tallies.name_keys];
                 faults.extend(fault.or_else(|| {
-                    let message = "its keys in the graph are not those of its links and names";
+                    let message = "its keys in the link graph do not match its links and names";
                     (!is_in_graph).then(|| Fault::of(&path, FaultKind::Rows, message))
                 }));
                 faults.extend(index.compare(id, &path, tallies.places));
@@ -157,7 +154,7 @@ impl Check {
             faults.push(Fault::new(FaultKind::Meta, message));
         }
         if keys.iter().any(|keys| !keys.is_empty()) {
-            faults.push(Fault::new(FaultKind::Orphan, "a key of the graph has no document"));
+            faults.push(Fault::new(FaultKind::Orphan, "a key of the link graph has no document"));
         }
         faults.extend(index.rest());
         faults.sort();
@@ -201,11 +198,12 @@ impl<'a> Comparison<'a> {
                         (FaultKind::IndexForeign, Unusable::Foreign.to_string())
                     }
                     std::cmp::Ordering::Less => {
-                        let message = "the full-text index follows an older state of the store";
+                        let message =
+                            "the full-text index was built from an older state of the store";
                         (FaultKind::IndexBehind, message.to_owned())
                     }
                     std::cmp::Ordering::Equal if stamp.through != highest => {
-                        let message = "its stamp names another document than the last";
+                        let message = "its metadata names another last document";
                         (FaultKind::IndexDamaged, message.to_owned())
                     }
                     std::cmp::Ordering::Equal => {
@@ -232,8 +230,8 @@ impl<'a> Comparison<'a> {
         self.seen += usize::from(held.is_some());
         let message = match held {
             Some(held) if held == expected => return None,
-            Some(_) => "the full-text index holds other sections of it",
-            None => "the full-text index does not hold it",
+            Some(_) => "its sections in the full-text index differ",
+            None => "it is missing from the full-text index",
         };
         Some(Fault::of(path, FaultKind::IndexDiffers, message))
     }
@@ -248,7 +246,7 @@ impl<'a> Comparison<'a> {
     fn rest(&self) -> Option<Fault> {
         let held = self.places?.len();
         (held > self.seen).then(|| {
-            let message = "the full-text index holds sections of documents that are gone";
+            let message = "the full-text index contains sections of documents that do not exist";
             Fault::new(FaultKind::IndexDiffers, message)
         })
     }
@@ -267,14 +265,14 @@ impl Documents<'_> {
     fn check(&self, id: i64, packer: Option<&mut Packer>) -> Result<CheckedDocument> {
         let stored = match self.snapshot.unchecked(id) {
             Ok(Some(stored)) => stored,
-            Ok(None) => return Ok(unreadable(id, "it is listed and not found")),
+            Ok(None) => return Ok(unreadable(id, "it is listed, but its row is missing")),
             Err(error) => return damaged(id, error),
         };
         let is_large = stored.state.size > limits::CHECK_BYTES as u64;
         let alone = is_large.then(|| self.large.lock().unwrap_or_else(PoisonError::into_inner));
         let checked = match self.snapshot.rows(id) {
             Ok(Some(rows)) => Ok(self.check_rows(id, &rows, packer)),
-            Ok(None) => Ok(unreadable(id, "it is listed and not found")),
+            Ok(None) => Ok(unreadable(id, "it is listed, but its row is missing")),
             Err(error) => damaged(id, error).map(|checked| {
                 let fault = checked.fault.map(|fault| Fault { file: Some(stored.path), ..fault });
                 CheckedDocument { fault, ..checked }
@@ -330,9 +328,9 @@ fn reparsed(rows: &StoredRows, bytes: Vec<u8>, packer: &mut Packer) -> Option<St
     match parsed.unwrap_or(Ok(Err("it cannot be parsed"))) {
         Ok(Ok(fresh)) => {
             let part = rows.derived.difference(fresh.derived())?;
-            Some(format!("parsed anew, it has other {part}"))
+            Some(format!("parsing it again changes its {part}"))
         }
-        Ok(Err(reason)) => Some(format!("it would not be taken: {reason}")),
+        Ok(Err(reason)) => Some(format!("it would not be accepted: {reason}")),
         Err(error) => Some(format!("it cannot be parsed: {error}")),
     }
 }

@@ -159,8 +159,8 @@ fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
     let mut writer = RowWriter::open(path, Salvage::PATIENCE)?;
     let (root, options) = (old.root(), old.options());
     if root.is_none() || options.is_none() {
-        let message = "the root or the options of the store could not be read: those of a new store \
-                       took their place";
+        let message =
+            "the root or the options of the store could not be read; the defaults are used";
         salvaged.warnings.push(Warning::new("OPTIONS_LOST", message));
     }
     writer.set_up(root.as_deref().unwrap_or("."), &options.unwrap_or_default())?;

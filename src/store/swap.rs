@@ -24,7 +24,10 @@ pub(super) fn swap(
     partial: &Path,
 ) -> Result<PathBuf> {
     if db::has_log(new) {
-        return Err(Error::new(ErrorKind::Io, "the new store could not be written to its end"));
+        return Err(Error::new(
+            ErrorKind::Io,
+            "the log of the new store could not be written back",
+        ));
     }
     let permissions = path.metadata().map_err(|error| Error::io(path, error))?.permissions();
     let permit = |file| {

@@ -159,7 +159,7 @@ impl Writer {
 
     /// Makes [`Self::close`] rebuild the index even if it seems to be up to date.
     pub(in crate::store) fn distrust_index(&mut self) {
-        self.distrust = Some(Unusable::Damaged("a check found it so".to_owned()));
+        self.distrust = Some(Unusable::Damaged("reported by a check".to_owned()));
     }
 
     /// Returns the folder that document paths are relative to; `None` before the first ingest.
@@ -324,7 +324,7 @@ impl Writer {
             Err(reason) => match IndexWriter::create(&folder, &identity) {
                 Ok(index) => {
                     if snapshot.generation() > 0 {
-                        let message = format!("{reason}; it has been made anew");
+                        let message = format!("{reason}; it was rebuilt");
                         self.warnings.push(Warning::new("INDEX_REBUILT", message));
                     }
                     catch_up(index, &snapshot)
@@ -349,7 +349,7 @@ impl Writer {
 
     fn fail(&mut self, error: &Unusable) {
         self.index = IndexState::Failed;
-        let message = format!("{error}; the documents are stored, and searched without it");
+        let message = format!("{error}; the documents are stored and are searched without it");
         self.warnings.push(Warning::new("INDEX_BEHIND", message));
     }
 }
@@ -359,10 +359,10 @@ fn migrated(migrated: &Migrated) -> Warning {
     let Migrated { from, to, copy } = migrated;
     let name = copy.as_ref().and_then(|copy| copy.file_name());
     let kept = match name {
-        Some(name) => format!("as it was it is kept as {}", name.display()),
-        None => "no copy of it was made, for want of room".to_owned(),
+        Some(name) => format!("the old store is kept as {}", name.display()),
+        None => "the disk has no room for a copy of the old store".to_owned(),
     };
-    Warning::new("MIGRATED", format!("the store was brought from version {from} to {to}; {kept}"))
+    Warning::new("MIGRATED", format!("the store was upgraded from version {from} to {to}; {kept}"))
 }
 
 /// Brings `index` to the state of `snapshot`: removes the documents that no longer exist and adds

@@ -66,7 +66,7 @@ impl Snapshot {
                 .and_then(|mut keys| keys.query_map([], |row| row.get(0))?.collect()),
         )?;
         if keys.iter().any(|key| !meta::KEYS.contains(&key.as_str())) {
-            fault("it says of itself what mdsel does not write");
+            fault("the metadata has a key that mdsel does not write");
         }
         // Versions of mdsel without checksums do not write this row.
         if keys.iter().any(|key| key == "seal") {
@@ -76,10 +76,10 @@ impl Snapshot {
                 |row| row.get(0),
             ))?;
             if self.wrap(meta::stored_checksum(&connection))? != *seal {
-                fault("its root or its options are not those that were written");
+                fault("its root or its options differ from what was written");
             }
         } else if self.has_current_parser() {
-            fault("the checksum of its root and its options is gone");
+            fault("the checksum of its root and its options is missing");
         }
         let (is_counted, is_numbered): (bool, bool) = self.wrap(connection.query_row(
             "SELECT coalesce(max(generation), 0) <= ?1, coalesce(max(id), 0) <= \
@@ -89,10 +89,10 @@ impl Snapshot {
             |row| Ok((row.get(0)?, row.get(1)?)),
         ))?;
         if !is_counted {
-            fault("a document is of a later generation than the store");
+            fault("a document has a later generation than the store");
         }
         if !is_numbered {
-            fault("a document has an id that was not given yet");
+            fault("a document has an id that is not assigned yet");
         }
         Ok(faults)
     }

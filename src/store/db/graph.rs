@@ -21,7 +21,7 @@ impl Snapshot {
         let Some(packed) = packed else { return Ok(Outgoing::default()) };
         postcard::from_bytes(&packed).map_err(|_| {
             corrupt(self.path(), &format!("the links of {} cannot be read", document.path))
-                .with_hint("or let `mdsel ingest --force` make them anew")
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
         })
     }
 
@@ -92,7 +92,7 @@ impl Snapshot {
         let length = self.length(document)?;
         packed.and_then(|packed| markup_codec::decode(&packed, length)).ok_or_else(|| {
             corrupt(self.path(), &format!("the LDMD sections of {} cannot be read", document.path))
-                .with_hint("or let `mdsel ingest --force` make them anew")
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
         })
     }
 

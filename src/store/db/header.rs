@@ -113,7 +113,7 @@ pub(super) fn peek(path: &Path) -> Result<Header> {
         return Ok(Header::Plausible);
     }
     if is_store(path) {
-        return Err(corrupt(path, "its header is not the one that mdsel writes"));
+        return Err(corrupt(path, "its header differs from what mdsel writes"));
     }
     Err(foreign(path))
 }

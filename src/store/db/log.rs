@@ -29,7 +29,7 @@ pub(in crate::store) fn write_log_back(path: &Path, copy: &Path) -> Result<()> {
         .and_then(|_| connection.close().map_err(|(_, error)| error))
         .map_err(wrap)?;
     if has_log(copy) {
-        return Err(corrupt(path, "what its log tells cannot be written back"));
+        return Err(corrupt(path, "its log cannot be written back"));
     }
     let synced = std::fs::File::open(copy).and_then(|file| file.sync_all());
     synced.map_err(|error| Error::io(copy, error))

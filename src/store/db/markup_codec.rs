@@ -42,7 +42,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_blobs_never_panic_and_never_leave_the_file(
+        fn damaged_blobs_never_panic_and_spans_stay_in_the_file(
             changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4)
         ) {
             let markup = crate::ldmd::parse(TEXT, &[]);

@@ -99,7 +99,7 @@ pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<Meta>>
             Some(Value::Text(root)),
             _,
         ) => (generation.unsigned_abs(), identity, root),
-        _ => return Err(corrupt(path, "what it says of itself cannot be read")),
+        _ => return Err(corrupt(path, "its metadata cannot be read")),
     };
     let parser_version = match value(connection, "parser_version").map_err(wrap)? {
         Some(Value::Integer(version)) => Some(version),

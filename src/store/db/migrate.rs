@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_migrated_behind_a_copy() {
+    fn a_store_is_copied_and_then_migrated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let mut connection = old_store(&path);
@@ -146,7 +146,7 @@ mod tests {
         let second = Migration { sql: TWO, fingerprint: fingerprint_of(&[ONE, TWO]) };
         let migrations = [first, second];
         std::fs::write(folder.path().join("a.db.v1.bak"), "mine").unwrap();
-        std::fs::write(folder.path().join("a.db.v1.bak-new"), "of a killed one").unwrap();
+        std::fs::write(folder.path().join("a.db.v1.bak-new"), "partial copy").unwrap();
         let migrated = migrate(&path, &mut connection, &migrations).unwrap().unwrap();
         assert_eq!((migrated.from, migrated.to), (1, 2));
         let sum = |connection: &Connection| {

@@ -86,44 +86,44 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
         | rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::Utf8Error(..)
         | rusqlite::Error::IntegralValueOutOfRange(..) => {
-            return corrupt(path, "a row holds what mdsel does not write").with_source(error);
+            return corrupt(path, "a row contains a value that mdsel does not write")
+                .with_source(error);
         }
         _ => {}
     }
     let result = match code {
         // The header of the file has been checked before, so this file is a store.
         Some(ErrorCode::NotADatabase) => {
-            return corrupt(path, "SQLite does not take it for a database");
+            return corrupt(path, "SQLite does not recognize it as a database");
         }
         Some(ErrorCode::TooBig) => return crate::limits::exceeded("outline-bytes"),
         Some(ErrorCode::DatabaseCorrupt) => {
             Error::new(ErrorKind::StoreCorrupt, format!("{name}: the store is damaged: {error}"))
-                .with_hint("run `mdsel verify --repair`, which keeps the file aside")
+                .with_hint("run `mdsel verify --repair`, which keeps the damaged file")
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::new(ErrorKind::Locked, format!("{name}: another process holds the store"))
-                .with_hint("wait for it to end, or give it more time with --wait")
+            Error::new(ErrorKind::Locked, format!("{name}: another process has locked the store"))
+                .with_hint("wait until it ends, or wait longer with --wait SECONDS")
         }
         Some(ErrorCode::ReadOnly) => {
             Error::new(ErrorKind::ReadOnly, format!("{name}: the store cannot be written"))
         }
         Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),
-        _ if has_no_room(&error) => {
-            Error::new(ErrorKind::Io, format!("{name}: {error}")).with_hint("make room on the disk")
-        }
+        _ if has_no_room(&error) => Error::new(ErrorKind::Io, format!("{name}: {error}"))
+            .with_hint("free space on the disk"),
         _ => Error::new(ErrorKind::Io, format!("{name}: {error}")),
     };
     result.with_source(error)
 }
 
 fn foreign(path: &Path) -> Error {
-    Error::new(ErrorKind::StoreForeign, format!("{}: not a store of mdsel", file_name(path)))
-        .with_hint("name another file with --db, or move this one away")
+    Error::new(ErrorKind::StoreForeign, format!("{}: not an mdsel store", file_name(path)))
+        .with_hint("choose another file with --db, or move this one away")
 }
 
 fn not_found(path: &Path) -> Error {
-    Error::new(ErrorKind::StoreNotFound, format!("{}: there is no store", file_name(path)))
-        .with_hint("make one with `mdsel ingest FOLDER`")
+    Error::new(ErrorKind::StoreNotFound, format!("{}: the store does not exist", file_name(path)))
+        .with_hint("create it with `mdsel ingest FOLDER`")
 }
 
 fn corrupt(path: &Path, what: &str) -> Error {
@@ -131,7 +131,7 @@ fn corrupt(path: &Path, what: &str) -> Error {
         ErrorKind::StoreCorrupt,
         format!("{}: the store is damaged: {what}", file_name(path)),
     )
-    .with_hint("run `mdsel verify --repair`, which keeps the file aside")
+    .with_hint("run `mdsel verify --repair`, which keeps the damaged file")
 }
 
 /// Opens a connection with `flags` and enables all defenses.
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bundled_sqlite_has_the_fix_for_resetting_the_log() {
+    fn the_bundled_sqlite_has_the_fix_for_the_wal_reset_bug() {
         assert!(rusqlite::version_number() >= 3_051_003);
     }
 }

@@ -218,7 +218,7 @@ mod tests {
         "---\na: 1\n---\nintro\n\n# A\n\n- x\n  - y\n\n> # Q\n\n## Ünï\n\ntext\n\n## Ünï\n";
 
     #[test]
-    fn decoding_gives_what_was_encoded() {
+    fn decoding_returns_the_encoded_outline() {
         for text in [TEXT, "", "\u{feff}", "# x"] {
             let outline = crate::markdown::parse(text.as_bytes()).outline;
             assert_eq!(decode(&encode(&outline)), Some(outline));
@@ -227,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_blobs_never_panic_and_never_leave_the_file(
+        fn damaged_blobs_never_panic_and_spans_stay_in_the_file(
             changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)
         ) {
             let mut bytes = encode(&crate::markdown::parse(TEXT.as_bytes()).outline);

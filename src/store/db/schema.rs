@@ -66,24 +66,24 @@ pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migratio
     let known = migrations.iter().position(|migration| migration.fingerprint == found);
     // The file header has been checked before, so another id comes from the write-ahead log.
     if application_id != i64::from(APPLICATION_ID) {
-        return Err(corrupt(path, "its log is that of another database"));
+        return Err(corrupt(path, "its log belongs to another database"));
     }
     if known.is_none() && user_version > sql(newest) {
         return Err(Error::new(
             ErrorKind::StoreTooNew,
             format!(
-                "{}: the store has version {user_version}, this program knows up to {newest}",
+                "{}: the store has version {user_version}; this program supports up to {newest}",
                 file_name(path),
             ),
         )
-        .with_hint("use the program that wrote it, or a newer one"));
+        .with_hint("use the version of mdsel that wrote it, or a newer one"));
     }
     let Some(version) = known.map(|last| last + 1) else {
-        return Err(corrupt(path, "its schema is not the one that mdsel makes"));
+        return Err(corrupt(path, "its schema differs from the one that mdsel creates"));
     };
     // Each version has a unique schema.
     if user_version != sql(version) {
-        return Err(corrupt(path, "its version is not that of its schema"));
+        return Err(corrupt(path, "its version number does not match its schema"));
     }
     Ok(if version == newest { Age::Current } else { Age::Old(version) })
 }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fingerprints_are_those_of_the_migrations() {
+    fn the_fingerprints_match_the_migrations() {
         let connection = Connection::open_in_memory().unwrap();
         for migration in MIGRATIONS {
             connection.execute_batch(migration.sql).unwrap();
@@ -118,14 +118,14 @@ mod tests {
 
     /// A store is identified by its schema as well as by its version number.
     #[test]
-    fn every_version_has_a_schema_of_its_own() {
+    fn every_version_has_a_unique_schema() {
         let fingerprints: std::collections::HashSet<_> =
             MIGRATIONS.iter().map(|migration| migration.fingerprint).collect();
         assert_eq!(fingerprints.len(), MIGRATIONS.len());
     }
 
     #[test]
-    fn what_is_made_is_current() {
+    fn a_new_store_has_the_current_schema() {
         let mut connection = Connection::open_in_memory().unwrap();
         create(&mut connection, MIGRATIONS.len()).unwrap();
         assert_eq!(check(Path::new("x"), &connection, MIGRATIONS).unwrap(), Age::Current);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn another_table_or_view_is_refused() {
+    fn a_changed_schema_is_refused() {
         for extra in
             ["CREATE TABLE x (y)", "CREATE VIEW v AS SELECT 1", "DROP INDEX document_name_key"]
         {

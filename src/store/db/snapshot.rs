@@ -62,7 +62,7 @@ pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocume
 
 /// The row of the document at this path differs from what was written.
 #[derive(Debug, thiserror::Error)]
-#[error("the row of {0} is not what was written")]
+#[error("the row of {0} differs from what was written")]
 pub(super) struct RowDamaged(String);
 
 /// The result of looking up a document by name.
@@ -101,7 +101,7 @@ pub struct Totals {
     pub diagnostics: usize,
 }
 
-/// The device and the inode of a file; never available if the system does not report them.
+/// The device and the inode of a file. Only Unix reports them here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity(u64, u64);
 
@@ -158,10 +158,10 @@ impl Snapshot {
                 let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
                 let migrated = RowWriter::open(&path, wait).and_then(RowWriter::close);
                 migrated.map_err(|error| {
-                    error.with_hint("it is of an older version, and brought to this one first")
+                    error.with_hint("the store has an older version; make it writable, so that it can be upgraded")
                 })?;
                 Self::open_current(&path, lock)?
-                    .ok_or_else(|| corrupt(&path, "it stays as old as it is"))
+                    .ok_or_else(|| corrupt(&path, "it could not be upgraded"))
             }
         }
     }
@@ -337,7 +337,10 @@ impl Snapshot {
 
     /// Returns the error about a part of a document that differs from what was written.
     pub(super) fn damaged(&self, document: &StoredDocument, part: &str) -> Error {
-        corrupt(&self.path, &format!("the {part} of {} are not what was written", document.path))
+        corrupt(
+            &self.path,
+            &format!("the {part} of {} differ from what was written", document.path),
+        )
     }
 
     /// Returns the keys and values of the front matter of a document; `None` if it has none or it
@@ -401,7 +404,7 @@ impl Snapshot {
                     .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
             )?;
             if in_table != sql(documents.len()) {
-                return Err(corrupt(&self.path, "the list of documents is not complete"));
+                return Err(corrupt(&self.path, "the list of documents is incomplete"));
             }
         }
         Ok(documents)
@@ -574,7 +577,7 @@ impl Snapshot {
         let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
         outline.filter(is_of_it).ok_or_else(|| {
             corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
-                .with_hint("or let `mdsel ingest --force` make it anew")
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
         })
     }
 
@@ -666,7 +669,9 @@ impl Snapshot {
     pub(super) fn length(&self, document: &StoredDocument) -> Result<usize> {
         let is_possible = document.state.size <= limits::LARGEST_MAX_FILE_BYTES as u64;
         let length = usize::try_from(document.state.size).ok().filter(|_| is_possible);
-        length.ok_or_else(|| corrupt(&self.path, &format!("{} has no such size", document.path)))
+        length.ok_or_else(|| {
+            corrupt(&self.path, &format!("the size of {} is not possible", document.path))
+        })
     }
 
     /// Returns the bytes of each of `documents`. They are decompressed and compared with their
@@ -753,9 +758,12 @@ fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, 
         }
         return Err(Error::new(
             ErrorKind::StoreNeedsCheckpoint,
-            format!("{}: holds changes that cannot be read from here", file_name(&log)),
+            format!(
+                "{}: contains changes that cannot be read without write access",
+                file_name(&log)
+            ),
         )
-        .with_hint("run `mdsel ingest` once where the folder can be written"));
+        .with_hint("run `mdsel ingest` once with write access to the folder"));
     }
     let target = format!("file:{}?immutable=1", uri_path(path));
     let connection = connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)?;

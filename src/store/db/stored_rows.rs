@@ -143,7 +143,7 @@ impl StoredRows {
         if *blake3::hash(&bytes).as_bytes() == self.document.hash {
             Ok(bytes)
         } else {
-            Err("its bytes do not have its hash")
+            Err("its bytes do not match its hash")
         }
     }
 
@@ -164,15 +164,15 @@ impl StoredRows {
     pub(in crate::store) fn decode(&self, bytes: &[u8]) -> std::result::Result<Decoded, String> {
         let rows = &self.derived;
         if self.checksums.as_ref().is_some_and(|stored| !self.are_checksums(stored)) {
-            return Err("its rows are not those that were written".to_owned());
+            return Err("its rows differ from what was written".to_owned());
         }
         let is_kept = |is_so: bool, what: &str| {
-            if is_so { Ok(()) } else { Err(format!("its {what} do not fit its bytes")) }
+            if is_so { Ok(()) } else { Err(format!("its {what} do not match its bytes")) }
         };
         let outline = rows.outline.as_ref().and_then(|packed| outline_codec::decode(packed));
         let outline = outline.ok_or("its outline cannot be read")?;
         if let Some(fault) = tiling::fault(&outline, bytes) {
-            return Err(format!("its outline does not fit: {fault}"));
+            return Err(format!("its outline does not match its bytes: {fault}"));
         }
         let keys = title_keys::of(&outline);
         is_kept(rows.title_keys.as_deref().unwrap_or_default() == keys, "titles")?;

@@ -106,7 +106,9 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
                     format!("{}: the store cannot be written: {error}", file_name(path)),
                 )
             }
-            std::io::ErrorKind::IsADirectory => corrupt(path, "a folder is where its lock belongs"),
+            std::io::ErrorKind::IsADirectory => {
+                corrupt(path, "a folder is in the place of its lock file")
+            }
             _ => Error::io(&lock_path, error),
         })?;
     loop {
@@ -118,7 +120,7 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
                     ErrorKind::Locked,
                     format!("{}: another process is writing", file_name(path)),
                 )
-                .with_hint("wait for it to end, or give it more time with --wait"));
+                .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
         }
@@ -578,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_those_of_the_documents_that_are_left() {
+    fn only_keys_of_the_remaining_documents_are_stored() {
         let folder = tempfile::tempdir().unwrap();
         let mut packer = RowPacker::new().unwrap();
         let mut writer = RowWriter::open(&folder.path().join("a.db"), Duration::ZERO).unwrap();

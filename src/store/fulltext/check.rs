@@ -107,7 +107,7 @@ fn places_of(index: &Index) -> Usable<Vec<Place>> {
 }
 
 fn damaged(name: &str) -> Unusable {
-    Unusable::Damaged(format!("{name} is not what was written"))
+    Unusable::Damaged(format!("{name} differs from what was written"))
 }
 
 /// Returns the tally of the entries that the index must contain for a document: its root, its

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_text_is_body_and_code_without_heading() {
+    fn own_text_is_body_and_code_without_the_heading() {
         let file = b"intro\n\n# A\n\none\n\n- x\n\n  ```\n  code\n  ```\n\ntwo\n\n## B\n\nthree\n";
         let outline = crate::markdown::parse(file).outline;
         let document =
@@ -304,7 +304,7 @@ mod tests {
             let texts = spans.iter().map(|span| document.text[span.start..span.end].trim());
             texts.collect::<Vec<_>>().join("|")
         };
-        let told: Vec<_> = document
+        let actual: Vec<_> = document
             .sections
             .iter()
             .map(|section| {
@@ -316,11 +316,11 @@ mod tests {
             ("A", 0, "one\n\n- x|two", "```\n  code\n  ```"),
             ("B", 1, "three", ""),
         ];
-        assert_eq!(told, expected.map(|(a, b, c, d)| (a, b, c.to_owned(), d.to_owned())));
+        assert_eq!(actual, expected.map(|(a, b, c, d)| (a, b, c.to_owned(), d.to_owned())));
     }
 
     #[test]
-    fn bytes_that_are_not_text_keep_their_place() {
+    fn each_invalid_byte_becomes_one_space() {
         assert_eq!(same_length_text(b"a\xff\xfeb\xe2\x82c"), "a  b  c");
     }
 }

@@ -87,8 +87,10 @@ pub(crate) enum Unusable {
 impl std::fmt::Display for Unusable {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Missing => formatter.write_str("there is no full-text index"),
-            Self::Foreign => formatter.write_str("the full-text index is not that of this store"),
+            Self::Missing => formatter.write_str("the full-text index does not exist"),
+            Self::Foreign => {
+                formatter.write_str("the full-text index belongs to another store or version")
+            }
             Self::Damaged(what) => write!(formatter, "the full-text index is damaged: {what}"),
         }
     }
@@ -137,7 +139,7 @@ fn guarded<T>(act: impl FnOnce() -> Usable<T>) -> Usable<T> {
     let was_guarded = IS_GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(act));
     IS_GUARDED.set(was_guarded);
-    result.unwrap_or_else(|_| Err(Unusable::Damaged("its files make no sense".to_owned())))
+    result.unwrap_or_else(|_| Err(Unusable::Damaged("its files cannot be read".to_owned())))
 }
 
 /// Returns the folder of the index of the store at `path`.

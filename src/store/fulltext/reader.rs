@@ -1,7 +1,7 @@
-//! Reading the index: ranked sections, and documents by trigrams.
+//! Reading the index: ranked sections, and candidate documents by trigrams.
 //!
-//! Invariant: a reader sees one commit, and tells of it only where the index itself can be read; whether
-//! the documents still exist is the caller's to ask of SQLite.
+//! Invariant: a reader sees exactly one commit. It does not check whether the documents still
+//! exist; the caller looks them up in SQLite.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Reader {
     }
 }
 
-/// The stamp of the index in `folder`, without opening more of it.
+/// Returns the metadata of the index in `folder` without reading its segments.
 pub(crate) fn stamp(folder: &Path) -> Usable<Stamp> {
     guarded(|| stamp_of(&open(folder)?))
 }
@@ -50,7 +50,8 @@ impl Reader {
                 failpoint!(INDEX_STAMP_READ);
                 check_small_files(&index, folder)?;
                 let reader = Self::of(&index, stamp)?;
-                // A writer may have committed between the two: the stamp must be that of what is read.
+                // A writer may have committed since the metadata was read, so it must be read again
+                // until it matches the commit.
                 stamp = stamp_of(&index)?;
                 if stamp == reader.stamp {
                     return Ok(reader);
@@ -59,7 +60,8 @@ impl Reader {
         })
     }
 
-    /// An index of `documents` in memory.
+    /// Creates an index of `documents` in memory. The outer error is that of the first document
+    /// that cannot be read.
     pub(crate) fn of_documents(
         documents: impl Iterator<Item = crate::error::Result<(i64, DocumentText)>>,
     ) -> crate::error::Result<Usable<Self>> {
@@ -87,13 +89,13 @@ impl Reader {
         Ok(Self { searcher: reader.searcher(), fields: schema().1, stamp })
     }
 
-    /// The stamp of the commit.
+    /// Returns the metadata of the commit.
     pub(crate) fn stamp(&self) -> &Stamp {
         &self.stamp
     }
 
-    /// The best `count` sections of those that `filter` wants, best first, and how rare each of the terms
-    /// of the query is.
+    /// Returns the best `count` sections that `filter` admits, best first, and the inverse document
+    /// frequency of each term of the query.
     pub(crate) fn ranked(
         &self,
         query: &WordQuery,
@@ -104,7 +106,8 @@ impl Reader {
         guarded(|| ranking::ranked(&self.searcher, self.fields, clause, filter, count))
     }
 
-    /// The documents whose trigrams `query` asks for, those maybe among them that were removed.
+    /// Returns the documents whose trigrams match `query`, and possibly others. Removed documents
+    /// may be among them.
     pub(crate) fn candidates(&self, query: &TrigramQuery) -> Usable<Vec<i64>> {
         guarded(|| {
             let mut documents = Vec::new();
@@ -122,12 +125,13 @@ impl Reader {
     }
 }
 
-/// The ids of all documents of an index.
+/// Returns the ids of all documents in an index.
 pub(super) fn documents(index: &Index) -> Usable<HashSet<i64>> {
     Ok(places(index)?.1.into_iter().map(|place| place.document).collect())
 }
 
-/// The places of all sections of an index, in no order, and what they were read with.
+/// Returns the places of all sections in an index, in no particular order, and the searcher that
+/// read them.
 pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<Place>)> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let searcher = reader.searcher();
@@ -135,7 +139,7 @@ pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<Place>)> {
     Ok((searcher, places))
 }
 
-/// Collects the places of what matches, in no order.
+/// Collects the places of all matches.
 struct Places;
 
 struct SegmentPlaces {
