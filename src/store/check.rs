@@ -113,7 +113,8 @@ impl Check {
         let mut warnings = Vec::new();
         let can_parse = snapshot.has_current_parser();
         if !can_parse {
-            let message = "the documents were parsed by an older version; run `mdsel ingest` to parse them again";
+            let message =
+                "an older version parsed the documents; run `mdsel ingest` to parse them again";
             warnings.push(Warning::new("PARSED_BEFORE", message));
         }
         let mut keys = or_fault(snapshot.key_tallies(), &mut faults)?;

@@ -158,7 +158,7 @@ impl Snapshot {
                 let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
                 let migrated = RowWriter::open(&path, wait).and_then(RowWriter::close);
                 migrated.map_err(|error| {
-                    error.with_hint("the store has an older version; make it writable, so that it can be upgraded")
+                    error.with_hint("make the store writable, so that it can be upgraded")
                 })?;
                 Self::open_current(&path, lock)?
                     .ok_or_else(|| corrupt(&path, "it could not be upgraded"))
