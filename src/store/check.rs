@@ -19,7 +19,7 @@ use super::db::{self, StoredRows};
 use super::fault::{Fault, FaultKind, Tally};
 use super::fulltext::check::{self as index, Inspection, PlaceTallies, expected, inspect};
 use super::fulltext::{Unusable, Usable, folder};
-use super::salvage::has_leftovers;
+use super::recovery::has_leftovers;
 use super::writer::packed;
 use super::{Packer, Snapshot};
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -137,7 +137,7 @@ impl Check {
                 let in_graph =
                     [links.remove(&id), names.remove(&id)].map(Option::unwrap_or_default);
                 let Some(tallies) = tallies else {
-                    index.forget(id);
+                    index.skip(id);
                     faults.extend(fault);
                     return Ok(());
                 };
@@ -157,7 +157,7 @@ impl Check {
         if keys.iter().any(|keys| !keys.is_empty()) {
             faults.push(Fault::new(FaultKind::Orphan, "a key of the link graph has no document"));
         }
-        faults.extend(index.rest());
+        faults.extend(index.unmatched());
         faults.sort();
         faults.dedup();
         Ok(Checked { faults, warnings })
@@ -191,9 +191,9 @@ impl<'a> Comparison<'a> {
     ) -> Result<Self> {
         let highest = or_fault(snapshot.ids(), faults)?.last().copied().unwrap_or(0);
         let (kind, message) = match inspection {
-            Ok(Inspection { stamp, places }) => {
-                let is_foreign = stamp.store != snapshot.identity();
-                match stamp.generation.cmp(&snapshot.generation()) {
+            Ok(Inspection { metadata, places }) => {
+                let is_foreign = metadata.store != snapshot.identity();
+                match metadata.generation.cmp(&snapshot.generation()) {
                     _ if is_foreign => (FaultKind::IndexForeign, Unusable::Foreign.to_string()),
                     std::cmp::Ordering::Greater => {
                         (FaultKind::IndexForeign, Unusable::Foreign.to_string())
@@ -203,7 +203,7 @@ impl<'a> Comparison<'a> {
                             "the full-text index was built from an older state of the store";
                         (FaultKind::IndexBehind, message.to_owned())
                     }
-                    std::cmp::Ordering::Equal if stamp.through != highest => {
+                    std::cmp::Ordering::Equal if metadata.last_indexed_id != highest => {
                         let message = "its metadata names another last document";
                         (FaultKind::IndexDamaged, message.to_owned())
                     }
@@ -227,10 +227,10 @@ impl<'a> Comparison<'a> {
 
     /// Compares the sections that the index contains for a document with the expected ones.
     fn compare(&mut self, id: i64, path: &str, expected: Tally) -> Option<Fault> {
-        let held = self.places?.get(&id).copied();
-        self.seen += usize::from(held.is_some());
-        let message = match held {
-            Some(held) if held == expected => return None,
+        let found = self.places?.get(&id).copied();
+        self.seen += usize::from(found.is_some());
+        let message = match found {
+            Some(found) if found == expected => return None,
             Some(_) => "its sections in the full-text index differ",
             None => "it is missing from the full-text index",
         };
@@ -238,15 +238,15 @@ impl<'a> Comparison<'a> {
     }
 
     /// Skips a document whose rows cannot be decoded.
-    fn forget(&mut self, id: i64) {
-        let is_held = self.places.is_some_and(|places| places.contains_key(&id));
-        self.seen += usize::from(is_held);
+    fn skip(&mut self, id: i64) {
+        let is_indexed = self.places.is_some_and(|places| places.contains_key(&id));
+        self.seen += usize::from(is_indexed);
     }
 
     /// Reports sections in the index whose document does not exist.
-    fn rest(&self) -> Option<Fault> {
-        let held = self.places?.len();
-        (held > self.seen).then(|| {
+    fn unmatched(&self) -> Option<Fault> {
+        let found = self.places?.len();
+        (found > self.seen).then(|| {
             let message = "the full-text index contains sections of documents that do not exist";
             Fault::new(FaultKind::IndexDiffers, message)
         })

@@ -1,9 +1,9 @@
 //! Searching SQLite and the full-text index together.
 //!
 //! The index is opened before the snapshot, so the index is never newer than the snapshot. A
-//! document that is missing from the index has an id above [`FullText::through`] and is searched in
-//! SQLite. A document in the index that no longer exists is unknown to the snapshot and is dropped.
-//! Invariant: an outdated index costs time but never changes the result.
+//! document that is missing from the index has an id above [`FullText::last_indexed_id`] and is
+//! searched in SQLite. A document in the index that no longer exists is unknown to the snapshot and
+//! is dropped. Invariant: an outdated index costs time but never changes the result.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::fulltext::{
     self, Ranked, Reader, SectionFilter, TextExtractor, TrigramQuery, Unusable, Usable, WordQuery,
     folder,
 };
-use super::writer::{mend_index, text_of};
+use super::writer::{text_of, update_index};
 use crate::error::{Error, Result, Warning};
 use crate::limits;
 use crate::parallel::shares;
@@ -47,7 +47,7 @@ pub struct Ranking {
 /// The state of an index compared with the store.
 enum Comparison {
     Current,
-    Behind,
+    OutOfDate,
     Unusable(Unusable),
 }
 
@@ -55,16 +55,17 @@ fn compare(reader: &Usable<Reader>, snapshot: &Snapshot) -> Comparison {
     match reader {
         Err(reason) => Comparison::Unusable(reason.clone()),
         Ok(reader) => {
-            let stamp = reader.stamp();
-            if stamp.store != snapshot.identity() || stamp.generation > snapshot.generation() {
+            let metadata = reader.metadata();
+            if metadata.store != snapshot.identity() || metadata.generation > snapshot.generation()
+            {
                 Comparison::Unusable(Unusable::Foreign)
-            } else if stamp.generation == snapshot.generation() {
+            } else if metadata.generation == snapshot.generation() {
                 match snapshot.highest_id() {
-                    Ok(highest) if highest == stamp.through => Comparison::Current,
-                    _ => Comparison::Unusable(Unusable::Damaged("its stamp".to_owned())),
+                    Ok(highest) if highest == metadata.last_indexed_id => Comparison::Current,
+                    _ => Comparison::Unusable(Unusable::Damaged("its metadata".to_owned())),
                 }
             } else {
-                Comparison::Behind
+                Comparison::OutOfDate
             }
         }
     }
@@ -78,20 +79,20 @@ impl FullText {
         let reader = Reader::open(&folder);
         let snapshot = Snapshot::open(path)?;
         let path = snapshot.path().to_owned();
-        let distrust = match compare(&reader, &snapshot) {
+        let rebuild_reason = match compare(&reader, &snapshot) {
             Comparison::Current => {
                 let warnings = Vec::new();
                 return Ok((snapshot, Self { reader: reader.ok(), path, warnings }));
             }
-            Comparison::Behind => None,
+            Comparison::OutOfDate => None,
             Comparison::Unusable(reason) => Some(reason),
         };
         drop((reader, snapshot));
-        let mut warnings = mend_index(&path, distrust)?.unwrap_or_default();
+        let mut warnings = update_index(&path, rebuild_reason)?.unwrap_or_default();
         let reader = Reader::open(&folder);
         let snapshot = Snapshot::open(&path)?;
         let reader = match compare(&reader, &snapshot) {
-            Comparison::Current | Comparison::Behind => reader.ok(),
+            Comparison::Current | Comparison::OutOfDate => reader.ok(),
             Comparison::Unusable(reason) => {
                 let message = format!("{reason}; the stored documents were searched instead");
                 warnings.push(Warning::new("INDEX_UNUSABLE", message));
@@ -107,8 +108,8 @@ impl FullText {
     }
 
     /// Returns the highest document id that the index covers.
-    fn through(&self) -> i64 {
-        self.reader.as_ref().map_or(0, |reader| reader.stamp().through)
+    fn last_indexed_id(&self) -> i64 {
+        self.reader.as_ref().map_or(0, |reader| reader.metadata().last_indexed_id)
     }
 
     /// Returns the documents that may match `query`.
@@ -119,10 +120,10 @@ impl FullText {
                 // A damaged index may list a document twice.
                 indexed.sort_unstable();
                 indexed.dedup();
-                Candidates { indexed, through: self.through() }
+                Candidates { indexed, through: self.last_indexed_id() }
             }
             Some(Err(reason)) => {
-                self.give_up(reason);
+                self.disable_index(reason);
                 Candidates { indexed: Vec::new(), through: 0 }
             }
             None => Candidates { indexed: Vec::new(), through: 0 },
@@ -141,15 +142,15 @@ impl FullText {
         let mut ranking = match self.reader.as_ref().map(|r| r.ranked(query, filter, count)) {
             Some(Ok((sections, weights))) => Ranking { sections, weights },
             Some(Err(reason)) => {
-                self.give_up(reason);
+                self.disable_index(reason);
                 Ranking::default()
             }
             None => Ranking::default(),
         };
         let sections = &mut ranking.sections;
-        let beyond = snapshot.documents_above(self.through())?;
+        let unindexed = snapshot.documents_above(self.last_indexed_id())?;
         let most = limits::INDEX_QUEUE_BYTES as u64;
-        for batch in shares(&beyond, usize::MAX, most, |document| document.state.size) {
+        for batch in shares(&unindexed, usize::MAX, most, |document| document.state.size) {
             let mut extractor = TextExtractor::new();
             let texts = batch.iter().map(|document| {
                 text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
@@ -172,11 +173,11 @@ impl FullText {
     }
 
     /// Stops using the index and rebuilds it for the next search if no other writer has the lock.
-    fn give_up(&mut self, reason: Unusable) {
+    fn disable_index(&mut self, reason: Unusable) {
         let message = format!("{reason}; the stored documents were searched instead");
         self.warnings.push(Warning::new("INDEX_UNUSABLE", message));
         self.reader = None;
-        if let Ok(Some(warnings)) = mend_index(&self.path, Some(reason)) {
+        if let Ok(Some(warnings)) = update_index(&self.path, Some(reason)) {
             self.warnings.extend(warnings);
         }
     }
@@ -185,6 +186,6 @@ impl FullText {
 /// Returns the generation that the index of the store at `path` was built from; `None` if the index
 /// is not usable.
 pub fn index_generation(snapshot: &Snapshot) -> Option<u64> {
-    let stamp = fulltext::stamp(&folder(snapshot.path())).ok()?;
-    (stamp.store == snapshot.identity()).then_some(stamp.generation)
+    let metadata = fulltext::index_metadata(&folder(snapshot.path())).ok()?;
+    (metadata.store == snapshot.identity()).then_some(metadata.generation)
 }

@@ -14,7 +14,7 @@ mod db;
 mod fault;
 mod full_text;
 mod fulltext;
-mod salvage;
+mod recovery;
 mod swap;
 mod writer;
 
@@ -27,7 +27,7 @@ pub use fulltext::{
     Place, QueryTerm, Ranked, SectionFilter, StemClass, Trigram, TrigramQuery, WordQuery, trigram,
 };
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
-pub use salvage::{LostDocument, Salvage, Salvaged, clear_way, rebuild_index, sweep};
+pub use recovery::{LostDocument, Salvage, Salvaged, clear_way, rebuild_index, sweep};
 pub use writer::{PackedDocument, Packer, Writer};
 pub(crate) use writer::{packed, packed_version};
 
@@ -39,7 +39,7 @@ use crate::links::Outgoing;
 use crate::markdown::Document;
 
 /// Returns the path of the file next to a store whose name is the name of the store plus `suffix`.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

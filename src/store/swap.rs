@@ -10,7 +10,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::{beside, db, remove};
+use super::{db, remove, with_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 
@@ -35,7 +35,7 @@ pub(super) fn swap(
     };
     permit(new)?;
     let kept = db::free_name(path, ".damaged");
-    let log = beside(path, "-wal");
+    let log = with_suffix(path, "-wal");
     if let Some(copy) = copy {
         db::write_log_back(path, copy)?;
         permit(copy)?;
@@ -43,7 +43,7 @@ pub(super) fn swap(
     }
     if db::has_log(path) {
         // A hard link would not do: SQLite may still write to the log.
-        keep_copy(&log, &beside(&kept, "-wal"), partial)?;
+        keep_copy(&log, &with_suffix(&kept, "-wal"), partial)?;
         failpoint!(LOG_KEPT);
     }
     if std::fs::hard_link(path, &kept).is_err() {
@@ -56,8 +56,8 @@ pub(super) fn swap(
         failpoint!(LOG_SETTLED);
     }
     // The shared-memory file describes the log, so it is removed together with it.
-    remove(&beside(path, "-shm"))?;
-    remove(&beside(path, "-wal"))?;
+    remove(&with_suffix(path, "-shm"))?;
+    remove(&with_suffix(path, "-wal"))?;
     failpoint!(LOG_REMOVED);
     replace(path, new)?;
     Ok(kept)

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::db::{DerivedRows, Migrated, PackedRows, RowPacker, RowWriter};
-use super::fulltext::{self, DocumentText, IndexWriter, Stamp, TextExtractor, Unusable, Usable};
+use super::fulltext::{
+    self, DocumentText, IndexMetadata, IndexWriter, TextExtractor, Unusable, Usable,
+};
 use super::{EditIntent, FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
@@ -138,7 +140,7 @@ pub struct Writer {
     /// Bytes of documents that were added to the index since its last commit.
     index_bytes: usize,
     /// The reason to rebuild the index even if it seems to be up to date.
-    distrust: Option<Unusable>,
+    rebuild_reason: Option<Unusable>,
     warnings: Vec<Warning>,
 }
 
@@ -154,12 +156,12 @@ impl Writer {
             warnings.push(Warning::new("OPTIONS_LOST", message));
         }
         let index = IndexState::Closed;
-        Ok(Self { rows, index, path, index_bytes: 0, distrust: None, warnings })
+        Ok(Self { rows, index, path, index_bytes: 0, rebuild_reason: None, warnings })
     }
 
     /// Makes [`Self::close`] rebuild the index even if it seems to be up to date.
-    pub(in crate::store) fn distrust_index(&mut self) {
-        self.distrust = Some(Unusable::Damaged("reported by a check".to_owned()));
+    pub(in crate::store) fn require_rebuild(&mut self) {
+        self.rebuild_reason = Some(Unusable::Damaged("reported by a check".to_owned()));
     }
 
     /// Returns the folder that document paths are relative to; `None` before the first ingest.
@@ -267,8 +269,11 @@ impl Writer {
             return Ok(());
         }
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
-        let stamp = Stamp::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
-        self.with_index(|index| if *index.stamp() == stamp { Ok(()) } else { index.commit(stamp) });
+        let metadata =
+            IndexMetadata::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
+        self.with_index(|index| {
+            if *index.metadata() == metadata { Ok(()) } else { index.commit(metadata) }
+        });
         Ok(())
     }
 
@@ -279,10 +284,13 @@ impl Writer {
         self.rows.roll_back()?;
         if let Some(identity) = self.rows.identity()? {
             let is_current = matches!(self.index, IndexState::Closed)
-                && self.distrust.is_none()
-                && fulltext::stamp(&fulltext::folder(&self.path)).is_ok_and(|stamp| {
-                    stamp.store == identity
-                        && self.rows.generation().is_ok_and(|current| stamp.generation == current)
+                && self.rebuild_reason.is_none()
+                && fulltext::index_metadata(&fulltext::folder(&self.path)).is_ok_and(|metadata| {
+                    metadata.store == identity
+                        && self
+                            .rows
+                            .generation()
+                            .is_ok_and(|current| metadata.generation == current)
                 });
             if is_current {
                 // A writer may have died after its last commit. This writer does not open the
@@ -312,10 +320,10 @@ impl Writer {
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
         let snapshot = Snapshot::open(&self.path)?;
         let folder = fulltext::folder(&self.path);
-        let opened = match self.distrust.take() {
+        let opened = match self.rebuild_reason.take() {
             Some(reason) => Err(reason),
             None => IndexWriter::open(&folder, &identity).and_then(|index| {
-                let is_ahead = index.stamp().generation > snapshot.generation();
+                let is_ahead = index.metadata().generation > snapshot.generation();
                 if is_ahead { Err(Unusable::Foreign) } else { Ok(index) }
             }),
         };
@@ -369,7 +377,7 @@ fn migrated(migrated: &Migrated) -> Warning {
 /// the missing ones in the order of their ids. Commits after every [`limits::BATCH_BYTES`] of
 /// documents.
 fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexWriter>> {
-    if index.stamp().generation == snapshot.generation() {
+    if index.metadata().generation == snapshot.generation() {
         return Ok(Ok(index));
     }
     let known = match index.documents() {
@@ -383,7 +391,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
     }
     failpoint!(CATCH_UP_BEGUN);
     let mut extractor = TextExtractor::new();
-    let generation_before = index.stamp().generation;
+    let generation_before = index.metadata().generation;
     let mut bytes = 0;
     for document in stored.iter().filter(|document| !known.contains(&document.id)) {
         let text = text_of(snapshot, document, &mut extractor)?;
@@ -391,8 +399,8 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         let mut result = index.put(document.id, text);
         if result.is_ok() && bytes >= limits::BATCH_BYTES as u64 {
             bytes = 0;
-            let stamp = Stamp::new(snapshot.identity(), document.id, generation_before);
-            result = index.commit(stamp);
+            let metadata = IndexMetadata::new(snapshot.identity(), document.id, generation_before);
+            result = index.commit(metadata);
             failpoint!(CATCH_UP_COMMITTED);
         }
         if let Err(error) = result {
@@ -400,8 +408,8 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         }
     }
     let highest = stored.last().map_or(0, |document| document.id);
-    let stamp = Stamp::new(snapshot.identity(), highest, snapshot.generation());
-    Ok(index.commit(stamp).map(|()| index))
+    let metadata = IndexMetadata::new(snapshot.identity(), highest, snapshot.generation());
+    Ok(index.commit(metadata).map(|()| index))
 }
 
 /// Returns the text of a stored document that goes into the index.
@@ -420,13 +428,16 @@ pub(super) fn text_of(
     Ok(extractor.extract(&document.path, bytes, &outline, snapshot.tags(document)?, title))
 }
 
-/// Brings the index of the store at `path` up to date, and rebuilds it if `distrust` is a reason
-/// to. Returns the warnings, or `None` if another writer holds the lock or the store cannot be
-/// written.
-pub(super) fn mend_index(path: &Path, distrust: Option<Unusable>) -> Result<Option<Vec<Warning>>> {
+/// Brings the index of the store at `path` up to date, and rebuilds it if `rebuild_reason` is a
+/// reason to. Returns the warnings, or `None` if another writer holds the lock or the store cannot
+/// be written.
+pub(super) fn update_index(
+    path: &Path,
+    rebuild_reason: Option<Unusable>,
+) -> Result<Option<Vec<Warning>>> {
     match Writer::open(path, Duration::ZERO) {
         Ok(mut writer) => {
-            writer.distrust = distrust;
+            writer.rebuild_reason = rebuild_reason;
             writer.close().map(Some)
         }
         Err(error) => match error.kind() {

@@ -37,13 +37,13 @@ impl Snapshot {
     fn pragma_faults(&self, pragma: &str, argument: &str, faults: &mut Vec<Fault>) -> Result<()> {
         let statement = format!("PRAGMA {pragma}({argument})");
         let connection = self.long_statement();
-        let told = connection.prepare(&statement).and_then(|mut statement| {
+        let reported = connection.prepare(&statement).and_then(|mut statement| {
             statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
         });
         drop(connection);
-        match self.wrap(told) {
-            Ok(told) => {
-                let lines = told.iter().flat_map(|text| text.lines());
+        match self.wrap(reported) {
+            Ok(reported) => {
+                let lines = reported.iter().flat_map(|text| text.lines());
                 let lines = lines.filter(|line| *line != "ok" && !line.starts_with("*** in"));
                 faults.extend(lines.map(|line| Fault::new(FaultKind::Database, line)));
             }
@@ -70,12 +70,12 @@ impl Snapshot {
         }
         // Versions of mdsel without checksums do not write this row.
         if keys.iter().any(|key| key == "seal") {
-            let seal: Vec<u8> = self.wrap(connection.query_row(
+            let checksum: Vec<u8> = self.wrap(connection.query_row(
                 "SELECT value FROM meta WHERE key = 'seal'",
                 [],
                 |row| row.get(0),
             ))?;
-            if self.wrap(meta::stored_checksum(&connection))? != *seal {
+            if self.wrap(meta::stored_checksum(&connection))? != *checksum {
                 fault("its root or its options differ from what was written");
             }
         } else if self.has_current_parser() {

@@ -68,7 +68,7 @@ impl Snapshot {
     /// ends with `/` and `name`.
     pub fn documents_with_stem(&self, name: &str) -> Result<Vec<(i64, String)>> {
         let key = name_key(name);
-        let behind = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
+        let end = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
         self.wrap(
             self.statement()
                 .prepare_cached(
@@ -76,7 +76,7 @@ impl Snapshot {
                 )
                 .and_then(|mut statement| {
                     statement
-                        .query_map([&key, &behind], |row| Ok((row.get(0)?, row.get(1)?)))?
+                        .query_map([&key, &end], |row| Ok((row.get(0)?, row.get(1)?)))?
                         .collect()
                 }),
         )

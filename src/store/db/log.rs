@@ -7,12 +7,12 @@ use std::path::Path;
 
 use rusqlite::OpenFlags;
 
-use super::{beside, connect, corrupt, header, store_error};
+use super::{connect, corrupt, header, store_error, with_suffix};
 use crate::error::{Error, Result};
 
 /// Returns whether the store at `path` has a log that is not empty.
 pub(in crate::store) fn has_log(path: &Path) -> bool {
-    let log = beside(path, "-wal").metadata();
+    let log = with_suffix(path, "-wal").metadata();
     log.is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }
 
@@ -37,7 +37,7 @@ pub(in crate::store) fn write_log_back(path: &Path, copy: &Path) -> Result<()> {
 
 fn copy_with_log(path: &Path, copy: &Path) -> Result<()> {
     for suffix in ["", "-wal"] {
-        match std::fs::copy(beside(path, suffix), beside(copy, suffix)) {
+        match std::fs::copy(with_suffix(path, suffix), with_suffix(copy, suffix)) {
             Err(error) if suffix.is_empty() || error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Error::io(copy, error));
             }
@@ -45,10 +45,10 @@ fn copy_with_log(path: &Path, copy: &Path) -> Result<()> {
         }
     }
     // SQLite refuses to open a file with a damaged header.
-    let mend = |mut file: std::fs::File| {
+    let repair = |mut file: std::fs::File| {
         let mut start = [0; header::LENGTH];
         file.read_exact(&mut start)?;
-        header::mend(&mut start);
+        header::repair(&mut start);
         file.rewind()?;
         file.write_all(&start)
     };
@@ -56,6 +56,6 @@ fn copy_with_log(path: &Path, copy: &Path) -> Result<()> {
         .read(true)
         .write(true)
         .open(copy)
-        .and_then(mend)
+        .and_then(repair)
         .map_err(|error| Error::io(copy, error))
 }

@@ -15,18 +15,19 @@ pub(super) fn encode(markup: &Markup) -> Vec<u8> {
 pub(super) fn decode(packed: &[u8], bytes: usize) -> Option<Markup> {
     let markup: Markup = postcard::from_bytes(packed).ok()?;
     let file = ByteSpan::new(0, bytes);
-    let lies_in = |span: ByteSpan, outer: ByteSpan| span.start <= span.end && outer.contains(span);
+    let is_within =
+        |span: ByteSpan, outer: ByteSpan| span.start <= span.end && outer.contains(span);
     let is_placed = |(index, section): (usize, &Section)| {
         let outer = match section.parent {
             None => Some(file),
             Some(parent) if parent < index => markup.sections.get(parent).map(|s| s.content),
             Some(_) => None,
         };
-        outer.is_some_and(|outer| lies_in(section.span, outer))
-            && lies_in(section.content, section.span)
+        outer.is_some_and(|outer| is_within(section.span, outer))
+            && is_within(section.content, section.span)
     };
     let are_placed = markup.sections.iter().enumerate().all(is_placed)
-        && markup.strays.iter().all(|&stray| lies_in(stray, file));
+        && markup.strays.iter().all(|&stray| is_within(stray, file));
     are_placed.then_some(markup)
 }
 

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use rusqlite::limits::Limit;
 
 use super::schema::{Age, Migration, check};
-use super::{beside, sql, store_error};
+use super::{sql, store_error, with_suffix};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 
@@ -60,9 +60,9 @@ pub(super) fn migrate(
 /// name is that of the store plus `suffix`. A partial copy of an interrupted migration is removed
 /// first.
 fn copy_beside(path: &Path, connection: &Connection, suffix: &str) -> Result<Option<PathBuf>> {
-    let copy = beside(path, suffix);
+    let copy = with_suffix(path, suffix);
     for suffix in ["", "-journal"] {
-        drop(std::fs::remove_file(beside(&copy, suffix)));
+        drop(std::fs::remove_file(with_suffix(&copy, suffix)));
     }
     let size = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
     if !has_room(path, size.saturating_mul(3)) {
@@ -90,11 +90,11 @@ fn named(path: &Path, name: &Path) -> Result<PathBuf> {
 /// Returns a name next to the store that no file has, and whose log does not exist either: the name
 /// of the store plus `suffix`, and a number after that if necessary.
 pub(in crate::store) fn free_name(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = beside(path, suffix);
+    let mut name = with_suffix(path, suffix);
     let mut number = 0_u64;
-    while name.symlink_metadata().is_ok() || beside(&name, "-wal").symlink_metadata().is_ok() {
+    while name.symlink_metadata().is_ok() || with_suffix(&name, "-wal").symlink_metadata().is_ok() {
         number += 1;
-        name = beside(path, &format!("{suffix}-{number}"));
+        name = with_suffix(path, &format!("{suffix}-{number}"));
     }
     name
 }

@@ -17,7 +17,7 @@ mod meta;
 mod migrate;
 mod outline_codec;
 mod pages;
-mod salvage;
+mod recovery;
 mod schema;
 mod snapshot;
 mod stored_rows;
@@ -30,7 +30,7 @@ pub(super) use derived::DerivedRows;
 use header::{Header, peek};
 pub(super) use log::{has_log, write_log_back};
 pub(super) use migrate::{Migrated, free_name};
-pub(super) use salvage::{DamagedStore, Found};
+pub(super) use recovery::{DamagedStore, Found};
 use snapshot::RowDamaged;
 pub use snapshot::{NameMatch, Snapshot, Totals};
 pub(super) use stored_rows::StoredRows;
@@ -47,7 +47,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
-use crate::store::{beside, without_extension};
+use crate::store::{with_suffix, without_extension};
 
 /// The version of the parser and the packers. It is incremented whenever the same bytes give
 /// different rows, so that the next ingest parses all documents again.
@@ -63,7 +63,7 @@ fn file_name(path: &Path) -> std::path::Display<'_> {
 
 /// Returns the path of the file that a writer of the store at `path` locks.
 fn lock_path(path: &Path) -> PathBuf {
-    beside(path, "-lock")
+    with_suffix(path, "-lock")
 }
 
 /// Returns whether the disk is full. SQLite needs at least 32 KiB for the shared memory of its log.

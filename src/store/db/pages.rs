@@ -106,7 +106,8 @@ impl Pages {
     /// Returns the unused pages; none if the freelist is inconsistent.
     pub(super) fn free(&self) -> HashSet<u32> {
         let first = self.page(1).unwrap_or_default();
-        let (mut trunk, told) = (number(&first, 32).unwrap_or(0), number(&first, 36).unwrap_or(0));
+        let (mut trunk, stated) =
+            (number(&first, 32).unwrap_or(0), number(&first, 36).unwrap_or(0));
         let mut free = HashSet::new();
         while trunk != 0 {
             let Some(page) = self.page(trunk).filter(|_| free.insert(trunk)) else { break };
@@ -116,7 +117,7 @@ impl Pages {
             free.extend(leaves);
             trunk = number(&page, 0).unwrap_or(0);
         }
-        if free.len() != told as usize || !free.iter().all(|page| self.numbers().contains(page)) {
+        if free.len() != stated as usize || !free.iter().all(|page| self.numbers().contains(page)) {
             free.clear();
         }
         free
@@ -195,7 +196,7 @@ impl Pages {
             offset += size;
             ids.push(id.cast_signed());
         }
-        let (types, header, told) = record_header(page, offset)?;
+        let (types, header, stated) = record_header(page, offset)?;
         let is_index = cells.tree == Tree::Index;
         let local = self.local(usize::try_from(length).ok()?, is_index);
         let overflow = if local as u64 == length { 0 } else { 4 };
@@ -203,7 +204,7 @@ impl Pages {
             page: number,
             offset: u16::try_from(offset).ok()?,
             header: u16::try_from(header).ok()?,
-            length: u32::try_from(length).ok().filter(|_| told == length)?,
+            length: u32::try_from(length).ok().filter(|_| stated == length)?,
             is_index,
         };
         // A cell takes at least as many bytes as a free block.

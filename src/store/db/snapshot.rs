@@ -17,9 +17,9 @@ use super::checksums::{self, Checksums, Part};
 use super::schema::Age;
 use super::writer::RowWriter;
 use super::{
-    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, file_name, fold,
-    has_log, has_no_room, lock_path, meta, name_key, not_found, outline_codec, peek, schema, sql,
-    store_error, title_keys, without_extension,
+    Header, PARSER_VERSION, clip, connect, content, corrupt, count, file_name, fold, has_log,
+    has_no_room, lock_path, meta, name_key, not_found, outline_codec, peek, schema, sql,
+    store_error, title_keys, with_suffix, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -493,14 +493,14 @@ impl Snapshot {
 
     /// Returns the paths whose name key begins with `key`, in path order. `key` must end with `/`.
     fn paths_below(&self, key: &str) -> Result<Vec<String>> {
-        let behind = format!("{}0", key.strip_suffix('/').unwrap_or(key));
+        let end = format!("{}0", key.strip_suffix('/').unwrap_or(key));
         self.wrap(
             self.statement()
                 .prepare_cached(
                     "SELECT path FROM document WHERE name_key >= ?1 AND name_key < ?2 ORDER BY path",
                 )
                 .and_then(|mut statement| {
-                    statement.query_map([key, &behind], |row| row.get(0))?.collect()
+                    statement.query_map([key, &end], |row| row.get(0))?.collect()
                 }),
         )
     }
@@ -510,7 +510,7 @@ impl Snapshot {
     pub fn similar_paths(&self, name: &str) -> Result<Vec<String>> {
         let key = name_key(without_extension(name));
         let first: String = key.chars().take(1).collect();
-        let behind = format!("{first}\u{10FFFF}");
+        let end = format!("{first}\u{10FFFF}");
         self.wrap(
             self.statement()
                 .prepare_cached(
@@ -520,7 +520,7 @@ impl Snapshot {
                 .and_then(|mut statement| {
                     statement
                         .query_map(
-                            params![first, behind, sql(limits::MAX_NAMESPACES_COMPARED)],
+                            params![first, end, sql(limits::MAX_NAMESPACES_COMPARED)],
                             |row| row.get(0),
                         )?
                         .collect()
@@ -751,7 +751,7 @@ fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, 
         _ if is_unwritable => None,
         _ => return Err(store_error(path, error)),
     };
-    let log = beside(path, "-wal");
+    let log = with_suffix(path, "-wal");
     if has_log(path) {
         if lock.is_some() {
             return Err(store_error(path, error));

@@ -177,8 +177,8 @@ impl StoredRows {
         let keys = title_keys::of(&outline);
         is_kept(rows.title_keys.as_deref().unwrap_or_default() == keys, "titles")?;
         is_kept(rows.name_key == name_key(without_extension(&rows.path)), "names")?;
-        is_kept(rows.is_lossy == std::str::from_utf8(bytes).is_err(), "marks")?;
-        is_kept(rows.has_markup == rows.markup.is_some(), "marks")?;
+        is_kept(rows.is_lossy == std::str::from_utf8(bytes).is_err(), "flags")?;
+        is_kept(rows.has_markup == rows.markup.is_some(), "flags")?;
         let markup = match &rows.markup {
             None => crate::ldmd::Markup::default(),
             Some(packed) => markup_codec::decode(packed, bytes.len())

@@ -16,8 +16,8 @@ use super::derived::DerivedRows;
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, unchecked_document};
 use super::{
-    Header, PARSER_VERSION, beside, connect, content, corrupt, file_name, lock_path, meta, peek,
-    schema, sql, store_error,
+    Header, PARSER_VERSION, connect, content, corrupt, file_name, lock_path, meta, peek, schema,
+    sql, store_error, with_suffix,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
@@ -192,9 +192,9 @@ impl RowWriter {
     /// Creates an empty store next to `path` and renames it, so that no other process sees an
     /// incomplete store.
     fn create(path: &Path) -> Result<()> {
-        let new = beside(path, "-new");
+        let new = with_suffix(path, "-new");
         for suffix in ["", "-wal", "-shm", "-journal"] {
-            remove(&beside(&new, suffix))?;
+            remove(&with_suffix(&new, suffix))?;
         }
         let wrap = |error| store_error(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
@@ -226,7 +226,7 @@ impl RowWriter {
 
     /// Sets the generation to a later one than `generation`, so that no reader takes this store for
     /// an older state.
-    pub(in crate::store) fn go_on_from(&mut self, generation: i64) -> Result<()> {
+    pub(in crate::store) fn set_generation_after(&mut self, generation: i64) -> Result<()> {
         self.begin()?;
         let current = i64::try_from(self.generation()?).unwrap_or(0);
         self.set_meta("generation", current.max(generation.saturating_add(1)))?;

@@ -13,7 +13,7 @@ use tantivy::{Index, SegmentMeta};
 use super::reader::places;
 use super::schema::{open, schema};
 use super::trigram_component::{self, EXTENSION};
-use super::{Place, Stamp, Unusable, Usable, guarded, stamp_of};
+use super::{IndexMetadata, Place, Unusable, Usable, guarded, metadata_of};
 use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::store::fault::Tally;
@@ -25,7 +25,7 @@ pub(in crate::store) type PlaceTallies = HashMap<i64, Tally>;
 #[derive(Debug)]
 pub(in crate::store) struct Inspection {
     /// The metadata of its last commit.
-    pub(in crate::store) stamp: Stamp,
+    pub(in crate::store) metadata: IndexMetadata,
     /// The sections in the index.
     pub(in crate::store) places: PlaceTallies,
 }
@@ -34,7 +34,7 @@ pub(in crate::store) struct Inspection {
 pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
     guarded(|| {
         let index = open(folder)?;
-        let stamp = stamp_of(&index)?;
+        let metadata = metadata_of(&index)?;
         if index.schema() != schema().0 {
             return Err(Unusable::Foreign);
         }
@@ -65,7 +65,7 @@ pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
         for place in places_of(&index)? {
             tallies.entry(place.document).or_default().add(place.to_number());
         }
-        Ok(Inspection { stamp, places: tallies })
+        Ok(Inspection { metadata, places: tallies })
     })
 }
 

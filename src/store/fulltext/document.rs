@@ -10,8 +10,8 @@ use std::sync::Arc;
 use tantivy::schema::Field;
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
 
+use super::byte_budget::Permit;
 use super::fingerprint::Fingerprint;
-use super::flight::Permit;
 use super::schema::{FRONT_MATTER, Fields, Place};
 use super::trigrams::TrigramCollector;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};

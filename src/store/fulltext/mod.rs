@@ -1,23 +1,24 @@
 //! The full-text part of the store: a tantivy index in a folder next to the SQLite file.
 //!
 //! The index is derived. It can always be rebuilt from SQLite, and its results are used only for
-//! documents that SQLite contains. Its last commit contains a [`Stamp`] with the identity of the
-//! store and the state that the index matches. Ids of documents only increase and are never reused.
-//! An outdated index can therefore contain documents that no longer exist, which a reader drops,
-//! and lack documents with ids above [`Stamp::through`], which a reader searches in SQLite.
+//! documents that SQLite contains. Its last commit contains [`IndexMetadata`] with the identity of
+//! the store and the state that the index matches. Ids of documents only increase and are never
+//! reused. An outdated index can therefore contain documents that no longer exist, which a reader
+//! drops, and lack documents with ids above [`IndexMetadata::last_indexed_id`], which a reader
+//! searches in SQLite.
 //!
-//! Invariants: every document in SQLite with an id up to `through` is in the index. Opening an
-//! index never creates one.
+//! Invariants: every document in SQLite with an id up to `last_indexed_id` is in the index. Opening
+//! an index never creates one.
 //!
 //! tantivy can panic on damaged files. Every call of it here catches panics and returns
 //! [`Unusable`].
 
 mod best;
+mod byte_budget;
 pub(in crate::store) mod check;
 mod directory;
 mod document;
 mod fingerprint;
-mod flight;
 mod leaf;
 mod marks;
 mod postings;
@@ -35,7 +36,7 @@ mod writer;
 pub(crate) use document::{DocumentText, TextExtractor, same_length_text};
 pub use query::WordQuery;
 pub use ranking::{Ranked, SectionFilter};
-pub(crate) use reader::{Reader, stamp};
+pub(crate) use reader::{Reader, index_metadata};
 pub use schema::Place;
 pub use stems::StemClass;
 pub use term::QueryTerm;
@@ -51,22 +52,23 @@ use serde::{Deserialize, Serialize};
 
 /// The metadata of an index: the store that it belongs to and the state that it matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stamp {
+pub(crate) struct IndexMetadata {
     /// The identity of the store.
     pub(crate) store: String,
     /// The schema that the index was created with: [`schema::fingerprint`].
     pub(crate) schema: String,
     /// All documents of the store with ids up to this one are in the index.
-    pub(crate) through: i64,
-    /// The generation of the store that the index matches, if `through` is the highest id of the
-    /// store.
+    #[serde(rename = "through")]
+    pub(crate) last_indexed_id: i64,
+    /// The generation of the store that the index matches, if `last_indexed_id` is the highest id
+    /// of the store.
     pub(crate) generation: u64,
 }
 
-impl Stamp {
+impl IndexMetadata {
     /// Creates the metadata of an index of `store`.
-    pub(crate) fn new(store: &str, through: i64, generation: u64) -> Self {
-        Self { store: store.to_owned(), schema: schema::fingerprint(), through, generation }
+    pub(crate) fn new(store: &str, last_indexed_id: i64, generation: u64) -> Self {
+        Self { store: store.to_owned(), schema: schema::fingerprint(), last_indexed_id, generation }
     }
 }
 
@@ -98,8 +100,8 @@ impl std::fmt::Display for Unusable {
 
 #[cfg(feature = "failpoints")]
 impl From<crate::failpoint::Injected> for Unusable {
-    fn from(fault: crate::failpoint::Injected) -> Self {
-        Self::Damaged(fault.to_string())
+    fn from(error: crate::failpoint::Injected) -> Self {
+        Self::Damaged(error.to_string())
     }
 }
 
@@ -144,14 +146,14 @@ fn guarded<T>(act: impl FnOnce() -> Usable<T>) -> Usable<T> {
 
 /// Returns the folder of the index of the store at `path`.
 pub(crate) fn folder(path: &Path) -> PathBuf {
-    super::beside(path, "-fts")
+    super::with_suffix(path, "-fts")
 }
 
 /// Returns the metadata of an open index. Fails if its schema is not that of this version.
-fn stamp_of(index: &tantivy::Index) -> Usable<Stamp> {
+fn metadata_of(index: &tantivy::Index) -> Usable<IndexMetadata> {
     let payload = index.load_metas()?.payload;
     payload
-        .and_then(|payload| serde_json::from_str::<Stamp>(&payload).ok())
-        .filter(|stamp| stamp.schema == schema::fingerprint())
+        .and_then(|payload| serde_json::from_str::<IndexMetadata>(&payload).ok())
+        .filter(|metadata| metadata.schema == schema::fingerprint())
         .ok_or(Unusable::Foreign)
 }

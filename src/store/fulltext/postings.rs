@@ -1,18 +1,21 @@
 //! The file format of the trigram index of a segment.
 //!
-//! For each trigram the file contains the ordinals of the documents that have it. An ordinal counts the
-//! roots of a segment. A list of ordinals is stored as gaps or as a bitmap, whichever is shorter:
+//! For each trigram the file contains the ordinals of the documents that have it. An ordinal counts
+//! the roots of a segment. A list of ordinals is stored as gaps or as a bitmap, whichever is
+//! shorter:
 //!
 //! ```text
 //! buckets     for each first two bytes that occur, in order: entries of
-//!             third byte, varint (count << 1 | is bitmap), for gaps a varint of their length, postings
+//!             third byte, varint (count << 1 | is bitmap), for gaps a varint of their length,
+//!             postings
 //! directory   for each bucket: u16 first two bytes, u32 offset of its end
 //! roots       for each ordinal: u32 tantivy's document id
 //! footer      u32 number of buckets, u32 number of roots
 //! ```
 //!
-//! Numbers are little-endian; varints are LEB128. tantivy appends a checksum to every file. Invariant:
-//! reading any bytes terminates, stays within them and never panics; damage is returned as an error.
+//! Numbers are little-endian; varints are LEB128. tantivy appends a checksum to every file.
+//! Invariants: reading any bytes terminates, stays within them and never panics. Damage is returned
+//! as an error.
 
 use std::io::{self, Write};
 
@@ -205,8 +208,8 @@ impl TrigramPostings {
         let mut rest = self.bytes.get(start..end).ok_or_else(broken)?;
         let bits_length = self.roots.div_ceil(8);
         Ok(std::iter::from_fn(move || {
-            let (&third, behind) = rest.split_first()?;
-            rest = behind;
+            let (&third, remaining) = rest.split_first()?;
+            rest = remaining;
             Some(take_entry(&mut rest, third, bits_length).ok_or_else(broken))
         }))
     }

@@ -11,14 +11,14 @@ use tantivy::columnar::Column;
 use tantivy::query::AllQuery;
 use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader};
 
+use super::byte_budget::ByteBudget;
 use super::check::check_small_files;
 use super::document::DocumentText;
-use super::flight::Flight;
 use super::query::WordQuery;
 use super::ranking::{self, Ranked, SectionFilter};
 use super::schema::{Fields, PLACE, Place, builder, open, schema};
 use super::trigrams::TrigramQuery;
-use super::{Stamp, Usable, guarded, stamp_of, trigram_component};
+use super::{IndexMetadata, Usable, guarded, metadata_of, trigram_component};
 use crate::failpoint::failpoint;
 use crate::limits;
 
@@ -26,18 +26,18 @@ use crate::limits;
 pub(crate) struct Reader {
     searcher: Searcher,
     fields: Fields,
-    stamp: Stamp,
+    metadata: IndexMetadata,
 }
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Reader").field("stamp", &self.stamp).finish_non_exhaustive()
+        formatter.debug_struct("Reader").field("metadata", &self.metadata).finish_non_exhaustive()
     }
 }
 
 /// Returns the metadata of the index in `folder` without reading its segments.
-pub(crate) fn stamp(folder: &Path) -> Usable<Stamp> {
-    guarded(|| stamp_of(&open(folder)?))
+pub(crate) fn index_metadata(folder: &Path) -> Usable<IndexMetadata> {
+    guarded(|| metadata_of(&open(folder)?))
 }
 
 impl Reader {
@@ -45,15 +45,15 @@ impl Reader {
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
             let index = open(folder)?;
-            let mut stamp = stamp_of(&index)?;
+            let mut metadata = metadata_of(&index)?;
             loop {
                 failpoint!(INDEX_STAMP_READ);
                 check_small_files(&index, folder)?;
-                let reader = Self::of(&index, stamp)?;
+                let reader = Self::of(&index, metadata)?;
                 // A writer may have committed since the metadata was read, so it must be read again
                 // until it matches the commit.
-                stamp = stamp_of(&index)?;
-                if stamp == reader.stamp {
+                metadata = metadata_of(&index)?;
+                if metadata == reader.metadata {
                     return Ok(reader);
                 }
             }
@@ -74,24 +74,24 @@ impl Reader {
             let index = builder().create_in_ram()?;
             let mut writer = index.writer_with_num_threads(1, limits::INDEX_MEMORY_BYTES)?;
             for (id, text) in texts {
-                let permit = Flight::default().permit(0);
+                let permit = ByteBudget::default().acquire(0);
                 for entry in text.entries(id, fields, permit) {
                     writer.add_document(entry)?;
                 }
             }
             writer.commit()?;
-            Self::of(&index, Stamp::new("", 0, 0))
+            Self::of(&index, IndexMetadata::new("", 0, 0))
         }))
     }
 
-    fn of(index: &Index, stamp: Stamp) -> Usable<Self> {
+    fn of(index: &Index, metadata: IndexMetadata) -> Usable<Self> {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { searcher: reader.searcher(), fields: schema().1, stamp })
+        Ok(Self { searcher: reader.searcher(), fields: schema().1, metadata })
     }
 
     /// Returns the metadata of the commit.
-    pub(crate) fn stamp(&self) -> &Stamp {
-        &self.stamp
+    pub(crate) fn metadata(&self) -> &IndexMetadata {
+        &self.metadata
     }
 
     /// Returns the best `count` sections that `filter` admits, best first, and the inverse document

@@ -177,7 +177,7 @@ struct WordTokenizer {
 }
 
 struct WordStream<'a> {
-    home: &'a mut WordTokenizer,
+    tokenizer: &'a mut WordTokenizer,
     tokens: Tokens<'a>,
     token: Token,
 }
@@ -188,14 +188,14 @@ impl Tokenizer for WordTokenizer {
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         let tokens = Tokens::with(text, std::mem::take(&mut self.buffers));
         let token = std::mem::take(&mut self.token);
-        WordStream { home: self, tokens, token }
+        WordStream { tokenizer: self, tokens, token }
     }
 }
 
 impl Drop for WordStream<'_> {
     fn drop(&mut self) {
-        self.home.buffers = self.tokens.give_back();
-        self.home.token = std::mem::take(&mut self.token);
+        self.tokenizer.buffers = self.tokens.take_buffers();
+        self.tokenizer.token = std::mem::take(&mut self.token);
     }
 }
 

@@ -42,10 +42,10 @@ pub(crate) struct Tokens<'a> {
     offset: usize,
     /// The spans of the words of the current compound, and the number of words returned so far.
     words: Vec<ByteSpan>,
-    told: usize,
+    emitted: usize,
     /// The folded scalars of the current run, and the number of scalars returned so far.
     run: Vec<char>,
-    run_told: usize,
+    run_emitted: usize,
     run_span: ByteSpan,
     /// The offset in the text of the next scalar of the run; `None` if folding changed the scalars.
     run_offset: Option<usize>,
@@ -136,9 +136,9 @@ impl<'a> Tokens<'a> {
             text,
             offset: 0,
             words,
-            told: 0,
+            emitted: 0,
             run,
-            run_told: 0,
+            run_emitted: 0,
             run_span: ByteSpan::default(),
             run_offset: None,
             next_position: 0,
@@ -150,7 +150,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Returns the buffers. The iterator then has no more tokens.
-    pub(super) fn give_back(&mut self) -> TokenBuffers {
+    pub(super) fn take_buffers(&mut self) -> TokenBuffers {
         self.offset = self.text.len();
         TokenBuffers {
             words: std::mem::take(&mut self.words),
@@ -161,12 +161,12 @@ impl<'a> Tokens<'a> {
 
     /// Advances to the next token. Returns false after the last one.
     pub(crate) fn advance(&mut self) -> bool {
-        if self.told < self.words.len() {
-            self.tell_word();
+        if self.emitted < self.words.len() {
+            self.emit_word();
             return true;
         }
-        if self.run_told < self.run.len() {
-            self.tell_pair();
+        if self.run_emitted < self.run.len() {
+            self.emit_pair();
             return true;
         }
         self.seek()
@@ -192,7 +192,7 @@ impl<'a> Tokens<'a> {
                 }
                 Class::Run => {
                     self.take_run();
-                    self.tell_pair();
+                    self.emit_pair();
                     return true;
                 }
                 Class::Pictograph => {
@@ -220,7 +220,7 @@ impl<'a> Tokens<'a> {
     /// there is only one.
     fn take_compound(&mut self) {
         self.words.clear();
-        self.told = 0;
+        self.emitted = 0;
         let start = self.offset;
         loop {
             let end = word_end(self.text, self.offset);
@@ -234,7 +234,7 @@ impl<'a> Tokens<'a> {
         let end = self.offset + sign_length(self.rest());
         let is_compound = self.words.len() > 1 || end > self.offset;
         if !is_compound || end - start > limits::MAX_WORD_BYTES {
-            self.tell_word();
+            self.emit_word();
             return;
         }
         self.offset = end;
@@ -244,9 +244,9 @@ impl<'a> Tokens<'a> {
         self.fold_span();
     }
 
-    fn tell_word(&mut self) {
-        self.span = self.words.get(self.told).copied().unwrap_or_default();
-        self.told += 1;
+    fn emit_word(&mut self) {
+        self.span = self.words.get(self.emitted).copied().unwrap_or_default();
+        self.emitted += 1;
         self.kind = TokenKind::Word;
         self.step();
         self.fold_span();
@@ -277,19 +277,19 @@ impl<'a> Tokens<'a> {
         let run = rest.get(..length).unwrap_or_default();
         self.run.clear();
         self.run.extend(run.nfkc());
-        self.run_told = 0;
+        self.run_emitted = 0;
         self.run_offset = self.run.iter().copied().eq(run.chars()).then_some(start);
     }
 
-    fn tell_pair(&mut self) {
-        let index = self.run_told;
-        self.run_told += 1;
+    fn emit_pair(&mut self) {
+        let index = self.run_emitted;
+        self.run_emitted += 1;
         self.step();
         self.token.clear();
         for scalar in self.run.iter().skip(index).take(2) {
             self.token.push(*scalar);
         }
-        let is_last = self.run_told == self.run.len();
+        let is_last = self.run_emitted == self.run.len();
         self.kind = if is_last { TokenKind::Last } else { TokenKind::Pair };
         // If folding changed the scalars, the span is that of the whole run.
         self.span = self.run_span;

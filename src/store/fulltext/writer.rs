@@ -1,7 +1,7 @@
 //! Writing the index. The caller holds the lock of the store.
 //!
 //! Invariants: a writer first removes the files that an interrupted writer left, because tantivy
-//! cannot commit if they exist. Every commit contains its [`Stamp`].
+//! cannot commit if they exist. Every commit contains its [`IndexMetadata`].
 
 use std::collections::{HashMap, HashSet};
 use std::fs::DirEntry;
@@ -11,17 +11,17 @@ use tantivy::index::SegmentId;
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
 use tantivy::{Index, Term};
 
+use super::byte_budget::ByteBudget;
 use super::document::{DocumentText, SectionEntry};
-use super::flight::Flight;
 use super::schema::{Fields, builder, open, schema};
-use super::{Stamp, Unusable, Usable, guarded, reader, stamp_of};
+use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of, reader};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::parallel::shares;
 
 /// Bytes of text and trigrams that are passed to the threads of tantivy at once. Waking a thread
 /// for every small document would take longer than indexing it.
-const SHARE_BYTES: usize = 256 << 10;
+const FLUSH_BYTES: usize = 256 << 10;
 
 /// The right to change an index. The caller holds the lock of the store.
 pub(crate) struct IndexWriter {
@@ -32,14 +32,17 @@ pub(crate) struct IndexWriter {
     /// documents.
     waiting: Vec<UserOperation<SectionEntry>>,
     waiting_bytes: usize,
-    flight: Flight,
+    budget: ByteBudget,
     /// The metadata of the last commit.
-    stamp: Stamp,
+    metadata: IndexMetadata,
 }
 
 impl std::fmt::Debug for IndexWriter {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("IndexWriter").field("stamp", &self.stamp).finish_non_exhaustive()
+        formatter
+            .debug_struct("IndexWriter")
+            .field("metadata", &self.metadata)
+            .finish_non_exhaustive()
     }
 }
 
@@ -50,11 +53,11 @@ impl IndexWriter {
             sweep(folder);
             failpoint!(INDEX_SWEPT);
             let index = open(folder)?;
-            let stamp = stamp_of(&index)?;
-            if stamp.store != store {
+            let metadata = metadata_of(&index)?;
+            if metadata.store != store {
                 return Err(Unusable::Foreign);
             }
-            let writer = Self::start(folder, &index, stamp)?;
+            let writer = Self::start(folder, &index, metadata)?;
             writer.writer.garbage_collect_files().wait()?;
             failpoint!(INDEX_COLLECTED);
             Ok(writer)
@@ -74,13 +77,13 @@ impl IndexWriter {
         guarded(|| {
             let index = builder().create_in_dir(folder)?;
             failpoint!(INDEX_MADE);
-            let mut writer = Self::start(folder, &index, Stamp::new(store, 0, 0))?;
-            writer.commit(Stamp::new(store, 0, 0))?;
+            let mut writer = Self::start(folder, &index, IndexMetadata::new(store, 0, 0))?;
+            writer.commit(IndexMetadata::new(store, 0, 0))?;
             Ok(writer)
         })
     }
 
-    fn start(folder: &Path, index: &Index, stamp: Stamp) -> Usable<Self> {
+    fn start(folder: &Path, index: &Index, metadata: IndexMetadata) -> Usable<Self> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
         let writer =
             index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
@@ -91,14 +94,14 @@ impl IndexWriter {
             folder: folder.to_owned(),
             waiting: Vec::new(),
             waiting_bytes: 0,
-            flight: Flight::default(),
-            stamp,
+            budget: ByteBudget::default(),
+            metadata,
         })
     }
 
     /// Returns the metadata of the last commit.
-    pub(crate) fn stamp(&self) -> &Stamp {
-        &self.stamp
+    pub(crate) fn metadata(&self) -> &IndexMetadata {
+        &self.metadata
     }
 
     /// Returns the ids of the documents in the index.
@@ -110,12 +113,12 @@ impl IndexWriter {
     pub(crate) fn put(&mut self, id: i64, document: DocumentText) -> Usable<()> {
         guarded(|| {
             let size = document.size();
-            if self.waiting_bytes + size > SHARE_BYTES {
+            if self.waiting_bytes + size > FLUSH_BYTES {
                 // Waiting operations hold bytes of the budget, so they must be passed on before
                 // more bytes are acquired.
-                self.hand_over()?;
+                self.flush_waiting()?;
             }
-            let permit = self.flight.permit(size);
+            let permit = self.budget.acquire(size);
             let entries = document.entries(id, self.fields, permit);
             self.waiting.extend(entries.into_iter().map(UserOperation::Add));
             self.waiting_bytes += size;
@@ -125,7 +128,7 @@ impl IndexWriter {
     }
 
     /// Passes the waiting operations to the threads of tantivy.
-    fn hand_over(&mut self) -> Usable<()> {
+    fn flush_waiting(&mut self) -> Usable<()> {
         self.waiting_bytes = 0;
         if !self.waiting.is_empty() {
             self.writer.run(std::mem::take(&mut self.waiting))?;
@@ -141,17 +144,17 @@ impl IndexWriter {
     }
 
     /// Commits all operations with this metadata.
-    pub(crate) fn commit(&mut self, stamp: Stamp) -> Usable<()> {
+    pub(crate) fn commit(&mut self, metadata: IndexMetadata) -> Usable<()> {
         guarded(|| {
-            self.hand_over()?;
+            self.flush_waiting()?;
             let mut commit = self.writer.prepare_commit()?;
-            commit.set_payload(&serde_json::to_string(&stamp).unwrap_or_default());
+            commit.set_payload(&serde_json::to_string(&metadata).unwrap_or_default());
             failpoint!(INDEX_PREPARED);
             commit.commit()?;
             failpoint!(INDEX_COMMITTED);
             Ok(())
         })?;
-        self.stamp = stamp;
+        self.metadata = metadata;
         Ok(())
     }
 
@@ -169,9 +172,9 @@ impl IndexWriter {
                 for candidate in candidates {
                     // A merge maps all files that it reads into memory.
                     let most = limits::INDEX_MERGE_BYTES as u64;
-                    let shares = shares(&candidate.0, usize::MAX, most, size);
-                    for share in shares.filter(|share| share.len() > 1) {
-                        drop(self.writer.merge(share).wait()?);
+                    let batches = shares(&candidate.0, usize::MAX, most, size);
+                    for batch in batches.filter(|batch| batch.len() > 1) {
+                        drop(self.writer.merge(batch).wait()?);
                         failpoint!(INDEX_MERGED);
                     }
                 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::db::{self, DamagedStore, Found, RowWriter};
 use super::swap::swap;
 use super::writer::packed;
-use super::{FileState, PackedDocument, Packer, Writer, beside, fulltext, remove};
+use super::{FileState, PackedDocument, Packer, Writer, fulltext, remove, with_suffix};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::limits;
@@ -71,7 +71,7 @@ impl Salvage {
         let salvaged = Salvaged::default();
         // From here on, dropping this value removes all temporary files.
         let mut salvage = Self { path: path.to_owned(), salvaged, has_log: false, _lock: lock };
-        let (old, has_log) = open_damaged(path, &beside(path, COPY))?;
+        let (old, has_log) = open_damaged(path, &with_suffix(path, COPY))?;
         salvage.has_log = has_log;
         salvage.salvaged = write(&salvage.store(), old)?;
         failpoint!(SALVAGED);
@@ -80,7 +80,7 @@ impl Salvage {
 
     /// Returns the path of the new store. More documents may be added to it.
     pub fn store(&self) -> PathBuf {
-        beside(&self.path, NEW)
+        with_suffix(&self.path, NEW)
     }
 
     /// Builds the index of the new store and replaces the damaged store and its index. Returns the
@@ -90,8 +90,8 @@ impl Salvage {
         // If the index is incomplete, the next search completes it.
         Writer::open(&new, Self::PATIENCE)?.close()?;
         failpoint!(SALVAGE_INDEXED);
-        let copy = self.has_log.then(|| beside(path, COPY));
-        let kept = swap(path, &new, copy.as_deref(), &beside(path, PARTIAL))?;
+        let copy = self.has_log.then(|| with_suffix(path, COPY));
+        let kept = swap(path, &new, copy.as_deref(), &with_suffix(path, PARTIAL))?;
         failpoint!(STORE_SWAPPED);
         let index = fulltext::folder(path);
         drop(std::fs::remove_dir_all(&index));
@@ -111,17 +111,18 @@ impl Drop for Salvage {
 
 /// Returns the names of all files that a killed repair of the store at `path` can leave.
 fn leftovers(path: &Path) -> impl Iterator<Item = PathBuf> {
-    let new = beside(path, NEW);
-    let stores = [beside(path, COPY), beside(path, PARTIAL), beside(&new, "-new"), new];
+    let new = with_suffix(path, NEW);
+    let stores =
+        [with_suffix(path, COPY), with_suffix(path, PARTIAL), with_suffix(&new, "-new"), new];
     stores.into_iter().flat_map(|store| {
-        ["", "-wal", "-shm", "-journal", "-lock"].map(|suffix| beside(&store, suffix))
+        ["", "-wal", "-shm", "-journal", "-lock"].map(|suffix| with_suffix(&store, suffix))
     })
 }
 
 /// Removes all files that a killed repair can leave.
 fn remove_leftovers(path: &Path) -> Result<()> {
     leftovers(path).try_for_each(|file| remove(&file))?;
-    let index = fulltext::folder(&beside(path, NEW));
+    let index = fulltext::folder(&with_suffix(path, NEW));
     match std::fs::remove_dir_all(&index) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&index, error)),
         _ => Ok(()),
@@ -130,7 +131,7 @@ fn remove_leftovers(path: &Path) -> Result<()> {
 
 /// Returns whether a killed repair of the store at `path` left any files.
 pub(super) fn has_leftovers(path: &Path) -> bool {
-    let index = fulltext::folder(&beside(path, NEW));
+    let index = fulltext::folder(&with_suffix(path, NEW));
     leftovers(path).chain([index]).any(|path| path.symlink_metadata().is_ok())
 }
 
@@ -206,7 +207,7 @@ fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
     if old.has_strays() {
         salvaged.lost.push(LostDocument { path: None, hash: None });
     }
-    writer.go_on_from(old.generation())?;
+    writer.set_generation_after(old.generation())?;
     writer.close()?;
     salvaged.lost.sort();
     salvaged.lost.dedup();
@@ -224,7 +225,7 @@ fn out_of_memory() -> Error {
 /// or the index folder of the store at `path`. Returns their new names.
 pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
     let index = fulltext::folder(path);
-    let files = ["-lock", "-wal", "-shm"].map(|suffix| beside(path, suffix));
+    let files = ["-lock", "-wal", "-shm"].map(|suffix| with_suffix(path, suffix));
     let mut kept = Vec::new();
     for (way, is_folder) in files.into_iter().map(|file| (file, false)).chain([(index, true)]) {
         let Ok(metadata) = way.symlink_metadata() else { continue };
@@ -248,7 +249,7 @@ pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
 /// for another writer.
 pub fn rebuild_index(path: &Path, wait: Duration) -> Result<Vec<Warning>> {
     let mut writer = Writer::open(path, wait)?;
-    writer.distrust_index();
+    writer.require_rebuild();
     writer.close()
 }
 

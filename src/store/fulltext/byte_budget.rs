@@ -22,7 +22,7 @@ struct Queue {
 
 /// A counting semaphore for bytes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Flight(Arc<Queue>);
+pub(super) struct ByteBudget(Arc<Queue>);
 
 /// Bytes acquired from the budget; released when this is dropped.
 #[derive(Debug)]
@@ -31,9 +31,9 @@ pub(super) struct Permit {
     bytes: usize,
 }
 
-impl Flight {
+impl ByteBudget {
     /// Acquires `bytes`. Waits until the budget has room for them or is not in use.
-    pub(super) fn permit(&self, bytes: usize) -> Permit {
+    pub(super) fn acquire(&self, bytes: usize) -> Permit {
         let mut waiting = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         while *waiting > 0 && *waiting + bytes > limits::INDEX_QUEUE_BYTES {
             let (guard, timeout) =

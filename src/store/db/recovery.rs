@@ -67,7 +67,7 @@ struct DocumentRow {
     /// The path, if two places in the file agree on it.
     path: Option<String>,
     /// The path or the name key as it was read, possibly damaged; for reporting the document.
-    told: Option<String>,
+    reported: Option<String>,
     hash: Option<[u8; 32]>,
     /// Size of the document in bytes.
     size: u64,
@@ -84,7 +84,7 @@ type Chunks = HashMap<i64, Vec<RecordPlace>>;
 #[derive(Default)]
 struct Meta {
     values: BTreeMap<String, MetaValue>,
-    is_sealed: bool,
+    has_valid_checksum: bool,
 }
 
 #[derive(Clone)]
@@ -237,13 +237,13 @@ impl DamagedStore {
         let mut row = DocumentRow {
             ids: record.ids.clone(),
             path: None,
-            told: path.or(key),
+            reported: path.or(key),
             hash,
             size,
             marks: [is_set(12), is_set(13)],
             checksums,
         };
-        row.path = row.told.clone().filter(|path| row.has_checksum_of(path));
+        row.path = row.reported.clone().filter(|path| row.has_checksum_of(path));
         Some(row)
     }
 
@@ -341,7 +341,7 @@ impl DamagedStore {
     /// Returns the document with this number, counted from 0.
     pub(in crate::store) fn document(&mut self, number: usize) -> Found {
         let Some(row) = self.documents.get(number) else { return Found::Damaged(None, None) };
-        let DocumentRow { path, told, hash, .. } = row;
+        let DocumentRow { path, reported, hash, .. } = row;
         let bytes = path.as_ref().and_then(|path| {
             let own = row
                 .ids
@@ -356,8 +356,9 @@ impl DamagedStore {
                 Found::Whole { path, hash, bytes }
             }
             _ => {
-                let told = path.as_ref().or(told.as_ref()).filter(|told| !told.ends_with('/'));
-                Found::Damaged(told.cloned(), *hash)
+                let reported =
+                    path.as_ref().or(reported.as_ref()).filter(|reported| !reported.ends_with('/'));
+                Found::Damaged(reported.cloned(), *hash)
             }
         }
     }
@@ -407,7 +408,7 @@ impl DamagedStore {
     /// is correct, the store has no checksum of it, or the folder exists.
     pub(in crate::store) fn root(&self) -> Option<String> {
         let root = String::from_utf8(self.meta.bytes("root")?.to_vec()).ok()?;
-        let is_known = self.meta.is_sealed || self.meta.bytes("seal").is_none();
+        let is_known = self.meta.has_valid_checksum || self.meta.bytes("seal").is_none();
         (is_known || root_folder(&self.path, &root).is_dir()).then_some(root)
     }
 
@@ -466,16 +467,16 @@ impl DocumentRow {
 /// contradicts it.
 fn path_in(texts: &BTreeSet<String>, row: &DocumentRow) -> Option<String> {
     // A name key ends with `/`, and a path does not.
-    let told = row.told.as_ref().filter(|told| !told.ends_with('/'));
+    let reported = row.reported.as_ref().filter(|reported| !reported.ends_with('/'));
     let proven = texts.iter().find(|path| row.has_checksum_of(path));
-    if let Some(path) = proven.or(told.filter(|told| texts.contains(*told))) {
+    if let Some(path) = proven.or(reported.filter(|reported| texts.contains(*reported))) {
         return Some(path.clone());
     }
     let key_of = |path: &str| name_key(without_extension(path));
     let has_key = |path: &&String| {
         let key = key_of(path);
-        let is_contradicted = told.is_some_and(|told| key_of(told) == key);
-        !is_contradicted && (texts.contains(&key) || row.told.as_ref() == Some(&key))
+        let is_contradicted = reported.is_some_and(|reported| key_of(reported) == key);
+        !is_contradicted && (texts.contains(&key) || row.reported.as_ref() == Some(&key))
     };
     texts.iter().filter(|text| !text.ends_with('/')).find(has_key).cloned()
 }
@@ -485,18 +486,18 @@ impl Meta {
     /// rows.
     fn of(mut pages: Vec<BTreeMap<String, MetaValue>>) -> Self {
         pages.sort_by_key(BTreeMap::len);
-        let is_sealed = |values: &BTreeMap<String, MetaValue>| {
+        let has_valid_checksum = |values: &BTreeMap<String, MetaValue>| {
             let fields = values.iter().map(|(key, value)| match value {
                 MetaValue::Integer(number) => (key.as_str(), number.to_le_bytes().to_vec()),
                 MetaValue::Bytes(bytes) => (key.as_str(), bytes.clone()),
             });
             let checksum = meta::checksum(fields);
-            matches!(values.get("seal"), Some(MetaValue::Bytes(seal)) if **seal == checksum)
+            matches!(values.get("seal"), Some(MetaValue::Bytes(stored)) if **stored == checksum)
         };
-        if let Some(values) = pages.iter().rev().find(|values| is_sealed(values)) {
-            return Self { values: values.clone(), is_sealed: true };
+        if let Some(values) = pages.iter().rev().find(|values| has_valid_checksum(values)) {
+            return Self { values: values.clone(), has_valid_checksum: true };
         }
-        Self { values: pages.pop().unwrap_or_default(), is_sealed: false }
+        Self { values: pages.pop().unwrap_or_default(), has_valid_checksum: false }
     }
 
     fn bytes(&self, key: &str) -> Option<&[u8]> {
