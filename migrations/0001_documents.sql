@@ -68,8 +68,8 @@ CREATE TABLE outline (
 
 -- The lookup keys of the titles of a document. For each section there is a line feed and the folded
 -- title with hyphens instead of spaces. If the folded part of the section in a path differs from
--- the title, a tab and that part follow. Used to find sections by title in the whole store: a
--- search scans only this table.
+-- the title, a tab and that part follow. Anchors of headings in lists and block quotes are stored
+-- like titles. Used to find sections by title in the whole store: a search scans only this table.
 CREATE TABLE title (
     document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
     keys TEXT NOT NULL

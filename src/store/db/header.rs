@@ -75,7 +75,7 @@ fn is_sound(header: &[u8]) -> bool {
 }
 
 /// Sets the constant fields of a header to the values that mdsel writes, and the number of pages to
-/// 0. SQLite then computes the number of pages from the size of the file.
+/// zero. SQLite then computes the number of pages from the size of the file.
 pub(super) fn repair(header: &mut [u8; LENGTH]) {
     for (at, value) in FIELDS {
         header[at..at + value.len()].copy_from_slice(value);
