@@ -25,7 +25,7 @@ pub(super) struct Global {
     /// The store file [default: $MDSEL_DB, or the nearest .mdsel.db upwards]
     #[arg(long, global = true, value_name = "PATH")]
     pub(super) db: Option<PathBuf>,
-    /// How to print the answer [default: json]
+    /// How to print the answer [default: $MDSEL_FORMAT, or text on a terminal, else json]
     #[arg(short, long, global = true, value_enum)]
     pub(super) format: Option<FormatName>,
     /// Print at most this many characters, a valid answer still
