@@ -42,8 +42,11 @@ fn named(value: &OsStr) -> Result<Option<FormatName>> {
     format.map(Some).ok_or_else(|| {
         let known = FormatName::value_variants().iter().filter_map(FormatName::to_possible_value);
         let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
-        Error::new(ErrorKind::Usage, format!("{VARIABLE} is {value:?}, which is no format"))
-            .with_hint(format!("unset it, or set it to one of {}", known.join(", ")))
+        Error::new(
+            ErrorKind::Usage,
+            format!("{VARIABLE} is {}, which is no format", value.display()),
+        )
+        .with_hint(format!("unset it, or set it to one of {}", known.join(", ")))
     })
 }
 
