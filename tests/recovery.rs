@@ -349,7 +349,16 @@ fn no_flipped_bit_gives_other_content_or_costs_a_document() {
         let place = Place::in_memory();
         let has_files = round % 2 == 0;
         let mut damaged = bytes.clone();
-        let at = random(bytes.len());
+        let mut at = random(bytes.len());
+        if round % 4 == 1 {
+            // The header and the id of a row are before its path.
+            let path = &paths[random(paths.len())];
+            let found: Vec<usize> = memchr::memmem::find_iter(&bytes, path.as_bytes()).collect();
+            at = found[random(found.len())] - random(32);
+        } else if round % 4 == 3 {
+            // The header of a page, and where its cells are.
+            at = at / 4096 * 4096 + random(64);
+        }
         let mut what = format!("byte {at}");
         if has_files {
             copy(original.path(), place.path());
