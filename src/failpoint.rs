@@ -83,7 +83,7 @@ mod injected {
         MIGRATION_KEPT = "migration-kept", "a migration is not committed, and the copy has its final name";
         MIGRATION_COMMITTED = "migration-committed", "a migration is committed";
         STORE_MADE_BESIDE = "store-made-beside", "an empty store is created under a temporary name";
-        STORE_MADE = "store-made", "an empty store is created, without root and options";
+        STORE_MADE = "store-made", "an empty store has its final name, and neither root nor options";
         BEGUN = "begun", "a transaction has begun";
         FILE_READ = "file-read", "a file is open";
         ROWS_PUT = "rows-put", "the rows of a document are written, and not committed";
