@@ -125,6 +125,8 @@ limits! {
     MAX_CANDIDATES_SHOWN = 10, "candidates", "candidates shown for an ambiguous address";
     MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
         "document names that are compared with a name that was not found";
+    MAX_DOCUMENTS_TRIED = 256, "documents-tried",
+        "documents in which the correction of a misspelled selector is tried";
     MAX_SECTIONS_COMPARED = 5_000, "sections-compared",
         "titles of a document that are compared with a title that was not found";
     MAX_TITLE_DOCUMENTS = 5_000, "title-documents",
@@ -156,7 +158,8 @@ limits! {
         "characters of passages in a reply of the server unless the call gives a limit";
     REPLY_CHARS = 24_000, "reply-chars",
         "characters of one reply of the server unless --max-chars or the call gives a limit";
-    RESOURCES_LISTED = 100, "resources-listed", "documents in one page of the resource list";
+    RESOURCES_LISTED = 200, "resources-listed",
+        "documents in the list of resources; every address is a resource, even if it is not listed";
     PREVIEW_CHARS = 80, "preview-chars", "characters of the preview of a block";
     CLOSE_WAIT_MILLISECONDS = 250, "close-wait",
         "milliseconds that a writer waits for readers of an older snapshot before it leaves its write-ahead log";

@@ -103,14 +103,30 @@ fn titles_that_read_as_something_else() {
 }
 
 #[test]
+fn a_slash_forces_a_section_path() {
+    let text = "# @48\n\n## x[0]\n\n## #foo\n\n## *\n\n## ldmd:id\n\n## block:code[0]\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n")]);
+    let titles = ["@48", "x[0]", "#foo", "*", "ldmd:id", "block:code[0]"];
+    for title in titles {
+        assert_eq!(resolved(&place, &format!("a.md::/{title}"))["title"], title);
+    }
+}
+
+#[test]
 fn digits_that_are_index_and_anchor() {
     let place = Place::ingested(&[("a.md", "# One\n# 0\n# Three\n# 2024\n")]);
     let fault = place.run(&["select", "a::#0"]).ends(1).json();
     assert_eq!(fault["unresolved_selectors"][0]["code"], "AMBIGUOUS");
     assert_eq!(
         fault["unresolved_selectors"][0]["candidates"],
-        json!(["a.md::heading:h1[0]", "a.md::heading:h1[1]"])
+        json!([
+            { "selector": "a.md::heading:h1[0]", "file": "a.md", "path": "one", "title": "One",
+                "line": 1 },
+            { "selector": "a.md::heading:h1[1]", "file": "a.md", "path": "0", "title": "0",
+                "line": 2 },
+        ])
     );
+    assert_eq!(fault["unresolved_selectors"][0]["total"], 2);
     assert_eq!(selector(&place, "a::#2024"), "a.md::heading:h1[3]");
     assert_eq!(selector(&place, "a::#2"), "a.md::heading:h1[2]");
     assert_eq!(selector(&place, "a.md#0"), "a.md::heading:h1[1]", "behind a path always an anchor");
@@ -146,10 +162,10 @@ fn what_is_not_unique_is_ambiguous_and_its_candidates_resolve() {
         let json = place.run(&["select", address]).ends(1).json();
         let fault = &json["unresolved_selectors"][0];
         assert_eq!(fault["code"], "AMBIGUOUS", "{address}");
-        let candidates = fault["candidates"].as_array().unwrap();
+        let candidates = selectors(&fault["candidates"]);
         assert!(candidates.len() > 1);
         for candidate in candidates {
-            place.run(&["select", candidate.as_str().unwrap()]).success();
+            place.run(&["select", candidate]).success();
         }
     }
 }
@@ -351,8 +367,8 @@ fn assert_ambiguous_titles(place: &Place, name: &str, flat: &[(Value, String)]) 
     for (fault, title) in faults.iter().zip(&titles) {
         let all = &by_title[&fold(title)];
         assert_eq!(fault["code"], "AMBIGUOUS", "{name}::/{title}");
-        let candidates: Vec<&str> =
-            fault["candidates"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+        let candidates = selectors(&fault["candidates"]);
+        assert_eq!(fault["total"], all.len());
         assert_eq!(candidates, all[..all.len().min(10)]);
         assert!(fault["message"].as_str().unwrap().starts_with(&all.len().to_string()));
     }
@@ -510,7 +526,7 @@ fn the_toc_of_headings_that_are_and_are_not() {
     let guide = place.run(&["toc", "guide.md", "-f", "text", "--max-level", "2"]).success().text();
     assert_eq!(
         guide,
-        "[frontmatter] (1-4, 46B)\n# Guide (7-51, 450B)\n  ## Install (11-29, 182B)\n  ## Use (30-48, 203B)\n  ## FAQ & Notes (49-51, 29B)\n"
+        "[frontmatter] (1-4, 46B)\n# Guide (7-51, 450B)\n  ## Install (11-29, 182B) +1 below\n  ## Use (30-48, 203B) +1 below\n  ## FAQ & Notes (49-51, 29B)\n"
     );
 }
 

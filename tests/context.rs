@@ -52,7 +52,7 @@ fn a_walk_comes_as_the_records_of_the_paper() {
         "H mdsel=1 records=1 store=.mdsel.db mode=link.tree root=qp-a1b2.md::* direction=out max_hops=3 nodes=3 truncated=false\n\
          N qp-a1b2.md::* permanent \"Zettelkasten note types\" tags=qipu,zettelkasten path=qp-a1b2.md\n\
          S qp-a1b2.md::* Summary of Zettelkasten note types\n\
-         E qp-a1b2.md::root related qp-f14c3.md::* inline\n\
+         E qp-a1b2.md::* related qp-f14c3.md::* inline\n\
          E qp-a1b2.md::* supports qp-3e7a.md::* typed\n\
          N qp-f14c3.md::* Document \"Third \\\"quoted\\\" \\\\\" tags=- path=qp-f14c3.md\n\
          N qp-3e7a.md::* literature \"Paper: X\" tags=paper path=qp-3e7a.md\n\
@@ -209,4 +209,58 @@ fn a_bundle_has_each_place_once_in_the_order_asked() {
     assert!(drawn.contains("[\"Third &quot;quoted&quot; \\\"]"), "{drawn}");
     let drawn = place.run(&["links", "tree", "qp-a1b2.md", "-f", "dot"]).success().text();
     assert!(drawn.contains("[label=\"Third \\\"quoted\\\" \\\\\"]"), "{drawn}");
+}
+
+#[test]
+fn a_cut_block_is_followed_by_the_address_of_its_rest() {
+    let place = Place::with_fixtures();
+    let whole = place.run(&["read", "guide.md", "Install", "-f", "raw"]).success().text();
+    let command =
+        ["context", "guide.md::Install", "links.md", "-f", "markdown", "--max-chars", "220"];
+    let cut = place.run(&command).success();
+    let lines = cut.text();
+    let rest = lines.lines().find_map(|line| line.strip_prefix("more: guide.md")).unwrap();
+    let rest = place.run(&["read", &format!("guide.md{rest}"), "-f", "raw"]).success().text();
+    let (_, shown) = lines.split_once("markdown\n").unwrap();
+    let (shown, _) = shown.split_once("````").unwrap();
+    let start = whole.find(&rest).unwrap();
+    assert_eq!(whole[..start].trim_end(), shown.trim_end());
+    assert!(lines.ends_with("more: --after 1-1\n"), "{lines}");
+    assert_eq!(cut.stderr, "");
+    let ldmd = place.run(&[
+        "context",
+        "guide.md::Use",
+        "-f",
+        "ldmd",
+        "--with-body",
+        "--max-chars",
+        "1150",
+    ]);
+    assert!(ldmd.success().text().contains("- more: guide.md::heading:h2[1]?page=1"));
+    let raw = place.run(&["context", "guide.md", "-f", "raw"]).ends(2);
+    assert!(raw.stderr.contains("json, jsonl, text, ldmd, records, markdown"), "{}", raw.stderr);
+}
+
+#[test]
+fn what_was_cut_is_the_last_line_of_a_text() {
+    let place = Place::with_fixtures();
+    for command in [
+        &["context", "guide.md", "links.md", "headings.md"][..],
+        &["search", "-F", "e", "--limit", "0"],
+        &["search", "-l", "-F", "e"],
+        &["search", "-c", "-F", "e"],
+        &["find", "a", "--limit", "0"],
+        &["links", "tree", "links.md"],
+        &["prime"],
+        &["select", "guide.md::block:paragraph", "--limit", "0"],
+    ] {
+        let cut = place.run(&[command, &["-f", "text", "--max-chars", "150"]].concat()).success();
+        let text = cut.text();
+        assert!(text.lines().last().unwrap().starts_with("more: --after 1-"), "{command:?} {text}");
+        assert_eq!(cut.stderr, "", "{command:?}");
+    }
+    let nothing = place.run(&["context", "--query", "qqzzyx", "-f", "text"]).ends(1).text();
+    assert_eq!(nothing.lines().count(), 1, "{nothing}");
+    let nothing = place.run(&["find", "qqzzyx", "-f", "text"]).ends(1).text();
+    assert_eq!(nothing.lines().count(), 1, "{nothing}");
 }

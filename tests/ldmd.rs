@@ -203,10 +203,10 @@ fn an_id_of_several_documents_is_ambiguous() {
     let json = place.run(&["select", "ldmd:a?b%"]).ends(1).json();
     let fault = &json["unresolved_selectors"][0];
     assert_eq!(fault["code"], "AMBIGUOUS");
-    let candidates = fault["candidates"].as_array().unwrap();
+    let candidates = selectors(&fault["candidates"]);
     assert_eq!(candidates[0], "one.md::ldmd:a%3Fb%25");
     for candidate in candidates {
-        let json = place.run(&["select", candidate.as_str().unwrap()]).success().json();
+        let json = place.run(&["select", candidate]).success().json();
         assert_eq!(json["results"][0]["selector"], *candidate);
     }
 }
@@ -458,4 +458,16 @@ fn a_document_with_markers_reads_as_the_protocol_asks() {
     let all: Vec<_> =
         whole.sections.iter().map(|s| s.title.clone()).filter(|t| !t.is_empty()).collect();
     assert_eq!(titles, all);
+}
+
+#[test]
+fn a_preview_says_which_sections_it_leaves_out() {
+    let place = Place::with_fixtures();
+    let command = ["ldmd", "get", "answer.ldmd.md", "--id", "key_findings", "--depth", "0"];
+    let count = place.run(&command).success().json()["omitted_sections"].as_u64().unwrap();
+    let said = format!("{count} sections in key_findings left out: --depth 1 shows more");
+    let text = place.run(&[&command[..], &["-f", "text"]].concat()).success().text();
+    assert!(text.lines().last().unwrap().starts_with(&said), "{text}");
+    let raw = place.run(&[&command[..], &["-f", "raw"]].concat()).success();
+    assert!(raw.stderr.starts_with(&said), "{}", raw.stderr);
 }

@@ -84,7 +84,7 @@ fn links_run_from_section_to_section_and_never_from_code() {
     );
     let typed = ["links", "list", "deep/Note.md", "--direction", "in", "--typed-only"];
     assert_eq!(edges(&place.run(&typed).success().json()).len(), 2);
-    let supports = ["links", "list", "deep/Note.md", "--type", "supports"];
+    let supports = ["links", "list", "deep/Note.md", "--link-type", "supports"];
     assert_eq!(edges(&place.run(&supports).success().json()).len(), 1);
     let ldmd = place.run(&["links", "list", "d.md"]).success().json();
     assert_eq!(edges(&ldmd), ["d.md::root references e.ldmd.md::ldmd:s inline"]);
@@ -339,4 +339,57 @@ fn links_of_real_documents_lead_where_their_sites_lead() {
         };
         assert_eq!(told, (expected.to_owned(), heading.to_owned()), "{row}");
     }
+}
+
+#[test]
+fn both_ends_of_every_edge_are_nodes() {
+    let place = Place::with_fixtures();
+    for command in [
+        &["links", "list", "links.md"][..],
+        &["links", "tree", "links.md"],
+        &["links", "tree", "links.md", "--max-nodes", "2"],
+        &["links", "tree", "links.md", "--max-chars", "1500"],
+        &["links", "path", "links.md", "guide.md#install"],
+    ] {
+        let json = place.run(command).success().json();
+        let nodes = json["nodes"].as_array().unwrap();
+        let edges = json["edges"].as_array().unwrap();
+        assert!(!edges.is_empty(), "{command:?}");
+        for edge in edges {
+            for end in [&edge["from"], &edge["to"]] {
+                let is_node = nodes.iter().any(|node| node["selector"] == *end);
+                assert!(is_node || end.is_null(), "{command:?}: {edge}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_that_is_not_there_says_how_far_it_came() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n[b](b.md)\n"),
+        ("b.md", "# B\n"),
+        ("c.md", "# C\n\n[d](d.md)\n"),
+        ("d.md", "# D\n"),
+    ]);
+    let command = ["links", "path", "a.md", "d.md", "--direction", "out"];
+    let none = &place.run(&command).ends(1).json()["no_path"];
+    assert_eq!((&none["hops"], &none["places"]), (&10.into(), &1.into()));
+    assert_eq!(none["farthest"][0], "b.md::*");
+    assert_eq!(none["reached_from"][0], "c.md::*");
+    let text = place.run(&[&command[..], &["-f", "text"]].concat()).ends(1).text();
+    assert!(
+        text.starts_with("No path from a.md::* to d.md::*: 10 hops tried, 1 places reached.\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_type_of_link_that_is_not_there_is_said() {
+    let place = Place::with_fixtures();
+    let warned =
+        place.run(&["links", "list", "links.md", "--link-type", "nosuch"]).success().json();
+    assert_eq!(warned["warnings"][0]["code"], "NO_SUCH_LINK_TYPE");
+    let refused = place.run(&["links", "tree", "links.md", "--type", "nosuch"]).ends(2);
+    assert!(refused.stderr.contains("--link-type nosuch"), "{}", refused.stderr);
 }

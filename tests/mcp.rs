@@ -648,3 +648,34 @@ fn replies_are_text_and_take_the_singular_of_a_list() {
     assert_eq!(server.body("read", &one), "## Two\n\ngamma\n");
     assert!(server.end());
 }
+
+#[test]
+fn a_large_store_lists_one_page_of_resources_and_reads_any() {
+    let place = Place::new();
+    for number in 0..230 {
+        place.write(&format!("{number:03}.md"), format!("# N{number}\n\n[most](229.md)\n"));
+    }
+    place.run(&["ingest"]).success();
+    let mut server = Server::start(&place, &[]);
+    let listed = &server.request("resources/list", &json!({}))["result"];
+    let resources = listed["resources"].as_array().unwrap();
+    assert_eq!((resources.len(), listed.get("nextCursor")), (200, None));
+    assert_eq!(resources[0]["name"], "229.md", "what most documents link to comes first");
+    let read = server.request("resources/read", &json!({ "uri": "mdsel:///220.md" }));
+    assert!(read["result"]["contents"][0]["text"].as_str().unwrap().starts_with("# N220"));
+}
+
+#[test]
+fn a_reply_says_how_to_go_on_as_an_argument() {
+    let place = Place::with_fixtures();
+    let mut server = Server::start(&place, &[]);
+    let (text, _) = server.call("find", &json!({ "pattern": "a", "limit": 2, "format": "text" }));
+    assert!(text.contains("\nmore: after: \"1-2\"\n"), "{text}");
+    assert!(!text.contains("--after"), "{text}");
+    let (primer, _) = server.call("overview", &json!({ "max_chars": 500, "format": "text" }));
+    let after = primer.split("more: after: \"").nth(1).unwrap().split('"').next().unwrap();
+    let (rest, is_error) = server.call("overview", &json!({ "after": after, "format": "text" }));
+    assert!(!is_error && rest.contains("documents, "), "{rest}");
+    let (small, is_error) = server.call("find", &json!({ "pattern": "a", "max_chars": 20 }));
+    assert!(is_error && small.contains("BUDGET_TOO_SMALL"), "{small}");
+}

@@ -107,3 +107,32 @@ fn linked_files_go_along_where_they_are_asked_for() {
     let report = copy.run(&["load", &path]).success().json();
     assert_eq!(report["warnings"][0]["code"], "ATTACHMENTS");
 }
+
+#[test]
+fn attachments_are_written_below_a_folder_and_over_nothing() {
+    let place = Place::with(&[("a.md", "![](img/x.png) ![](y.png)\n")]);
+    place.write("img/x.png", [0u8, 1, 2, 255]);
+    place.write("y.png", "new");
+    place.run(&["ingest"]).success();
+    let pack = place.run(&["dump", "--attachments"]).success().stdout;
+    let copy = Place::new();
+    std::fs::write(copy.join("a.pack"), pack).unwrap();
+    copy.write("out/y.png", "old");
+    let report = copy.run(&["load", "a.pack", "--attachments", "out"]).success().json();
+    assert_eq!(
+        (&report["attachments"], &report["skipped"][0]["file"]),
+        (&1.into(), &"y.png".into())
+    );
+    assert_eq!(std::fs::read(copy.join("out/img/x.png")).unwrap(), [0, 1, 2, 255]);
+    assert_eq!(std::fs::read(copy.join("out/y.png")).unwrap(), b"old");
+    // The same files again are no conflict; a link out of the folder is never followed.
+    std::fs::remove_file(copy.join("out/y.png")).unwrap();
+    let again = copy.run(&["load", "a.pack", "--attachments", "out"]).success().json();
+    assert_eq!((&again["attachments"], again["skipped"].as_array().unwrap().len()), (&2.into(), 0));
+    std::fs::create_dir(copy.join("elsewhere")).unwrap();
+    std::fs::create_dir(copy.join("linked")).unwrap();
+    std::os::unix::fs::symlink(copy.join("elsewhere"), copy.join("linked/img")).unwrap();
+    let linked = copy.run(&["load", "a.pack", "--attachments", "linked"]).success().json();
+    assert_eq!(linked["skipped"][0]["file"], "img/x.png");
+    assert!(std::fs::read_dir(copy.join("elsewhere")).unwrap().next().is_none());
+}

@@ -197,7 +197,7 @@ fn selectors_and_pages_of_a_sample() {
     }
 }
 
-struct Silent;
+pub(crate) struct Silent;
 
 impl Progress for Silent {
     fn start(&self, _: usize) {}
@@ -242,6 +242,7 @@ fn emitted_selectors_select_exactly_their_node() {
                 max_words: 0,
                 limit: None,
                 after: None,
+                room: None,
             };
             let answer = select::select(&library, &request).unwrap();
             assert_eq!(answer.results.len(), addresses.len());

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mdsel::error::Result;
-use mdsel::query::search::{FilterRequest, Form, PatternOptions, Query, Surroundings};
+use mdsel::query::FilterRequest;
+use mdsel::query::search::{Form, PatternOptions, Query, Surroundings};
 use mdsel::query::{Library, search};
 use mdsel::store::{FullText, Snapshot};
 use serde_json::json;
@@ -49,7 +50,7 @@ fn assert_repaired(place: &Place, before: &[u8], what: &str) {
     let repaired = place.run(&["verify", "--repair"]);
     assert_eq!(repaired.status, 0, "{what}: {}", repaired.text());
     let clean = place.run(&["verify", "--full"]).success().json();
-    assert_eq!(clean, json!({ "findings": [] }), "{what}");
+    assert_eq!(clean, json!({ "findings": [], "truncated": false }), "{what}");
     assert!(body(&dumped(place)) == body(before), "{what}: documents differ");
 }
 
@@ -233,6 +234,7 @@ fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
             under: Vec::new(),
             types: Vec::new(),
             level: None,
+            sort: None,
         },
         form: Form::Hits,
         surroundings: Surroundings { before: 0, after: 0, is_match_only: false },

@@ -7,9 +7,8 @@ use std::time::Duration;
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::markdown::{parse, refusal};
 use mdsel::position::{ByteSpan, LineIndex, trim_line_end};
-use mdsel::query::search::{
-    FilterRequest, Form, Items, PatternOptions, Query, Request, Surroundings, search,
-};
+use mdsel::query::FilterRequest;
+use mdsel::query::search::{Form, Items, PatternOptions, Query, Request, Surroundings, search};
 use mdsel::query::{Library, select};
 use mdsel::store::FullText;
 use mdsel::trust::Trust;
@@ -147,7 +146,7 @@ impl Searched {
             .iter()
             .map(|hit| (&*hit.file, ByteSpan::new(hit.byte_start, hit.byte_end)))
             .collect();
-        if answer.truncated {
+        if answer.page.truncated {
             expected.truncate(found.len());
         }
         let difference = found.iter().zip(&expected).find(|(one, other)| one != other);
@@ -160,6 +159,7 @@ impl Searched {
                 max_words: 500,
                 limit: None,
                 after: None,
+                room: None,
             };
             let answer = select::select(&library, &request).unwrap();
             let result = answer.results.first();

@@ -253,8 +253,8 @@ fn namespaces_are_paths_suffixes_and_stems() {
     let fault = &ambiguous["unresolved_selectors"][0];
     assert_eq!(fault["code"], "AMBIGUOUS");
     assert_eq!(
-        fault["candidates"],
-        json!(["docs/api/Guide.md::section[0]", "other/guide.mdx::section[0]"])
+        selectors(&fault["candidates"]),
+        ["docs/api/Guide.md::heading:h1[0]", "other/guide.mdx::heading:h1[0]"]
     );
     let results = place.run(&["select", "heading:h1[0]"]).success().json();
     assert_eq!(results["results"].as_array().unwrap().len(), 7);
@@ -459,4 +459,26 @@ fn what_raw_cannot_say_is_said_on_standard_error() {
     let answer = place.run(&["select", "long-words.md", "nowhere::x", "-f", "raw"]).ends(3);
     assert!(answer.stderr.contains("more: long-words.md::*?page=1"), "{}", answer.stderr);
     assert!(answer.stderr.contains("nowhere::x: NAMESPACE_NOT_FOUND"), "{}", answer.stderr);
+}
+
+#[test]
+fn the_lines_and_bytes_of_a_page_are_its_own() {
+    let place = Place::with_fixtures();
+    let file = std::fs::read(place.join("guide.md")).unwrap();
+    let mut position = None;
+    let mut address = "guide.md::Guide?words=9".to_owned();
+    loop {
+        let answer = place.run(&["select", &address]).success().json();
+        let page = &answer["results"][0];
+        let number = |name: &str| usize::try_from(page[name].as_u64().unwrap()).unwrap();
+        let (start, end) = (number("byte_start"), number("byte_end"));
+        assert_eq!(page["content"].as_str().unwrap().as_bytes(), &file[start..end]);
+        assert_eq!(start, position.unwrap_or(start), "pages join");
+        let line_of = |at: usize| 1 + file[..at].iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!((number("line_start"), number("line_end")), (line_of(start), line_of(end - 1)));
+        position = Some(end);
+        let Some(next) = page["pagination"].get("next") else { break };
+        next.as_str().unwrap().clone_into(&mut address);
+    }
+    assert_eq!(position, Some(file.len()));
 }

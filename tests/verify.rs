@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mdsel::error::{ErrorKind, Result};
+use mdsel::query::FilterRequest;
 use mdsel::query::finding::Finding;
-use mdsel::query::search::{FilterRequest, Form, PatternOptions, Query, Surroundings};
+use mdsel::query::search::{Form, PatternOptions, Query, Surroundings};
 use mdsel::query::{Library, dump, search};
 use mdsel::store::{FullText, Snapshot};
 use mdsel::verify;
@@ -56,7 +57,7 @@ fn a_store_that_was_only_used_is_clean_and_left_alone() {
     {
         // A file that differs from what is stored is no damage.
         let answer = place.run(arguments).success().json();
-        assert_eq!(answer, json!({ "findings": [] }), "{arguments:?}");
+        assert_eq!(answer, json!({ "findings": [], "truncated": false }), "{arguments:?}");
     }
     assert_eq!(std::fs::read(place.join(".mdsel.db")).unwrap(), before);
     assert!(beside(&place, ".damaged").is_empty());
@@ -107,7 +108,7 @@ fn every_damage_of_rows_is_told_and_mended() {
         let told = place.run(&["verify", "--repair"]).success().json();
         assert_eq!(told["warnings"][0]["code"], "STORE_REPAIRED", "{sql}");
         let clean = place.run(&["verify", "--full", "--reparse"]).success().json();
-        assert_eq!(clean, json!({ "findings": [] }), "{sql}");
+        assert_eq!(clean, json!({ "findings": [], "truncated": false }), "{sql}");
         let after = dumped(&place);
         // The options are no more than what the store says of itself.
         let body = |pack: &[u8]| String::from_utf8_lossy(pack).split_once('\n').unwrap().1.len();
@@ -220,7 +221,7 @@ fn every_damage_of_the_index_is_told_and_mended() {
         assert_eq!(codes(&found), [code], "{number}: {}", found.text());
         place.run(&["verify", "--repair"]).success();
         let clean = place.run(&["verify"]).success().json();
-        assert_eq!(clean, json!({ "findings": [] }), "{number}: {code}");
+        assert_eq!(clean, json!({ "findings": [], "truncated": false }), "{number}: {code}");
         assert_eq!(dumped(&place), before);
         assert!(beside(&place, ".damaged").is_empty(), "the store file was whole");
     }
@@ -549,6 +550,7 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
                 under: Vec::new(),
                 types: Vec::new(),
                 level: None,
+                sort: None,
             },
             form: Form::Hits,
             surroundings: Surroundings { before: 0, after: 0, is_match_only: false },

@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use mdsel::query::search::{
-    FilterRequest, Form, PatternOptions, Query, Request, Surroundings, search,
-};
+use mdsel::query::FilterRequest;
+use mdsel::query::search::{Form, PatternOptions, Query, Request, Surroundings, search};
 use mdsel::query::{Library, find, index, links, neighbors, prime, read, select, toc};
 use mdsel::store::{FullText, Runs};
 
@@ -92,6 +91,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         |library, _| {
             let request = toc::Request {
                 documents: vec!["docs/3.md".to_owned()],
+                filter: FilterRequest::default(),
                 depth: None,
                 max_level: None,
                 lines_only: false,
@@ -156,7 +156,13 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         "a page of the index",
         |library, _| {
             let documents = Vec::new();
-            let request = index::Request { documents, blocks: false, limit: 10, after: None };
+            let request = index::Request {
+                documents,
+                filter: FilterRequest::default(),
+                blocks: false,
+                limit: 10,
+                after: None,
+            };
             index::index(library, &request).unwrap().documents.len() / 2
         },
         8,
@@ -169,8 +175,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             let request = find::Request {
                 pattern: "Number 3".to_owned(),
                 content: None,
-                level: None,
-                globs: Vec::new(),
+                filter: FilterRequest::default(),
                 limit: 1,
                 after: None,
             };
@@ -180,7 +185,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         0,
         true,
     ),
-    ("a primer", |library, _| prime::prime(library).map(|_| 1).unwrap(), 150, 10, true),
+    ("a primer", |library, _| prime::prime(library, None).map(|_| 1).unwrap(), 150, 10, true),
 ];
 
 fn selected(library: &Library<'_>, address: &str) -> usize {
@@ -189,6 +194,7 @@ fn selected(library: &Library<'_>, address: &str) -> usize {
         max_words: 500,
         limit: None,
         after: None,
+        room: None,
     };
     select::select(library, &request).unwrap().results.len()
 }

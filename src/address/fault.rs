@@ -3,26 +3,34 @@
 //! Invariant: a fault names the address as it was given, the place in it where that is known, and
 //! what could have been meant instead.
 
+use std::fmt;
+
 use serde::{Serialize, Serializer};
+
+use crate::limits;
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
 
 /// Why an address has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultCode {
-    /// Nothing stands where a selector should.
+    /// A selector is empty.
     EmptySelector,
-    /// A step that the grammar does not know, or not there.
+    /// A step that does not exist, or not at that position.
     InvalidSyntax,
     /// A heading level other than 1 to 6.
     InvalidHeadingLevel,
-    /// A block type that there is not.
+    /// A block type that does not exist.
     InvalidBlockType,
     /// An index that is not a whole number, or a range the wrong way round.
     InvalidIndex,
     /// A bracket that is not closed.
     UnclosedBracket,
-    /// A slash with nothing behind it.
+    /// A slash with nothing after it.
     TrailingSlash,
-    /// A parameter that there is not, twice, or that does not go with another.
+    /// A parameter that does not exist, is given twice, or cannot be combined with another.
     MalformedQuery,
     /// No document of that name.
     NamespaceNotFound,
@@ -32,7 +40,7 @@ pub enum FaultCode {
     NotInStore,
     /// No such place.
     SelectorNotFound,
-    /// There are such places, but not so many.
+    /// There are such places, but fewer.
     IndexOutOfRange,
     /// Several places.
     Ambiguous,
@@ -66,6 +74,32 @@ impl Serialize for FaultCode {
     }
 }
 
+/// A place that an ambiguous address may mean, with what is needed to choose it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Candidate {
+    /// Its address.
+    pub selector: String,
+    /// The path of its document.
+    pub file: String,
+    /// The slug path of its section; `null` for a document and before the first heading.
+    pub path: Option<String>,
+    /// The title of its section or document, if any.
+    pub title: Option<String>,
+    /// Its first line, 1-based.
+    pub line: usize,
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.as_deref().unwrap_or(&self.file);
+        write!(formatter, "{path} (@{})  ", self.line)?;
+        if let Some(title) = &self.title {
+            write!(formatter, "{title}  ")?;
+        }
+        formatter.write_str(&self.selector)
+    }
+}
+
 /// An address that has no answer, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
@@ -80,9 +114,12 @@ pub struct Fault {
     pub position: Option<usize>,
     /// Addresses that may have been meant, the likeliest first.
     pub suggestions: Vec<String>,
-    /// The places that an ambiguous address may mean; their number stands in the message.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<String>,
+    /// The first of the places that an ambiguous address may mean.
+    #[serde(skip_serializing_if = "<[Candidate]>::is_empty")]
+    pub candidates: Box<[Candidate]>,
+    /// How many candidates there are in all; 0 for an address that is not ambiguous.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub total: usize,
 }
 
 impl Fault {
@@ -94,7 +131,8 @@ impl Fault {
             message: message.into(),
             position: None,
             suggestions: Vec::new(),
-            candidates: Vec::new(),
+            candidates: Box::default(),
+            total: 0,
         }
     }
 
@@ -112,11 +150,27 @@ impl Fault {
         self
     }
 
-    /// Names the whole address, of which the part at fault begins at byte `offset`.
+    /// Adds the first places that may be meant, of `total` in all.
     #[must_use]
-    pub fn of(mut self, address: &str, offset: usize) -> Self {
-        let before = address.get(..offset).map_or(0, |before| before.chars().count());
-        self.position = self.position.map(|position| position + before);
+    pub fn among(mut self, candidates: impl IntoIterator<Item = Candidate>, total: usize) -> Self {
+        self.candidates = candidates.into_iter().take(limits::MAX_CANDIDATES_SHOWN).collect();
+        self.total = total;
+        self
+    }
+
+    /// The heading above the candidates where they are listed.
+    pub fn candidates_heading(&self) -> String {
+        match self.total {
+            total if total > self.candidates.len() => {
+                format!("It may be (the first {} of {total}):", self.candidates.len())
+            }
+            _ => "It may be:".to_owned(),
+        }
+    }
+
+    /// Names the whole address.
+    #[must_use]
+    pub fn of(mut self, address: &str) -> Self {
         address.clone_into(&mut self.selector);
         self
     }

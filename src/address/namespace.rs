@@ -1,4 +1,4 @@
-//! Namespaces: a document's path as it stands in an address.
+//! Namespaces: the path of a document as it is written in an address.
 //!
 //! Invariant: decoding what encoding gave is the identity, and an encoded path holds no `::`, no
 //! blank and nothing that is shown as an escape only, so that it is the same in every format.
@@ -30,8 +30,8 @@ pub fn encode(path: &str) -> String {
     result
 }
 
-/// The text that `namespace` stands for, decoded once; what is no escape stays as it is, and so does
-/// all of it where the bytes would not be UTF-8.
+/// Decodes `namespace` once. Text that is not an escape stays as it is; so does all of it if the decoded
+/// bytes are not UTF-8.
 pub fn decode(namespace: &str) -> String {
     let bytes = namespace.as_bytes();
     let mut result = Vec::with_capacity(bytes.len());

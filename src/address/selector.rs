@@ -1,6 +1,6 @@
 //! Selectors: steps from a document to a node, as the PRD writes them.
 //!
-//! Owns the grammar of steps (contract, section 2) and which text is a selector at all. Invariant: a
+//! Owns the grammar of steps and which text is a selector at all. Invariant: a
 //! selector that was parsed, displayed and parsed again is the same; what is emitted is never
 //! shorthand.
 
@@ -24,7 +24,7 @@ pub enum StepKind {
     Block(BlockType),
     /// Items of a list.
     Item,
-    /// A page of what stands before.
+    /// A page of the place before it.
     Page,
 }
 
@@ -94,8 +94,11 @@ impl fmt::Display for Selector {
     }
 }
 
-/// The kind that a shorthand word stands for; shorthand always has an ordinal.
-fn shorthand(word: &str) -> Option<StepKind> {
+/// Steps that messages name as examples.
+const STEP_WORDS: [&str; 6] = ["root", "heading:h1", "section", "block:paragraph", "item", "page"];
+
+/// The kind that a shorthand word means; shorthand always has an ordinal.
+pub(super) fn shorthand(word: &str) -> Option<StepKind> {
     let kind = match word {
         "h1" => StepKind::Heading(1),
         "h2" => StepKind::Heading(2),
@@ -112,7 +115,7 @@ fn shorthand(word: &str) -> Option<StepKind> {
 }
 
 /// The word of a step and what follows it: a bracket, a dot with digits, or nothing.
-fn split_word(step: &str) -> (&str, &str) {
+pub(super) fn split_word(step: &str) -> (&str, &str) {
     let bracket = step.find('[').unwrap_or(step.len());
     let dot = step.find('.').filter(|&dot| {
         let rest = step.get(dot + 1..).unwrap_or_default();
@@ -139,24 +142,38 @@ impl Selector {
     /// Parses a selector without namespace and parameters. Positions in faults and steps are Unicode
     /// scalars in `text`.
     pub fn parse(text: &str) -> Result<Self, Fault> {
+        Self::parse_at(text, 0)
+    }
+
+    /// Parses a selector that begins at `position` of an address, in Unicode scalars.
+    pub(super) fn parse_at(text: &str, position: usize) -> Result<Self, Fault> {
         if text.is_empty() {
-            return Err(Fault::new(FaultCode::EmptySelector, "the selector is empty").at(0));
+            return Err(Fault::new(FaultCode::EmptySelector, "the selector is empty").at(position));
         }
         if text.ends_with('/') {
-            let position = text.chars().count() - 1;
+            let position = position + text.chars().count() - 1;
             let message = "nothing follows the last slash";
             return Err(Fault::new(FaultCode::TrailingSlash, message).at(position));
         }
+        let selector = Self::parse_steps(text, position)?;
+        match selector.steps.first() {
+            None => not_a_page_of(position),
+            Some(_) => Ok(selector),
+        }
+    }
+
+    /// Parses steps that may consist of a page alone.
+    fn parse_steps(text: &str, position: usize) -> Result<Self, Fault> {
         let mut steps: Vec<Step> = Vec::new();
         let mut page = None;
-        let mut position = 0;
+        let mut position = position;
         for part in text.split('/') {
             if steps.len() == limits::MAX_SELECTOR_STEPS {
                 let message = "more steps than the limit selector-steps allows";
                 return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
             }
             if page.is_some() {
-                let message = "a page is the last step";
+                let message = "page can only be the last step";
                 return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
             }
             let step = parse_step(part, position)?;
@@ -173,31 +190,58 @@ impl Selector {
             .skip(usize::from(page.is_none()))
             .find(|step| matches!(step.ordinal, Ordinal::Range(..)))
         {
-            let message = format!("a range stands on the last step only, not on {step}");
+            let message = format!("only the last step may have a range, not {step}");
             return Err(Fault::new(FaultCode::InvalidSyntax, message).at(step.position));
         }
         Ok(Self { steps, page })
     }
 }
 
-/// Refuses a step that cannot stand behind `before`.
+/// The fault of a page without a place.
+fn not_a_page_of<T>(position: usize) -> Result<T, Fault> {
+    let message = "page needs a place before it, as in section[0]/page[1]";
+    Err(Fault::new(FaultCode::InvalidSyntax, message).at(position))
+}
+
+/// Splits `text`, which begins at `position` of an address in Unicode scalars, into a place and the
+/// longest tail of well-formed steps that continues it; `None` if it does not end in such steps.
+pub(super) fn split_tail(text: &str, position: usize) -> Option<(&str, Selector)> {
+    let mut end = text.len();
+    let mut starts = Vec::new();
+    for (slash, _) in text.rmatch_indices('/').take(limits::MAX_SELECTOR_STEPS) {
+        if parse_step(text.get(slash + 1..end)?, 0).is_err() {
+            break;
+        }
+        starts.push(slash);
+        end = slash;
+    }
+    starts.into_iter().rev().filter(|&slash| slash > 0).find_map(|slash| {
+        let (base, tail) = (text.get(..slash)?, text.get(slash + 1..)?);
+        let position = position + base.chars().count() + 1;
+        let selector = Selector::parse_steps(tail, position).ok()?;
+        let begins_with_root =
+            selector.steps.first().is_some_and(|step| step.kind == StepKind::Root);
+        (!begins_with_root).then_some((base, selector))
+    })
+}
+
+/// Refuses a step that cannot follow `before`.
 fn check_order(step: &Step, before: &[Step]) -> Result<(), Fault> {
     let previous = before.last().map(|step| step.kind);
     let message = match step.kind {
-        StepKind::Root if previous.is_some() => "root is the first step or none".to_owned(),
+        StepKind::Root if previous.is_some() => "root can only be the first step".to_owned(),
         StepKind::Item if previous != Some(StepKind::Block(BlockType::List)) => {
-            "item stands behind a list".to_owned()
+            "item can only follow a list, as in block:list[0]/item[2]".to_owned()
         }
-        StepKind::Page if previous.is_none() => "a page is a page of something".to_owned(),
         StepKind::Page if !matches!(step.ordinal, Ordinal::One(_)) => {
-            "a page has one number, as in page[0]".to_owned()
+            "page needs one number, as in page[0]".to_owned()
         }
         _ => return Ok(()),
     };
     Err(Fault::new(FaultCode::InvalidSyntax, message).at(step.position))
 }
 
-fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
+pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
     let (word, rest) = split_word(text);
     let is_dotted = rest.starts_with('.');
     let fault = |code, message: String| Err(Fault::new(code, message).at(position));
@@ -206,7 +250,7 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
         match digits.parse::<u8>() {
             Ok(level @ 1..=6) if digits.len() == 1 => StepKind::Heading(level),
             _ => {
-                let message = format!("{level:?} is no heading level: h1 to h6 are");
+                let message = format!("{level:?} is not a heading level; the levels are h1 to h6");
                 return fault(FaultCode::InvalidHeadingLevel, message);
             }
         }
@@ -214,14 +258,9 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
         match BlockType::named(name) {
             Some(block_type) => StepKind::Block(block_type),
             None => {
-                let names = BlockType::ALL.map(BlockType::name);
-                let suggestions = super::suggest::most_similar(name, names)
-                    .into_iter()
-                    .map(|name| format!("block:{name}{rest}"))
-                    .collect();
-                let message = format!("{name:?} is no block type: {} are", names.join(", "));
-                return fault(FaultCode::InvalidBlockType, message)
-                    .map_err(|fault| fault.suggest(suggestions));
+                let names = BlockType::ALL.map(BlockType::name).join(", ");
+                let message = format!("{name:?} is not a block type; the types are {names}");
+                return fault(FaultCode::InvalidBlockType, message);
             }
         }
     } else {
@@ -233,8 +272,8 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
             (_, Some(kind)) if !rest.is_empty() => kind,
             ("", _) => return fault(FaultCode::InvalidSyntax, "a step is empty".to_owned()),
             _ => {
-                let words = ["root", "heading:h1", "section", "block:paragraph", "item", "page"];
-                let message = format!("{text:?} is no step: {}, ... are", words.join(", "));
+                let message =
+                    format!("{text:?} is not a step; steps are {}, ...", STEP_WORDS.join(", "));
                 return fault(FaultCode::InvalidSyntax, message);
             }
         }
@@ -243,13 +282,13 @@ fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
     let ordinal = if let Some(dotted) = rest.strip_prefix('.') {
         parse_ordinal(dotted, at + 1)?
     } else if let Some(bracketed) = rest.strip_prefix('[') {
-        let Some((inner, behind)) = bracketed.split_once(']') else {
+        let Some((inner, after)) = bracketed.split_once(']') else {
             let message = "the bracket is not closed";
             return Err(Fault::new(FaultCode::UnclosedBracket, message).at(at));
         };
-        if !behind.is_empty() {
+        if !after.is_empty() {
             let position = at + 2 + inner.chars().count();
-            let message = format!("{behind:?} follows the index");
+            let message = format!("{after:?} follows the index");
             return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
         }
         parse_ordinal(inner, at + 1)?
@@ -264,12 +303,12 @@ fn parse_ordinal(text: &str, position: usize) -> Result<Ordinal, Fault> {
     match text.split_once('-') {
         None => match whole_number(text) {
             Some(index) => Ok(Ordinal::One(index)),
-            None => fault(format!("{text:?} is no index: 0, 1, 2, ... are")),
+            None => fault(format!("{text:?} is not an index; the first is 0")),
         },
         Some((from, to)) => match (whole_number(from), whole_number(to)) {
             (Some(from), Some(to)) if from <= to => Ok(Ordinal::Range(from, to)),
-            (Some(_), Some(_)) => fault(format!("{text:?} runs backwards")),
-            _ => fault(format!("{text:?} is no range: 0-2 is one")),
+            (Some(_), Some(_)) => fault(format!("{text:?} ends before it begins")),
+            _ => fault(format!("{text:?} is not a range such as 0-2")),
         },
     }
 }

@@ -1,6 +1,6 @@
-//! The nodes of an outline as a tree: what stands below what, and which address that gives.
+//! The nodes of an outline as a tree: what is below what, and which address that gives.
 //!
-//! Owns how steps count (contract, section 3). Invariant: the primary selector of a node, followed
+//! Owns how steps count. Invariant: the primary selector of a node, followed
 //! from the document, matches that node and no other.
 
 use std::collections::HashSet;
@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use super::selector::{Ordinal, Step, StepKind};
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
+use crate::position::ByteSpan;
 
 /// From where a step is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +17,8 @@ pub enum Scope {
     Document,
     /// A node.
     Node(usize),
+    /// The nodes from the first index up to the second, exclusive.
+    Nodes(usize, usize),
 }
 
 /// Why steps lead nowhere.
@@ -33,7 +36,7 @@ pub struct DeadEnd {
 #[derive(Clone, Debug)]
 pub struct Tree {
     outline: Outline,
-    /// For each node, the index behind the last node below it.
+    /// For each node, the index after the last node below it.
     ends: Vec<usize>,
     /// For each section, how many of its level come before it.
     level_ordinals: Vec<usize>,
@@ -105,16 +108,29 @@ impl Tree {
         self.siblings(node + 1, self.end(node))
     }
 
-    /// The sections directly below `scope`, in document order.
-    pub fn child_sections(&self, scope: Scope) -> impl Iterator<Item = usize> + '_ {
-        let (from, to) = match scope {
+    /// The nodes within a scope: from the first index up to the second, exclusive.
+    fn nodes_in(&self, scope: Scope) -> (usize, usize) {
+        match scope {
             Scope::Document => (0, self.outline.nodes.len()),
             Scope::Node(node) => (node + 1, self.end(node)),
-        };
+            Scope::Nodes(from, to) => (from, to),
+        }
+    }
+
+    /// The nodes that begin within `span`.
+    pub fn scope_of(&self, span: ByteSpan) -> Scope {
+        let before =
+            |offset: usize| self.outline.nodes.partition_point(|node| node.bytes.start < offset);
+        Scope::Nodes(before(span.start).max(1), before(span.end))
+    }
+
+    /// The sections directly below `scope`, in document order.
+    pub fn child_sections(&self, scope: Scope) -> impl Iterator<Item = usize> + '_ {
+        let (from, to) = self.nodes_in(scope);
         self.siblings(from, to).filter(|&node| self.section(node).is_some())
     }
 
-    /// How many blocks of each type stand directly in `node`, types without any left out; items of a
+    /// How many blocks of each type are directly in `node`, types without any left out; items of a
     /// list are counted as such.
     pub fn block_counts(&self, node: usize) -> Vec<(&'static str, usize)> {
         let mut items = 0;
@@ -137,32 +153,29 @@ impl Tree {
             .collect()
     }
 
-    /// The section in whose own text or heading the line (1-based) stands; `None` before the first.
+    /// The section whose own text or heading contains the line (1-based); `None` before the first.
     pub fn section_at_line(&self, line: usize) -> Option<&Section> {
         let first_line = |node: usize| self.node(node).map_or(1, |node| node.lines.start);
         let sections = &self.outline.sections;
-        let behind = sections.partition_point(|section| first_line(section.node) <= line);
-        behind.checked_sub(1).and_then(|index| sections.get(index))
+        let after = sections.partition_point(|section| first_line(section.node) <= line);
+        after.checked_sub(1).and_then(|index| sections.get(index))
     }
 
     /// The innermost section that holds the byte at `offset`; `None` before the first heading.
     pub fn section_at(&self, offset: usize) -> Option<usize> {
-        let behind = self.outline.sections.partition_point(|section| {
+        let after = self.outline.sections.partition_point(|section| {
             self.node(section.node).is_some_and(|node| node.bytes.start <= offset)
         });
         // Sections have no gaps: the last that begins at or before the offset holds it.
-        self.outline.sections.get(behind.checked_sub(1)?).map(|section| section.node)
+        self.outline.sections.get(after.checked_sub(1)?).map(|section| section.node)
     }
 
     /// The nodes that a step of `kind` matches in `scope`, in document order.
     pub fn matches(&self, scope: Scope, kind: StepKind) -> Vec<usize> {
         let nodes = &self.outline.nodes;
-        let (from, to) = match scope {
-            Scope::Document => (0, nodes.len()),
-            Scope::Node(node) => (node + 1, self.end(node)),
-        };
+        let (from, to) = self.nodes_in(scope);
         let scope_kind = match scope {
-            Scope::Document => None,
+            Scope::Document | Scope::Nodes(..) => None,
             Scope::Node(node) => self.node(node).map(|node| node.kind),
         };
         let has_sections = matches!(scope_kind, None | Some(NodeKind::Section(_)));
@@ -197,17 +210,27 @@ impl Tree {
         }
     }
 
-    /// Whether a block stands in a list or block quote.
+    /// Whether a block is in a list or block quote.
     fn is_contained(&self, node: usize) -> bool {
         let parent = self.node(node).and_then(|node| node.parent).and_then(|node| self.node(node));
         parent.is_some_and(|parent| !matches!(parent.kind, NodeKind::Root | NodeKind::Section(_)))
     }
 
-    /// Follows `steps` from the document: the nodes they match in document order, at most `most`, or
-    /// the first dead end. Where a step matches several nodes, those that lead nowhere further do not
-    /// count unless all do.
+    /// Follows `steps` from the document; see [`Self::follow_from`].
     pub fn follow(&self, steps: &[Step], most: usize) -> Result<Vec<usize>, DeadEnd> {
-        let mut scopes = vec![Scope::Document];
+        self.follow_from(Scope::Document, steps, most)
+    }
+
+    /// Follows `steps` from `scope`: the nodes they match in document order, at most `most`, or the
+    /// first dead end. Where a step matches several nodes, those that lead nowhere further do not
+    /// count unless all do.
+    pub fn follow_from(
+        &self,
+        scope: Scope,
+        steps: &[Step],
+        most: usize,
+    ) -> Result<Vec<usize>, DeadEnd> {
+        let mut scopes = vec![scope];
         for (index, step) in steps.iter().enumerate() {
             let mut next = Vec::new();
             let mut dead_end = None;
@@ -229,7 +252,7 @@ impl Tree {
         }
         let nodes = scopes.into_iter().filter_map(|scope| match scope {
             Scope::Node(node) => Some(node),
-            Scope::Document => None,
+            Scope::Document | Scope::Nodes(..) => None,
         });
         Ok(nodes.take(most).collect())
     }

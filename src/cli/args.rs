@@ -7,7 +7,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::completions::{addresses, documents, sections};
 use crate::limits;
-use crate::query::search::BLOCK_TYPES;
+use crate::query::{BLOCK_TYPES, FilterRequest};
 
 /// A persistent, indexed Markdown store for LLM agents.
 #[derive(Debug, Parser)]
@@ -235,6 +235,43 @@ pub(super) struct ListArgs {
     pub(super) after: Option<String>,
 }
 
+/// Which documents, sections and blocks are meant: the same on every command that goes over many documents.
+#[derive(Debug, Args)]
+pub(super) struct FilterArgs {
+    /// Only documents whose path matches this glob, or with ! those that do not; repeatable
+    #[arg(short, long = "glob", value_name = "GLOB", allow_hyphen_values = true)]
+    pub(super) globs: Vec<String>,
+    /// Only blocks of this type, or what has one; repeatable
+    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
+    pub(super) types: Vec<String>,
+    /// Only sections of this level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) level: Option<u8>,
+    /// Only documents with this tag; repeatable, then all of them
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(super) tags: Vec<String>,
+    /// Only below this folder, document or place; repeatable
+    #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
+    pub(super) under: Vec<String>,
+    /// Order documents by path, title or a key of front matter; -KEY for descending
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(super) sort: Option<String>,
+}
+
+impl FilterArgs {
+    /// The filter that they ask for.
+    pub(super) fn request(&self) -> FilterRequest {
+        FilterRequest {
+            globs: self.globs.clone(),
+            tags: self.tags.clone(),
+            under: self.under.clone(),
+            types: self.types.clone(),
+            level: self.level,
+            sort: self.sort.clone(),
+        }
+    }
+}
+
 /// `index`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel index guide -f text")]
@@ -245,6 +282,8 @@ pub(super) struct IndexArgs {
     /// List blocks with a preview, too
     #[arg(long)]
     pub(super) blocks: bool,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     #[command(flatten)]
     pub(super) list: ListArgs,
 }
@@ -281,6 +320,8 @@ pub(super) struct TocArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
     pub(super) max_level: Option<u8>,
     #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
     pub(super) list: ListArgs,
 }
 
@@ -312,12 +353,8 @@ pub(super) struct FindArgs {
     /// A text that stands in the section's own text, case-insensitive
     #[arg(long, value_name = "TEXT")]
     pub(super) content: Option<String>,
-    /// The level of the heading, 1 to 6
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) level: Option<u8>,
-    /// Only documents whose path matches (repeatable)
-    #[arg(short = 'g', long = "glob", visible_alias = "path", value_name = "GLOB")]
-    pub(super) globs: Vec<String>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     #[command(flatten)]
     pub(super) list: ListArgs,
 }
@@ -382,22 +419,9 @@ pub(super) struct SearchArgs {
     /// Print nothing; status 0 where there is a hit
     #[arg(short, long)]
     pub(super) quiet: bool,
-    /// Search only documents whose path matches this glob; repeatable
-    #[arg(short, long = "glob", value_name = "GLOB")]
-    pub(super) globs: Vec<String>,
-    /// Only in blocks of this type; repeatable
-    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
-    pub(super) types: Vec<String>,
-    /// Only in sections of this level, 1 to 6
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) level: Option<u8>,
-    /// Only in documents with this tag; repeatable, then all of them
-    #[arg(long = "tag", value_name = "TAG")]
-    pub(super) tags: Vec<String>,
-    /// Only below this place, document or folder; repeatable
-    #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
-    pub(super) under: Vec<String>,
-    /// Tell how the hits were found
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    /// Explain how the hits were found
     #[arg(long)]
     pub(super) explain: bool,
     /// Hits to give at most; 0 for all
@@ -406,6 +430,11 @@ pub(super) struct SearchArgs {
     /// Go on where an answer ended: its `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
+}
+
+/// Refuses `--type` for links.
+fn not_a_link_type(name: &str) -> Result<String, String> {
+    Err(format!("--type is the type of a block; the type of a link is --link-type {name}"))
 }
 
 /// Reads a number of lines around a hit.
@@ -449,8 +478,11 @@ pub(super) struct LinkFilterArgs {
     #[arg(long, value_enum, default_value_t = DirectionName::Both)]
     pub(super) direction: DirectionName,
     /// Only links of this type: related, embeds, references, or one of front matter; repeatable
-    #[arg(long = "type", value_name = "TYPE")]
-    pub(super) types: Vec<String>,
+    #[arg(long = "link-type", value_name = "TYPE")]
+    pub(super) link_types: Vec<String>,
+    /// Refused with a hint: elsewhere it is the type of a block
+    #[arg(long = "type", value_name = "TYPE", hide = true, value_parser = not_a_link_type)]
+    _types: Vec<String>,
     /// Only links of front matter
     #[arg(long, conflicts_with = "inline_only")]
     pub(super) typed_only: bool,
@@ -498,6 +530,9 @@ pub(super) struct LinksTreeArgs {
     pub(super) max_hops: usize,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `links path`.
@@ -515,6 +550,9 @@ pub(super) struct LinksPathArgs {
     pub(super) max_hops: usize,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `links check`.
@@ -541,7 +579,7 @@ pub(super) struct LinksCheckArgs {
 pub(super) struct ContextArgs {
     /// Addresses of places to take; - reads them from standard input, one a line
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses),
-        required_unless_present_any = ["query", "tags", "under", "items"])]
+        required_unless_present_any = ["query", "tags", "under", "globs", "types", "level", "items"])]
     pub(super) addresses: Vec<String>,
     /// Take the passages that match this question or these words best
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
@@ -552,12 +590,8 @@ pub(super) struct ContextArgs {
     /// Show about N characters of each section that has the words of the query
     #[arg(long, value_name = "N", requires = "query")]
     pub(super) passage: Option<usize>,
-    /// Only documents with this tag, or without a query all of them; repeatable, then all tags
-    #[arg(long = "tag", value_name = "TAG")]
-    pub(super) tags: Vec<String>,
-    /// Only below this folder or document, or without a query all of it; repeatable
-    #[arg(long, value_name = "PATH", add = ArgValueCompleter::new(documents))]
-    pub(super) under: Vec<String>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     /// Take also what is up to N links away
     #[arg(long = "links", value_name = "N", default_value_t = 0)]
     pub(super) hops: usize,
@@ -739,6 +773,9 @@ pub(super) struct LoadArgs {
     /// What becomes of documents that are there already
     #[arg(long, value_enum, default_value_t = StrategyName::Skip)]
     pub(super) strategy: StrategyName,
+    /// Write the attachments of the pack below this folder, never over another file
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) attachments: Option<PathBuf>,
     /// Seconds to wait for another writer
     #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
         value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
@@ -806,6 +843,9 @@ pub(super) struct PrimeArgs {
     /// Print how an agent uses the program, a skill file, instead
     #[arg(long)]
     pub(super) skill: bool,
+    /// Go on where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
 /// `verify`.

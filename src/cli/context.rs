@@ -7,6 +7,7 @@ use super::{Status, generated, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Library;
 use crate::query::context::{Outside, Request, context};
+use crate::query::page::fitting;
 use crate::query::prime as primer;
 use crate::query::search::passage_chars;
 
@@ -20,12 +21,11 @@ pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         addresses: arguments.addresses.clone(),
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
         passage: passage_chars(arguments.passage, global.max_chars),
-        tags: arguments.tags.clone(),
-        under: arguments.under.clone(),
+        filter: arguments.filter.request(),
         hops: arguments.hops,
         with_body: arguments.with_body || is_blocks,
         outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
-        limit: arguments.list.limit,
+        limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
     };
     let mut answer = if arguments.query.is_some() {
@@ -48,7 +48,8 @@ pub(super) fn prime(global: &Global, arguments: &PrimeArgs) -> Result<Status> {
         return generated(SKILL.as_bytes());
     }
     let snapshot = store::open_fresh(global, |_| Ok(None))?;
-    global.print_list(&primer::prime(&Library::new(&snapshot))?)?;
+    let after = cursor(arguments.after.as_ref())?;
+    global.print_list(&primer::prime(&Library::new(&snapshot), after)?)?;
     Ok(Status::Success)
 }
 
@@ -83,6 +84,7 @@ fn outside(item: &str) -> Result<Outside> {
         line_start,
         line_end,
         content: text_of(text)?,
+        truncated: false,
     })
 }
 

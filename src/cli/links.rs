@@ -7,6 +7,7 @@ use super::store::open_fresh;
 use crate::error::Result;
 use crate::query::Library;
 use crate::query::links::{Direction, EdgeFilter, check, list, walk};
+use crate::query::page::fitting;
 
 pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
     match command {
@@ -16,7 +17,7 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
                 direction: direction(&arguments.filter),
                 filter: filter(&arguments.filter),
                 max_nodes: arguments.filter.max_nodes,
-                limit: arguments.list.limit,
+                limit: fitting(arguments.list.limit, global.max_chars),
                 after: cursor(arguments.list.after.as_ref())?,
             };
             let snapshot = open_fresh(global, |_| Ok(None))?;
@@ -25,11 +26,13 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
             Ok(answer.outcome().into())
         }
         LinksCommand::Tree(arguments) => {
-            run_walk(global, &arguments.filter, arguments.max_hops, &arguments.address, None)
+            let (hops, after) = (arguments.max_hops, arguments.after.as_ref());
+            run_walk(global, &arguments.filter, hops, after, &arguments.address, None)
         }
         LinksCommand::Path(arguments) => {
             let to = Some(arguments.to.clone());
-            run_walk(global, &arguments.filter, arguments.max_hops, &arguments.from, to)
+            let (hops, after) = (arguments.max_hops, arguments.after.as_ref());
+            run_walk(global, &arguments.filter, hops, after, &arguments.from, to)
         }
         LinksCommand::Check(arguments) => {
             let snapshot = open_fresh(global, |_| Ok(None))?;
@@ -49,6 +52,7 @@ fn run_walk(
     global: &Global,
     arguments: &LinkFilterArgs,
     max_hops: usize,
+    after: Option<&String>,
     from: &str,
     to: Option<String>,
 ) -> Result<Status> {
@@ -58,7 +62,8 @@ fn run_walk(
         direction: direction(arguments),
         filter: filter(arguments),
         max_hops,
-        max_nodes: arguments.max_nodes,
+        max_nodes: fitting(arguments.max_nodes, global.max_chars),
+        after: cursor(after)?,
     };
     let snapshot = open_fresh(global, |_| Ok(None))?;
     let answer = walk::walk(&Library::new(&snapshot), &request)?;
@@ -76,7 +81,7 @@ fn direction(arguments: &LinkFilterArgs) -> Direction {
 
 fn filter(arguments: &LinkFilterArgs) -> EdgeFilter {
     EdgeFilter {
-        types: arguments.types.clone(),
+        types: arguments.link_types.clone(),
         typed_only: arguments.typed_only,
         inline_only: arguments.inline_only,
     }

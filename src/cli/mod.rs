@@ -33,7 +33,7 @@ use clap::{Parser as _, ValueEnum as _};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::output::{Answer, Format, Options, json, sanitize, write, write_list};
+use crate::output::{Answer, Caller, Format, Options, json, sanitize, write, write_list};
 use crate::query::finding::Findings;
 use crate::query::{List, Outcome};
 use args::{Cli, Color, Command, FormatName, Global};
@@ -64,7 +64,7 @@ impl From<Outcome> for Status {
 impl Status {
     /// How a check ended.
     fn of_check(findings: &Findings) -> Self {
-        if !findings.unresolved_selectors.is_empty() {
+        if !findings.page.unresolved_selectors.is_empty() {
             Self::Fault
         } else if findings.total == 0 {
             Self::Success
@@ -112,12 +112,16 @@ fn dispatch(cli: &Cli) -> Result<Status> {
     let format = cli.global.format();
     if !cli.command.has(format) {
         // Before anything is done that the answer would tell.
-        let name = format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("this command's answer has no {name} form"),
-        )
-        .with_hint("ask for json, jsonl, text or ldmd"));
+        let name = |format: &FormatName| {
+            format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
+        };
+        let formats =
+            FormatName::value_variants().iter().filter(|format| cli.command.has(**format));
+        let formats = formats.map(name).collect::<Vec<_>>().join(", ");
+        let message = format!("this command's answer has no {} form", name(&format));
+        return Err(
+            Error::new(ErrorKind::Usage, message).with_hint(format!("its formats are {formats}"))
+        );
     }
     match &cli.command {
         Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
@@ -230,6 +234,7 @@ impl Global {
                 Color::Auto => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
             },
             max_chars: self.max_chars,
+            caller: Caller::CommandLine,
         }
     }
 

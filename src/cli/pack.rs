@@ -33,6 +33,7 @@ pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
             StrategyName::Skip => Strategy::Skip,
             StrategyName::Overwrite => Strategy::Overwrite,
         },
+        attachments: arguments.attachments.as_deref(),
         wait: Duration::from_secs(arguments.wait),
     })?;
     global.print_list(&report)?;

@@ -42,18 +42,23 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
 /// The addresses and names of documents in a command, those on standard input read.
 fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
     Ok(match command {
-        Command::Index(arguments) => arguments.documents.iter_mut().collect(),
-        Command::Toc(arguments) => arguments.documents.iter_mut().collect(),
+        Command::Index(arguments) => {
+            arguments.documents.iter_mut().chain(&mut arguments.filter.under).collect()
+        }
+        Command::Toc(arguments) => {
+            arguments.documents.iter_mut().chain(&mut arguments.filter.under).collect()
+        }
+        Command::Find(arguments) => arguments.filter.under.iter_mut().collect(),
         Command::Select(arguments) => {
             arguments.addresses = questions::addresses(&arguments.addresses)?;
             arguments.addresses.iter_mut().collect()
         }
         Command::Context(arguments) => {
             arguments.addresses = questions::addresses(&arguments.addresses)?;
-            arguments.addresses.iter_mut().chain(&mut arguments.under).collect()
+            arguments.addresses.iter_mut().chain(&mut arguments.filter.under).collect()
         }
         Command::Read(arguments) => vec![&mut arguments.first],
-        Command::Search(arguments) => arguments.under.iter_mut().collect(),
+        Command::Search(arguments) => arguments.filter.under.iter_mut().collect(),
         Command::Neighbors(arguments) => vec![&mut arguments.address],
         Command::Replace(arguments) => vec![&mut arguments.first],
         Command::Insert(arguments) => vec![&mut arguments.first],
@@ -75,7 +80,6 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         },
         Command::Ingest(_)
         | Command::Status(_)
-        | Command::Find(_)
         | Command::Prime(_)
         | Command::Dump(_)
         | Command::Load(_)

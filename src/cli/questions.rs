@@ -7,8 +7,9 @@ use super::args::{
     FindArgs, FormatName, Global, IndexArgs, NeighborsArgs, ReadArgs, SelectArgs, TocArgs,
 };
 use super::store::open_fresh as open;
-use crate::address::selector::is_selector;
+use crate::address::is_for_every_document;
 use crate::error::{Error, Result};
+use crate::query::page::fitting;
 use crate::query::resolve::{Window, resolve};
 use crate::query::{Cursor, Library, documents, find, index, neighbors, read, select, toc};
 
@@ -21,7 +22,7 @@ pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
 fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Vec<String>>> {
     let mut paths = Vec::new();
     for address in addresses {
-        let is_global = !address.contains("::") && is_selector(address);
+        let is_global = is_for_every_document(address);
         let all = Window { skip: 0, take: usize::MAX };
         let resolution = if is_global { None } else { Some(resolve(library, address, all)?) };
         match resolution {
@@ -80,8 +81,9 @@ pub(super) fn kept<T>(value: T) -> &'static mut T {
 pub(super) fn index(global: &Global, arguments: &IndexArgs) -> Result<Status> {
     let request = index::Request {
         documents: arguments.documents.clone(),
+        filter: arguments.filter.request(),
         blocks: arguments.blocks,
-        limit: arguments.list.limit,
+        limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
     };
     let snapshot = open(global, |library| named_documents(library, &request.documents))?;
@@ -94,8 +96,13 @@ pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> 
     let request = select::Request {
         addresses: arguments.addresses.clone(),
         max_words: arguments.max_words,
-        limit: arguments.limit,
+        // An empty place has no character in raw.
+        limit: match global.max_chars {
+            Some(most) if arguments.limit == Some(0) => Some(most + 1),
+            _ => arguments.limit,
+        },
         after: cursor(arguments.after.as_ref())?,
+        room: global.max_chars,
     };
     let snapshot = open(global, |library| documents_of(library, &request.addresses))?;
     let answer = select::select(&Library::new(&snapshot), &request)?;
@@ -106,10 +113,11 @@ pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> 
 pub(super) fn toc(global: &Global, arguments: &TocArgs) -> Result<Status> {
     let request = toc::Request {
         documents: arguments.documents.clone(),
+        filter: arguments.filter.request(),
         depth: arguments.depth,
         max_level: arguments.max_level,
         lines_only: global.format() == FormatName::Text,
-        limit: arguments.list.limit,
+        limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
     };
     let snapshot = open(global, |library| named_documents(library, &request.documents))?;
@@ -142,9 +150,8 @@ pub(super) fn find(global: &Global, arguments: &FindArgs) -> Result<Status> {
     let request = find::Request {
         pattern: arguments.pattern.clone(),
         content: arguments.content.clone(),
-        level: arguments.level,
-        globs: arguments.globs.clone(),
-        limit: arguments.list.limit,
+        filter: arguments.filter.request(),
+        limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
     };
     let snapshot = open(global, |_| Ok(None))?;

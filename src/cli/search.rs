@@ -5,9 +5,7 @@ use super::questions::{cursor, kept};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::query::search::{
-    FilterRequest, Form, PatternOptions, Query, Request, Surroundings, search,
-};
+use crate::query::search::{Form, PatternOptions, Query, Request, Surroundings, search};
 use crate::query::{Library, Outcome};
 
 pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
@@ -46,13 +44,7 @@ fn request(arguments: &SearchArgs, lines_only: bool) -> Result<Request> {
     let around = arguments.context.unwrap_or(0);
     Ok(Request {
         query,
-        filter: FilterRequest {
-            globs: arguments.globs.clone(),
-            tags: arguments.tags.clone(),
-            under: arguments.under.clone(),
-            types: arguments.types.clone(),
-            level: arguments.level,
-        },
+        filter: arguments.filter.request(),
         form: if arguments.quiet {
             Form::Existence
         } else if arguments.count {

@@ -12,9 +12,9 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::library::OpenDocument;
-use crate::query::locate_for_edit;
 use crate::query::node::short_hash;
 use crate::query::place::{Place, Target};
+use crate::query::{Named, locate_for_edit};
 use crate::store::StoredDocument;
 
 /// The operation of an edit.
@@ -125,15 +125,18 @@ impl Current {
         self.version
     }
 
+<<<<<<< HEAD
     /// Applies an edit at `locator`. The inner error says why the place was not found. `is_address` says that
     /// the locator was written together with its document.
+=======
+    /// Makes an edit at the place that was named; the inner fault says that it is not there.
+>>>>>>> main
     pub(super) fn make(
         &mut self,
         edit: &Edit,
-        locator: &str,
-        is_address: bool,
+        named: &Named,
     ) -> Result<std::result::Result<Done, Fault>> {
-        let place = match locate_for_edit(&self.document, locator, is_address, edit.is_fuzzy) {
+        let place = match locate_for_edit(&self.document, named, edit.is_fuzzy) {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
         };

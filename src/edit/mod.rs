@@ -108,7 +108,7 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     let original = current.document().clone();
     let mut done = Vec::new();
     for (edit, named) in request.edits.iter().zip(&places) {
-        match current.make(edit, &named.locator, named.is_address) {
+        match current.make(edit, named) {
             Ok(Ok(one)) => done.push(one),
             Ok(Err(fault)) => return Ok(Err(of_edit(fault, edit))),
             Err(error) => {

@@ -39,6 +39,25 @@ fn open_part(parent: impl AsFd, part: &str) -> io::Result<OwnedFd> {
     open_folder(parent, part)
 }
 
+/// Opens the folder at `path` below `parent`, part by part, and makes the parts that are not there.
+pub(super) fn make_below(parent: impl AsFd, path: &str) -> io::Result<OwnedFd> {
+    let mut folder = open_folder(parent, ".")?;
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        folder = open_part(&folder, part)?;
+    }
+    Ok(folder)
+}
+
+/// Makes the file called `name` in `folder`, if nothing of that name is there.
+pub(super) fn make_file(folder: impl AsFd, name: &str) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
+}
+
 /// Opens the file called `name` in `folder`; a FIFO does not block.
 pub(super) fn open_file(folder: impl AsFd, name: &str) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

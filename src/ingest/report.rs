@@ -54,6 +54,9 @@ pub struct Report {
     pub unchanged: usize,
     /// Files that were not taken, by path.
     pub skipped: Vec<Skipped>,
+    /// Attachments of a pack that were written as files.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub attachments: usize,
     /// The generation of the store afterwards.
     pub generation: u64,
     /// What could not be taken as it stands.
@@ -70,6 +73,10 @@ pub struct Report {
     /// Whether changes, skipped files or warnings were left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Report {

@@ -65,8 +65,9 @@ impl BlockType {
 /// What a block is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// A heading, at the top level or in a container, with its rendered title.
-    Heading { level: u8, title: String },
+    /// A heading, at the top level or in a container, with its rendered title, and the title as it is
+    /// written if that differs.
+    Heading { level: u8, title: String, written: Option<String> },
     /// Any other block.
     Block(BlockType),
     /// An item of a list.

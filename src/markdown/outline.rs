@@ -47,6 +47,8 @@ pub struct Section {
     pub level: u8,
     /// The heading as rendered plain text.
     pub title: String,
+    /// The heading as it is written, on one line, if that differs from the title.
+    pub written: Option<String>,
     /// The slug of the title, not numbered; empty where the title has nothing to make one of.
     pub slug: String,
     /// The number that makes the slug unique in the document (0 = none): its anchor.
@@ -64,6 +66,11 @@ pub struct Section {
 }
 
 impl Section {
+    /// The title as it is rendered, and as it is written if that differs.
+    pub fn titles(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.title.as_str()).chain(self.written.as_deref())
+    }
+
     /// Its GitHub anchor, unique in the document; `None` for an empty slug.
     pub fn anchor(&self) -> Option<String> {
         (!self.slug.is_empty()).then(|| numbered(&self.slug, self.anchor_number))
@@ -216,8 +223,8 @@ impl Builder<'_> {
     fn add(&mut self, block: Block, node_of: &[usize]) {
         let container = block.parent.and_then(|parent| node_of.get(parent).copied());
         match block.kind {
-            BlockKind::Heading { level, title } if container.is_none() => {
-                self.add_section(level, title, block.span);
+            BlockKind::Heading { level, title, written } if container.is_none() => {
+                self.add_section(level, title, written, block.span);
             }
             BlockKind::Heading { title, .. } => {
                 let slug = slug(&title);
@@ -236,7 +243,13 @@ impl Builder<'_> {
         }
     }
 
-    fn add_section(&mut self, level: u8, title: String, heading: ByteSpan) {
+    fn add_section(
+        &mut self,
+        level: u8,
+        title: String,
+        written: Option<String>,
+        heading: ByteSpan,
+    ) {
         self.close_sections(level, heading.start);
         let parent = self.innermost();
         if let Some(parent) = self.open.last().copied() {
@@ -250,6 +263,7 @@ impl Builder<'_> {
             node: self.outline.nodes.len(),
             level,
             title,
+            written,
             slug,
             anchor_number,
             path_number: 0,

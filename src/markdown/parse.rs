@@ -24,7 +24,7 @@ use markdown_it::{MarkdownIt, Node};
 use super::block::{Block, BlockKind, BlockType};
 use super::links::{self, LinkText, Links};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
-use super::title::TitleParser;
+use super::title::{TitleParser, written};
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 
@@ -169,7 +169,8 @@ impl Adapter<'_> {
     fn heading(&mut self, level: u8, node: &Node) -> BlockKind {
         let text = node.children.first().and_then(|child| child.cast::<InlineRoot>());
         let title = text.map_or_else(String::new, |text| self.titles.render(&text.content));
-        BlockKind::Heading { level, title }
+        let written = text.map(|text| written(&text.content)).filter(|written| *written != title);
+        BlockKind::Heading { level, title, written }
     }
 
     /// The span of `node` in whole lines, or nothing where another block has taken them all. Behind

@@ -94,6 +94,13 @@ impl TitleParser {
     }
 }
 
+/// The title whose raw text is `raw`, on one line and otherwise as it is written.
+pub(super) fn written(raw: &str) -> String {
+    let end = raw.floor_char_boundary(limits::MAX_TITLE_BYTES);
+    let lines = raw.get(..end).unwrap_or(raw).trim().lines().map(str::trim);
+    lines.collect::<Vec<_>>().join(" ").replace('\0', "\u{FFFD}")
+}
+
 /// The text below an inline node as a reader sees it, blanks around it left out.
 pub(super) fn plain_text(node: &Node) -> String {
     let mut result = String::new();

@@ -18,10 +18,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
 use crate::query::links::{Direction, EdgeFilter, list};
+use crate::query::page::fitting;
 use crate::query::search::{
-    FilterRequest, Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
+    Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
 };
-use crate::query::{Cursor, context, find, ldmd, neighbors, prime, select, toc};
+use crate::query::{Cursor, FilterRequest, context, find, ldmd, neighbors, prime, select, toc};
 
 /// Answers the call of a tool.
 pub(super) fn call(
@@ -160,13 +161,14 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         let answer = stores.ask(|library| ldmd::index::index(library, &request))?;
         return form.reply(&answer, answer.outcome());
     }
-    if documents.is_empty() && depth.is_none() && limit.is_none() && after.is_none() {
-        let answer = stores.ask(prime::prime)?;
+    if documents.is_empty() && depth.is_none() && limit.is_none() {
+        let answer = stores.ask(|library| prime::prime(library, after))?;
         return form.reply(&answer, crate::query::Outcome::All);
     }
-    let limit = limit.unwrap_or(limits::LIST_LIMIT);
+    let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
     let request = toc::Request {
         documents,
+        filter: FilterRequest::default(),
         depth,
         max_level: None,
         lines_only: form.format == Format::Text,
@@ -185,6 +187,8 @@ struct Find {
     level: Option<u8>,
     #[serde(default)]
     globs: Texts,
+    #[serde(default)]
+    under: Texts,
     limit: Option<usize>,
     after: Option<String>,
 }
@@ -197,9 +201,13 @@ fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
     let request = find::Request {
         pattern: arguments.pattern,
         content: arguments.content,
-        level: arguments.level,
-        globs: arguments.globs.0,
-        limit: arguments.limit.unwrap_or(limits::LIST_LIMIT),
+        filter: FilterRequest {
+            level: arguments.level,
+            globs: arguments.globs.0,
+            under: arguments.under.0,
+            ..FilterRequest::default()
+        },
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
     let answer = stores.ask(|library| find::find(library, &request))?;
@@ -256,7 +264,7 @@ fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> 
             tags: arguments.tags.0,
             under: arguments.under.0,
             types: arguments.types.0,
-            level: None,
+            ..FilterRequest::default()
         },
         form: Hits::Hits,
         surroundings: Surroundings {
@@ -292,6 +300,7 @@ fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         max_words: arguments.max_words,
         limit: None,
         after: cursor(arguments.after.as_ref())?,
+        room: Some(form.max_chars),
     };
     let answer = stores.ask(|library| select::select(library, &request))?;
     form.reply(&answer, answer.outcome())
@@ -334,7 +343,7 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
         let answer = stores.ask(|library| neighbors::neighbors(library, &address, after))?;
         return form.reply(&answer, answer.outcome());
     };
-    let limit = limit.unwrap_or(limits::LIST_LIMIT);
+    let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
     let filter = EdgeFilter::default();
     let request = list::Request { address, direction, filter, max_nodes: 0, limit, after };
     let answer = stores.ask(|library| list::list(library, &request))?;
@@ -367,17 +376,20 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
         addresses: arguments.addresses.0,
         queries: arguments.queries.0,
         passage: passage_chars(None, Some(form.max_chars)),
-        tags: arguments.tags.0,
-        under: arguments.under.0,
+        filter: FilterRequest {
+            tags: arguments.tags.0,
+            under: arguments.under.0,
+            ..FilterRequest::default()
+        },
         hops: arguments.links,
         with_body: arguments.with_body,
         outside: Vec::new(),
-        limit: arguments.limit.unwrap_or(limits::LIST_LIMIT),
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
-    let is_empty = request.addresses.is_empty() && request.tags.is_empty();
+    let is_empty = request.addresses.is_empty() && request.filter.is_empty();
     let is_question = !request.queries.is_empty();
-    if is_empty && request.under.is_empty() && !is_question {
+    if is_empty && !is_question {
         return Err(usage(&"give queries, addresses, tags or under"));
     }
     // A block of Markdown is its content.

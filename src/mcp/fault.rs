@@ -39,7 +39,8 @@ pub(super) fn data(error: &Error) -> ErrorData {
 
 /// An address that names nothing, or nothing alone.
 pub(super) fn unresolved(fault: &Fault) -> ErrorData {
-    let others = fault.suggestions.iter().chain(&fault.candidates).map(String::as_str);
+    let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
+    let others = fault.suggestions.iter().map(String::as_str).chain(candidates);
     let data = json!({
         "code": fault.code.code(),
         "message": fault.message,

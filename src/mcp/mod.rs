@@ -166,11 +166,10 @@ impl ServerHandler for Server {
 
     async fn list_resources(
         &self,
-        request: Option<PaginatedRequestParams>,
+        _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListResourcesResult, ErrorData> {
-        let after = request.and_then(|request| request.cursor);
-        let listed = self.answer(move |inner| resources::list(&inner.stores, after.as_deref()));
+        let listed = self.answer(move |inner| resources::list(&inner.stores));
         listed.await?.map_err(|error| fault::data(&error))
     }
 

@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::output::{Answer, Format, Options, sanitize, write_list};
+use crate::output::{Answer, Caller, Format, Options, sanitize, write_list};
 use crate::query::{List, Outcome};
 
 /// How a reply is made.
@@ -21,6 +21,9 @@ pub(super) struct Form<'a> {
     /// The store, as it is told.
     pub(super) store: &'a str,
 }
+
+/// Unicode scalars of a reply that hold its frame and, in text, an answer.
+const LEAST_REPLY_CHARS: usize = 500;
 
 /// An answer, framed.
 #[derive(Debug)]
@@ -53,6 +56,7 @@ impl Form<'_> {
             has_color: false,
             max_chars: Some(most),
             store: self.store,
+            caller: Caller::Mcp { frame: self.max_chars - most },
         };
         let mut bytes = Vec::new();
         let remarks = write_list(answer, options, &mut bytes)?;
@@ -68,24 +72,19 @@ impl Form<'_> {
     /// for a fault.
     pub(super) fn reply(&self, answer: &(impl Answer + List), outcome: Outcome) -> Result<Reply> {
         let too_small = || {
-            Error::new(
-                ErrorKind::BudgetTooSmall,
-                format!("{} characters hold no answer", self.max_chars),
-            )
-            .with_hint("give max_chars more")
+            let message = format!("{} characters hold no answer", self.max_chars);
+            Error::new(ErrorKind::BudgetTooSmall, message)
+                .with_hint(format!("give max_chars {LEAST_REPLY_CHARS} or more"))
         };
         let is_error = outcome == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[]).chars().count();
         let mut most = self.max_chars.checked_sub(frame).ok_or_else(too_small)?;
         loop {
-            let (body, remarks) = match self.render(answer, most) {
-                Err(error) if error.kind() == ErrorKind::BudgetTooSmall => return Err(too_small()),
-                rendered => rendered?,
-            };
+            let (body, remarks) = self.render(answer, most)?;
             let text = framed(&body, &remarks);
             match text.chars().count().saturating_sub(self.max_chars) {
                 0 => return Ok(Reply { text, is_error }),
-                // What stands behind the answer wants room, too.
+                // What follows the answer needs room, too.
                 excess => {
                     let length = most.min(body.chars().count());
                     most = length.checked_sub(excess).ok_or_else(too_small)?;

@@ -1,39 +1,37 @@
 //! The budget of `--max-chars`: one mechanism for every answer and every format.
 //!
-//! Invariant (contract, section 4): never more than the budget; the items given are whole and the
-//! first ones of the answer without a budget; where not even the first fits, a page of it does, so
-//! that going on always comes further; where that cannot hold a word, nothing is printed.
+//! Invariant: never more than the budget; the items given are whole and the first ones of the answer
+//! without a budget; if not even the first fits, a part of it does with an address of the rest, so that
+//! going on makes progress; if no part of it does, nothing is printed and the error says what would do.
 
 use std::io;
 
 use super::Rendered;
 use crate::error::{Error, ErrorKind, Result};
+use crate::markdown::words::measure;
 use crate::query::List;
 
-/// Unicode scalars of `bytes`, invalid sequences as they are shown.
-fn chars(bytes: &[u8]) -> usize {
-    crate::markdown::words::measure(bytes).chars
-}
+/// Sizes of parts that need not be ordered by the room they need: a page of one word may carry the longest
+/// address of the rest.
+const SMALLEST_SIZES: usize = 16;
 
-pub(super) fn too_small(most: usize) -> Error {
+/// Refuses a budget of `most` characters; `enough` would do.
+pub(super) fn too_small(most: usize, enough: usize, caller: super::Caller) -> Error {
+    let (option, enough) = match caller {
+        super::Caller::CommandLine => ("--max-chars", enough),
+        super::Caller::Mcp { frame } => ("max_chars", enough + frame),
+    };
     Error::new(ErrorKind::BudgetTooSmall, format!("{most} characters hold no answer"))
-        .with_hint("give --max-chars more")
+        .with_hint(format!("give {option} {enough} or more"))
 }
 
 /// Bytes that hold no more than a number of Unicode scalars; more are refused as they come, so that what
 /// does not fit costs no more than what does.
 #[derive(Debug)]
-pub(super) struct Bounded {
+struct Bounded {
     bytes: Vec<u8>,
     most_bytes: usize,
     is_full: bool,
-}
-
-impl Bounded {
-    fn new(most: usize) -> Self {
-        // No scalar has more than four bytes.
-        Self { bytes: Vec::new(), most_bytes: most.saturating_mul(4), is_full: false }
-    }
 }
 
 impl io::Write for Bounded {
@@ -51,90 +49,170 @@ impl io::Write for Bounded {
     }
 }
 
-/// What `write` writes and tells, where that is no more than `most` characters.
+/// What `write` writes and returns, if that is no more than `most` characters.
 pub(super) fn within(
     most: usize,
     write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>,
 ) -> Result<Option<Rendered>> {
-    let mut bounded = Bounded::new(most);
+    // No scalar has more than four bytes.
+    let most_bytes = most.saturating_mul(4);
+    let mut bounded = Bounded { bytes: Vec::new(), most_bytes, is_full: false };
     match write(&mut bounded) {
         Err(_) if bounded.is_full => Ok(None),
         Err(error) => Err(error),
         Ok(remarks) => {
             let bytes = bounded.bytes;
-            Ok((chars(&bytes) <= most).then_some(Rendered { bytes, remarks }))
+            let chars = measure(&bytes).chars;
+            Ok((chars <= most).then_some(Rendered { bytes, chars, remarks }))
         }
     }
 }
 
-/// Renders as many items of `answer` as fit; `render` gives nothing for what does not.
-pub(super) fn fit<Answer: List>(
-    answer: &Answer,
-    most: usize,
-    render: impl Fn(&Answer) -> Result<Option<Rendered>>,
-) -> Result<Rendered> {
-    if let Some(whole) = render(answer)? {
-        return Ok(whole);
-    }
-    // Less than the least is of no use, and says nothing of what more would need.
-    let below = answer.least().max(1) - 1;
-    let sizes = answer.count().saturating_sub(1 + below);
-    let whole = largest(sizes, |size| render(&answer.first(size + below)))?;
-    let count = whole.as_ref().map_or(0, |(size, _)| size + below);
-    let lines = answer.lines_of(count).saturating_sub(1);
-    let cut = largest(lines, |lines| match answer.first_and_cut(count, lines) {
-        Some(answer) => render(&answer),
-        None => Ok(None),
-    })?;
-    if let Some((_, rendered)) = cut.or(whole) {
-        return Ok(rendered);
-    }
-    if answer.least() == 0
-        && let Some(rendered) = render(&answer.first(0))?
-    {
-        return Ok(rendered);
-    }
-    if let Some(bare) = answer.first_bare()
-        && let Some(rendered) = render(&bare)?
-    {
-        return Ok(rendered);
-    }
-    let page = largest(answer.words_of_first(), |words| match answer.first_page(words) {
-        Some(page) => render(&page),
-        None => Ok(None),
-    })?;
-    page.map(|(_, rendered)| rendered).ok_or_else(|| too_small(most))
+/// An answer on its way into a budget.
+pub(super) struct Fitting<'a, Answer> {
+    pub(super) answer: &'a Answer,
+    /// Characters at most.
+    pub(super) most: usize,
+    /// Renders an answer, if it is no longer than that many characters.
+    pub(super) render: &'a dyn Fn(&Answer, usize) -> Result<Option<Rendered>>,
+    pub(super) caller: super::Caller,
 }
 
-/// The size and what `try_size` gives for the largest size from 1 to `most` for which it gives anything, found by
-/// doubling and halving: larger sizes need more room. Among the smallest that need not hold, because the hint to go
-/// on differs by a few characters; they are all tried where halving found none.
-fn largest(
-    most: usize,
-    try_size: impl Fn(usize) -> Result<Option<Rendered>>,
-) -> Result<Option<(usize, Rendered)>> {
-    let (mut fitting, mut too_large) = (0, most + 1);
-    let mut best = None;
-    while too_large - fitting > 1 {
-        // Until something is too large the size is doubled: what fits is mostly far less than all.
-        let is_open = too_large > most && fitting < most / 2;
-        let middle = if is_open { fitting * 2 + 1 } else { fitting.midpoint(too_large) };
-        match try_size(middle)? {
-            Some(rendered) => {
-                fitting = middle;
-                best = Some((middle, rendered));
+impl<Answer: List> Fitting<'_, Answer> {
+    fn try_render(&self, answer: &Answer) -> Result<Option<Rendered>> {
+        (self.render)(answer, self.most)
+    }
+
+    /// Renders as much of the answer as fits.
+    pub(super) fn run(&self) -> Result<Rendered> {
+        if let Some(whole) = self.try_render(self.answer)? {
+            return Ok(whole);
+        }
+        if let Some((count, items)) = self.most_items()? {
+            return Ok(self.with_cut(count)?.unwrap_or(items));
+        }
+        let first = self.answer.first(self.answer.least());
+        if let Some(part) = self.part_of(&first)? {
+            return Ok(part);
+        }
+        let mut brief = first;
+        if let Some(page) = brief.page_mut() {
+            page.shorten();
+        }
+        if let Some(rendered) = self.try_render(&brief)? {
+            return Ok(rendered);
+        }
+        match self.part_of(&brief)? {
+            Some(part) => Ok(part),
+            None => Err(too_small(self.most, self.smallest(&brief)?, self.caller)),
+        }
+    }
+
+    /// The most items that fit, at least the least number that is of use. The next number to try is computed
+    /// from the length of the last one, so that a few tries are enough.
+    fn most_items(&self) -> Result<Option<(usize, Rendered)>> {
+        let mut low = self.answer.least();
+        let mut high = self.answer.count();
+        if low >= high {
+            return Ok(None);
+        }
+        let Some(mut best) = self.try_render(&self.answer.first(low))? else { return Ok(None) };
+        let mut chars_each = (best.chars / low.max(1)).max(1);
+        let mut is_too_high = false;
+        while high - low > 1 {
+            let guess = if is_too_high {
+                low.midpoint(high)
+            } else {
+                low.saturating_add((self.most - best.chars) / chars_each).clamp(low + 1, high - 1)
+            };
+            match self.try_render(&self.answer.first(guess))? {
+                Some(rendered) => {
+                    let added = rendered.chars.saturating_sub(best.chars);
+                    chars_each = (added / (guess - low)).max(1);
+                    is_too_high = false;
+                    (low, best) = (guess, rendered);
+                }
+                None => {
+                    high = guess;
+                    is_too_high = true;
+                }
             }
-            None => too_large = middle,
         }
+        Ok(Some((low, best)))
     }
-    if best.is_none() {
-        // The smallest sizes need not be ordered: a page of one word may carry the longest hint.
-        for size in 1..=most.min(16) {
-            best = try_size(size)?.map(|rendered| (size, rendered));
+
+    /// The first `count` items and as many lines of the next as fit, if it may be cut.
+    fn with_cut(&self, count: usize) -> Result<Option<Rendered>> {
+        let lines = self.answer.lines_of(count).saturating_sub(1);
+        if lines == 0 {
+            return Ok(None);
+        }
+        let more = self.answer.first(count + 1);
+        self.largest(lines, |lines| {
+            let mut cut = more.clone();
+            cut.cut_last(lines).then_some(cut)
+        })
+    }
+
+    /// The largest part of the only item of `first` that fits.
+    fn part_of(&self, first: &Answer) -> Result<Option<Rendered>> {
+        self.largest(first.sizes_of_first(), |size| part(first, size))
+    }
+
+    /// What `make` makes of the largest size from 1 to `most` that fits.
+    fn largest(
+        &self,
+        most: usize,
+        make: impl Fn(usize) -> Option<Answer>,
+    ) -> Result<Option<Rendered>> {
+        let try_size = |size: usize| match make(size) {
+            Some(answer) => self.try_render(&answer),
+            None => Ok(None),
+        };
+        let (mut fitting, mut too_large) = (0, most + 1);
+        let mut best = None;
+        while too_large - fitting > 1 {
+            // Until something is too large the size is doubled: what fits is mostly far less than all.
+            let is_open = too_large > most && fitting < most / 2;
+            let middle = if is_open { fitting * 2 + 1 } else { fitting.midpoint(too_large) };
+            match try_size(middle)? {
+                Some(rendered) => {
+                    fitting = middle;
+                    best = Some(rendered);
+                }
+                None => too_large = middle,
+            }
+        }
+        for size in 1..=most.min(SMALLEST_SIZES) {
             if best.is_some() {
                 break;
             }
+            best = try_size(size)?;
         }
+        Ok(best)
     }
-    Ok(best)
+
+    /// The characters of the smallest form of the answer, whose first item alone `brief` has.
+    fn smallest(&self, brief: &Answer) -> Result<usize> {
+        let sizes = brief.sizes_of_first().min(SMALLEST_SIZES);
+        let mut smallest = usize::MAX;
+        let forms = (1..=sizes).filter_map(|size| part(brief, size));
+        for form in forms.chain((sizes == 0).then(|| brief.clone())) {
+            let rendered = (self.render)(&form, usize::MAX)?;
+            smallest = smallest.min(rendered.map_or(usize::MAX, |rendered| rendered.chars));
+        }
+        Ok(smallest)
+    }
+}
+
+/// The only item of `first` cut to `size`.
+fn part<Answer: List>(first: &Answer, size: usize) -> Option<Answer> {
+    let mut cut = first.clone();
+    if !cut.cut_first(size) {
+        return None;
+    }
+    if let Some(page) = cut.page_mut() {
+        page.truncated = true;
+    }
+    Some(cut)
 }

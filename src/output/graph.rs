@@ -2,45 +2,36 @@
 //!
 //! Invariant: labels are quoted and hold nothing that ends a quote, whatever a title holds.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use super::sanitize;
-use crate::query::links::{Edge, Node};
+use crate::query::links::Node;
 
 /// Nodes and the edges between them.
 #[derive(Debug)]
 pub struct Graph<'a> {
     /// The nodes.
     pub(super) nodes: Vec<&'a Node>,
-    /// The edges.
-    pub(super) edges: Vec<&'a Edge>,
+    /// The edges, by the addresses of their ends, and their types.
+    pub(super) edges: Vec<(String, String, &'a str)>,
 }
 
 impl Graph<'_> {
-    /// The number of the node that each end of each edge is drawn at: of a place that is no node that
-    /// of its document, or one of its own behind the nodes.
-    fn numbered(&self) -> (Vec<String>, Vec<(usize, usize, &str)>) {
-        let mut labels: Vec<String> = self.nodes.iter().map(|node| node.title.clone()).collect();
-        let mut numbers: HashMap<String, usize> = HashMap::new();
-        for (number, node) in self.nodes.iter().enumerate() {
-            numbers.insert(node.selector.clone(), number);
-        }
+    /// The labels of the nodes, and each edge once with the numbers of the nodes that are its ends.
+    fn numbered(&self) -> (Vec<&str>, Vec<(usize, usize, &str)>) {
+        let labels = self.nodes.iter().map(|node| node.title.as_str()).collect();
+        let numbers: HashMap<&str, usize> =
+            self.nodes.iter().enumerate().map(|(at, node)| (node.selector.as_str(), at)).collect();
         let mut edges = Vec::new();
-        for edge in &self.edges {
-            let Some(to) = edge.target() else { continue };
-            let mut number = |place: &crate::query::place::Place| {
-                let (address, whole) = (place.address(), place.document.address("*"));
-                if let Some(&known) = numbers.get(&address).or_else(|| numbers.get(&whole)) {
-                    return known;
-                }
-                labels.push(address.clone());
-                numbers.insert(address, labels.len() - 1);
-                labels.len() - 1
+        let mut known = HashSet::new();
+        for (from, to, relation) in &self.edges {
+            let (Some(&from), Some(&to)) = (numbers.get(from.as_str()), numbers.get(to.as_str()))
+            else {
+                continue;
             };
-            let drawn = (number(&edge.from), number(to), edge.link.kind.relation());
-            if !edges.contains(&drawn) {
-                edges.push(drawn);
+            if known.insert((from, to, *relation)) {
+                edges.push((from, to, *relation));
             }
         }
         (labels, edges)

@@ -62,8 +62,22 @@ pub struct Options<'a> {
     pub has_color: bool,
     /// The most Unicode scalars that may be printed.
     pub max_chars: Option<usize>,
-    /// The store, as it is told.
+    /// The store, as it is named in the answer.
     pub store: &'a str,
+    /// Who asks.
+    pub caller: Caller,
+}
+
+/// Who asks, which decides how an answer says how to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// Somebody at a command line, who gives flags.
+    CommandLine,
+    /// A client of the Model Context Protocol, who gives arguments.
+    Mcp {
+        /// Unicode scalars of the reply around the answer.
+        frame: usize,
+    },
 }
 
 /// Whether an answer has a form.
@@ -119,40 +133,41 @@ pub trait Answer: Serialize {
 #[derive(Debug)]
 struct Rendered {
     bytes: Vec<u8>,
+    /// Unicode scalars of these.
+    chars: usize,
     /// Lines that the answer's format cannot hold.
     remarks: Vec<String>,
 }
 
-/// Writes an answer that has no items to leave out; tells what its format cannot hold.
+/// Writes an answer that has no items to leave out; returns what its format cannot hold.
 pub fn write(
     answer: &impl Answer,
     options: Options<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    match options.max_chars {
-        None => written(answer, options, out),
-        Some(most) => {
-            let rendered = budget::within(most, |out| written(answer, options, out))?;
-            put(rendered.ok_or_else(|| budget::too_small(most))?, out)
+    let Some(most) = options.max_chars else { return written(answer, options, out) };
+    let render = |most| budget::within(most, |out| written(answer, options, out));
+    match render(most)? {
+        Some(rendered) => put(rendered, out),
+        None => {
+            let enough = render(usize::MAX)?.map_or(usize::MAX, |rendered| rendered.chars);
+            Err(budget::too_small(most, enough, options.caller))
         }
     }
 }
 
-/// Writes an answer, leaving items out from the end as the budget asks; tells what its format cannot
+/// Writes an answer, leaving items out from the end as the budget asks; returns what its format cannot
 /// hold.
 pub fn write_list<Listed: Answer + List>(
     answer: &Listed,
     options: Options<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    match options.max_chars {
-        None => written(answer, options, out),
-        Some(most) => {
-            let render =
-                |answer: &Listed| budget::within(most, |out| written(answer, options, out));
-            put(budget::fit(answer, most, render)?, out)
-        }
-    }
+    let Some(most) = options.max_chars else { return written(answer, options, out) };
+    let render =
+        |answer: &Listed, most: usize| budget::within(most, |out| written(answer, options, out));
+    let fitting = budget::Fitting { answer, most, render: &render, caller: options.caller };
+    put(fitting.run()?, out)
 }
 
 fn put(rendered: Rendered, out: &mut dyn Write) -> Result<Vec<String>> {
@@ -167,13 +182,15 @@ fn unwritten(error: io::Error) -> Error {
 fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> Result<Vec<String>> {
     let no_form = |name: &str| {
         Error::new(ErrorKind::Usage, format!("this answer has no {name} form"))
-            .with_hint("ask for json, jsonl or text")
+            .with_hint(format!("ask for {}", forms_of(answer)))
     };
     // What a format cannot hold is said beside it.
-    let is_bare =
-        matches!(options.format, Format::Raw | Format::Markdown | Format::Mermaid | Format::Dot);
-    let rest = answer.rest();
-    let remarks = if is_bare { rest.lines() } else { Vec::new() };
+    let rest = Rest { caller: options.caller, ..answer.rest() };
+    let remarks = match options.format {
+        Format::Raw | Format::Mermaid | Format::Dot => rest.lines(),
+        Format::Markdown => rest.remark_lines(),
+        _ => Vec::new(),
+    };
     match options.format {
         Format::Json => json::write(out, answer, options.is_pretty).map_err(unwritten)?,
         Format::Jsonl => {
@@ -205,6 +222,9 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
             if answer.markdown(out).map_err(unwritten)? == Form::None {
                 return Err(no_form("markdown"));
             }
+            if let Some(end) = rest.end() {
+                writeln!(out, "{end}").map_err(unwritten)?;
+            }
         }
         Format::Mermaid | Format::Dot => {
             let graph = answer.graph().ok_or_else(|| no_form("drawn"))?;
@@ -213,4 +233,21 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
         }
     }
     Ok(remarks)
+}
+
+/// The formats in which an answer has a form, as a list for people.
+fn forms_of(answer: &impl Answer) -> String {
+    let rest = answer.rest();
+    let sink = &mut io::sink();
+    let has_records =
+        answer.records(&mut Records::new(sink, "", &rest)).is_ok_and(|form| form == Form::Written);
+    let has_markdown = answer.markdown(&mut io::sink()).is_ok_and(|form| form == Form::Written);
+    let others = [
+        ("raw", answer.raw().is_some()),
+        ("records", has_records),
+        ("markdown", has_markdown),
+        ("mermaid, dot", answer.graph().is_some()),
+    ];
+    let others = others.into_iter().filter_map(|(name, has)| has.then_some(name));
+    ["json", "jsonl", "text", "ldmd"].into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }

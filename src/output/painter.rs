@@ -83,6 +83,11 @@ impl Painter {
         self.piece(style, text).end();
     }
 
+    /// Whether `line` was the last line.
+    pub(super) fn ends_with(&self, line: &str) -> bool {
+        self.text.trim_end_matches("\u{1b}[0m\n").trim_end().ends_with(line)
+    }
+
     /// Content of a document, on lines of its own.
     pub(super) fn content(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
@@ -101,15 +106,17 @@ impl Painter {
             let at = fault.position.map_or_else(String::new, |at| format!(" at {at}"));
             let text = format!("{}: {}{at}: {}", fault.selector, fault.code.code(), fault.message);
             self.line(Style::Warning, &text);
-            for (heading, addresses) in
-                [("Did you mean:", &fault.suggestions), ("It may be:", &fault.candidates)]
-            {
-                if !addresses.is_empty() {
-                    self.line(Style::Plain, heading);
-                }
-                for address in addresses {
-                    self.line(Style::Plain, &format!("- {address}"));
-                }
+            if !fault.suggestions.is_empty() {
+                self.plain("Did you mean:");
+            }
+            for address in &fault.suggestions {
+                self.plain(&format!("- {address}"));
+            }
+            if !fault.candidates.is_empty() {
+                self.plain(&fault.candidates_heading());
+            }
+            for candidate in &fault.candidates {
+                self.plain(&format!("- {candidate}"));
             }
         }
     }

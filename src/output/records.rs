@@ -14,7 +14,7 @@ pub struct Records<'a> {
     writer: Writer<&'a mut dyn Write>,
     store: &'a str,
     rest: &'a Rest<'a>,
-    /// The last edge: places that are linked several times alike are told once.
+    /// The last edge: places that are linked several times alike have one.
     last_edge: String,
 }
 
@@ -59,13 +59,24 @@ impl<'a> Records<'a> {
             return self.writer.detail(&format!("broken {} {target}", records::id(&from)));
         };
         let kind = &edge.link.kind;
-        let (from, to, is_typed) = (edge.from.address(), to.address(), kind.is_typed());
-        let told = format!("{from} {} {to} {is_typed}", kind.relation());
-        if told == self.last_edge {
+        self.link(&edge.from.address(), kind.relation(), &to.address(), kind.is_typed())
+    }
+
+    /// A link between two places; several alike after each other are one.
+    pub(super) fn link(
+        &mut self,
+        from: &str,
+        relation: &str,
+        to: &str,
+        is_typed: bool,
+    ) -> io::Result<()> {
+        let written = format!("{from} {relation} {to} {is_typed}");
+        if written == self.last_edge {
             return Ok(());
         }
-        self.last_edge = told;
-        self.writer.edge(&from, kind.relation(), &to, is_typed)
+        self.writer.edge(from, relation, to, is_typed)?;
+        self.last_edge = written;
+        Ok(())
     }
 
     /// Bytes of a place.

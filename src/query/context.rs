@@ -9,12 +9,14 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use super::cursor::{ListPart, most};
+use super::library::is_false;
 use super::links::{Direction, EdgeFilter, Node, walk};
 use super::node::{Extent, NodeAnswer, answer};
+use super::page::longest;
 use super::place::{Place, Target};
 use super::resolve::{Window, resolve, resolve_one};
-use super::search::{self, FilterRequest, Form, Hit, Query, Surroundings};
-use super::{Cursor, Library, List, Outcome, documents};
+use super::search::{self, Form, Hit, Query, Surroundings};
+use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents};
 use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -30,10 +32,8 @@ pub struct Request {
     pub queries: Vec<String>,
     /// Unicode scalars of a passage, about.
     pub passage: usize,
-    /// Tags; with a query it must have all of them, else the documents that have are taken.
-    pub tags: Vec<String>,
-    /// Folders, documents or places; likewise.
-    pub under: Vec<String>,
+    /// Which sections a query finds; without one, which documents are taken, if it asks for any.
+    pub filter: FilterRequest,
     /// How many links away from these places further ones are taken.
     pub hops: usize,
     /// Whether to give the content, too.
@@ -63,6 +63,9 @@ pub struct Outside {
     pub line_end: Option<usize>,
     /// The text.
     pub content: String,
+    /// Whether it is cut to keep to a budget.
+    #[serde(skip_serializing_if = "is_false")]
+    pub truncated: bool,
 }
 
 /// An item of the bundle.
@@ -125,25 +128,20 @@ impl Serialize for Item {
 pub struct Answer {
     /// The items.
     pub items: Vec<Item>,
-    /// Addresses that name nothing.
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    pub warnings: Vec<Warning>,
-    /// Whether something was left out.
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    pub next: Option<String>,
+    /// What is beside them.
+    pub page: Page,
     /// Whether content was asked for.
     pub with_body: bool,
+    /// What was searched and what to try, if a query found nothing.
+    pub advice: Option<String>,
     /// What tags the fences of all items, whatever they are.
     pub language: Option<String>,
-    part: ListPart,
 }
 
 impl Answer {
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        match (self.items.is_empty(), self.unresolved_selectors.is_empty()) {
+        match (self.items.is_empty(), self.page.unresolved_selectors.is_empty()) {
             (true, _) => Outcome::None,
             (false, is_whole) => Outcome::of(true, !is_whole),
         }
@@ -154,33 +152,31 @@ impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("items", &self.items)?;
-        map.serialize_entry("unresolved_selectors", &self.unresolved_selectors)?;
-        map.serialize_entry("warnings", &self.warnings)?;
-        map.serialize_entry("truncated", &self.truncated)?;
-        if let Some(next) = &self.next {
-            map.serialize_entry("next", next)?;
-        }
+        self.page.fields(&mut map)?;
         map.end()
     }
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.items.len()
     }
 
-    fn least(&self) -> usize {
-        usize::from(!self.items.is_empty())
-    }
-
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.items.len() {
-            result.items.truncate(count);
-            result.truncated = true;
-            result.next = Some(self.part.next(count));
+        match self.items.get(..count) {
+            Some(first) if count < self.items.len() => Self {
+                items: first.to_vec(),
+                page: self.page.ended(count),
+                with_body: self.with_body,
+                advice: None,
+                language: self.language.clone(),
+            },
+            _ => self.clone(),
         }
-        result
     }
 
     fn lines_of(&self, index: usize) -> usize {
@@ -190,35 +186,44 @@ impl List for Answer {
         }
     }
 
-    fn first_and_cut(&self, count: usize, lines: usize) -> Option<Self> {
-        let mut result = self.first(count + 1);
-        let Some(Item::Place(place)) = result.items.last_mut() else { return None };
-        place.found = Some(place.found.as_ref()?.cut(lines)?);
-        result.truncated = true;
-        Some(result)
+    fn cut_last(&mut self, lines: usize) -> bool {
+        let Some(Item::Place(place)) = self.items.last_mut() else { return false };
+        let cut = place.found.as_mut().is_some_and(|hit| hit.cut(lines));
+        self.page.truncated |= cut;
+        cut
     }
 
-    fn first_bare(&self) -> Option<Self> {
-        let mut result = self.first(1);
-        let Some(Item::Place(place)) = result.items.first_mut() else { return None };
-        place.answer = place.answer.bare()?;
-        result.truncated = true;
-        Some(result)
-    }
-
-    fn words_of_first(&self) -> usize {
+    fn sizes_of_first(&self) -> usize {
         match self.items.first() {
-            Some(Item::Place(place)) => place.answer.words_shown(),
-            _ => 0,
+            Some(Item::Place(place)) => {
+                let texts = longest(place.node.texts());
+                let passage = place.found.as_ref().map_or(0, Hit::sizes);
+                place.answer.words_shown().max(texts).max(passage)
+            }
+            Some(Item::Outside(outside)) => outside.content.chars().count(),
+            None => 0,
         }
     }
 
-    fn first_page(&self, words: usize) -> Option<Self> {
-        let mut result = self.first(1);
-        let Some(Item::Place(place)) = result.items.first_mut() else { return None };
-        place.answer = place.answer.paged(words)?;
-        result.truncated = true;
-        Some(result)
+    fn cut_first(&mut self, size: usize) -> bool {
+        match self.items.first_mut() {
+            Some(Item::Place(place)) => {
+                place.answer.cut(size);
+                place.answer.truncated = true;
+                place.node.shorten(size);
+                if let Some(hit) = &mut place.found {
+                    hit.cut_to(size);
+                }
+                true
+            }
+            // Whoever gave the text has the rest of it.
+            Some(Item::Outside(outside)) => {
+                outside.content = outside.content.chars().take(size).collect();
+                outside.truncated = true;
+                true
+            }
+            None => false,
+        }
     }
 }
 
@@ -229,7 +234,7 @@ pub fn context(
     request: &Request,
 ) -> Result<Answer> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    // Places behind those that are asked for are only counted on to be there.
+    // Places after those that are asked for are only counted on to be there.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
         library,
@@ -240,6 +245,7 @@ pub fn context(
         passages: HashMap::new(),
         warnings,
         faults: Vec::new(),
+        advice: None,
     };
     bundle.add_addresses()?;
     match full_text.filter(|_| !request.queries.is_empty()) {
@@ -247,16 +253,14 @@ pub fn context(
         None => bundle.add_documents()?,
     }
     bundle.add_linked()?;
-    let Bundle { places, warnings, faults, mut passages, .. } = bundle;
+    let Bundle { places, warnings, faults, mut passages, advice, .. } = bundle;
     let mut answer = Answer {
         items: Vec::new(),
-        unresolved_selectors: faults,
-        warnings,
-        truncated: false,
-        next: None,
+        page: Page { unresolved_selectors: faults, ..Page::new((part, warnings)) }
+            .with_empty_lists(),
         with_body: request.with_body,
+        advice: advice.filter(|_| places.is_empty()),
         language: None,
-        part,
     };
     let total = places.len() + request.outside.len();
     let from = part.start().min(total);
@@ -269,7 +273,7 @@ pub fn context(
                     let found = passages.remove(&key).filter(|_| !request.with_body);
                     answer.items.push(Item::Place(Box::new(PlaceItem { found, ..item })));
                 }
-                Err(fault) => answer.unresolved_selectors.push(fault),
+                Err(fault) => answer.page.unresolved_selectors.push(fault),
             },
             None => {
                 let outside = request.outside.get(index - places.len());
@@ -278,11 +282,10 @@ pub fn context(
         }
     }
     if to < total {
-        answer.truncated = true;
-        answer.next = Some(part.next(to - from));
+        answer.page.end(to - from);
     }
     let has_cut = |item: &Item| matches!(item, Item::Place(place) if place.answer.truncated);
-    answer.truncated |= answer.items.iter().any(has_cut);
+    answer.page.truncated |= answer.items.iter().any(has_cut);
     Ok(answer)
 }
 
@@ -295,7 +298,7 @@ fn item(
     let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
     let answer = match answer(library, place, extent)? {
         Ok(answer) => answer,
-        Err(fault) => return Ok(Err(fault.of(&place.address(), 0))),
+        Err(fault) => return Ok(Err(fault.of(&place.address()))),
     };
     let is_code = match place.target {
         Target::Node(node) => place
@@ -325,6 +328,8 @@ struct Bundle<'a> {
     passages: HashMap<PlaceKey, Hit>,
     warnings: Vec<Warning>,
     faults: Vec<Fault>,
+    /// What a query that found nothing says.
+    advice: Option<String>,
 }
 
 impl Bundle<'_> {
@@ -351,11 +356,7 @@ impl Bundle<'_> {
     fn add_found(&mut self, full_text: &mut FullText) -> Result<()> {
         let request = search::Request {
             query: Query::Words(self.request.queries.clone()),
-            filter: FilterRequest {
-                tags: self.request.tags.clone(),
-                under: self.request.under.clone(),
-                ..FilterRequest::default()
-            },
+            filter: self.request.filter.clone(),
             form: Form::Hits,
             surroundings: Surroundings::default(),
             passage: self.request.passage,
@@ -367,8 +368,9 @@ impl Bundle<'_> {
             after: None,
         };
         let found = search::search(self.library, full_text, &request)?;
-        self.warnings.extend(found.warnings);
-        self.faults.extend(found.unresolved_selectors);
+        self.warnings.extend(found.page.warnings);
+        self.faults.extend(found.page.unresolved_selectors);
+        self.advice = found.advice;
         let search::Items::Hits(hits) = found.items else { return Ok(()) };
         for hit in hits {
             if let Ok((place, _)) = resolve_one(self.library, &hit.section)? {
@@ -380,20 +382,25 @@ impl Bundle<'_> {
         Ok(())
     }
 
-    /// Adds the documents with the tags, below the folders.
+    /// Adds the documents that the filters take.
     fn add_documents(&mut self) -> Result<()> {
-        if self.request.tags.is_empty() && self.request.under.is_empty() {
+        if self.request.filter.is_empty() {
             return Ok(());
         }
-        let found = documents::named(self.library, &self.request.under)?;
+        // A document is taken whole, so that what it is below is a folder or a document.
+        let others = FilterRequest { under: Vec::new(), ..self.request.filter.clone() };
+        let (found, filter) =
+            documents::filtered(self.library, &self.request.filter.under, &others)?;
         self.faults.extend(found.faults);
-        let wanted = documents::tagged(self.library, &self.request.tags)?;
         for stored in found.documents {
             if self.request.hops == 0 && self.places.len() >= self.enough {
                 break;
             }
-            if wanted.as_ref().is_none_or(|wanted| wanted.contains(&stored.id)) {
-                let document = self.library.open(&stored)?;
+            let document = self.library.open(&stored)?;
+            let sections = &document.tree.outline().sections;
+            if !filter.looks_inside()
+                || sections.iter().any(|section| filter.takes_section(&document, section))
+            {
                 self.add(Place::whole(document), None);
             }
         }

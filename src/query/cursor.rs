@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind, Warning};
 
 /// How many items of a list were given, and of which generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     /// The generation that the items were of.
     pub generation: u64,
@@ -18,7 +18,7 @@ pub struct Cursor {
 }
 
 /// Which part of a list an answer is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ListPart {
     begin: Cursor,
     /// How many of the first items were given before and are only named again.
@@ -46,7 +46,7 @@ impl ListPart {
         self.begin.position
     }
 
-    /// The cursor behind the first `count` items of this part.
+    /// The cursor after the first `count` items of this part.
     pub fn next(self, count: usize) -> String {
         let position = self.begin.position + count.saturating_sub(self.repeated);
         Cursor { position, ..self.begin }.to_string()

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::Library;
+use super::filter::{Filter, Order};
 use super::glob::{Glob, Separator};
+use super::resolve::Resolver;
 use super::suggestion::similar_documents;
+use super::{FilterRequest, Library};
 use crate::address::{Fault, FaultCode, namespace};
 use crate::error::Result;
 use crate::ingest::{is_really_below, left_out};
@@ -101,20 +103,35 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
         let found = match by_name(library, plain)? {
             NameMatch::One(document) => vec![document],
             NameMatch::Many(paths, total) => {
-                let message = format!("{total} documents are named {name:?}");
-                let mut fault = Fault::new(FaultCode::Ambiguous, message).of(name, 0);
-                fault.candidates = paths;
-                result.faults.push(fault);
+                let resolver = Resolver { library };
+                let fault = resolver.ambiguous_document(name, &[], &paths, total)?;
+                result.faults.push(fault.of(name));
                 continue;
             }
             NameMatch::None => below_or_like(library, name, plain)?,
         };
         if found.is_empty() {
-            result.faults.push(not_found(library, plain)?.of(name, 0));
+            result.faults.push(not_found(library, plain)?.of(name));
         }
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
     Ok(result)
+}
+
+/// The documents that `names` name and `filter` takes, in the order that `request` asks for, and the filter.
+pub(super) fn filtered(
+    library: &Library<'_>,
+    names: &[String],
+    request: &FilterRequest,
+) -> Result<(Named, Filter)> {
+    let filter = Filter::new(library, request)?;
+    let mut named = named(library, names)?;
+    named.documents.retain(|stored| filter.takes_document(stored));
+    if let Some(order) = Order::of(request) {
+        order.sort(library, &mut named.documents)?;
+    }
+    named.faults.extend(filter.faults.iter().cloned());
+    Ok((named, filter))
 }
 
 /// The ids of the documents that have all of `tags`, or tags below them; `None` where there are no tags.
@@ -144,12 +161,11 @@ pub fn one(
     Ok(match named.documents.as_slice() {
         [document] => Ok(document.clone()),
         documents => {
-            let message = format!("{} documents are named {name:?}", documents.len());
-            let mut fault = Fault::new(FaultCode::Ambiguous, message).of(name, 0);
-            let shown = documents.iter().take(limits::MAX_CANDIDATES_SHOWN);
-            fault.candidates =
-                shown.map(|stored| format!("{}::*", namespace::encode(&stored.path))).collect();
-            Err(fault)
+            let paths = documents.iter().take(limits::MAX_CANDIDATES_SHOWN);
+            let paths: Vec<String> = paths.map(|stored| stored.path.clone()).collect();
+            let resolver = Resolver { library };
+            let fault = resolver.ambiguous_document(name, &[], &paths, documents.len())?;
+            Err(fault.of(name))
         }
     })
 }

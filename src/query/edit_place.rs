@@ -1,24 +1,23 @@
 //! Places that are to be edited: which document an edit names, and which place in it.
 //!
-//! Stricter than reading. Invariant: no kind of name wins over another. What could be a document or a
-//! section, a selector or a title, is an ambiguity whose candidates, given back, resolve; a whole
-//! document is named only as `ns::*`; a part of a title names nothing unless that is asked for.
+//! Stricter than reading. Invariant: no kind of name wins over another. A text that could name a
+//! document or a section, a selector or a title, is an ambiguity whose candidates, given back, resolve;
+//! a whole document is named only as `ns::*`; a part of a title names nothing unless that is asked for.
 
 use std::rc::Rc;
 
 use super::documents;
 use super::library::{Library, OpenDocument};
-use super::locate::{Reading, at_section_path, in_tiers, locate};
+use super::locate::{Located, locate, locate_first};
 use super::place::{Place, Target};
-use super::resolve::{Resolver, resolve_one};
-use super::section_path::{SectionPath, Tier};
-use crate::address::selector::is_selector;
+use super::resolve::{Resolver, resolve_one, several_places, too_long};
+use super::section_path::SectionPath;
+use super::suggestion::of_corrections;
 use crate::address::{
-    Fault, FaultCode, Locator, Ordinal, Params, ParsedPlace, Selector, StepKind, parse_place,
-    split_known_params, whole_number,
+    Candidate, Fault, FaultCode, Locator, Ordinal, Params, ParsedPlace, Reading, Selector,
+    StepKind, parse_params, parse_places, readings, split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
 use crate::store::{NameMatch, StoredDocument};
 
 /// A place as an edit names it, before its document is read.
@@ -26,15 +25,20 @@ use crate::store::{NameMatch, StoredDocument};
 pub(crate) struct Named {
     /// The document.
     pub(crate) stored: StoredDocument,
-    /// The place in it.
-    pub(crate) locator: String,
+    /// What was given.
+    text: String,
+    /// The places in the document that it may mean, or what is wrong with it.
+    places: std::result::Result<Vec<ParsedPlace>, Fault>,
     /// Whether it was given as an address with its document.
-    pub(crate) is_address: bool,
+    is_address: bool,
 }
+
+/// The place that was named, or why there is none.
+type Answer = std::result::Result<Named, Fault>;
 
 /// Why `text` names nothing that can be edited.
 fn fault(code: FaultCode, text: &str, message: impl Into<String>) -> Fault {
-    Fault::new(code, message).of(text, 0)
+    Fault::new(code, message).of(text)
 }
 
 /// The document and the place in it that `text` names: a place in `document`, or an address where no
@@ -44,10 +48,9 @@ pub(crate) fn named(
     document: Option<&str>,
     text: &str,
     is_fuzzy: bool,
-) -> Result<std::result::Result<Named, Fault>> {
-    if text.len() > limits::MAX_ADDRESS_BYTES {
-        let message = "longer than the limit address-bytes allows";
-        return Ok(Err(fault(FaultCode::InvalidSyntax, text, message)));
+) -> Result<Answer> {
+    if let Some(fault) = too_long(text) {
+        return Ok(Err(fault));
     }
     match document {
         None => over_store(library, text, is_fuzzy),
@@ -58,50 +61,50 @@ pub(crate) fn named(
     }
 }
 
-/// The names of documents that may begin `text`, each with the locator that follows.
-fn splits(text: &str) -> Vec<(&str, String)> {
-    if let Some((name, locator)) = text.split_once("::") {
-        return vec![(name, locator.to_owned())];
-    }
-    let (place, params) = match split_known_params(text) {
-        Some((place, params)) => (place, format!("?{params}")),
-        None => (text, String::new()),
-    };
-    let mut splits = Vec::new();
-    if let Some((left, last)) = place.rsplit_once(':')
-        && let Some(number) = whole_number(last)
-    {
-        // `path:LINE:COL` before `path:LINE`.
-        if let Some((name, line)) = left.rsplit_once(':')
-            && let Some(line) = whole_number(line)
-        {
-            splits.push((name, format!("@{line}{params}")));
+/// The name of a document and the places in it that a reading asks for, if it names both. An anchor is
+/// read with all that follows the `#`, and as one that steps continue.
+fn split<'a>(
+    reading: &'a Reading,
+    readings: &[Reading],
+) -> Option<(&'a str, std::result::Result<Vec<ParsedPlace>, Fault>)> {
+    match reading {
+        Reading::Namespaced { name, places } => Some((name, places.clone())),
+        Reading::PathAnchor { name, .. } => {
+            let anchors = readings.iter().filter_map(|other| match other {
+                Reading::PathAnchor { name: other, place } if other == name => Some(place.clone()),
+                _ => None,
+            });
+            Some((name, Ok(anchors.collect())))
         }
-        splits.push((left, format!("@{number}{params}")));
+        Reading::PathLine { name, place } => Some((name, Ok(vec![place.clone()]))),
+        Reading::ExactPath { path: name, place } | Reading::DocumentName { name, place }
+            if !place.steps.is_empty() =>
+        {
+            Some((name, Ok(vec![place.clone()])))
+        }
+        _ => None,
     }
-    if let Some((name, anchor)) = place.rsplit_once('#') {
-        splits.push((name, format!("#a:{anchor}{params}")));
-    }
-    splits.retain(|(name, _)| !name.is_empty());
-    splits
 }
 
 /// A place in a document that is known, which may be repeated before the place.
-fn in_document(
-    library: &Library<'_>,
-    stored: StoredDocument,
-    text: &str,
-) -> Result<std::result::Result<Named, Fault>> {
+fn in_document(library: &Library<'_>, stored: StoredDocument, text: &str) -> Result<Answer> {
+    let named = |stored, places, is_address| {
+        Ok(Ok(Named { stored, text: text.to_owned(), places, is_address }))
+    };
     let mut elsewhere = None;
-    for (name, locator) in splits(text) {
+    let readings = readings(text);
+    for reading in &readings {
+        let Some((name, places)) = split(reading, &readings) else { continue };
         match documents::by_name(library, name)? {
             NameMatch::One(other) if other.id == stored.id => {
-                return Ok(Ok(Named { stored, locator, is_address: true }));
+                return named(stored, places, true);
             }
             NameMatch::Many(paths, _) if paths.contains(&stored.path) => {
-                return Ok(Ok(Named { stored, locator, is_address: true }));
+                return named(stored, places, true);
             }
-            NameMatch::One(other) if text.contains("::") => elsewhere = Some(other),
+            NameMatch::One(other) if matches!(reading, Reading::Namespaced { .. }) => {
+                elsewhere = Some(other);
+            }
             _ => {}
         }
     }
@@ -114,118 +117,194 @@ fn in_document(
         let fault = fault(FaultCode::SelectorNotFound, text, message).suggest(suggestion);
         return Ok(Err(fault));
     }
-    Ok(Ok(Named { stored, locator: text.to_owned(), is_address: false }))
+    named(stored, parse_places(text, 0), false)
 }
 
 /// A place that is named without its document, or by an address.
-fn over_store(
+fn over_store(library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
+    let readings = readings(text);
+    if let Some(answer) = in_named_document(library, text, &readings)? {
+        return Ok(answer);
+    }
+    let mut meanings = Meanings::default();
+    for reading in &readings {
+        meanings.add(library, text, reading)?;
+    }
+    if !readings.iter().any(|reading| matches!(reading, Reading::SectionPath(_))) {
+        // A text of another kind may be the title of a section too.
+        let (bare, params) = without_params(text);
+        let titled = ParsedPlace::new(Locator::SectionPath(bare.to_owned()), params);
+        meanings.places.extend(Resolver { library }.section_places(&titled)?);
+    }
+    meanings.decide(library, text, is_fuzzy)
+}
+
+/// The place if the text names a document and a place in it, and is not the path of a document itself.
+fn in_named_document(
     library: &Library<'_>,
     text: &str,
-    is_fuzzy: bool,
-) -> Result<std::result::Result<Named, Fault>> {
-    let resolver = Resolver { library };
-    let is_path = library.snapshot.document_at(text)?.is_some();
-    for (name, locator) in splits(text).into_iter().filter(|_| !is_path) {
-        match documents::by_name(library, name)? {
-            NameMatch::One(stored) => {
-                return Ok(Ok(Named { stored, locator, is_address: true }));
+    readings: &[Reading],
+) -> Result<Option<Answer>> {
+    for reading in readings {
+        match reading {
+            Reading::ExactPath { path, place }
+                if place.steps.is_empty() && library.snapshot.document_at(path)?.is_some() =>
+            {
+                return Ok(None);
             }
-            NameMatch::Many(paths, total) => {
-                let fault = resolver.ambiguous_document(name, &locator, &paths, total)?;
-                return Ok(Err(fault.of(text, 0)));
+            Reading::Namespaced { .. } | Reading::PathLine { .. } | Reading::PathAnchor { .. } => {
+                let Some((name, places)) = split(reading, readings) else { continue };
+                match documents::by_name(library, name)? {
+                    NameMatch::One(stored) => {
+                        let text = text.to_owned();
+                        return Ok(Some(Ok(Named { stored, text, places, is_address: true })));
+                    }
+                    NameMatch::Many(paths, total) => {
+                        let (resolver, places) = (Resolver { library }, places.unwrap_or_default());
+                        let fault = resolver.ambiguous_document(name, &places, &paths, total)?;
+                        return Ok(Some(Err(fault.of(text))));
+                    }
+                    NameMatch::None => {}
+                }
             }
-            NameMatch::None => {}
+            _ => {}
         }
     }
-    let (bare, params) = match split_known_params(text) {
-        Some((bare, params)) if !is_path => (bare, format!("?{params}")),
-        _ => (text, String::new()),
-    };
-    if let Some((_, lines)) = bare.rsplit_once(':')
-        && lines
-            .split_once('-')
-            .is_some_and(|(from, to)| whole_number(from).is_some() && whole_number(to).is_some())
-        && let Ok((place, _)) = resolve_one(library, text)?
-    {
-        let message = format!("lines are no place to edit; they are in {}", place.address());
-        let fault = fault(FaultCode::SelectorNotFound, text, message);
-        return Ok(Err(fault.suggest(vec![place.address()])));
-    }
-    let sections = resolver.exact_sections(bare)?;
-    let names = documents::by_name(library, bare)?;
-    let wholes: Vec<String> = match &names {
-        NameMatch::One(stored) => vec![stored.path.clone()],
-        NameMatch::Many(paths, _) => paths.clone(),
-        NameMatch::None => Vec::new(),
-    };
-    let is_section_path =
-        matches!(parse_place(text), Ok(ParsedPlace { locator: Locator::SectionPath(_), .. }));
-    if !is_section_path && sections.is_empty() && wholes.is_empty() {
-        return elsewhere(library, text);
-    }
-    let mut candidates = resolver.addresses_of(&wholes, "*")?;
-    candidates.extend(sections.iter().map(|(document, node)| document.address_of(*node)));
-    if !is_section_path && let Ok(Ok(named)) = elsewhere(library, text) {
-        candidates.push(format!(
-            "{}::{}",
-            crate::address::namespace::encode(&named.stored.path),
-            named.locator
-        ));
-        candidates.dedup();
-    }
-    match (wholes.as_slice(), sections.as_slice()) {
-        ([_], []) => {
-            let whole = candidates.first().cloned().unwrap_or_default();
-            let message = format!("{text} is a whole document");
-            return Err(Error::new(ErrorKind::EditRefused, message)
-                .with_reason("WHOLE_DOCUMENT")
-                .with_hint(format!("name a section of it, or all of it as {whole}")));
-        }
-        ([], [(document, node)]) if candidates.len() == 1 => {
-            let locator = format!("{}{params}", document.tree.selector(*node));
-            let stored = document.stored.clone();
-            return Ok(Ok(Named { stored, locator, is_address: true }));
-        }
-        ([], []) => {}
-        _ => {
-            let message = format!("{} places are named {bare:?}", candidates.len());
-            candidates.truncate(limits::MAX_CANDIDATES_SHOWN);
-            let mut fault = fault(FaultCode::Ambiguous, text, message);
-            fault.candidates = candidates;
-            return Ok(Err(fault));
-        }
-    }
-    Ok(match resolve_one(library, text)? {
-        Ok((place, _)) if is_fuzzy => Ok(of_place(&place, &params)),
-        Ok((place, _)) => Err(not_exact(text, &place)),
-        Err(fault) => Err(fault),
-    })
+    Ok(None)
 }
 
-/// A place that is no section path: in the only document that has it.
-fn elsewhere(library: &Library<'_>, text: &str) -> Result<std::result::Result<Named, Fault>> {
+/// All that may be meant by a text that is given without a document.
+#[derive(Default)]
+struct Meanings {
+    /// The first of the documents of that name.
+    wholes: Vec<Candidate>,
+    /// How many documents have that name.
+    whole_count: usize,
+    /// Sections of that name, and places to which steps lead.
+    places: Vec<Place>,
+    /// A place that is named as neither.
+    other: Option<Answer>,
+}
+
+impl Meanings {
+    /// Adds what a reading names.
+    fn add(&mut self, library: &Library<'_>, text: &str, reading: &Reading) -> Result<()> {
+        let resolver = Resolver { library };
+        match reading {
+            Reading::ExactPath { path: name, place } | Reading::DocumentName { name, place } => {
+                let found = match reading {
+                    Reading::ExactPath { .. } => {
+                        let stored = library.snapshot.document_at(name)?;
+                        stored.map_or(NameMatch::None, NameMatch::One)
+                    }
+                    _ => documents::by_name(library, name)?,
+                };
+                let (paths, count) = match found {
+                    NameMatch::One(stored) if !place.steps.is_empty() => {
+                        let located = locate(&library.open(&stored)?, place);
+                        self.places.extend(located.into_iter().flat_map(|located| located.places));
+                        return Ok(());
+                    }
+                    NameMatch::One(stored) => (vec![stored.path], 1),
+                    NameMatch::Many(paths, count) => (paths, count),
+                    NameMatch::None => return Ok(()),
+                };
+                if self.wholes.is_empty() {
+                    let places = std::slice::from_ref(place);
+                    self.wholes = resolver.candidates(&paths, places)?;
+                    self.whole_count = count;
+                }
+            }
+            Reading::SectionPath(place) => self.places.extend(resolver.section_places(place)?),
+            Reading::Selector(place)
+            | Reading::LdmdSection(place)
+            | Reading::Anchor(place)
+            | Reading::OnlyDocument(place)
+                if self.other.is_none() =>
+            {
+                self.other = Some(elsewhere(library, text, place)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The only meaning, or the ambiguity.
+    fn decide(mut self, library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
+        if self.wholes.is_empty() && self.places.is_empty() {
+            if let Some(other) = self.other {
+                return Ok(other);
+            }
+            return Ok(match resolve_one(library, text)? {
+                Ok((place, _)) if is_fuzzy => Ok(of_place(&place, text)),
+                Ok((place, _)) => Err(not_exact(text, &place)),
+                Err(fault) => Err(fault),
+            });
+        }
+        if let Some(Ok(other)) = self.other {
+            let document = library.open(&other.stored)?;
+            let located = locate_first(&document, other.places.as_deref().unwrap_or_default());
+            self.places.extend(located.places);
+        }
+        unique(&mut self.places);
+        match (self.wholes.as_slice(), self.places.as_slice()) {
+            ([whole], []) if self.whole_count == 1 => {
+                let message = format!("{text} is a whole document");
+                Err(Error::new(ErrorKind::EditRefused, message)
+                    .with_reason("WHOLE_DOCUMENT")
+                    .with_hint(format!("name a section of it, or all of it as {}", whole.selector)))
+            }
+            ([], [place]) => Ok(Ok(of_place(place, text))),
+            _ => {
+                let total = self.whole_count + self.places.len();
+                let message = format!("{total} places are named {text:?}");
+                let places = self.places.iter().map(Place::candidate);
+                let candidates = self.wholes.into_iter().chain(places);
+                Ok(Err(fault(FaultCode::Ambiguous, text, message).among(candidates, total)))
+            }
+        }
+    }
+}
+
+/// A place that is not named as a section or a document: in the only document that has it.
+fn elsewhere(library: &Library<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
     if let [stored] = library.snapshot.documents(None, 2)?.as_slice() {
-        let stored = stored.clone();
-        return Ok(Ok(Named { stored, locator: text.to_owned(), is_address: false }));
+        let (stored, places) = (stored.clone(), Ok(vec![place.clone()]));
+        return Ok(Ok(Named { stored, text: text.to_owned(), places, is_address: false }));
     }
     Ok(match resolve_one(library, text)? {
-        Ok((place, _)) => {
-            let params =
-                split_known_params(text).map_or_else(String::new, |(_, p)| format!("?{p}"));
-            Ok(of_place(&place, &params))
-        }
+        Ok((place, _)) => Ok(of_place(&place, text)),
         Err(fault) => Err(fault),
     })
 }
 
-fn of_place(place: &Place, params: &str) -> Named {
+/// The text without its parameters, and the parameters if they are right.
+fn without_params(text: &str) -> (&str, Params) {
+    match split_known_params(text) {
+        Some((bare, query)) => (bare, parse_params(query, 0).unwrap_or_default()),
+        None => (text, Params::default()),
+    }
+}
+
+fn unique(places: &mut Vec<Place>) {
+    let mut known = Vec::new();
+    places.retain(|place| {
+        let key = (place.document.stored.id, place.target);
+        let is_new = !known.contains(&key);
+        known.push(key);
+        is_new
+    });
+}
+
+/// A place that is known already, by its primary address.
+fn of_place(place: &Place, text: &str) -> Named {
     let address = place.address();
     let locator = address.split_once("::").map_or("*", |(_, locator)| locator);
-    Named {
-        stored: place.document.stored.clone(),
-        locator: format!("{locator}{params}"),
-        is_address: true,
-    }
+    let places = parse_places(locator, 0).map(|places| {
+        let with_params = |parsed| ParsedPlace { params: place.params, ..parsed };
+        places.into_iter().map(with_params).collect()
+    });
+    Named { stored: place.document.stored.clone(), text: text.to_owned(), places, is_address: true }
 }
 
 fn not_exact(text: &str, place: &Place) -> Fault {
@@ -237,63 +316,72 @@ fn not_exact(text: &str, place: &Place) -> Fault {
 /// The sections of a document that `text` names exactly, in the first tier in which it names any.
 fn exact_sections(document: &OpenDocument, text: &str) -> Vec<usize> {
     let path = SectionPath::new(text);
-    let tiers = path.tiers().into_iter().filter(|tier| *tier != Tier::Substring);
+    let tiers = path.exact_tiers().into_iter();
     tiers
         .map(|tier| path.hits(&document.tree, tier))
         .find(|hits| !hits.is_empty())
         .unwrap_or_default()
 }
 
-/// The place that `text` names in `document`. `is_address` where it was given with its document, as
-/// every command emits addresses: a selector with all its indices is then nothing else.
+/// The place that was named, in `document`, which may have changed since. A selector with all its
+/// indices that was given with its document, as every command emits addresses, means nothing else.
 pub(crate) fn locate_for_edit(
     document: &Rc<OpenDocument>,
-    text: &str,
-    is_address: bool,
+    named: &Named,
     is_fuzzy: bool,
 ) -> std::result::Result<Place, Fault> {
-    let parsed = parse_place(text).ok();
-    if let Some(fault) = ambiguous_word(document, text, parsed.as_ref(), is_address) {
+    let text = named.text.as_str();
+    if let Some(fault) = ambiguous_word(document, named) {
         return Err(fault);
     }
-    let reading = match parsed {
-        Some(ParsedPlace { locator: Locator::FrontMatter, params }) => {
-            // It can be made where there is none.
-            Reading::place(Place::new(Rc::clone(document), Target::FrontMatter, params))
+    let places = match &named.places {
+        Ok(places) => places,
+        Err(fault) => {
+            let suggestions = of_corrections(document, &fault.suggestions);
+            return Err(fault.clone().suggest(suggestions).of(text));
         }
-        Some(ParsedPlace { locator: Locator::SectionPath(path), params }) if !is_fuzzy => {
-            let tiers: Vec<Tier> = SectionPath::new(&path).tiers().into();
-            let exact = tiers.into_iter().filter(|tier| *tier != Tier::Substring);
-            let reading = in_tiers(document, &path, exact, params);
-            let reading = super::locate::with_its_part(reading);
-            if reading.is_not_found()
-                && let [place] = at_section_path(document, &path, params).places.as_slice()
-            {
-                return Err(not_exact(text, place));
-            }
-            reading
-        }
-        _ => locate(document, text),
     };
-    let reading = reading.in_address(text, 0);
-    if let Some(fault) = reading.fault {
-        return Err(fault);
-    }
-    match reading.places.as_slice() {
-        [place] => checked(place, text),
-        places => {
-            let message = format!("{} places are named {text:?}", places.len());
-            let mut fault = fault(FaultCode::Ambiguous, text, message);
-            let shown = places.iter().take(limits::MAX_CANDIDATES_SHOWN);
-            fault.candidates = shown.map(Place::address).collect();
-            Err(fault)
+    let mut hits: Vec<Place> = Vec::new();
+    for place in places {
+        let located = match place.locator {
+            // It can be made where there is none.
+            Locator::FrontMatter if place.steps.is_empty() => Some(Located::place(Place::new(
+                Rc::clone(document),
+                Target::FrontMatter,
+                place.params,
+            ))),
+            Locator::TitlePart(_) if !hits.is_empty() => None,
+            _ => locate(document, place),
+        };
+        let Some(located) = located else { continue };
+        if let Some(fault) = located.fault {
+            return Err(fault.of(text));
         }
+        if matches!(place.locator, Locator::TitlePart(_)) {
+            return match located.places.as_slice() {
+                [place] if is_fuzzy => checked(place, text),
+                [place] => Err(not_exact(text, place)),
+                places => Err(several_places(text, places, "")),
+            };
+        }
+        hits.extend(located.places);
+    }
+    unique(&mut hits);
+    match hits.as_slice() {
+        [] => Err(super::locate::missing(document, places).of(text)),
+        [place] => checked(place, text),
+        places => Err(several_places(text, places, "")),
     }
 }
 
-/// The place, which must be quite what was named, and all of it but for its `part`.
+/// The place, which must be exactly what was named, and all of it but for its `part`.
 fn checked(place: &Place, text: &str) -> std::result::Result<Place, Fault> {
     let Params { page, head, tail, part, .. } = place.params;
+    if place.resolved == Some("lines") {
+        let message = format!("an edit cannot take lines; they are in {}", place.address());
+        let fault = fault(FaultCode::SelectorNotFound, text, message);
+        return Err(fault.suggest(vec![place.address()]));
+    }
     if place.resolved.is_some() {
         let message = format!("no heading is there; it is in {}", place.address());
         let fault = fault(FaultCode::SelectorNotFound, text, message);
@@ -307,49 +395,47 @@ fn checked(place: &Place, text: &str) -> std::result::Result<Place, Fault> {
     Ok(Place { params: Params { part, ..Params::default() }, ..place.clone() })
 }
 
-/// The fault that `text` is both the title of a section and a place of another kind.
-fn ambiguous_word(
-    document: &Rc<OpenDocument>,
-    text: &str,
-    parsed: Option<&ParsedPlace>,
-    is_address: bool,
-) -> Option<Fault> {
-    let is_other_kind = match parsed.map(|parsed| &parsed.locator) {
-        Some(Locator::SectionPath(_) | Locator::Document) => false,
-        Some(Locator::Selector(selector)) => !(is_address && is_primary(selector, text)),
-        Some(_) => !is_address,
-        None => is_selector(text),
+/// The fault that a text is both the title of a section and a place of another kind.
+fn ambiguous_word(document: &Rc<OpenDocument>, named: &Named) -> Option<Fault> {
+    let text = named.text.as_str();
+    let title = text.split_once("::").filter(|_| named.is_address).map_or(text, |(_, place)| place);
+    let (title, _) = without_params(title);
+    let places = named.places.as_deref();
+    let is_other_kind = match places.map(|places| places.first().map(|place| &place.locator)) {
+        Ok(Some(Locator::SectionPath(_) | Locator::TitlePart(_) | Locator::Document) | None) => {
+            false
+        }
+        Ok(Some(Locator::Selector(selector, written))) => {
+            !(named.is_address && is_primary(selector, written))
+        }
+        Ok(Some(_)) => !named.is_address,
+        Err(_) => true,
     };
     if !is_other_kind {
         return None;
     }
-    let title = text.split('?').next().unwrap_or(text);
     let sections = exact_sections(document, title);
     if sections.is_empty() {
         return None;
     }
-    let mut candidates: Vec<String> =
-        locate(document, text).places.iter().map(Place::address).collect();
-    let titled: Vec<String> = sections.into_iter().map(|node| document.address_of(node)).collect();
-    if candidates == titled {
+    let titled = |node| Place::new(Rc::clone(document), Target::Node(node), Params::default());
+    let titled: Vec<Place> = sections.into_iter().map(titled).collect();
+    let mut all = locate_first(document, places.unwrap_or_default()).places;
+    let count = all.len();
+    all.extend(titled.iter().cloned());
+    unique(&mut all);
+    if count == titled.len() && all.len() == count {
         return None;
     }
-    for address in titled {
-        if !candidates.contains(&address) {
-            candidates.push(address);
-        }
-    }
-    candidates.truncate(limits::MAX_CANDIDATES_SHOWN);
     let message = format!("{title:?} is a word of selectors and the title of a section");
-    let mut fault = fault(FaultCode::Ambiguous, text, message);
-    fault.candidates = candidates;
-    Some(fault)
+    let fault = fault(FaultCode::Ambiguous, text, message);
+    Some(fault.among(all.iter().map(Place::candidate), all.len()))
 }
 
 /// Whether a selector, written as `text`, is as addresses are emitted: without shorthand, and with one
 /// index at each step but `root`.
 fn is_primary(selector: &Selector, text: &str) -> bool {
     let has_index = |ordinal| matches!(ordinal, Ordinal::One(_));
-    text.split('?').next() == Some(selector.to_string().as_str())
+    text == selector.to_string()
         && selector.steps.iter().all(|step| step.kind == StepKind::Root || has_index(step.ordinal))
 }

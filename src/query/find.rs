@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
+use super::filter::{Filter, Order};
 use super::glob::{Glob, Separator};
 use super::library::{Freshness, OpenDocument};
-use super::{Cursor, Library, List, Outcome, documents};
-use crate::error::{Result, Warning};
-use crate::limits;
+use super::page::{self, shorten};
+use super::{Cursor, FilterRequest, Library, List, Outcome, Page};
+use crate::error::Result;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 
@@ -18,10 +19,8 @@ pub struct Request {
     pub pattern: String,
     /// A text that stands in the section's own text.
     pub content: Option<String>,
-    /// The heading's level.
-    pub level: Option<u8>,
-    /// Globs, of which the document's path matches one.
-    pub globs: Vec<String>,
+    /// Which sections.
+    pub filter: FilterRequest,
     /// Sections to give at most; 0 for all.
     pub limit: usize,
     /// Where a former answer ended.
@@ -57,38 +56,46 @@ pub struct Match {
 pub struct Answer {
     /// The sections.
     pub matches: Vec<Match>,
-    /// Remarks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
-    /// Whether something was left out.
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+    /// What is beside them.
+    #[serde(flatten)]
+    pub page: Page,
+    /// What was looked for and what to try, if nothing was found.
     #[serde(skip)]
-    part: ListPart,
+    pub advice: Option<String>,
 }
 
 impl Answer {
     /// How the command ended: nothing found is nothing answered.
     pub fn outcome(&self) -> Outcome {
-        if self.matches.is_empty() { Outcome::None } else { Outcome::All }
+        let has_fault = !self.page.unresolved_selectors.is_empty();
+        if self.matches.is_empty() { Outcome::None } else { Outcome::of(true, has_fault) }
     }
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.matches.len()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.matches.len() {
-            result.matches.truncate(count);
-            result.truncated = true;
-            result.next = Some(self.part.next(count));
+        match self.matches.get(..count) {
+            Some(first) if count < self.matches.len() => {
+                Self { matches: first.to_vec(), page: self.page.ended(count), advice: None }
+            }
+            _ => self.clone(),
         }
-        result
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        self.matches.first().map_or(0, |found| page::longest([found.title.as_str()]))
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.matches.first_mut().map(|found| shorten(&mut found.title, size)).is_some()
     }
 }
 
@@ -126,26 +133,25 @@ fn literal_of(pattern: &str) -> &str {
 
 /// Finds sections.
 pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    let mut result = Answer { matches: Vec::new(), warnings, truncated: false, next: None, part };
+    let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let mut result = Answer { matches: Vec::new(), page, advice: None };
     let title = TitlePattern::new(&request.pattern)?;
-    if request.globs.len() > limits::MAX_FILTERS {
-        return Err(limits::exceeded("filters"));
-    }
-    let globs =
-        request.globs.iter().map(|glob| documents::glob(glob)).collect::<Result<Vec<_>>>()?;
+    let filter = Filter::new(library, &request.filter)?;
+    result.page.unresolved_selectors.clone_from(&filter.faults);
     let content = request.content.as_ref().map(|content| comparable(content));
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
-    let mut skip = part.start();
-    for stored in library.snapshot.documents_with_title_part(literal, usize::MAX)? {
-        if !globs.is_empty() && !globs.iter().any(|glob| glob.is_match(&stored.path)) {
-            continue;
-        }
+    let mut skip = result.page.part.start();
+    let mut documents = library.snapshot.documents_with_title_part(&[literal], usize::MAX)?;
+    documents.retain(|stored| filter.takes_document(stored));
+    if let Some(order) = Order::of(&request.filter) {
+        order.sort(library, &mut documents)?;
+    }
+    for stored in documents {
         let document = library.open(&stored)?;
         for section in &document.tree.outline().sections {
-            if request.level.is_some_and(|level| section.level != level)
-                || !title.is_match(&section.title)
+            if !section.titles().any(|text| title.is_match(text))
+                || !filter.takes_section(&document, section)
                 || !holds(library, &document, section, content.as_deref())?
             {
                 continue;
@@ -155,14 +161,28 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
                 continue;
             }
             if result.matches.len() == limit {
-                result.next = Some(part.next(limit));
-                result.truncated = true;
+                result.page.end(limit);
                 return Ok(result);
             }
             result.matches.push(found(library, &document, section));
         }
     }
+    if result.matches.is_empty() && result.page.part.start() == 0 {
+        result.advice = Some(advice(request));
+    }
     Ok(result)
+}
+
+/// What was looked for in vain, and what to try.
+fn advice(request: &Request) -> String {
+    let mut pattern = request.pattern.clone();
+    shorten(&mut pattern, 60);
+    let what = match &request.content {
+        Some(content) => format!("has a title like {pattern:?} and {content:?} in its text"),
+        None => format!("has a title like {pattern:?}"),
+    };
+    let others = if request.filter.is_empty() { "" } else { " without filters," };
+    format!("No section {what}. Try a part of the title,{others} or mdsel search WORDS.")
 }
 
 /// Whether the section's own text contains `content`.

@@ -2,11 +2,10 @@
 
 use serde::Serialize;
 
-use super::List;
 use super::cursor::{Cursor, ListPart, most};
-use super::library::is_false;
+use super::page::{self, shorten};
+use super::{List, Page};
 use crate::address::Fault;
-use crate::error::Warning;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,23 +30,12 @@ pub struct Finding {
 pub struct Findings {
     /// In the order of the documents, those of one document in document order.
     pub findings: Vec<Finding>,
-    /// What could not be checked.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
-    /// Whether findings were left out.
-    #[serde(skip_serializing_if = "is_false")]
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+    /// What is beside them; its problems are what could not be checked.
+    #[serde(flatten)]
+    pub page: Page,
     /// Findings in all, those that were given before among them.
     #[serde(skip)]
     pub total: usize,
-    #[serde(skip)]
-    part: ListPart,
 }
 
 impl Findings {
@@ -58,10 +46,11 @@ impl Findings {
         after: Option<Cursor>,
         generation: u64,
     ) -> Self {
-        let (part, warnings) = ListPart::beginning(after, generation);
+        let mut page = Page::new(ListPart::beginning(after, generation));
+        page.unresolved_selectors = unresolved_selectors;
         let total = findings.len();
-        findings.drain(..part.start().min(total));
-        Self { findings, unresolved_selectors, warnings, truncated: false, next: None, total, part }
+        findings.drain(..page.part.start().min(total));
+        Self { findings, page, total }
     }
 }
 
@@ -75,17 +64,35 @@ impl Findings {
 }
 
 impl List for Findings {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.findings.len()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.findings.len() {
-            result.findings.truncate(count);
-            result.truncated = true;
-            result.next = Some(self.part.next(count));
+        match self.findings.get(..count) {
+            Some(first) if count < self.findings.len() => {
+                Self { findings: first.to_vec(), page: self.page.ended(count), total: self.total }
+            }
+            _ => self.clone(),
         }
-        result
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        self.findings.first().map_or(0, |first| {
+            page::longest([first.message.as_str()].into_iter().chain(first.hint.as_deref()))
+        })
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        let Some(first) = self.findings.first_mut() else { return false };
+        shorten(&mut first.message, size);
+        if let Some(hint) = &mut first.hint {
+            shorten(hint, size);
+        }
+        true
     }
 }

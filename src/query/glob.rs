@@ -21,6 +21,41 @@ pub(super) enum Separator {
 #[derive(Debug)]
 pub struct Glob(Regex);
 
+/// Globs over paths, as ripgrep's `-g` takes them: the last one that matches decides, with `!` it excludes, and
+/// what none matches is taken unless some glob includes. An excluded folder excludes all below it.
+#[derive(Debug, Default)]
+pub(super) struct Globs {
+    /// Whether each excludes, and the glob.
+    list: Vec<(bool, Glob)>,
+}
+
+impl Globs {
+    pub(super) fn new(patterns: &[String]) -> Result<Self> {
+        let read = |pattern: &String| {
+            let excluded = pattern.strip_prefix('!');
+            let glob = excluded.map_or(pattern.as_str(), |rest| rest.trim_end_matches('/'));
+            Ok((excluded.is_some(), super::documents::glob(glob)?))
+        };
+        Ok(Self { list: patterns.iter().map(read).collect::<Result<_>>()? })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Whether the document at `path` is wanted.
+    pub(super) fn takes(&self, path: &str) -> bool {
+        let folders = || path.match_indices('/').filter_map(|(end, _)| path.get(..end));
+        let deciding = self.list.iter().rev().find(|(excludes, glob)| {
+            glob.is_match(path) || (*excludes && folders().any(|folder| glob.is_match(folder)))
+        });
+        match deciding {
+            Some((excludes, _)) => !excludes,
+            None => self.list.iter().all(|(excludes, _)| *excludes),
+        }
+    }
+}
+
 impl Glob {
     /// Reads a glob.
     pub(super) fn new(pattern: &str, separator: Separator) -> Result<Self> {

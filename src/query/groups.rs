@@ -39,11 +39,13 @@ pub(super) fn first<G: Group + Clone>(groups: &[G], count: usize) -> Vec<G> {
 
 /// The groups of `documents` within `part`, at most `limit` items, and the cursor of what follows.
 ///
-/// `size` tells how many items a document has, itself not counted, without making its group.
+/// `size` computes how many items a document has, itself not counted, without making its group. Documents
+/// without items are left out if `drops_empty`.
 pub(super) fn within<G: Group>(
     documents: &[StoredDocument],
     part: &mut ListPart,
     limit: usize,
+    drops_empty: bool,
     size: impl Fn(&StoredDocument) -> Result<usize>,
     make: impl Fn(&StoredDocument) -> Result<G>,
 ) -> Result<(Vec<G>, Option<String>)> {
@@ -53,16 +55,22 @@ pub(super) fn within<G: Group>(
     for stored in documents {
         if skip > 0 {
             let items = size(stored)?;
+            if items == 0 && drops_empty {
+                continue;
+            }
             if skip > items {
                 skip -= items + 1;
                 continue;
             }
         }
+        let mut group = make(stored)?;
+        let items = group.items();
+        if items == 0 && drops_empty {
+            continue;
+        }
         if given == limit {
             return Ok((groups, Some(part.next(given + part.repeated))));
         }
-        let mut group = make(stored)?;
-        let items = group.items();
         let from = skip.saturating_sub(1);
         if skip > 0 {
             part.repeated = 1;

@@ -3,15 +3,17 @@
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
+use super::filter::{Filter, type_name};
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument, is_false};
 use super::node::{Content, Counts, words_below};
-use super::{Cursor, Library, List, Outcome, documents, groups};
-use crate::address::{Fault, Scope, StepKind};
-use crate::error::{Result, Warning};
+use super::page::{self, shorten};
+use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents, groups};
+use crate::address::{Scope, StepKind};
+use crate::error::Result;
 use crate::limits;
-use crate::markdown::outline::{BlockType, Node, NodeKind};
-use crate::markdown::words::page;
+use crate::markdown::outline::{BlockType, Node, Section};
+use crate::markdown::words::{measure, page as page_of};
 use crate::position::ByteSpan;
 
 /// What to list.
@@ -19,6 +21,8 @@ use crate::position::ByteSpan;
 pub struct Request {
     /// Documents by name; none for all.
     pub documents: Vec<String>,
+    /// Which documents, headings and blocks.
+    pub filter: FilterRequest,
     /// Whether to list blocks, too.
     pub blocks: bool,
     /// Documents, headings and blocks to give at most; 0 for all.
@@ -41,6 +45,16 @@ pub struct Root {
     pub content: Content,
     /// Whether it has further pages.
     pub truncated: bool,
+}
+
+impl Root {
+    /// Cuts the content to its first `words` words.
+    fn shorten(&mut self, words: usize) {
+        if let Some((shown, true)) = page_of(&self.content.bytes, words, 0) {
+            self.content.bytes.truncate(shown.end);
+            self.truncated = true;
+        }
+    }
 }
 
 /// A heading with its section.
@@ -127,87 +141,109 @@ impl Group for Document {
 pub struct Answer {
     /// Documents, in the order in which they were named.
     pub documents: Vec<Document>,
-    /// Names that no document has.
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    pub warnings: Vec<Warning>,
-    /// Whether something was left out.
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    #[serde(skip)]
-    part: ListPart,
+    /// What is beside them.
+    #[serde(flatten)]
+    pub page: Page,
 }
 
 impl Answer {
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(!self.documents.is_empty(), !self.unresolved_selectors.is_empty())
+        Outcome::of(!self.documents.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         groups::count(&self.documents)
     }
 
     fn least(&self) -> usize {
-        1 + self.part.repeated
+        self.count().min(1 + self.page.part.repeated)
     }
 
     fn first(&self, count: usize) -> Self {
         if count >= self.count() {
             return self.clone();
         }
-        Self {
-            documents: groups::first(&self.documents, count),
-            truncated: true,
-            next: Some(self.part.next(count)),
-            ..self.clone()
-        }
+        Self { documents: groups::first(&self.documents, count), page: self.page.ended(count) }
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        let Some(document) = self.documents.first() else { return 0 };
+        let titles = document.headings.iter().map(|heading| heading.text.as_str());
+        let words = measure(&document.root.content.bytes).words;
+        words.max(page::longest(titles)).max(1)
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        let Some(document) = self.documents.first_mut() else { return false };
+        document.root.shorten(size);
+        document.headings.iter_mut().for_each(|heading| shorten(&mut heading.text, size));
+        document
+            .block_list
+            .iter_mut()
+            .flatten()
+            .for_each(|block| shorten(&mut block.preview, size));
+        true
     }
 }
 
 /// Lists documents.
 pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let (mut part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    let named = documents::named(library, &request.documents)?;
-    let is_listed = |node: &Node| match node.kind {
-        NodeKind::Section(_) => true,
-        NodeKind::Block(_) | NodeKind::Item => request.blocks,
-        NodeKind::Root => false,
-    };
+    let part = ListPart::beginning(request.after, library.snapshot.generation());
+    let mut page = Page::new(part).with_empty_lists();
+    let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
     let (documents, next) = groups::within(
         &named.documents,
-        &mut part,
+        &mut page.part,
         most(request.limit),
+        filter.looks_inside(),
         |stored| {
             let document = library.open(stored)?;
-            Ok(document.tree.outline().nodes.iter().filter(|node| is_listed(node)).count())
+            let nodes = &document.tree.outline().nodes;
+            let blocks = nodes.iter().filter(|node| request.blocks && is_block(node, &filter));
+            Ok(wanted_sections(&document, &filter).count() + blocks.count())
         },
-        |stored| list(library, &*library.open(stored)?, request.blocks),
+        |stored| list(library, &*library.open(stored)?, request.blocks, &filter),
     )?;
-    Ok(Answer {
-        documents,
-        unresolved_selectors: named.faults,
-        warnings,
-        truncated: next.is_some(),
-        next,
-        part,
-    })
+    page.unresolved_selectors = named.faults;
+    page.truncated = next.is_some();
+    page.next = next;
+    Ok(Answer { documents, page })
 }
 
-fn list(library: &Library<'_>, document: &OpenDocument, with_blocks: bool) -> Result<Document> {
+/// The sections whose headings are listed.
+fn wanted_sections<'a>(
+    document: &'a OpenDocument,
+    filter: &'a Filter,
+) -> impl Iterator<Item = &'a Section> {
+    let sections = document.tree.outline().sections.iter();
+    sections.filter(|section| filter.takes_section(document, section))
+}
+
+/// Whether a node is a block or an item that is listed.
+fn is_block(node: &Node, filter: &Filter) -> bool {
+    type_name(node.kind).is_some_and(|name| filter.takes_type(name))
+}
+
+fn list(
+    library: &Library<'_>,
+    document: &OpenDocument,
+    with_blocks: bool,
+    filter: &Filter,
+) -> Result<Document> {
     let tree = &document.tree;
     let outline = tree.outline();
     let root_span = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
     let root = library.content(document, root_span)?;
     let (shown, truncated) =
-        page(&root, limits::MAX_WORDS, 0).unwrap_or((ByteSpan::new(0, root.len()), false));
-    let headings = outline
-        .sections
-        .iter()
+        page_of(&root, limits::MAX_WORDS, 0).unwrap_or((ByteSpan::new(0, root.len()), false));
+    let headings = wanted_sections(document, filter)
         .map(|section| {
             let words = words_below(tree, section.node);
             Heading {
@@ -241,18 +277,18 @@ fn list(library: &Library<'_>, document: &OpenDocument, with_blocks: bool) -> Re
         },
         headings,
         blocks: Counts(counts),
-        block_list: if with_blocks { Some(blocks(library, document)?) } else { None },
+        block_list: if with_blocks { Some(blocks(library, document, filter)?) } else { None },
         freshness: library.freshness(&document.stored),
         lossy: document.stored.is_lossy,
     })
 }
 
-fn blocks(library: &Library<'_>, document: &OpenDocument) -> Result<Vec<Block>> {
+fn blocks(library: &Library<'_>, document: &OpenDocument, filter: &Filter) -> Result<Vec<Block>> {
     let tree = &document.tree;
     let bytes = library.content(document, document.span())?;
     let nodes = tree.outline().nodes.iter().enumerate();
     Ok(nodes
-        .filter(|(_, node)| matches!(node.kind, NodeKind::Block(_) | NodeKind::Item))
+        .filter(|(_, node)| is_block(node, filter))
         .map(|(index, node)| Block {
             selector: document.address_of(index),
             node_type: tree.type_name(index),

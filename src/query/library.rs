@@ -73,6 +73,21 @@ pub struct Freshness {
     pub is_missing: bool,
 }
 
+impl Freshness {
+    /// Adds its fields to those of an answer.
+    pub(super) fn fields<M: serde::ser::SerializeMap>(
+        self,
+        map: &mut M,
+    ) -> std::result::Result<(), M::Error> {
+        for (name, is_so) in [("stale", self.is_stale), ("missing", self.is_missing)] {
+            if is_so {
+                map.serialize_entry(name, &true)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Whether a flag of an answer says nothing.
 pub(super) fn is_false(value: &bool) -> bool {
     !value

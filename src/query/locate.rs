@@ -1,4 +1,4 @@
-//! Places within one document: what a locator comes to once the document is known. Pure.
+//! Places within one document: what a locator names once the document is known. Pure.
 //!
 //! Invariant: a locator that could mean two places is an ambiguity whose candidates resolve.
 
@@ -7,20 +7,18 @@ use std::rc::Rc;
 use super::library::OpenDocument;
 use super::place::{Place, Target};
 use super::section_path::{SectionPath, Tier};
+use super::steps::{continued, follow};
 use super::suggestion;
-use crate::address::{
-    Fault, FaultCode, Locator, Ordinal, Params, ParsedPlace, Part, Scope, Selector, Step, StepKind,
-    namespace, parse_place,
-};
+use crate::address::{Fault, FaultCode, Locator, Params, ParsedPlace, Part, Scope, namespace};
 use crate::error::Warning;
 use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 use crate::position::LineSpan;
 
-/// What a text comes to: places, or a fault.
+/// What a text names: places, or a fault.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct Located {
     pub(super) places: Vec<Place>,
     pub(super) fault: Option<Fault>,
     /// What the longest prefix that does resolve names.
@@ -28,7 +26,7 @@ pub(super) struct Reading {
     pub(super) warnings: Vec<Warning>,
 }
 
-impl Reading {
+impl Located {
     pub(super) fn place(place: Place) -> Self {
         Self { places: vec![place], ..Self::default() }
     }
@@ -37,108 +35,176 @@ impl Reading {
         Self { fault: Some(fault), ..Self::default() }
     }
 
-    /// Whether nothing of that name is there, in which case another reading may be right.
-    pub(super) fn is_not_found(&self) -> bool {
-        self.fault.as_ref().is_some_and(|fault| fault.code == FaultCode::SelectorNotFound)
+    /// Makes its fault that of the whole `address`.
+    pub(super) fn in_address(mut self, address: &str) -> Self {
+        self.fault = self.fault.map(|fault| fault.of(address));
+        self
     }
 
-    /// Makes its fault that of the whole `address`, where the reading began at byte `offset`.
-    pub(super) fn in_address(mut self, address: &str, offset: usize) -> Self {
-        self.fault = self.fault.map(|fault| fault.of(address, offset));
+    /// Adds a warning.
+    pub(super) fn warn(mut self, warning: Option<Warning>) -> Self {
+        self.warnings.extend(warning);
         self
     }
 }
 
-fn fault(code: FaultCode, message: impl Into<String>) -> Reading {
-    Reading::fault(Fault::new(code, message))
+pub(super) fn fault(code: FaultCode, message: impl Into<String>) -> Located {
+    Located::fault(Fault::new(code, message))
 }
 
-/// Reads `text`, a locator with its parameters, in `document`.
-pub(super) fn locate(document: &Rc<OpenDocument>, text: &str) -> Reading {
-    let warnings: Vec<Warning> = shadowed(document, text).into_iter().collect();
-    let ParsedPlace { locator, params } = match parse_place(text) {
-        Ok(place) => place,
-        Err(fault) => return Reading { warnings, ..Reading::fault(fault) },
-    };
-    let whole = |target| Reading::place(Place::new(Rc::clone(document), target, params));
-    let path = &document.stored.path;
-    let reading = match &locator {
+/// The first of `places` that names anything in `document`.
+pub(super) fn locate_first(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Located {
+    for (index, place) in places.iter().enumerate() {
+        if let Some(located) = locate(document, place) {
+            let others = places.get(index + 1..).unwrap_or_default();
+            return located.warn(hidden_steps(document, place, others));
+        }
+    }
+    Located::fault(missing(document, places))
+}
+
+/// What `place` names in `document`; `None` if nothing there has that name, in which case another
+/// reading may be right.
+pub(super) fn locate(document: &Rc<OpenDocument>, place: &ParsedPlace) -> Option<Located> {
+    if place.steps.is_empty() {
+        return at_locator(document, &place.locator, place.params).map(with_its_part);
+    }
+    let base = at_locator(document, &place.locator, Params::default())?;
+    Some(match base.places.as_slice() {
+        [only] if base.fault.is_none() => continued(only, &place.steps, place.params),
+        _ => base,
+    })
+}
+
+fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) -> Option<Located> {
+    let whole = |target| Located::place(Place::new(Rc::clone(document), target, params));
+    Some(match locator {
         Locator::Document => whole(Target::Document),
         Locator::FrontMatter if document.tree.outline().front_matter.is_none() => {
-            fault(FaultCode::SelectorNotFound, format!("{path} has no front matter"))
+            let message = format!("{} has no front matter", document.stored.path);
+            fault(FaultCode::SelectorNotFound, message)
         }
         Locator::FrontMatter => whole(Target::FrontMatter),
         Locator::Line(line) => at_line(document, *line, params),
+        Locator::Lines(lines) => at_lines(document, *lines, params),
         Locator::IndexPath(path, digits) => at_index_path(document, path, digits, params),
-        Locator::Anchor(anchor) => at_anchor(document, anchor, params),
-        Locator::Ldmd(id) => at_ldmd_section(document, id, params),
-        Locator::SectionPath(path) => at_section_path(document, path, params),
-        Locator::Selector(selector) => {
-            let mut reading = follow(document, selector, params);
-            reading.warnings.extend(warnings);
-            return reading;
+        Locator::Anchor(anchor) => return at_anchor(document, anchor, params),
+        Locator::Ldmd(id) => whole(Target::Ldmd(ldmd_section(document, id)?)),
+        Locator::SectionPath(text) => {
+            let path = SectionPath::new(text);
+            return in_tiers(document, text, &path.exact_tiers(), params);
         }
-    };
-    with_its_part(reading)
+        Locator::TitlePart(text) => return in_tiers(document, text, &[Tier::Substring], params),
+        Locator::Selector(selector, text) => {
+            let scope = Scope::Document;
+            let base = Place::whole(Rc::clone(document));
+            follow(&base, scope, &selector.steps, params).warn(shadowed(document, text))
+        }
+    })
+}
+
+/// The warning that a section path wins over a place that steps continue.
+fn hidden_steps(
+    document: &Rc<OpenDocument>,
+    place: &ParsedPlace,
+    others: &[ParsedPlace],
+) -> Option<Warning> {
+    let hidden = others
+        .iter()
+        .filter(|other| place.steps.is_empty() && !other.steps.is_empty())
+        .filter_map(|other| locate(document, other))
+        .find(|located| located.fault.is_none())?;
+    Some(hides_steps(&place.locator, hidden.places.first()?))
+}
+
+/// The warning that `locator`, as a whole, wins over `hidden`, to which steps lead.
+pub(super) fn hides_steps(locator: &Locator, hidden: &Place) -> Warning {
+    let message =
+        format!("read as the {locator}; with its last steps as steps it is {}", hidden.address());
+    Warning::new("SHADOWED_STEPS", message)
+}
+
+/// The fault that none of `places` names anything in `document`.
+pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Fault {
+    // The place that steps continue says more than the whole.
+    let place = places.iter().find(|place| !place.steps.is_empty()).or_else(|| places.first());
+    let path = &document.stored.path;
+    let not_found = |message: String| Fault::new(FaultCode::SelectorNotFound, message);
+    let Some(place) = place else { return not_found(format!("{path} has no such place")) };
+    match &place.locator {
+        Locator::Ldmd(id) => missing_ldmd_section(document, id),
+        Locator::Anchor(anchor) => {
+            let text = namespace::decode(anchor).replace('-', " ");
+            not_found(format!("{path} has no anchor #{anchor}"))
+                .suggest(suggestion::similar_places(document, &text, &place.steps))
+        }
+        Locator::SectionPath(text) | Locator::TitlePart(text) => {
+            let whole = match places.first().map(|place| &place.locator) {
+                Some(Locator::SectionPath(whole)) => whole,
+                _ => text,
+            };
+            let corrected = crate::address::corrections(whole);
+            let mut suggestions = suggestion::of_corrections(document, &corrected);
+            suggestions.extend(suggestion::similar_places(document, text, &place.steps));
+            suggestions.truncate(limits::MAX_SUGGESTIONS);
+            not_found(format!("{path} has no section named {text:?}")).suggest(suggestions)
+        }
+        other => not_found(format!("{path} has no {other}")),
+    }
 }
 
 /// The only hit, or the ambiguity.
 pub(super) fn only(
     hits: Vec<(Rc<OpenDocument>, usize)>,
-    text: &str,
+    message: impl FnOnce(&str) -> String,
     params: Params,
     is_cut: bool,
-) -> Reading {
-    if hits.len() == 1 && !is_cut {
-        let places = hits
-            .into_iter()
-            .map(|(document, node)| Place::new(document, Target::Node(node), params))
-            .collect();
-        return with_its_part(Reading { places, ..Reading::default() });
+) -> Located {
+    let place = |(document, node)| Place::new(document, Target::Node(node), params);
+    let count = hits.len();
+    let mut places = hits.into_iter().map(place);
+    if count == 1 && !is_cut {
+        return with_its_part(Located { places: places.collect(), ..Located::default() });
     }
     let least = if is_cut { "at least " } else { "" };
-    let message = format!("{least}{} sections are named {text:?}", hits.len());
-    let mut fault = Fault::new(FaultCode::Ambiguous, message);
-    fault.candidates = hits
-        .iter()
-        .take(limits::MAX_CANDIDATES_SHOWN)
-        .map(|(document, node)| document.address_of(*node))
-        .collect();
-    Reading::fault(fault)
+    let fault = Fault::new(FaultCode::Ambiguous, message(&format!("{least}{count}")));
+    let shown = places.by_ref().take(limits::MAX_CANDIDATES_SHOWN);
+    Located::fault(fault.among(shown.map(|place| place.candidate()), count))
 }
 
-pub(super) fn at_section_path(document: &Rc<OpenDocument>, text: &str, params: Params) -> Reading {
-    in_tiers(document, text, SectionPath::new(text).tiers().into_iter(), params)
+/// What is said of several sections of one name, or of several with that text in their titles.
+pub(super) fn several(text: &str, is_part: bool) -> impl FnOnce(&str) -> String + '_ {
+    move |count| {
+        if is_part {
+            format!("{count} sections have {text:?} in their title or slug, none as a whole")
+        } else {
+            format!("{count} sections are named {text:?}")
+        }
+    }
 }
 
 /// What a section path names in the first of `tiers` in which it names anything.
 pub(super) fn in_tiers(
     document: &Rc<OpenDocument>,
     text: &str,
-    tiers: impl Iterator<Item = Tier>,
+    tiers: &[Tier],
     params: Params,
-) -> Reading {
+) -> Option<Located> {
     let path = SectionPath::new(text);
-    for tier in tiers {
-        let hits = path.hits(&document.tree, tier);
-        if !hits.is_empty() {
-            let hits = hits.into_iter().map(|node| (Rc::clone(document), node)).collect();
-            return only(hits, text, params, false);
-        }
-    }
-    let suggestions = suggestion::similar_sections(document, text);
-    let message = format!("{} has no section named {text:?}", document.stored.path);
-    Reading::fault(Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions))
+    let hits = |tier: &Tier| Some((*tier, path.hits(&document.tree, *tier)));
+    let (tier, hits) = tiers.iter().filter_map(hits).find(|(_, hits)| !hits.is_empty())?;
+    let hits = hits.into_iter().map(|node| (Rc::clone(document), node)).collect();
+    Some(only(hits, several(text, tier == Tier::Substring), params, false))
 }
 
 /// Where a line is: the section whose heading it is, else what contains it.
-pub(super) fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Reading {
+fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located {
     let outline = document.tree.outline();
     if line == 0 || line > outline.lines {
         let message = format!("{} has {} lines", document.stored.path, outline.lines);
         let last = (outline.lines > 0).then(|| document.address(&format!("@{}", outline.lines)));
         let fault = Fault::new(FaultCode::IndexOutOfRange, message);
-        return Reading::fault(fault.suggest(last.into_iter().collect()));
+        return Located::fault(fault.suggest(last.into_iter().collect()));
     }
     let first_line = |node: usize| outline.nodes.get(node).map_or(1, |node| node.lines.start);
     let section = document.tree.section_at_line(line);
@@ -158,11 +224,11 @@ pub(super) fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) 
             place.resolved = Some("containing");
         }
     }
-    with_its_part(Reading::place(place))
+    Located::place(place)
 }
 
 /// Exactly these lines of the innermost section that holds them.
-pub(super) fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Reading {
+fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Located {
     let outline = document.tree.outline();
     if lines.start == 0 || lines.start > lines.end || lines.start > outline.lines {
         let message = format!("{} has {} lines", document.stored.path, outline.lines);
@@ -184,7 +250,7 @@ pub(super) fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Par
     };
     let mut place = Place::new(Rc::clone(document), target, params);
     place.resolved = Some("lines");
-    Reading::place(place)
+    Located::place(place)
 }
 
 /// `#0/#1`: by index; or, where that is one section's anchor too, an ambiguity.
@@ -193,7 +259,7 @@ fn at_index_path(
     path: &[usize],
     digits: &str,
     params: Params,
-) -> Reading {
+) -> Located {
     let mut scope = Scope::Document;
     let mut dead_end = None;
     for (depth, &index) in path.iter().enumerate() {
@@ -206,20 +272,22 @@ fn at_index_path(
             }
         }
     }
-    let by_anchor =
-        if path.len() == 1 { at_anchor(document, digits, params).places } else { vec![] };
+    let by_anchor = match at_anchor(document, digits, params) {
+        Some(anchored) if path.len() == 1 => anchored.places,
+        _ => Vec::new(),
+    };
     match (dead_end, scope, by_anchor.first()) {
         (None, Scope::Node(node), Some(anchored)) if anchored.target != Target::Node(node) => {
             let message =
                 format!("#{digits} is the index of one section and the anchor of another");
-            let mut fault = Fault::new(FaultCode::Ambiguous, message);
-            fault.candidates = vec![document.address_of(node), anchored.address()];
-            Reading::fault(fault)
+            let indexed = Place::new(Rc::clone(document), Target::Node(node), params);
+            let candidates = [indexed.candidate(), anchored.candidate()];
+            Located::fault(Fault::new(FaultCode::Ambiguous, message).among(candidates, 2))
         }
         (None, Scope::Node(node), _) => {
-            Reading::place(Place::new(Rc::clone(document), Target::Node(node), params))
+            Located::place(Place::new(Rc::clone(document), Target::Node(node), params))
         }
-        (_, _, Some(anchored)) => Reading::place(anchored.clone()),
+        (_, _, Some(anchored)) => Located::place(anchored.clone()),
         (Some((depth, count)), ..) => {
             let message = format!("there are {count} sections at step {depth}, counted from 0");
             let suggestion = count.checked_sub(1).map(|last| {
@@ -228,16 +296,16 @@ fn at_index_path(
                 document.address(&steps.join("/"))
             });
             let fault = Fault::new(FaultCode::IndexOutOfRange, message);
-            Reading::fault(fault.suggest(suggestion.into_iter().collect()))
+            Located::fault(fault.suggest(suggestion.into_iter().collect()))
         }
-        (None, Scope::Document, None) => fault(FaultCode::SelectorNotFound, "nothing is there"),
+        (None, _, None) => fault(FaultCode::SelectorNotFound, "there is no such section"),
     }
 }
 
-/// A GitHub anchor; that of a heading in a container stands for what holds the container.
+/// A GitHub anchor; that of a heading in a container means the section that holds the container.
 ///
 /// The very anchor comes before what only compares as equal, of which there may be several.
-pub(super) fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Reading {
+fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Option<Located> {
     let tree = &document.tree;
     let outline = tree.outline();
     let decoded = namespace::decode(anchor);
@@ -258,7 +326,8 @@ pub(super) fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Param
                 continue;
             }
             let hits = hits.into_iter().map(|node| (Rc::clone(document), node)).collect();
-            return only(hits, &format!("#{anchor}"), params, false);
+            let message = |count: &str| format!("{count} sections have the anchor #{anchor}");
+            return Some(only(hits, message, params, false));
         };
         let mut place = Place::new(Rc::clone(document), Target::Node(*node), params);
         if tree.section(*node).is_none() {
@@ -266,82 +335,38 @@ pub(super) fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Param
             place.target = Target::Node(tree.section_at(offset).unwrap_or(0));
             place.resolved = Some("containing");
         }
-        return with_its_part(Reading::place(place));
+        return Some(Located::place(place));
     }
-    let message = format!("{} has no anchor #{anchor}", document.stored.path);
-    let suggestions = suggestion::similar_sections(document, &decoded.replace('-', " "));
-    Reading::fault(Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions))
+    None
 }
 
 /// The LDMD section with that id, as it is written or decoded once.
-pub(super) fn ldmd_section(document: &OpenDocument, id: &str) -> Result<usize, Fault> {
+pub(super) fn ldmd_section(document: &OpenDocument, id: &str) -> Option<usize> {
     let markup = &document.markup;
-    markup.named(id).or_else(|_| markup.named(&namespace::decode(id))).map_err(|others| {
-        let message = format!("{} has no LDMD section {id:?}", document.stored.path);
-        let mut suggestions: Vec<String> =
-            others.into_iter().map(|section| document.address_of_ldmd(section)).collect();
-        suggestions.truncate(limits::MAX_SUGGESTIONS);
-        if suggestions.is_empty() {
-            suggestions = suggestion::similar_ldmd_sections(document, id);
-        }
-        Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions)
-    })
+    markup.named(id).or_else(|_| markup.named(&namespace::decode(id))).ok()
 }
 
-pub(super) fn at_ldmd_section(document: &Rc<OpenDocument>, id: &str, params: Params) -> Reading {
-    match ldmd_section(document, id) {
-        Ok(section) => {
-            let target = Target::Ldmd(section);
-            with_its_part(Reading::place(Place::new(Rc::clone(document), target, params)))
-        }
-        Err(fault) => Reading::fault(fault),
+/// The fault that a document has no LDMD section with that id, or several.
+pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Fault {
+    let same = document.markup.named(&namespace::decode(id)).err().unwrap_or_default();
+    let mut suggestions: Vec<String> =
+        same.into_iter().map(|section| document.address_of_ldmd(section)).collect();
+    suggestions.truncate(limits::MAX_SUGGESTIONS);
+    if suggestions.is_empty() {
+        suggestions = suggestion::similar_ldmd_sections(document, id);
     }
+    let message = format!("{} has no LDMD section {id:?}", document.stored.path);
+    Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions)
 }
 
-/// Follows a selector.
-pub(super) fn follow(document: &Rc<OpenDocument>, selector: &Selector, params: Params) -> Reading {
-    let place = |node| Place::new(Rc::clone(document), Target::Node(node), params);
-    let steps = &selector.steps;
-    let mut nodes = match document.tree.follow(steps, limits::MAX_EXPANSION + 1) {
-        Ok(nodes) => nodes,
-        Err(dead_end) => {
-            let partial = match steps.get(..dead_end.step).unwrap_or_default() {
-                [] => Vec::new(),
-                prefix => document.tree.follow(prefix, limits::MAX_SUGGESTIONS).unwrap_or_default(),
-            };
-            return Reading {
-                fault: Some(suggestion::of_dead_end(document, selector, dead_end)),
-                partial: partial.into_iter().map(place).collect(),
-                ..Reading::default()
-            };
-        }
-    };
-    let mut warnings = Vec::new();
-    if nodes.len() > limits::MAX_EXPANSION {
-        nodes.truncate(limits::MAX_EXPANSION);
-        let path = &document.stored.path;
-        let message =
-            format!("{path}: {selector} matches more nodes than the limit expansion allows");
-        warnings.push(Warning::new("EXPANSION_CUT", message));
-    }
-    let before_last = steps.get(..steps.len().saturating_sub(1)).unwrap_or_default();
-    let is_unindexed = |step: &&Step| step.ordinal == Ordinal::All && step.kind != StepKind::Root;
-    if let Some(step) = before_last.iter().find(is_unindexed) {
-        let message = format!("{step} has no index: every one of them was followed");
-        warnings.push(Warning::new("UNINDEXED_STEP", message));
-    }
-    let places = nodes.into_iter().map(place).collect();
-    with_its_part(Reading { places, warnings, ..Reading::default() })
-}
-
-/// The reading, unless a part is asked for where there is none.
-pub(super) fn with_its_part(reading: Reading) -> Reading {
+/// The places, or the fault that one of them lacks the part that is asked for.
+pub(super) fn with_its_part(located: Located) -> Located {
     let is_split = |place: &&Place| {
         let holds_others = |section| place.document.markup.children(section).next().is_some();
         place.params.part == Some(Part::Own)
             && matches!(place.target, Target::Ldmd(section) if holds_others(section))
     };
-    if let Some(place) = reading.places.iter().find(is_split) {
+    if let Some(place) = located.places.iter().find(is_split) {
         let address = place.address();
         let message =
             format!("{address} has sections within: `ldmd get --depth 0` leaves them out");
@@ -354,26 +379,22 @@ pub(super) fn with_its_part(reading: Reading) -> Reading {
         };
         place.params.part == Some(Part::Heading) && !is_section
     };
-    match reading.places.iter().find(lacks_heading) {
+    match located.places.iter().find(lacks_heading) {
         Some(place) => {
             fault(FaultCode::SelectorNotFound, format!("{} has no heading", place.address()))
         }
-        None => reading,
+        None => located,
     }
 }
 
-/// The remark that a selector hides the title of a section, where `text` is both.
-fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
-    if !crate::address::selector::is_selector(text) {
-        return None;
-    }
-    let text = text.split('?').next().unwrap_or(text);
+/// The warning that a selector hides the title of a section, where `text` is both.
+pub(super) fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
     let wanted = comparable(text);
-    let is_title = |section: &Section| comparable(&section.title) == wanted;
+    let is_title = |section: &Section| section.titles().any(|title| comparable(title) == wanted);
     document.tree.outline().sections.iter().any(is_title).then(|| shadows(text))
 }
 
-/// The remark that `text`, a selector, is the title of a section, too.
+/// The warning that `text`, a selector, is the title of a section too.
 pub(super) fn shadows(text: &str) -> Warning {
     let message = format!("{text} is read as a selector; the section of that title is `/{text}`");
     Warning::new("SHADOWED_TITLE", message)

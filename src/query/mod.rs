@@ -10,6 +10,7 @@ pub mod cursor;
 pub mod documents;
 pub mod dump;
 mod edit_place;
+mod filter;
 pub mod find;
 pub mod finding;
 mod glob;
@@ -19,8 +20,11 @@ pub mod ldmd;
 pub mod library;
 pub mod links;
 mod locate;
+mod missing;
 pub mod neighbors;
 pub mod node;
+mod over_store;
+pub mod page;
 pub mod place;
 pub mod prime;
 pub mod read;
@@ -28,13 +32,16 @@ pub mod resolve;
 pub mod search;
 pub mod section_path;
 pub mod select;
+mod steps;
 mod suggestion;
 pub mod summary;
 pub mod toc;
 
 pub use cursor::Cursor;
 pub(crate) use edit_place::{Named, locate_for_edit, named};
+pub use filter::{BLOCK_TYPES, FilterRequest};
 pub use library::Library;
+pub use page::{List, Page};
 
 /// How a command ended, as scripts see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,61 +62,5 @@ impl Outcome {
             (_, false) => Self::All,
             (false, true) => Self::None,
         }
-    }
-}
-
-/// An answer whose items can be left out from the end, so that it keeps to a limit or a budget.
-pub trait List {
-    /// How many items it has.
-    fn count(&self) -> usize;
-
-    /// How many of them must be given for the answer to be of use: for going on to come any further;
-    /// 0 where what stands beside the items is an answer by itself.
-    fn least(&self) -> usize {
-        1
-    }
-
-    /// The first `count` items, saying that others follow and how to go on with them.
-    #[must_use]
-    fn first(&self, count: usize) -> Self;
-
-    /// Lines of the item at `index`, if an item can be cut at a line; else 0.
-    fn lines_of(&self, index: usize) -> usize {
-        let _ = index;
-        0
-    }
-
-    /// The first `count` items, and the first `lines` lines of the next one with the address of the rest;
-    /// `None` if it cannot be cut there.
-    fn first_and_cut(&self, count: usize, lines: usize) -> Option<Self>
-    where
-        Self: Sized,
-    {
-        let _ = (count, lines);
-        None
-    }
-
-    /// The first item alone, without what stands beside its content; `None` where nothing does.
-    fn first_bare(&self) -> Option<Self>
-    where
-        Self: Sized,
-    {
-        None
-    }
-
-    /// The most words that a page of the first item may have to be less than the item; 0 where it
-    /// cannot be given in pages.
-    fn words_of_first(&self) -> usize {
-        0
-    }
-
-    /// The first item alone, cut to a page of at most `words` words, saying how to go on; `None`
-    /// where it cannot be given in pages.
-    fn first_page(&self, words: usize) -> Option<Self>
-    where
-        Self: Sized,
-    {
-        let _ = words;
-        None
     }
 }

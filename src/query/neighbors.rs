@@ -1,14 +1,16 @@
 //! `neighbors`: what stands around a place.
 
-use serde::Serialize;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 
 use super::cursor::{Cursor, ListPart};
-use super::library::{Freshness, OpenDocument, is_false};
+use super::library::{Freshness, OpenDocument};
+use super::page::{self, shorten};
 use super::place::Target;
 use super::resolve::resolve_one;
-use super::{Library, List, Outcome};
-use crate::address::{Fault, Scope};
-use crate::error::{Result, Warning};
+use super::{Library, List, Outcome, Page};
+use crate::address::Scope;
+use crate::error::Result;
 use crate::markdown::outline::NodeKind;
 
 /// A place beside another.
@@ -20,7 +22,7 @@ pub struct Neighbor {
     pub title: Option<String>,
 }
 
-/// What stands around a place.
+/// What is around a place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Around {
     /// Its primary address.
@@ -40,39 +42,61 @@ pub struct Around {
     /// Whether the file is still the same.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether children were left out.
-    #[serde(skip_serializing_if = "is_false")]
-    pub truncated: bool,
-    /// The cursor of the children that were left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_children: Option<String>,
 }
 
 /// The answer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Answer {
-    /// What stands around the place.
-    #[serde(flatten)]
+    /// What is around the place.
     pub around: Option<Around>,
-    /// Why there is nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
-    #[serde(skip)]
-    part: ListPart,
+    /// What is beside it; its cursor is that of the children, and called `next_children`.
+    pub page: Page,
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(around) = &self.around {
+            map.serialize_entry("selector", &around.selector)?;
+            map.serialize_entry("prev", &around.prev)?;
+            map.serialize_entry("next", &around.next)?;
+            map.serialize_entry("parent", &around.parent)?;
+            map.serialize_entry("children", &around.children)?;
+            map.serialize_entry("prev_in_order", &around.prev_in_order)?;
+            map.serialize_entry("next_in_order", &around.next_in_order)?;
+            around.freshness.fields(&mut map)?;
+        }
+        self.page.fields(&mut map)?;
+        map.end()
+    }
+}
+
+impl Around {
+    fn neighbors_mut(&mut self) -> impl Iterator<Item = &mut Neighbor> {
+        let single = [
+            &mut self.prev,
+            &mut self.next,
+            &mut self.parent,
+            &mut self.prev_in_order,
+            &mut self.next_in_order,
+        ];
+        single.into_iter().flatten().chain(&mut self.children)
+    }
 }
 
 impl Answer {
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.around.is_some(), !self.unresolved_selectors.is_empty())
+        Outcome::of(self.around.is_some(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
 /// The place itself, then its children.
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.around.as_ref().map_or(0, |around| 1 + around.children.len())
     }
@@ -82,20 +106,41 @@ impl List for Answer {
         if let Some(around) = result.around.as_mut().filter(|_| count < self.count()) {
             let children = count.saturating_sub(1);
             around.children.truncate(children);
-            around.truncated = true;
-            around.next_children = Some(self.part.next(children));
+            result.page.end(children);
         }
         result
+    }
+
+    /// Going on must make progress: the place alone is of use if it has no children.
+    fn least(&self) -> usize {
+        self.count().min(2)
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        self.around.clone().map_or(0, |mut around| {
+            let titles = around.neighbors_mut().filter_map(|near| near.title.as_deref());
+            page::longest(titles)
+        })
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        let Some(around) = &mut self.around else { return false };
+        around.neighbors_mut().filter_map(|near| near.title.as_mut()).for_each(|title| {
+            shorten(title, size);
+        });
+        true
     }
 }
 
 /// Tells what stands around the place that `address` names; its children from `after` on.
 pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) -> Result<Answer> {
-    let (part, mut warnings) = ListPart::beginning(after, library.snapshot.generation());
+    let part = ListPart::beginning(after, library.snapshot.generation());
+    let mut page = Page { is_of_children: true, ..Page::new(part) };
     let (place, remarks) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {
-            return Ok(Answer { around: None, unresolved_selectors: vec![fault], warnings, part });
+            page.unresolved_selectors.push(fault);
+            return Ok(Answer { around: None, page });
         }
     };
     let document = &place.document;
@@ -109,9 +154,9 @@ pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) ->
         Target::Ldmd(section) => around_ldmd(document, section),
     };
     around.freshness = library.freshness(&document.stored);
-    around.children.drain(..part.start().min(around.children.len()));
-    warnings.extend(remarks);
-    Ok(Answer { around: Some(around), unresolved_selectors: Vec::new(), warnings, part })
+    around.children.drain(..page.part.start().min(around.children.len()));
+    page.warnings.extend(remarks);
+    Ok(Answer { around: Some(around), page })
 }
 
 fn nothing_around(selector: String) -> Around {
@@ -124,8 +169,6 @@ fn nothing_around(selector: String) -> Around {
         prev_in_order: None,
         next_in_order: None,
         freshness: Freshness::default(),
-        truncated: false,
-        next_children: None,
     }
 }
 

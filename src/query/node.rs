@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 
 use super::library::{Freshness, Library, is_false};
+use super::page::shorten;
 use super::place::{Place, Target};
 use crate::address::{Fault, FaultCode, Part, Scope, Tree};
 use crate::error::Result;
@@ -125,15 +126,15 @@ pub struct NodeAnswer {
     /// The level of a section.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
-    /// First line, 1-based.
+    /// First line of the content, 1-based.
     pub line_start: usize,
-    /// Last line, inclusive.
+    /// Last line of the content, inclusive.
     pub line_end: usize,
-    /// Offset of the first byte in the file.
+    /// Offset of the first byte of the content in the file.
     pub byte_start: usize,
-    /// Offset behind the last byte.
+    /// Offset after its last byte.
     pub byte_end: usize,
-    /// Words of all of it.
+    /// Words of the whole place.
     pub words: usize,
     /// Blocks directly in it, by type.
     #[serde(skip_serializing_if = "Counts::is_empty")]
@@ -162,8 +163,6 @@ struct Pager {
     separator: char,
     /// The number of the first word of the content, 0-based.
     first_word: usize,
-    /// The line on which the content begins, 1-based.
-    first_line: usize,
 }
 
 impl Pager {
@@ -176,6 +175,9 @@ impl Pager {
         }
     }
 }
+
+/// Unicode scalars of the title of a place that is cut.
+const CUT_TITLE_CHARS: usize = 80;
 
 /// The digits of a hash by which content is recognized.
 pub fn short_hash(bytes: &[u8]) -> String {
@@ -279,7 +281,9 @@ fn show(
         result.pagination = Some(Pagination { page: number, pages, next });
     }
     result.pager.first_word = number.saturating_mul(words);
-    result.pager.first_line = result.line_start + LineIndex::new(bytes).line_of(shown.start) - 1;
+    if pages > 1 {
+        result.set_span(bytes, shown);
+    }
     let shown = bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
     result.lossy = std::str::from_utf8(&shown).is_err();
     result.content = Some(Content::new(shown));
@@ -292,30 +296,44 @@ impl NodeAnswer {
         self.content.as_ref().map_or(0, |content| measure(&content.bytes).words)
     }
 
+    /// Makes its lines and bytes those of the page that `shown` is in `bytes`, which are its own until now.
+    fn set_span(&mut self, bytes: &[u8], shown: ByteSpan) {
+        let lines = LineIndex::new(bytes);
+        let last = shown.end.saturating_sub(1).max(shown.start);
+        self.line_end = self.line_start + lines.line_of(last) - 1;
+        self.line_start += lines.line_of(shown.start) - 1;
+        self.byte_end = self.byte_start + shown.end;
+        self.byte_start += shown.start;
+    }
+
     /// Shows each line of the content with its number.
     pub fn number_lines(&mut self) {
         if let Some(content) = &mut self.content {
-            content.numbered_from = Some(self.pager.first_line);
+            content.numbered_from = Some(self.line_start);
         }
     }
 
-    /// The same place without what stands below it; `None` where it tells nothing of that.
-    #[must_use]
-    pub fn bare(&self) -> Option<Self> {
-        (!self.children_available.is_empty()).then(|| Self {
-            truncated: true,
-            children_available: Vec::new(),
-            children_omitted: true,
-            ..self.clone()
-        })
+    /// Leaves out the children and, if `words` are less than it shows, gives a page of at most that many words
+    /// from the same first word on; whether that is less than before.
+    pub fn cut(&mut self, words: usize) -> bool {
+        if words < self.words_shown()
+            && let Some(page) = self.paged(words)
+        {
+            *self = page;
+        } else if self.children_available.is_empty() {
+            return false;
+        }
+        self.truncated = true;
+        self.children_omitted |= !self.children_available.is_empty();
+        self.children_available.clear();
+        if let Some(title) = &mut self.title {
+            shorten(title, CUT_TITLE_CHARS);
+        }
+        true
     }
 
-    /// The same place with a page of at most `words` words from the same first word on; `None` where
-    /// there are none to show.
-    #[must_use]
-    pub fn paged(&self, words: usize) -> Option<Self> {
+    fn paged(&self, words: usize) -> Option<Self> {
         let content = self.content.as_ref()?;
-        let words = words.min(self.words_shown().checked_sub(1)?);
         let first = self.pager.first_word;
         let words = page_size(first, words)?;
         let (shown, _) = page(&content.bytes, words, 0)?;
@@ -330,11 +348,9 @@ impl NodeAnswer {
         let mut result = self.clone();
         let shown = content.bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
         result.lossy = std::str::from_utf8(&shown).is_err();
+        result.set_span(&content.bytes, ByteSpan::new(0, shown.len()));
         result.content = Some(Content { bytes: shown, ..content.clone() });
-        result.truncated = true;
         result.pagination = Some(Pagination { page: number, pages, next: next.flatten() });
-        result.children_omitted = !result.children_available.is_empty();
-        result.children_available.clear();
         Some(result)
     }
 }
@@ -372,7 +388,7 @@ fn pager(place: &Place) -> Pager {
     if let Some(tail) = place.params.tail {
         add("tail", tail.to_string());
     }
-    Pager { base, separator, first_word: 0, first_line: 1 }
+    Pager { base, separator, first_word: 0 }
 }
 
 /// The lines and bytes of `part`, which are `bytes`, that are meant.

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::library::OpenDocument;
-use crate::address::{Params, Part};
+use crate::address::{Candidate, Params, Part};
 use crate::ldmd;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
@@ -53,6 +53,41 @@ impl Place {
             Target::FrontMatter => self.document.address("@frontmatter"),
             Target::Node(node) => self.document.address_of(node),
             Target::Ldmd(section) => self.document.address_of_ldmd(section),
+        }
+    }
+
+    /// The place as one of several that an ambiguous address may mean.
+    pub fn candidate(&self) -> Candidate {
+        let document = &self.document;
+        let tree = &document.tree;
+        let node = match self.target {
+            Target::Node(node) => Some(node),
+            Target::Ldmd(_) => tree.section_at(self.span().start),
+            Target::Document | Target::FrontMatter => None,
+        };
+        let section = node.and_then(|node| tree.sections_above(node).last().map(|last| last.node));
+        let title = self.title().or_else(|| {
+            let section = match self.target {
+                Target::Document => {
+                    let sections = &tree.outline().sections;
+                    let first = sections.iter().find(|section| section.level == 1);
+                    first.or_else(|| sections.first())?
+                }
+                _ => tree.section(section?)?,
+            };
+            Some(section.title.clone()).filter(|title| !title.is_empty())
+        });
+        let line = match self.target {
+            Target::Node(node) => tree.node(node).map(|node| node.lines.start),
+            Target::Ldmd(_) => self.ldmd().map(|section| section.lines.start),
+            Target::Document | Target::FrontMatter => None,
+        };
+        Candidate {
+            selector: self.address(),
+            file: document.stored.path.clone(),
+            path: section.and_then(|section| tree.section_path(section)),
+            title,
+            line: line.unwrap_or(1),
         }
     }
 

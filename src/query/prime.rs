@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
+use super::cursor::ListPart;
 use super::links::graph::{Destination, Graph};
 use super::links::{EdgeFilter, Node};
+use super::page::longest;
 use super::place::Place;
-use super::{Library, List};
+use super::{Cursor, Library, List, Page};
 use crate::error::Result;
 use crate::links::link_keys;
 use crate::store::Totals;
@@ -55,8 +57,9 @@ pub struct Answer {
     pub most_linked: Vec<Linked>,
     /// The commands.
     pub commands: Vec<Advice>,
-    /// Whether something was left out.
-    pub truncated: bool,
+    /// What is beside it.
+    #[serde(flatten)]
+    pub page: Page,
 }
 
 const COMMANDS: [Advice; 8] = [
@@ -72,29 +75,54 @@ const COMMANDS: [Advice; 8] = [
 
 /// Commands first, then documents, then folders.
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.commands.len() + self.most_linked.len() + self.folders.len()
     }
 
-    fn least(&self) -> usize {
-        0
-    }
-
     fn first(&self, count: usize) -> Self {
         let mut result = self.clone();
-        result.truncated = count < self.count();
-        result.commands.truncate(count);
-        let left = count - result.commands.len();
-        result.most_linked.truncate(left);
-        result.folders.truncate(left - result.most_linked.len());
+        if count < self.count() {
+            result.keep(0, count);
+            result.page.end(count);
+        }
         result
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        longest(self.most_linked.iter().flat_map(|linked| linked.node.texts()))
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.most_linked.iter_mut().for_each(|linked| linked.node.shorten(size));
+        true
     }
 }
 
-/// Tells what is in the store and how to go on.
-pub fn prime(library: &Library<'_>) -> Result<Answer> {
+impl Answer {
+    /// Keeps the items from `from` up to, not including, `to`.
+    fn keep(&mut self, from: usize, to: usize) {
+        fn keep<T>(items: &mut Vec<T>, (from, to): (usize, usize)) -> (usize, usize) {
+            let count = items.len();
+            items.truncate(to);
+            items.drain(..from.min(items.len()));
+            (from.saturating_sub(count), to.saturating_sub(count))
+        }
+        let left = keep(&mut self.commands, (from, to));
+        let left = keep(&mut self.most_linked, left);
+        keep(&mut self.folders, left);
+    }
+}
+
+/// Says what is in the store and how to go on, from `after` on.
+pub fn prime(library: &Library<'_>, after: Option<Cursor>) -> Result<Answer> {
     let folders = library.snapshot.folders(SHOWN)?;
-    Ok(Answer {
+    let page = Page::new(ListPart::beginning(after, library.snapshot.generation()));
+    let start = page.part.start();
+    let mut answer = Answer {
         totals: library.snapshot.totals()?,
         folders: folders
             .into_iter()
@@ -102,8 +130,10 @@ pub fn prime(library: &Library<'_>) -> Result<Answer> {
             .collect(),
         most_linked: most_linked(library)?,
         commands: COMMANDS.to_vec(),
-        truncated: false,
-    })
+        page,
+    };
+    answer.keep(start, usize::MAX);
+    Ok(answer)
 }
 
 fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {

@@ -1,12 +1,13 @@
 //! `read`: one place in full.
 
 use serde::Serialize;
+use serde::ser::SerializeMap as _;
 
 use super::node::{Extent, NodeAnswer, answer};
-use super::resolve::resolve_one;
-use super::{Library, List, Outcome, documents};
-use crate::address::{Fault, Part, namespace};
-use crate::error::{Result, Warning};
+use super::resolve::{Resolver, resolve_one};
+use super::{Library, List, Outcome, Page, documents};
+use crate::address::{Fault, Part, namespace, parse_places};
+use crate::error::Result;
 
 /// What to read.
 #[derive(Clone, Debug)]
@@ -27,26 +28,38 @@ pub struct Answer {
     /// The place.
     #[serde(flatten)]
     pub node: Option<NodeAnswer>,
-    /// Why there is none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
+    /// What is beside it; that the place is cut is said there, once.
+    #[serde(flatten, serialize_with = "beside_place")]
+    pub page: Page,
+}
+
+/// The place says itself whether it is cut.
+fn beside_place<S: serde::Serializer>(
+    page: &Page,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    page.remarks(&mut map)?;
+    map.end()
 }
 
 impl Answer {
     fn fault(fault: Fault) -> Self {
-        Self { node: None, unresolved_selectors: vec![fault], warnings: Vec::new() }
+        let page = Page { unresolved_selectors: vec![fault], ..Page::default() };
+        Self { node: None, page }
     }
 
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.node.is_some(), !self.unresolved_selectors.is_empty())
+        Outcome::of(self.node.is_some(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         usize::from(self.node.is_some())
     }
@@ -55,24 +68,18 @@ impl List for Answer {
         self.clone()
     }
 
-    fn first_bare(&self) -> Option<Self> {
-        let node = self.node.as_ref()?.bare()?;
-        Some(Self { node: Some(node), ..self.clone() })
-    }
-
-    fn words_of_first(&self) -> usize {
+    fn sizes_of_first(&self) -> usize {
         self.node.as_ref().map_or(0, NodeAnswer::words_shown)
     }
 
-    fn first_page(&self, words: usize) -> Option<Self> {
-        let node = self.node.as_ref()?.paged(words)?;
-        Some(Self { node: Some(node), ..self.clone() })
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.node.as_mut().is_some_and(|node| node.cut(size))
     }
 }
 
 /// The address that a document's name and a place in it make; the inner fault says that the name is
 /// not one document's.
-pub fn address_in(
+fn address_in(
     library: &Library<'_>,
     document: &str,
     place: &str,
@@ -80,11 +87,11 @@ pub fn address_in(
     Ok(match documents::one(library, document)? {
         Ok(stored) => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
         Err(mut fault) => {
-            for candidate in &mut fault.candidates {
-                if let Some(whole) = candidate.strip_suffix("::*") {
-                    *candidate = format!("{whole}::{place}");
-                }
-            }
+            // Each candidate is the place in one of the documents.
+            let paths: Vec<String> =
+                fault.candidates.iter().map(|candidate| candidate.file.clone()).collect();
+            let places = parse_places(place, 0).unwrap_or_default();
+            fault.candidates = Resolver { library }.candidates(&paths, &places)?.into();
             Err(fault)
         }
     })
@@ -111,8 +118,8 @@ pub fn read(library: &Library<'_>, request: &Request) -> Result<Answer> {
             if request.line_numbers {
                 node.number_lines();
             }
-            Answer { node: Some(node), unresolved_selectors: Vec::new(), warnings }
+            Answer { node: Some(node), page: Page { warnings, ..Page::default() } }
         }
-        Err(fault) => Answer::fault(fault.of(&address, 0)),
+        Err(fault) => Answer::fault(fault.of(&address)),
     })
 }

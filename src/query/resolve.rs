@@ -1,26 +1,24 @@
 //! The resolver: an address in, the places that it names out. Every command that takes a place asks
 //! here and nowhere else.
 //!
-//! Owns the order in which a text is read (contract, section 2) and how readings fail. Invariant:
-//! fail closed. Several places for one that must be unique are an ambiguity whose candidates resolve;
-//! nothing is ever chosen because it came first.
+//! Asks the store for the [`readings`] of an address, one after another; the first that names anything
+//! is the one that is meant. Invariant: fail closed. Several places for one that must be unique are an
+//! ambiguity whose candidates resolve; nothing is ever chosen because it came first.
 
 use std::rc::Rc;
 
 use super::documents;
 use super::library::{Library, OpenDocument};
-use super::locate::{self, Reading};
+use super::locate::{self, Located, locate, locate_first};
 use super::place::{Place, Target};
-use super::section_path::{SectionPath, Tier};
-use super::suggestion::similar_documents;
+use super::section_path::SectionPath;
+use super::suggestion::of_corrections;
 use crate::address::{
-    Fault, FaultCode, Locator, Params, ParsedPlace, Selector, namespace, parse_params, parse_place,
-    selector::is_selector, split_known_params, whole_number,
+    Candidate, Fault, FaultCode, Locator, ParsedPlace, Reading, namespace, readings,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::position::LineSpan;
-use crate::store::{NameMatch, StoredDocument};
+use crate::store::NameMatch;
 
 /// How many places to pass over, and how many to give.
 #[derive(Clone, Copy, Debug)]
@@ -31,76 +29,69 @@ pub struct Window {
     pub take: usize,
 }
 
-/// What an address came to.
+/// What an address names.
 #[derive(Debug, Default)]
 pub struct Resolution {
     /// The places within the window.
     pub places: Vec<Place>,
     /// How many places were passed over.
     pub skipped: usize,
-    /// Whether there are places behind the window.
+    /// Whether there are places after the window.
     pub has_more: bool,
     /// Why there is none.
     pub fault: Option<Fault>,
     /// What the longest prefix of the address that does resolve names.
     pub partial: Vec<Place>,
-    /// Remarks.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
 impl Resolution {
-    /// A reading seen through a window.
-    fn of(reading: Reading, window: Window) -> Self {
-        let count = reading.places.len();
+    /// What was located, seen through a window.
+    fn of(located: Located, window: Window) -> Self {
+        let count = located.places.len();
         let skipped = window.skip.min(count);
         let places: Vec<Place> =
-            reading.places.into_iter().skip(skipped).take(window.take).collect();
+            located.places.into_iter().skip(skipped).take(window.take).collect();
         Self {
             has_more: skipped + places.len() < count,
             skipped,
             places,
-            fault: reading.fault,
-            partial: reading.partial,
-            warnings: reading.warnings,
+            fault: located.fault,
+            partial: located.partial,
+            warnings: located.warnings,
         }
     }
 }
 
+/// The fault of an address that is too long, which is not read at all.
+pub(super) fn too_long(address: &str) -> Option<Fault> {
+    (address.len() > limits::MAX_ADDRESS_BYTES).then(|| {
+        let message = "longer than the limit address-bytes allows";
+        Fault::new(FaultCode::InvalidSyntax, message).of(address)
+    })
+}
+
 /// Resolves `address`.
 pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<Resolution> {
-    if address.len() > limits::MAX_ADDRESS_BYTES {
-        let message = "longer than the limit address-bytes allows";
-        let fault = Fault::new(FaultCode::InvalidSyntax, message).of(address, 0);
-        return Ok(Resolution::of(Reading::fault(fault), window));
+    if let Some(fault) = too_long(address) {
+        return Ok(Resolution::of(Located::fault(fault), window));
     }
     let resolver = Resolver { library };
-    let reading = match address.split_once("::") {
-        Some((name, rest)) => resolver.with_namespace(address, name, rest)?,
-        None if address.starts_with("./") => {
-            resolver.path_from_root(address)?.in_address(address, 0)
-        }
-        None => match resolver.exact_path(address)? {
-            Some(reading) => reading.in_address(address, 0),
-            None if is_selector(address) => match parse_place(address) {
-                Ok(place) => {
-                    let Locator::Selector(selector) = &place.locator else {
-                        return Ok(Resolution::default());
-                    };
-                    return resolver.selector_over_store(address, selector, place.params, window);
-                }
-                Err(fault) => Reading::fault(fault).in_address(address, 0),
-            },
-            None if address.starts_with("ldmd:") => match parse_place(address) {
-                Ok(ParsedPlace { locator: Locator::Ldmd(id), params }) => {
-                    resolver.ldmd_over_store(&id, params)?.in_address(address, 0)
-                }
-                Ok(_) => return Ok(Resolution::default()),
-                Err(fault) => Reading::fault(fault).in_address(address, 0),
-            },
-            None => resolver.without_namespace(address)?.in_address(address, 0),
-        },
+    let readings = readings(address);
+    if let Some(Reading::Selector(place)) = readings.last()
+        && let Locator::Selector(_, text) = &place.locator
+    {
+        return match resolver.first_of(&readings)? {
+            Some(located) => Ok(Resolution::of(located.in_address(address), window)),
+            None => resolver.selector_over_store(address, place, text, window),
+        };
+    }
+    let located = match resolver.first_of(&readings)? {
+        Some(located) => located,
+        None => Located::fault(resolver.missing(&readings)?),
     };
-    Ok(Resolution::of(reading, window))
+    Ok(Resolution::of(located.in_address(address), window))
 }
 
 /// Resolves an address that must name one place; several are an ambiguity.
@@ -117,424 +108,222 @@ pub fn resolve_one(
         [place] => Ok((place.clone(), resolution.warnings)),
         places => {
             let least = if resolution.has_more { "at least " } else { "" };
-            let message = format!("{least}{} places are named {address:?}", places.len());
-            let mut fault = Fault::new(FaultCode::Ambiguous, message).of(address, 0);
-            let shown = places.iter().take(limits::MAX_CANDIDATES_SHOWN);
-            fault.candidates = shown.map(Place::address).collect();
-            Err(fault)
+            Err(several_places(address, places, least))
         }
     })
 }
+
+/// The ambiguity of an address that must name one place and names these.
+pub(super) fn several_places(address: &str, places: &[Place], least: &str) -> Fault {
+    let message = format!("{least}{} places are named {address:?}", places.len());
+    let fault = Fault::new(FaultCode::Ambiguous, message).of(address);
+    fault.among(places.iter().map(Place::candidate), places.len())
+}
+
+/// Sections of any document.
+pub(super) type Sections = Vec<(Rc<OpenDocument>, usize)>;
 
 pub(super) struct Resolver<'a> {
     pub(super) library: &'a Library<'a>,
 }
 
 impl Resolver<'_> {
-    /// `name::rest`; where the name is no document's, the whole may be a title.
-    fn with_namespace(&self, address: &str, name: &str, rest: &str) -> Result<Reading> {
-        let offset = name.len() + 2;
-        match documents::by_name(self.library, name)? {
-            NameMatch::One(stored) => {
-                let document = self.library.open(&stored)?;
-                Ok(locate::locate(&document, rest).in_address(address, offset))
+    /// What the first of `readings` that names anything names; selectors over the store are left out.
+    pub(super) fn first_of(&self, readings: &[Reading]) -> Result<Option<Located>> {
+        for (index, reading) in readings.iter().enumerate() {
+            if let Some(located) = self.located(reading)? {
+                let others = readings.get(index + 1..).unwrap_or_default();
+                return Ok(Some(located.warn(self.hidden_steps(reading, others)?)));
             }
-            NameMatch::Many(paths, total) => {
-                let fault = self.ambiguous_document(name, rest, &paths, total)?;
-                Ok(Reading::fault(fault).in_address(address, 0))
-            }
-            NameMatch::None if name.starts_with("./") => {
-                let fault = self.no_document(name, rest)?;
-                Ok(Reading::fault(fault).in_address(address, 0))
-            }
-            NameMatch::None => {
-                let (title, params) = match split_known_params(address) {
-                    Some((title, query)) => (title, parse_params(query, 0).unwrap_or_default()),
-                    None => (address, Params::default()),
-                };
-                let as_title = self.section_over_store(title, params)?;
-                if !as_title.is_not_found() {
-                    return Ok(as_title.in_address(address, 0));
-                }
-                let fault = self.no_document(name, rest)?;
-                Ok(Reading::fault(fault).in_address(address, 0))
-            }
-        }
-    }
-
-    /// `./path`, `./path#anchor`, `./path:LINE`: a path from the root, and never a name or a title.
-    fn path_from_root(&self, address: &str) -> Result<Reading> {
-        let (text, params) = match split_known_params(address) {
-            Some((text, query)) => match parse_params(query, text.chars().count() + 1) {
-                Ok(params) => (text, params),
-                Err(fault) => return Ok(Reading::fault(fault)),
-            },
-            None => (address, Params::default()),
-        };
-        for (name, params) in [(address, Params::default()), (text, params)] {
-            if let NameMatch::One(stored) = documents::by_name(self.library, name)? {
-                let place = Place::new(self.library.open(&stored)?, Target::Document, params);
-                return Ok(Reading { places: vec![place], ..Reading::default() });
-            }
-        }
-        let readings = [self.line_of_path(text, params)?, self.anchor_of_path(text, params)?];
-        if let Some(reading) = readings.into_iter().flatten().next() {
-            return Ok(reading);
-        }
-        let without_lines = text.trim_end_matches(|scalar: char| {
-            scalar.is_ascii_digit() || matches!(scalar, ':' | '-')
-        });
-        let without_anchor = text.rsplit_once('#').map_or(text, |(name, _)| name);
-        for name in [text, without_lines, without_anchor] {
-            if let Some(fault) = documents::not_ingested(self.library, name)? {
-                return Ok(Reading::fault(fault));
-            }
-        }
-        Ok(Reading::fault(documents::not_found(self.library, text)?))
-    }
-
-    /// The whole document whose path is the text, or the text before its parameters.
-    fn exact_path(&self, address: &str) -> Result<Option<Reading>> {
-        let whole = |stored: &StoredDocument, params| {
-            let place = Place::new(self.library.open(stored)?, Target::Document, params);
-            Ok(Some(Reading { places: vec![place], ..Reading::default() }))
-        };
-        if let Some(stored) = self.library.snapshot.document_at(address)? {
-            return whole(&stored, Params::default());
-        }
-        if let Some((path, query)) = split_known_params(address)
-            && let Some(stored) = self.library.snapshot.document_at(path)?
-        {
-            return match parse_params(query, path.chars().count() + 1) {
-                Ok(params) => whole(&stored, params),
-                Err(fault) => Ok(Some(Reading::fault(fault))),
-            };
         }
         Ok(None)
     }
 
-    /// Reads an address that has no `::` and is neither a path nor a selector.
-    fn without_namespace(&self, address: &str) -> Result<Reading> {
-        let (text, params) = match split_known_params(address) {
-            Some((text, query)) => match parse_params(query, text.chars().count() + 1) {
-                Ok(params) => (text, params),
-                Err(fault) => return Ok(Reading::fault(fault)),
+    /// What a reading names; `None` if nothing in the store has that name.
+    fn located(&self, reading: &Reading) -> Result<Option<Located>> {
+        match reading {
+            Reading::ExactPath { path, place } => match self.library.snapshot.document_at(path)? {
+                Some(stored) => Ok(locate(&self.library.open(&stored)?, place)),
+                None => Ok(None),
             },
-            None => (address, Params::default()),
-        };
-        if let Some(reading) = self.line_of_path(text, params)? {
-            return Ok(reading);
+            Reading::Namespaced { name, places } => self.in_named(name, places),
+            Reading::PathLine { name, place } | Reading::PathAnchor { name, place } => {
+                self.in_document(name, place)
+            }
+            Reading::DocumentName { name, place } => {
+                let located = self.in_document(name, place)?;
+                let is_whole = place.steps.is_empty();
+                Ok(match located {
+                    Some(located) if is_whole && located.fault.is_none() => {
+                        let hidden = self.hidden_sections(name, &located)?;
+                        Some(located.warn(hidden))
+                    }
+                    located => located,
+                })
+            }
+            Reading::SectionPath(place) => self.section_path(place),
+            Reading::TitlePart(place) => self.title_part(place),
+            Reading::Anchor(place) => self.anchor(place),
+            Reading::LdmdSection(place) => self.ldmd_section(place),
+            Reading::OnlyDocument(place) => self.in_only_document(place).map(Some),
+            Reading::Malformed(fault) => {
+                let mut fault = fault.clone();
+                fault.suggestions = self.corrected(&fault.suggestions)?;
+                let hidden = self.shadowed(&fault.selector)?;
+                Ok(Some(Located::fault(fault).warn(hidden)))
+            }
+            Reading::Selector(_) => Ok(None),
         }
-        let by_anchor = self.anchor_of_path(text, params)?;
-        match by_anchor {
-            Some(reading) if !reading.is_not_found() => return Ok(reading),
-            _ => {}
-        }
-        let locator = match parse_place(address) {
-            Ok(place) => place.locator,
-            Err(fault) => return Ok(Reading::fault(fault)),
-        };
-        let reading = match &locator {
-            Locator::SectionPath(text) => self.section_over_store(text, params)?,
-            Locator::Anchor(anchor) => self.anchor_over_store(anchor, params)?,
-            _ => match self.library.snapshot.documents(None, 2)?.as_slice() {
-                [stored] => locate::locate(&self.library.open(stored)?, address),
-                _ => {
-                    let message = format!(
-                        "{address} is a place in a document: name it, as in `doc::{address}`"
-                    );
-                    Reading::fault(Fault::new(FaultCode::NamespaceRequired, message))
-                }
-            },
-        };
-        // What names a document, if not a place in it, says more than what names nothing.
-        Ok(match by_anchor {
-            Some(by_anchor) if reading.is_not_found() => by_anchor,
-            _ => reading,
-        })
     }
 
-    /// `path:LINE`, `path:LINE:COL`, `path:START-END`, where the left part names a document.
-    fn line_of_path(&self, text: &str, params: Params) -> Result<Option<Reading>> {
-        let Some((left, last)) = text.rsplit_once(':') else { return Ok(None) };
-        let (from, to) = last.split_once('-').unwrap_or((last, last));
-        let (Some(start), Some(end)) = (whole_number(from), whole_number(to)) else {
+    /// The first of `places` in the document called `name`.
+    fn in_named(
+        &self,
+        name: &str,
+        places: &std::result::Result<Vec<ParsedPlace>, Fault>,
+    ) -> Result<Option<Located>> {
+        let document = match documents::by_name(self.library, name)? {
+            NameMatch::None => return Ok(None),
+            NameMatch::One(stored) => self.library.open(&stored)?,
+            NameMatch::Many(paths, total) => {
+                let places = places.as_deref().unwrap_or_default();
+                let fault = self.ambiguous_document(name, places, &paths, total)?;
+                return Ok(Some(Located::fault(fault)));
+            }
+        };
+        Ok(Some(match places {
+            Ok(places) => locate_first(&document, places),
+            Err(fault) => {
+                let suggestions = of_corrections(&document, &fault.suggestions);
+                let hidden = locate::shadowed(&document, &fault.selector);
+                Located::fault(fault.clone().suggest(suggestions)).warn(hidden)
+            }
+        }))
+    }
+
+    /// `place` in the document called `name`; `None` if that has no such place either.
+    fn in_document(&self, name: &str, place: &ParsedPlace) -> Result<Option<Located>> {
+        match documents::by_name(self.library, name)? {
+            NameMatch::None => Ok(None),
+            NameMatch::One(stored) => Ok(locate(&self.library.open(&stored)?, place)),
+            NameMatch::Many(paths, total) => {
+                let places = std::slice::from_ref(place);
+                let fault = self.ambiguous_document(name, places, &paths, total)?;
+                Ok(Some(Located::fault(fault)))
+            }
+        }
+    }
+
+    /// A place that every document has, in the only one of the store.
+    fn in_only_document(&self, place: &ParsedPlace) -> Result<Located> {
+        match self.library.snapshot.documents(None, 2)?.as_slice() {
+            [stored] => Ok(locate_first(&self.library.open(stored)?, std::slice::from_ref(place))),
+            _ => {
+                let message = "write the document before the place, as in `guide.md::*`";
+                Ok(Located::fault(Fault::new(FaultCode::NamespaceRequired, message)))
+            }
+        }
+    }
+
+    /// The warning that a document wins over sections of that name.
+    fn hidden_sections(&self, name: &str, document: &Located) -> Result<Option<Warning>> {
+        // One document is enough to know, where any that has the text as a title has such a section.
+        let most = if SectionPath::new(name).is_one_part() { 1 } else { usize::MAX };
+        let hits = self.exact_sections(name, most)?;
+        let (Some(place), false) = (document.places.first(), hits.is_empty()) else {
             return Ok(None);
         };
-        let range = last.contains('-').then_some(LineSpan { start, end });
-        let with_column = left
-            .rsplit_once(':')
-            .and_then(|(name, line)| whole_number(line).map(|line| (name, line)))
-            .filter(|_| range.is_none());
-        for (name, line) in with_column.into_iter().chain([(left, start)]) {
-            let document = match documents::by_name(self.library, name)? {
-                NameMatch::One(stored) => self.library.open(&stored)?,
-                NameMatch::Many(paths, total) => {
-                    let rest = format!("@{line}");
-                    let fault = self.ambiguous_document(name, &rest, &paths, total)?;
-                    return Ok(Some(Reading::fault(fault)));
-                }
-                NameMatch::None => continue,
+        let path = &place.document.stored.path;
+        let message = format!(
+            "{name} is read as the document {path}; a section has that name too: `/{name}`"
+        );
+        Ok(Some(Warning::new("SHADOWED_TITLE", message)))
+    }
+
+    /// The warning that a section path wins over a place that steps continue.
+    fn hidden_steps(&self, reading: &Reading, others: &[Reading]) -> Result<Option<Warning>> {
+        let Reading::SectionPath(place) = reading else { return Ok(None) };
+        if !place.steps.is_empty() {
+            return Ok(None);
+        }
+        for other in others {
+            let has_steps = match other {
+                Reading::ExactPath { place, .. }
+                | Reading::PathLine { place, .. }
+                | Reading::PathAnchor { place, .. }
+                | Reading::DocumentName { place, .. }
+                | Reading::SectionPath(place) => !place.steps.is_empty(),
+                _ => false,
             };
-            return Ok(Some(match range {
-                Some(range) => locate::at_lines(&document, range, params),
-                None => locate::at_line(&document, line, params),
-            }));
+            if has_steps
+                && let Some(Located { fault: None, places, .. }) = self.located(other)?
+                && let Some(hidden) = places.first()
+            {
+                return Ok(Some(locate::hides_steps(&place.locator, hidden)));
+            }
         }
         Ok(None)
     }
 
-    /// `path#anchor`, where the left part names a document.
-    fn anchor_of_path(&self, text: &str, params: Params) -> Result<Option<Reading>> {
-        let Some((name, anchor)) = text.rsplit_once('#') else { return Ok(None) };
-        match documents::by_name(self.library, name)? {
+    /// The warning that a selector hides the title of a section of any document, or a document's name.
+    pub(super) fn shadowed(&self, text: &str) -> Result<Option<Warning>> {
+        // Nobody writes a title such as `heading:h2[1]`, so none is looked for.
+        if text.is_empty() || text.contains(':') {
+            return Ok(None);
+        }
+        let snapshot = self.library.snapshot;
+        if !snapshot.documents_with_title(&[text], 1)?.is_empty() {
+            return Ok(Some(locate::shadows(text)));
+        }
+        Ok(match documents::by_name(self.library, text)? {
             NameMatch::One(stored) => {
-                let document = self.library.open(&stored)?;
-                Ok(Some(locate::at_anchor(&document, anchor, params)))
+                let whole = format!("{}::*", namespace::encode(&stored.path));
+                let message =
+                    format!("{text} is read as a selector; the document of that name is {whole}");
+                Some(Warning::new("SHADOWED_NAME", message))
             }
-            NameMatch::Many(paths, total) => {
-                let rest = format!("#a:{anchor}");
-                let fault = self.ambiguous_document(name, &rest, &paths, total)?;
-                Ok(Some(Reading::fault(fault)))
-            }
-            NameMatch::None => Ok(None),
-        }
-    }
-
-    /// A section path over the whole store, where it must be unique.
-    fn section_over_store(&self, text: &str, params: Params) -> Result<Reading> {
-        let exact = self.exact_sections(text)?;
-        if !exact.is_empty() {
-            return Ok(locate::only(exact, text, params, false));
-        }
-        let path = SectionPath::new(text);
-        let snapshot = self.library.snapshot;
-        let most = limits::MAX_TITLE_DOCUMENTS;
-        let mut part = Vec::new();
-        for text in path.titles().into_iter().chain(path.slug()) {
-            part.extend(snapshot.documents_with_title_part(text, most)?);
-        }
-        sort_by_path(&mut part);
-        let is_cut = part.len() >= most;
-        let hits = self.sections_of(&part, &path, Tier::Substring)?;
-        if hits.is_empty() {
-            // What names no section at all may name a document.
-            match documents::by_name(self.library, text)? {
-                NameMatch::One(stored) => {
-                    let place = Place::new(self.library.open(&stored)?, Target::Document, params);
-                    return Ok(Reading { places: vec![place], ..Reading::default() });
-                }
-                NameMatch::Many(paths, total) => {
-                    return Ok(Reading::fault(self.ambiguous_document(text, "*", &paths, total)?));
-                }
-                NameMatch::None => {}
-            }
-            let name = text.rsplit_once(['#', ':']).map_or(text, |(name, _)| name);
-            for name in [text, name] {
-                if let Some(fault) = documents::not_ingested(self.library, name)? {
-                    return Ok(Reading::fault(fault));
-                }
-            }
-            let message = format!("no document and no section is named {text:?}");
-            let suggestions = similar_documents(self.library, text)?;
-            let fault = Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
-            return Ok(Reading::fault(fault));
-        }
-        Ok(locate::only(hits, text, params, is_cut))
-    }
-
-    /// The sections over the whole store that a section path names in the first tier in which it names
-    /// any, parts of titles left aside.
-    pub(super) fn exact_sections(&self, text: &str) -> Result<Vec<(Rc<OpenDocument>, usize)>> {
-        let path = SectionPath::new(text);
-        let snapshot = self.library.snapshot;
-        let mut documents = snapshot.documents_with_title(path.last_part())?;
-        for title in path.titles() {
-            documents.extend(snapshot.documents_with_title(title)?);
-        }
-        sort_by_path(&mut documents);
-        for tier in path.tiers().into_iter().filter(|tier| *tier != Tier::Substring) {
-            let hits = self.sections_of(&documents, &path, tier)?;
-            if !hits.is_empty() {
-                return Ok(hits);
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    fn sections_of(
-        &self,
-        documents: &[StoredDocument],
-        path: &SectionPath,
-        tier: Tier,
-    ) -> Result<Vec<(Rc<OpenDocument>, usize)>> {
-        let mut hits = Vec::new();
-        for stored in documents {
-            let document = self.library.open(stored)?;
-            let nodes = path.hits(&document.tree, tier);
-            hits.extend(nodes.into_iter().map(|node| (Rc::clone(&document), node)));
-        }
-        Ok(hits)
-    }
-
-    /// A GitHub anchor over the whole store, where it must be unique.
-    fn anchor_over_store(&self, anchor: &str, params: Params) -> Result<Reading> {
-        let decoded = namespace::decode(anchor);
-        // Anchors are numbered by document, path parts among siblings: the number may be one's alone.
-        let unnumbered = decoded
-            .rsplit_once('-')
-            .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
-            .map(|(slug, _)| slug);
-        let mut candidates = Vec::new();
-        for key in [anchor, &decoded].into_iter().chain(unnumbered) {
-            candidates.extend(self.library.snapshot.documents_with_title(key)?);
-        }
-        sort_by_path(&mut candidates);
-        let mut readings = Vec::new();
-        for stored in &candidates {
-            let reading = locate::at_anchor(&self.library.open(stored)?, anchor, params);
-            if !reading.is_not_found() {
-                readings.push(reading);
-            }
-        }
-        Ok(only_reading(readings, &format!("the anchor #{anchor}")))
-    }
-
-    /// An LDMD section over the whole store, where its id must be unique.
-    fn ldmd_over_store(&self, id: &str, params: Params) -> Result<Reading> {
-        let decoded = namespace::decode(id);
-        // `id@LINE` names the section of that id which begins at the line.
-        let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
-        let mut candidates = Vec::new();
-        for id in [id, &decoded].into_iter().chain(unnumbered) {
-            candidates.extend(self.library.snapshot.documents_with_ldmd_section(id)?);
-        }
-        sort_by_path(&mut candidates);
-        let mut readings = Vec::new();
-        for stored in &candidates {
-            let reading = locate::at_ldmd_section(&self.library.open(stored)?, id, params);
-            if !reading.is_not_found() {
-                readings.push(reading);
-            }
-        }
-        Ok(only_reading(readings, &format!("the LDMD section {id:?}")))
-    }
-
-    /// A selector without namespace: in every document, in path order.
-    fn selector_over_store(
-        &self,
-        address: &str,
-        selector: &Selector,
-        params: Params,
-        window: Window,
-    ) -> Result<Resolution> {
-        const DOCUMENTS_AT_ONCE: usize = 256;
-        let mut resolution = Resolution::default();
-        let mut after: Option<String> = None;
-        let mut first_fault: Option<Reading> = None;
-        let is_short = !address.contains(':');
-        if is_short && !self.library.snapshot.documents_with_title(address)?.is_empty() {
-            resolution.warnings.push(locate::shadows(address));
-        }
-        loop {
-            let documents = self.library.snapshot.documents(after.as_deref(), DOCUMENTS_AT_ONCE)?;
-            for stored in &documents {
-                let reading = locate::follow(&self.library.open(stored)?, selector, params);
-                if reading.fault.is_some() {
-                    first_fault.get_or_insert(reading);
-                    continue;
-                }
-                for warning in reading.warnings {
-                    if !resolution.warnings.contains(&warning) {
-                        resolution.warnings.push(warning);
-                    }
-                }
-                for place in reading.places {
-                    if resolution.skipped < window.skip {
-                        resolution.skipped += 1;
-                    } else if resolution.places.len() < window.take {
-                        resolution.places.push(place);
-                    } else {
-                        resolution.has_more = true;
-                        return Ok(resolution);
-                    }
-                }
-            }
-            match documents.last() {
-                Some(last) if documents.len() == DOCUMENTS_AT_ONCE => {
-                    after = Some(last.path.clone());
-                }
-                _ => break,
-            }
-        }
-        if resolution.skipped + resolution.places.len() == 0 {
-            let reading = first_fault.unwrap_or_else(|| {
-                let message = "the store holds no document";
-                Reading::fault(Fault::new(FaultCode::SelectorNotFound, message))
-            });
-            let reading = reading.in_address(address, 0);
-            resolution.fault = reading.fault;
-            resolution.partial = reading.partial;
-        }
-        Ok(resolution)
+            _ => None,
+        })
     }
 
     /// A document's name that several documents have.
     pub(super) fn ambiguous_document(
         &self,
         name: &str,
-        rest: &str,
+        places: &[ParsedPlace],
         paths: &[String],
         total: usize,
     ) -> Result<Fault> {
         let message = format!("{total} documents are named {name:?}");
-        let mut fault = Fault::new(FaultCode::Ambiguous, message).at(0);
-        fault.candidates = self.addresses_of(paths, rest)?;
-        Ok(fault)
+        let fault = Fault::new(FaultCode::Ambiguous, message).at(0);
+        Ok(fault.among(self.candidates(paths, places)?, total))
     }
 
-    /// No document has that name.
-    fn no_document(&self, name: &str, rest: &str) -> Result<Fault> {
-        let mut fault = documents::not_found(self.library, name)?.at(0);
-        let paths: Vec<String> = fault
-            .suggestions
-            .iter()
-            .map(|suggestion| namespace::decode(suggestion.trim_end_matches("::*")))
-            .collect();
-        fault.suggestions = self.addresses_of(&paths, rest)?;
-        Ok(fault)
-    }
-
-    /// The addresses of `rest` in the documents at `paths`; of the whole document where there is no
-    /// such place in it.
-    pub(super) fn addresses_of(&self, paths: &[String], rest: &str) -> Result<Vec<String>> {
-        let mut addresses = Vec::new();
+    /// The first of `places` in each of the documents at `paths`, or the whole document if it has none.
+    pub(super) fn candidates(
+        &self,
+        paths: &[String],
+        places: &[ParsedPlace],
+    ) -> Result<Vec<Candidate>> {
+        let mut candidates = Vec::new();
         for path in paths {
             let Some(stored) = self.library.snapshot.document_at(path)? else { continue };
             let document = self.library.open(&stored)?;
-            let is_there = locate::locate(&document, rest).fault.is_none();
-            addresses.push(document.address(if is_there { rest } else { "*" }));
+            let located = places.iter().find_map(|place| locate(&document, place));
+            let place = located.and_then(|located| located.places.into_iter().next());
+            let place = place.unwrap_or_else(|| Place::whole(document));
+            candidates.push(self.candidate(&place)?);
         }
-        Ok(addresses)
+        Ok(candidates)
     }
-}
 
-/// The only one of the readings of `name` in several documents, or why there is none.
-fn only_reading(mut readings: Vec<Reading>, name: &str) -> Reading {
-    if readings.len() > 1 {
-        let message = format!("{} documents have {name}", readings.len());
-        let mut fault = Fault::new(FaultCode::Ambiguous, message);
-        let places = readings.iter().flat_map(|reading| &reading.places);
-        fault.candidates = places.take(limits::MAX_CANDIDATES_SHOWN).map(Place::address).collect();
-        return Reading::fault(fault);
+    /// A place as a candidate; a document with the title that the store has of it.
+    fn candidate(&self, place: &Place) -> Result<Candidate> {
+        let mut candidate = place.candidate();
+        if place.target == Target::Document {
+            let title = self.library.snapshot.links(&place.document.stored)?.title;
+            candidate.title = title.or(candidate.title);
+        }
+        Ok(candidate)
     }
-    readings.pop().unwrap_or_else(|| {
-        let message = format!("no document has {name}");
-        Reading::fault(Fault::new(FaultCode::SelectorNotFound, message))
-    })
-}
-
-fn sort_by_path(documents: &mut Vec<StoredDocument>) {
-    documents.sort_by(|one, other| one.path.cmp(&other.path));
-    documents.dedup();
 }

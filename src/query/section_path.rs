@@ -72,9 +72,28 @@ impl SectionPath {
         }
     }
 
+    /// The tiers without [`Tier::Substring`], in the order in which they are asked.
+    pub fn exact_tiers(&self) -> [Tier; 3] {
+        let [first, second, third, _] = self.tiers();
+        [first, second, third]
+    }
+
+    /// The texts of which a section that this names exactly has one as its title or path part.
+    pub fn exact_keys(&self) -> Vec<&str> {
+        std::iter::once(self.last_part())
+            .chain(self.titles())
+            .filter(|key| !key.is_empty())
+            .collect()
+    }
+
     /// Its last part as a slug.
-    pub fn last_part(&self) -> &str {
+    fn last_part(&self) -> &str {
         self.parts.last().map_or("", |part| part.slug.as_str())
+    }
+
+    /// Whether it consists of one part.
+    pub fn is_one_part(&self) -> bool {
+        self.parts.len() == 1
     }
 
     /// The text as a title, in each way in which it may be one.
@@ -107,13 +126,16 @@ impl SectionPath {
             }
             Tier::Title => {
                 // `/std:c17` may be written in full; else the slash only forces a section path.
-                let is = |title: &str| nodes(&|section| comparable(&section.title) == title);
+                let is = |title: &str| {
+                    let is_title = |text: &str| comparable(text) == title;
+                    nodes(&|section| section.titles().any(is_title))
+                };
                 let written: Vec<usize> =
                     self.title_with_slash.as_deref().map_or_else(Vec::new, is);
                 if written.is_empty() { is(&self.title) } else { written }
             }
             Tier::Substring => nodes(&|section| {
-                comparable(&section.title).contains(&self.title)
+                section.titles().any(|text| comparable(text).contains(&self.title))
                     || self
                         .slug
                         .as_ref()

@@ -6,9 +6,9 @@ use super::cursor::{ListPart, most};
 use super::node::{Extent, NodeAnswer, answer};
 use super::place::Place;
 use super::resolve::{Window, resolve};
-use super::{Cursor, Library, List, Outcome};
+use super::{Cursor, Library, List, Outcome, Page};
 use crate::address::Fault;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::limits;
 
 /// What to select.
@@ -22,6 +22,8 @@ pub struct Request {
     pub limit: Option<usize>,
     /// Where a former answer ended.
     pub after: Option<Cursor>,
+    /// Unicode scalars of content after which no more is looked for, because it would not fit.
+    pub room: Option<usize>,
 }
 
 /// What was selected.
@@ -31,20 +33,12 @@ pub struct Answer {
     pub results: Vec<NodeAnswer>,
     /// What the longest resolving prefix of each unresolved selector names, without content.
     pub partial_results: Vec<NodeAnswer>,
-    /// The addresses that have no answer.
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    pub warnings: Vec<Warning>,
-    /// Whether results were left out, or one of them is cut.
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+    /// What is beside them.
+    #[serde(flatten)]
+    pub page: Page,
     /// Results and faults in their order.
     #[serde(skip)]
     items: Vec<Item>,
-    #[serde(skip)]
-    part: ListPart,
 }
 
 /// A result or a fault, and how many places and faults of this part come up to its end.
@@ -59,7 +53,7 @@ struct Item {
 impl Answer {
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(!self.results.is_empty(), !self.unresolved_selectors.is_empty())
+        Outcome::of(!self.results.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
 
     fn result(&mut self, node: NodeAnswer, end: usize) {
@@ -69,48 +63,45 @@ impl Answer {
 
     fn fault(&mut self, fault: Fault, partial: Vec<NodeAnswer>, end: usize) {
         self.items.push(Item { is_result: false, partial: partial.len(), end });
-        self.unresolved_selectors.push(fault);
+        self.page.unresolved_selectors.push(fault);
         self.partial_results.extend(partial);
     }
 }
 
 /// A result is an item, and so is a fault with its partial results.
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.items.len()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.items.len() {
-            result.items.truncate(count);
-            let results = result.items.iter().filter(|item| item.is_result).count();
-            result.results.truncate(results);
-            result.unresolved_selectors.truncate(count - results);
-            result.partial_results.truncate(result.items.iter().map(|item| item.partial).sum());
-            result.truncated = true;
-            result.next = Some(self.part.next(result.items.last().map_or(0, |item| item.end)));
+        let Some(items) = self.items.get(..count).filter(|items| items.len() < self.items.len())
+        else {
+            return self.clone();
+        };
+        let results = items.iter().filter(|item| item.is_result).count();
+        let partial = items.iter().map(|item| item.partial).sum();
+        let mut page = self.page.ended(items.last().map_or(0, |item| item.end));
+        page.unresolved_selectors.truncate(count - results);
+        Self {
+            results: self.results.iter().take(results).cloned().collect(),
+            partial_results: self.partial_results.iter().take(partial).cloned().collect(),
+            page,
+            items: items.to_vec(),
         }
-        result
     }
 
-    fn first_bare(&self) -> Option<Self> {
-        let mut result = self.first(1);
-        result.results = vec![self.results.first()?.bare()?];
-        result.truncated = true;
-        Some(result)
+    fn sizes_of_first(&self) -> usize {
+        self.results.first().map_or(0, NodeAnswer::words_shown)
     }
 
-    fn words_of_first(&self) -> usize {
-        let is_result = self.items.first().is_some_and(|item| item.is_result);
-        self.results.first().filter(|_| is_result).map_or(0, NodeAnswer::words_shown)
-    }
-
-    fn first_page(&self, words: usize) -> Option<Self> {
-        let mut result = self.first(1);
-        result.results = vec![self.results.first()?.paged(words)?];
-        result.truncated = true;
-        Some(result)
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.partial_results.clear();
+        self.results.first_mut().is_some_and(|node| node.cut(size))
     }
 }
 
@@ -119,7 +110,7 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+    let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
     // Every place that was named by itself is given.
     let limit = match request.limit {
         Some(limit) => most(limit),
@@ -128,15 +119,13 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut result = Answer {
         results: Vec::new(),
         partial_results: Vec::new(),
-        unresolved_selectors: Vec::new(),
-        warnings,
-        truncated: false,
-        next: None,
+        page: page.with_empty_lists(),
         items: Vec::new(),
-        part,
     };
+    let skip = result.page.part.start();
+    let room = request.room.unwrap_or(usize::MAX);
     let mut selection =
-        Selection { library, request, limit, skip: part.start(), end: 0, answer: &mut result };
+        Selection { library, request, limit, skip, room, end: 0, answer: &mut result };
     let mut is_done = true;
     for address in &request.addresses {
         is_done = selection.add(address)?;
@@ -146,9 +135,9 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     }
     let end = selection.end;
     if !is_done {
-        result.next = Some(part.next(end));
+        result.page.end(end);
     }
-    result.truncated = !is_done || result.results.iter().any(|node| node.truncated);
+    result.page.truncated |= result.results.iter().any(|node| node.truncated);
     Ok(result)
 }
 
@@ -160,6 +149,8 @@ struct Selection<'a> {
     limit: usize,
     /// Places and faults that are still to be passed over.
     skip: usize,
+    /// Unicode scalars of content that still fit.
+    room: usize,
     /// Places and faults that were gone through.
     end: usize,
     answer: &'a mut Answer,
@@ -177,8 +168,8 @@ impl Selection<'_> {
             let window = Window { skip: self.skip + taken, take };
             let resolution = resolve(self.library, address, window)?;
             for warning in resolution.warnings {
-                if !self.answer.warnings.contains(&warning) {
-                    self.answer.warnings.push(warning);
+                if !self.answer.page.warnings.contains(&warning) {
+                    self.answer.page.warnings.push(warning);
                 }
             }
             if let Some(fault) = resolution.fault {
@@ -186,10 +177,16 @@ impl Selection<'_> {
                 return Ok(true);
             }
             for place in &resolution.places {
+                if self.room == 0 && !self.answer.results.is_empty() {
+                    return Ok(false);
+                }
                 self.end += 1;
                 match answer(self.library, place, Extent::Words(self.request.max_words))? {
                     Ok(node) => {
                         has_result = true;
+                        let bytes = node.content.as_ref().map_or(0, |content| content.bytes.len());
+                        // No scalar has more than four bytes.
+                        self.room = self.room.saturating_sub(bytes.div_ceil(4));
                         self.answer.result(node, self.end);
                     }
                     Err(fault) => lacking = lacking.or(Some(fault)),
@@ -200,7 +197,7 @@ impl Selection<'_> {
                 let given_before = resolution.skipped.saturating_sub(taken);
                 self.skip -= given_before.min(self.skip);
                 if let Some(fault) = lacking.filter(|_| !has_result && given_before == 0) {
-                    self.answer.fault(fault.of(address, 0), Vec::new(), self.end);
+                    self.answer.fault(fault.of(address), Vec::new(), self.end);
                 }
                 return Ok(true);
             }

@@ -3,34 +3,37 @@
 //! Invariant: every suggestion is an address that resolves in the same store, and making them costs a
 //! bounded amount of work however large store and document are.
 
+use std::rc::Rc;
+
 use crate::address::suggest::most_similar;
 use crate::address::{
-    DeadEnd, Fault, FaultCode, Ordinal, Scope, Selector, StepKind, Tree, namespace,
+    DeadEnd, Fault, FaultCode, Ordinal, Scope, Step, StepKind, Tree, namespace, parse_places,
 };
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::BlockType;
 
 use super::library::{Library, OpenDocument};
+use super::locate::locate;
+use super::place::Place;
+use super::steps::joined;
 
-/// Says where a selector ended and what stands there instead.
-pub(super) fn of_dead_end(
-    document: &OpenDocument,
-    selector: &Selector,
-    dead_end: DeadEnd,
-) -> Fault {
+/// Says where `steps` from `base` ended, and what is there instead.
+pub(super) fn of_dead_end(base: &Place, steps: &[Step], dead_end: DeadEnd) -> Fault {
     let DeadEnd { step, scope, available } = dead_end;
+    let document = &base.document;
     let tree = &document.tree;
-    let prefix = match scope {
-        Scope::Document => document.address(""),
-        Scope::Node(node) => format!("{}/", document.address_of(node)),
-    };
     let place = match scope {
         Scope::Document => document.stored.path.clone(),
         Scope::Node(node) => document.address_of(node),
+        Scope::Nodes(..) => base.address(),
     };
-    let Some(step) = selector.steps.get(step) else {
-        return Fault::new(FaultCode::SelectorNotFound, "nothing is there");
+    let prefix = match scope {
+        Scope::Document => document.address(""),
+        _ => format!("{place}/"),
+    };
+    let Some(step) = steps.get(step) else {
+        return Fault::new(FaultCode::SelectorNotFound, "there is no such place");
     };
     let kind = step.kind;
     let steps = steps_in(tree, scope, step.ordinal);
@@ -46,12 +49,12 @@ pub(super) fn of_dead_end(
     let similar = most_similar(&requested, steps.iter().map(String::as_str));
     suggestions.extend(similar.iter().map(|step| format!("{prefix}{step}")));
     if available == 0 {
-        // Also what resembles it in nothing: the blocks that are there, and where the path ended.
+        // Also steps that do not resemble it: the blocks that are there, and the place itself.
         let blocks =
             steps.iter().filter(|step| step.starts_with("block:") || step.starts_with("item"));
         suggestions.extend(blocks.map(|step| format!("{prefix}{step}")));
-        if let Scope::Node(node) = scope {
-            suggestions.push(document.address_of(node));
+        if scope != Scope::Document {
+            suggestions.push(place);
         }
     }
     Fault::new(code, message).at(step.position).suggest(unique(suggestions))
@@ -86,8 +89,9 @@ fn steps_in(tree: &Tree, scope: Scope, ordinal: Ordinal) -> Vec<String> {
         .collect()
 }
 
-/// The sections of a document whose title, path or anchor resembles `text`, as addresses.
-pub(super) fn similar_sections(document: &OpenDocument, text: &str) -> Vec<String> {
+/// The sections of a document whose title resembles `text`, continued by `steps` where those lead on,
+/// as addresses.
+pub(super) fn similar_places(document: &OpenDocument, text: &str, steps: &[Step]) -> Vec<String> {
     let tree = &document.tree;
     let text = text.rsplit('/').next().unwrap_or(text);
     let sections = || tree.outline().sections.iter().take(limits::MAX_SECTIONS_COMPARED);
@@ -96,8 +100,31 @@ pub(super) fn similar_sections(document: &OpenDocument, text: &str) -> Vec<Strin
     let addresses = similar
         .into_iter()
         .flat_map(|title| sections().filter(move |section| section.title == title))
-        .map(|section| document.address_of(section.node));
+        .map(|section| {
+            let (scope, address) = (Scope::Node(section.node), document.address_of(section.node));
+            match tree.follow_from(scope, steps, 1) {
+                Ok(_) if !steps.is_empty() => format!("{address}/{}", joined(steps)),
+                _ => address,
+            }
+        });
     unique(addresses.take(limits::MAX_SUGGESTIONS * 4).collect())
+}
+
+/// Those of the `corrected` locators that name something in a document, as addresses; of one that is
+/// out of range, the last that is not.
+pub(super) fn of_corrections(document: &Rc<OpenDocument>, corrected: &[String]) -> Vec<String> {
+    let address = |text: &String| {
+        let places = parse_places(text, 0).ok()?;
+        let located = places.iter().find_map(|place| locate(document, place))?;
+        match located.fault {
+            None => Some(document.address(text)),
+            Some(fault) if fault.code == FaultCode::IndexOutOfRange => {
+                fault.suggestions.into_iter().next()
+            }
+            Some(_) => None,
+        }
+    };
+    unique(corrected.iter().filter_map(address).collect())
 }
 
 /// The LDMD sections of a document whose id resembles `id`, as addresses.

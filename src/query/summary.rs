@@ -16,7 +16,7 @@ use crate::position::ByteSpan;
 /// 2 where there is one, else the first one of all, containers not entered.
 pub fn paragraph(tree: &Tree, scope: Scope) -> Option<ByteSpan> {
     let sections: Vec<&Section> = match scope {
-        Scope::Document => tree.outline().sections.iter().collect(),
+        Scope::Document | Scope::Nodes(..) => tree.outline().sections.iter().collect(),
         Scope::Node(node) => tree.sections_within(node).collect(),
     };
     let is_summary = |section: &&&Section| section.title.trim().eq_ignore_ascii_case("summary");

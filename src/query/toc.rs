@@ -4,11 +4,12 @@ use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
 use super::cursor::{ListPart, most};
+use super::filter::Filter;
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument};
-use super::{Cursor, Library, List, Outcome, documents, groups};
-use crate::address::Fault;
-use crate::error::{Result, Warning};
+use super::page::{self, shorten};
+use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents, groups};
+use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
 
@@ -20,6 +21,8 @@ const SHARE: usize = 64;
 pub struct Request {
     /// Documents by name; none for all.
     pub documents: Vec<String>,
+    /// Which documents and sections.
+    pub filter: FilterRequest,
     /// How deep in the tree, 1 for top-level sections only.
     pub depth: Option<usize>,
     /// The deepest heading level.
@@ -66,9 +69,16 @@ pub struct Section {
     pub anchor: Option<String>,
     /// Its address.
     pub selector: String,
+    /// Sections below it that are too deep to be listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub omitted_sections: usize,
 }
 
-/// Where front matter stands.
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Where front matter is.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FrontMatter {
     /// First line, 1-based.
@@ -99,13 +109,8 @@ pub struct Answer {
     pub files: Vec<File>,
     /// Whether one document was asked for by name.
     pub is_single: bool,
-    /// Names that no document has.
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    pub warnings: Vec<Warning>,
-    /// The cursor of what was left out.
-    pub next: Option<String>,
-    part: ListPart,
+    /// What is beside them.
+    pub page: Page,
 }
 
 impl Group for File {
@@ -122,17 +127,21 @@ impl Group for File {
 impl Answer {
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(!self.files.is_empty(), !self.unresolved_selectors.is_empty())
+        Outcome::of(!self.files.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         groups::count(&self.files)
     }
 
     fn least(&self) -> usize {
-        1 + self.part.repeated
+        self.count().min(1 + self.page.part.repeated)
     }
 
     fn first(&self, count: usize) -> Self {
@@ -140,30 +149,46 @@ impl List for Answer {
             return self.clone();
         }
         let files = groups::first(&self.files, count);
-        Self { files, next: Some(self.part.next(count)), ..self.clone() }
+        Self { files, page: self.page.ended(count), ..*self }
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        let entries = self.files.first().into_iter().flat_map(|file| &file.entries);
+        page::longest(entries.map(|entry| entry.section.title.as_str()))
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        let Some(file) = self.files.first_mut() else { return false };
+        file.entries.iter_mut().for_each(|entry| shorten(&mut entry.section.title, size));
+        true
     }
 }
 
 /// Lists section trees.
 pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let (mut part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    let named = documents::named(library, &request.documents)?;
+    let mut page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
-    let is_all = most(request.limit) == usize::MAX && part.start() == 0;
+    let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
     let (files, next) = if is_all && named.documents.len() > SHARE {
-        (on_all_cores(library, &named.documents, request)?, None)
+        (on_all_cores(library, &named.documents, request, &filter)?, None)
     } else {
-        let file =
-            |stored: &StoredDocument| Ok(sections(library, &*library.open(stored)?, request));
+        let file = |stored: &StoredDocument| {
+            Ok(sections(library, &*library.open(stored)?, request, &filter))
+        };
         groups::within(
             &named.documents,
-            &mut part,
+            &mut page.part,
             most(request.limit),
+            filter.looks_inside(),
             |stored| Ok(file(stored)?.items()),
             file,
         )?
     };
-    Ok(Answer { files, is_single, unresolved_selectors: named.faults, warnings, next, part })
+    page.unresolved_selectors = named.faults;
+    page.truncated = next.is_some();
+    page.next = next;
+    Ok(Answer { files, is_single, page })
 }
 
 /// The trees of all of `documents`.
@@ -171,6 +196,7 @@ fn on_all_cores(
     library: &Library<'_>,
     documents: &[StoredDocument],
     request: &Request,
+    filter: &Filter,
 ) -> Result<Vec<File>> {
     let snapshot = library.snapshot;
     // To read and to hand over each by itself would take longer than to make its tree.
@@ -178,7 +204,8 @@ fn on_all_cores(
     let trees = parallel::map(&shares, |share| -> Result<Vec<File>> {
         let library = Library::new(snapshot);
         let open = library.open_all(share)?;
-        Ok(open.iter().map(|document| sections(&library, document, request)).collect())
+        let files = open.iter().map(|document| sections(&library, document, request, filter));
+        Ok(files.filter(|file| !filter.looks_inside() || file.items() > 0).collect())
     });
     let mut files = Vec::with_capacity(documents.len());
     for share in trees {
@@ -187,7 +214,12 @@ fn on_all_cores(
     Ok(files)
 }
 
-fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -> File {
+fn sections(
+    library: &Library<'_>,
+    document: &OpenDocument,
+    request: &Request,
+    filter: &Filter,
+) -> File {
     let tree = &document.tree;
     let outline = tree.outline();
     // Characters of each section with all below it: those below come behind it.
@@ -220,6 +252,14 @@ fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -
         if request.depth.is_some_and(|most| depth >= most)
             || request.max_level.is_some_and(|most| section.level > most)
         {
+            // It is deeper than the last one that is listed, or nothing is listed above it.
+            let above = entries.last_mut().filter(|last: &&mut Entry| last.depth < depth);
+            if let Some(above) = above {
+                above.section.omitted_sections += 1;
+            }
+            continue;
+        }
+        if !filter.takes_section(document, section) {
             continue;
         }
         let Some(node) = tree.node(section.node) else { continue };
@@ -243,6 +283,7 @@ fn sections(library: &Library<'_>, document: &OpenDocument, request: &Request) -
                 path,
                 anchor: if request.lines_only { None } else { section.anchor() },
                 selector: told(&|| document.address_of(section.node)),
+                omitted_sections: 0,
             },
         });
     }
@@ -273,7 +314,7 @@ struct Forest<'a>(&'a [Entry]);
 impl Serialize for Branch<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let section = &self.entry.section;
-        let mut fields = serializer.serialize_struct("Section", 12)?;
+        let mut fields = serializer.serialize_struct("Section", 13)?;
         fields.serialize_field("title", &section.title)?;
         fields.serialize_field("slug", &section.slug)?;
         fields.serialize_field("level", &section.level)?;
@@ -286,6 +327,9 @@ impl Serialize for Branch<'_> {
         fields.serialize_field("anchor", &section.anchor)?;
         fields.serialize_field("selector", &section.selector)?;
         fields.serialize_field("children", &Forest(self.below))?;
+        if section.omitted_sections > 0 {
+            fields.serialize_field("omitted_sections", &section.omitted_sections)?;
+        }
         fields.end()
     }
 }
@@ -343,16 +387,7 @@ impl Serialize for Answer {
             }
             None => map.serialize_entry("files", &self.files)?,
         }
-        if !self.unresolved_selectors.is_empty() {
-            map.serialize_entry("unresolved_selectors", &self.unresolved_selectors)?;
-        }
-        if !self.warnings.is_empty() {
-            map.serialize_entry("warnings", &self.warnings)?;
-        }
-        map.serialize_entry("truncated", &self.next.is_some())?;
-        if let Some(next) = &self.next {
-            map.serialize_entry("next", next)?;
-        }
+        self.page.fields(&mut map)?;
         map.end()
     }
 }

@@ -45,7 +45,7 @@ pub fn verify(request: &Request<'_>) -> Result<Findings> {
         if request.is_repair { repair::repair(&store, request)? } else { check(&store, request)? };
     let findings = checked.faults.into_iter().map(finding).collect();
     let mut findings = Findings::new(findings, Vec::new(), request.after, generation);
-    findings.warnings.extend(checked.warnings);
+    findings.page.warnings.extend(checked.warnings);
     Ok(findings)
 }
 

@@ -6,7 +6,7 @@
 
 use std::io::Write as _;
 
-use mdsel::address::{Locator, Selector, Tree, parse_params, parse_place};
+use mdsel::address::{Locator, Reading, Selector, Tree, parse_params, readings};
 use mdsel::edit::plan::{Allow, Position, Request, Scope, Target, Version, plan};
 use mdsel::ldmd::{Mode, whole_scalars};
 use mdsel::markdown::{self, tiling};
@@ -56,16 +56,20 @@ pub(crate) fn address(bytes: &[u8]) {
     if let Err(fault) = parse_params(text, 0) {
         assert!(fault.position.is_none_or(|position| position <= scalars));
     }
-    match parse_place(text) {
-        Err(fault) => assert!(fault.position.is_none_or(|position| position <= scalars + 1)),
-        Ok(place) => {
-            if let Locator::Selector(selector) = place.locator {
+    for reading in readings(text) {
+        match reading {
+            Reading::Malformed(fault) => {
+                assert!(fault.position.is_none_or(|position| position <= scalars + 1));
+            }
+            Reading::Selector(place) => {
+                let Locator::Selector(selector, _) = place.locator else { continue };
                 let sample = b"intro\n\n# One\n\n- a\n- b\n\n## Two\n\n> quote\n\n# Three\n\n```\ncode\n```\n";
                 let tree = Tree::new(markdown::parse(sample).outline);
                 if let Ok(nodes) = tree.follow(&selector.steps, 50) {
                     assert!(nodes.iter().all(|node| *node < tree.outline().nodes.len()));
                 }
             }
+            _ => {}
         }
     }
 }

@@ -12,10 +12,9 @@ use crate::query::library::Freshness;
 use crate::query::node::NodeAnswer;
 use crate::query::{read, select};
 
-/// How to go on with a place of which only a page is given.
-fn more_of(node: &NodeAnswer) -> Option<String> {
-    let next = node.pagination.as_ref()?.next.as_ref()?;
-    Some(format!("{} is cut: more: {next}", node.selector))
+/// A place of which only a page is given, and the address of the next one.
+pub(super) fn cut(node: &NodeAnswer) -> Option<(&str, &str)> {
+    Some((&node.selector, node.pagination.as_ref()?.next.as_ref()?))
 }
 
 /// A place's document, and whether its file is still the same.
@@ -92,9 +91,8 @@ impl Answer for select::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        let rest = Rest::new(faults, warnings, self.truncated, self.next.as_ref());
-        Rest { notes: self.results.iter().filter_map(more_of).collect(), ..rest }
+        Rest::of(&self.page)
+            .with_cut(self.results.iter().filter_map(cut))
             .with(self.results.iter().map(changed))
     }
 
@@ -125,8 +123,8 @@ impl Answer for read::Answer {
 
     fn rest(&self) -> Rest<'_> {
         let is_cut = self.node.as_ref().is_some_and(|node| node.truncated);
-        let rest = Rest::new(&self.unresolved_selectors, &self.warnings, is_cut, None);
-        Rest { notes: self.node.iter().filter_map(more_of).collect(), ..rest }
+        Rest { is_truncated: is_cut || self.page.truncated, ..Rest::of(&self.page) }
+            .with_cut(self.node.iter().filter_map(cut))
             .with(self.node.iter().map(changed))
     }
 

@@ -24,15 +24,21 @@ impl Answer for context::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
         let places = self.items.iter().filter_map(|item| match item {
             Item::Place(place) => Some(changed(&place.answer)),
             Item::Outside(_) => None,
         });
-        Rest::new(faults, warnings, self.truncated, self.next.as_ref()).with(places)
+        let cut = self.items.iter().filter_map(|item| match item {
+            Item::Place(place) => place.rest(),
+            Item::Outside(_) => None,
+        });
+        Rest::of(&self.page).with_cut(cut).with(places)
     }
 
     fn text(&self, painter: &mut Painter) {
+        if let Some(advice) = &self.advice {
+            painter.plain(advice);
+        }
         for (index, item) in self.items.iter().enumerate() {
             if index > 0 {
                 painter.end();
@@ -77,6 +83,8 @@ impl Answer for context::Answer {
                 Item::Place(place) => {
                     let content = place.shown();
                     let (title, file) = (&place.node.title, &place.node.file);
+                    let rest = place.rest().map(|(_, rest)| format!("more: {rest}"));
+                    let facts = facts.chain(rest);
                     match content {
                         Some(content) => report.content(title, file, facts, &content)?,
                         None => report.items(title, file, facts)?,
@@ -108,12 +116,8 @@ impl Answer for context::Answer {
                     if let Some(content) = place.shown() {
                         records.body(&place.node.selector, &content)?;
                     }
-                    if let Some(rest) = place.found.as_ref().and_then(|hit| hit.rest.as_ref()) {
+                    if let Some((_, rest)) = place.rest() {
                         records.detail(&format!("more {rest}"))?;
-                    }
-                    let more = place.answer.pagination.as_ref().and_then(|p| p.next.as_ref());
-                    if let Some(more) = more {
-                        records.detail(&format!("more {more}"))?;
                     }
                 }
                 Item::Outside(outside) => {
@@ -135,12 +139,29 @@ impl Answer for context::Answer {
                 Item::Outside(outside) => Block::of_outside(outside),
             };
             block.write(out, self.language.as_deref())?;
+            if let Item::Place(place) = item
+                && let Some((_, rest)) = place.rest()
+            {
+                write!(out, "more: {rest}\n\n")?;
+            }
         }
         Ok(Form::Written)
     }
 }
 
 impl PlaceItem {
+    /// Its address and that of its rest, if it is cut: the next page, the rest of the passage, or the place itself
+    /// if its summary is cut.
+    fn rest(&self) -> Option<(&str, &str)> {
+        let rest = match &self.found {
+            Some(hit) => hit.rest.as_deref(),
+            None => self.answer.pagination.as_ref().and_then(|pages| pages.next.as_deref()),
+        };
+        let is_summary_cut = self.answer.truncated && self.shown().is_none();
+        let whole = is_summary_cut.then_some(self.answer.selector.as_str());
+        Some((&self.answer.selector, rest.or(whole)?))
+    }
+
     /// Its content as it is shown: the passage that was found, or what was asked for of the place.
     fn shown(&self) -> Option<Cow<'_, [u8]>> {
         match &self.found {
@@ -239,7 +260,7 @@ impl Answer for prime::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        Rest::new(&[], &[], self.truncated, None)
+        Rest::of(&self.page)
     }
 
     fn text(&self, painter: &mut Painter) {

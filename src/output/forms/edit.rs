@@ -48,7 +48,7 @@ impl Answer for edit::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        Rest::new(&self.faults, self.warnings(), false, None)
+        Rest::new(&self.faults, self.warnings(), false)
     }
 
     fn raw(&self) -> Option<Vec<u8>> {

@@ -48,7 +48,7 @@ impl Answer for Report {
     }
 
     fn rest(&self) -> Rest<'_> {
-        Rest::new(&[], &self.warnings, self.truncated, None)
+        Rest::new(&[], &self.warnings, self.truncated)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -68,6 +68,9 @@ impl Answer for Report {
             self.generation
         );
         painter.line(Style::Plain, &summary);
+        if self.attachments > 0 {
+            painter.line(Style::Plain, &format!("{} attachments are written", self.attachments));
+        }
     }
 
     fn name(&self) -> &'static str {
@@ -85,6 +88,9 @@ impl Answer for Report {
         let mut facts: Vec<(&str, String)> =
             facts.into_iter().map(|(name, count)| (name, count.to_string())).collect();
         facts.push(("generation", self.generation.to_string()));
+        if self.attachments > 0 {
+            facts.push(("attachments", self.attachments.to_string()));
+        }
         report.summary(&facts)?;
         let changes = self.changes.iter().flatten();
         let changes = changes.map(|change| format!("{} {}", sign(change.change), change.file));
@@ -110,7 +116,7 @@ impl Answer for Value {
     }
 
     fn rest(&self) -> Rest<'_> {
-        Rest::default()
+        Rest::new(&[], &[], false)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -146,8 +152,7 @@ impl Answer for Findings {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
+        Rest::of(&self.page)
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -161,8 +166,10 @@ impl Answer for Findings {
     }
 
     fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
-        let facts =
-            [("findings", self.findings.len().to_string()), ("cut", self.truncated.to_string())];
+        let facts = [
+            ("findings", self.findings.len().to_string()),
+            ("cut", self.page.truncated.to_string()),
+        ];
         report.summary(&facts)?;
         report.findings(self.findings.len(), self.findings.iter().map(line))
     }

@@ -29,8 +29,10 @@ trait Body: serde::Serialize + Sized {
     /// The document, and whether its file is still the same.
     fn document(&self) -> (&str, Freshness);
 
-    /// Whether something was left out, and its cursor.
-    fn end(&self) -> (bool, Option<&String>);
+    /// What of the document is not shown although nothing cut it.
+    fn note(&self) -> Option<String> {
+        None
+    }
 
     /// Bytes of the document.
     fn raw(&self) -> Option<Vec<u8>> {
@@ -52,9 +54,9 @@ impl<B: Body> Answer for ldmd::Answer<B> {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (is_cut, next) = self.body.as_ref().map_or((false, None), Body::end);
-        Rest::new(&self.unresolved_selectors, &self.warnings, is_cut, next)
-            .with(self.body.iter().map(Body::document))
+        let mut rest = Rest::of(&self.page).with(self.body.iter().map(Body::document));
+        rest.notes = self.body.as_ref().and_then(Body::note).into_iter().collect();
+        rest
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
@@ -92,10 +94,6 @@ impl Body for Index {
 
     fn document(&self) -> (&str, Freshness) {
         (&self.file, self.freshness)
-    }
-
-    fn end(&self) -> (bool, Option<&String>) {
-        (self.truncated, self.next.as_ref())
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -137,8 +135,17 @@ impl Body for Section {
         (&self.file, self.freshness)
     }
 
-    fn end(&self) -> (bool, Option<&String>) {
-        (self.truncated, self.next.as_ref())
+    fn note(&self) -> Option<String> {
+        (self.omitted_sections > 0).then(|| {
+            let (id, file) = (&self.section_id, &self.file);
+            let sections = if self.omitted_sections == 1 { "section" } else { "sections" };
+            format!(
+                "{} {sections} in {id} left out: --depth {} shows more, mdsel ldmd neighbors {file} --id {id} \
+                 names them",
+                self.omitted_sections,
+                self.depth.unwrap_or(0) + 1
+            )
+        })
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
@@ -170,11 +177,10 @@ impl Body for Matches {
         (&self.file, self.freshness)
     }
 
-    fn end(&self) -> (bool, Option<&String>) {
-        (self.truncated, self.next.as_ref())
-    }
-
     fn text(&self, painter: &mut Painter) {
+        if self.matches.is_empty() {
+            painter.plain(&format!("No line in a section of {} has this text.", self.file));
+        }
         for found in &self.matches {
             painter
                 .piece(Style::Faint, &format!("{}:{}:", self.file, found.doc_line))
@@ -196,10 +202,6 @@ impl Body for Neighbors {
 
     fn document(&self) -> (&str, Freshness) {
         (&self.file, self.freshness)
-    }
-
-    fn end(&self) -> (bool, Option<&String>) {
-        (self.truncated, self.next_children.as_ref())
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -228,10 +230,6 @@ impl Body for Emission {
 
     fn document(&self) -> (&str, Freshness) {
         (&self.file, self.freshness)
-    }
-
-    fn end(&self) -> (bool, Option<&String>) {
-        (self.next.is_some(), self.next.as_ref())
     }
 
     fn raw(&self) -> Option<Vec<u8>> {

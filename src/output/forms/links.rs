@@ -10,15 +10,24 @@ use super::super::{Answer, Form, Graph, Records, Rest};
 use super::value;
 use crate::query::library::Freshness;
 use crate::query::links::list;
-use crate::query::links::walk::{self, Step};
+use crate::query::links::walk::{self, NoPath, Step, Walked};
 use crate::query::links::{Edge, Node, source_word};
 use crate::query::place::Place;
 
 /// An edge on one line.
 fn line(edge: &Edge) -> String {
-    let kind = &edge.link.kind;
     let to = edge.target().map_or_else(|| format!("{} (broken)", edge.link.target), Place::address);
-    format!("{} {} {to} {}", edge.from.address(), kind.relation(), source_word(kind))
+    line_between(edge, &edge.from.address(), &to)
+}
+
+/// An edge between the places of these addresses.
+fn line_between(edge: &Edge, from: &str, to: &str) -> String {
+    let kind = &edge.link.kind;
+    format!("{from} {} {to} {}", kind.relation(), source_word(kind))
+}
+
+fn walked_line(walked: &Walked) -> String {
+    line_between(&walked.edge, walked.from(), walked.to())
 }
 
 /// How many edges records tell: those that lead somewhere, each once wherever it stands.
@@ -39,9 +48,9 @@ fn described(node: &Node) -> String {
     format!("{}{summary} @ {}", node.title, node.selector)
 }
 
-fn rows<'a>(
+fn rows<'a, E: serde::Serialize + 'a>(
     nodes: impl Iterator<Item = &'a Node>,
-    edges: impl Iterator<Item = &'a Edge>,
+    edges: impl Iterator<Item = &'a E>,
 ) -> Vec<Value> {
     let nodes = nodes.map(|node| json!({ "node": node }));
     nodes.chain(edges.map(|edge| json!({ "edge": edge }))).map(|row| value(&row)).collect()
@@ -51,14 +60,14 @@ fn rows<'a>(
 fn report_graph<'a>(
     report: &mut Report<'_>,
     nodes: impl Iterator<Item = &'a Node> + Clone,
-    edges: &[&Edge],
+    edges: impl Iterator<Item = (&'a Edge, String)>,
 ) -> io::Result<()> {
     report.findings(nodes.clone().count(), nodes.map(described))?;
-    let mut edges = edges.to_vec();
-    edges.sort_by(|one, other| one.from.document.stored.path.cmp(&other.from.document.stored.path));
-    for edges in edges.chunk_by(|a, b| a.from.document.stored.id == b.from.document.stored.id) {
-        let file = edges.first().map_or("", |edge| &edge.from.document.stored.path);
-        report.items(file, file, edges.iter().map(|edge| line(edge)))?;
+    let mut edges: Vec<(&str, String)> = edges.map(|(edge, line)| (file(edge), line)).collect();
+    edges.sort_by_key(|(file, _)| *file);
+    for edges in edges.chunk_by(|(one, _), (other, _)| one == other) {
+        let file = edges.first().map_or("", |(file, _)| file);
+        report.items(file, file, edges.iter().map(|(_, line)| line.clone()))?;
     }
     Ok(())
 }
@@ -69,12 +78,19 @@ impl Answer for list::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
-            .with(self.nodes.iter().map(changed))
+        Rest::of(&self.page).with(self.nodes.iter().map(changed))
     }
 
     fn text(&self, painter: &mut Painter) {
+        if let [node] = self.nodes.as_slice()
+            && self.edges.is_empty()
+            && !self.page.truncated
+        {
+            let whole = node.selector.split("::").next().map(|name| format!("{name}::*"));
+            let other = whole.filter(|whole| *whole != node.selector);
+            let other = other.map(|whole| format!(" Try {whole}.")).unwrap_or_default();
+            painter.plain(&format!("No links of {}.{other}", node.selector));
+        }
         for edge in &self.edges {
             painter
                 .line(Style::Plain, &format!("{}:{}: {}", file(edge), edge.link.line, line(edge)));
@@ -88,7 +104,7 @@ impl Answer for list::Answer {
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
         let facts = [("edges", self.edges.len().to_string())];
         report.summary(&facts)?;
-        report_graph(report, self.nodes.iter(), &self.edges.iter().collect::<Vec<_>>())
+        report_graph(report, self.nodes.iter(), self.edges.iter().map(|edge| (edge, line(edge))))
     }
 
     fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
@@ -108,8 +124,27 @@ impl Answer for list::Answer {
     }
 
     fn graph(&self) -> Option<Graph<'_>> {
-        Some(Graph { nodes: self.nodes.iter().collect(), edges: self.edges.iter().collect() })
+        let edges = self.edges.iter().filter_map(|edge| {
+            Some((edge.from.address(), edge.target()?.address(), edge.link.kind.relation()))
+        });
+        Some(Graph { nodes: self.nodes.iter().collect(), edges: edges.collect() })
     }
+}
+
+/// Why there is no path, a line each.
+fn no_path(none: &NoPath) -> Vec<String> {
+    let NoPath { from, to, hops, places, .. } = none;
+    let mut lines =
+        vec![format!("No path from {from} to {to}: {hops} hops tried, {places} places reached.")];
+    for (what, ends) in [
+        ("Farthest from the first", &none.farthest),
+        ("The last is reached from", &none.reached_from),
+    ] {
+        if !ends.is_empty() {
+            lines.push(format!("{what}: {}", ends.join(" ")));
+        }
+    }
+    lines
 }
 
 fn file(edge: &Edge) -> &str {
@@ -122,18 +157,20 @@ impl Answer for walk::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        Rest::new(&self.unresolved_selectors, &self.warnings, self.truncated, None)
-            .with(self.steps.iter().map(|step| changed(&step.node)))
+        Rest::of(&self.page).with(self.steps.iter().map(|step| changed(&step.node)))
     }
 
     fn text(&self, painter: &mut Painter) {
-        for Step { node, edges } in &self.steps {
+        for line in self.no_path.iter().flat_map(no_path) {
+            painter.line(Style::Plain, &line);
+        }
+        for Step { node, edges, .. } in &self.steps {
             let indent = "  ".repeat(node.hop.unwrap_or(0));
             painter
                 .piece(Style::Heading, &format!("{indent}{}", node.title))
                 .line(Style::Faint, &format!("  {}", node.selector));
             for walked in edges {
-                painter.line(Style::Plain, &format!("{indent}  - {}", line(&walked.edge)));
+                painter.line(Style::Plain, &format!("{indent}  - {}", walked_line(walked)));
             }
         }
     }
@@ -143,10 +180,17 @@ impl Answer for walk::Answer {
     }
 
     fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        let facts = [("nodes", self.steps.len().to_string()), ("cut", self.truncated.to_string())];
+        let facts =
+            [("nodes", self.steps.len().to_string()), ("cut", self.page.truncated.to_string())];
         report.summary(&facts)?;
         let nodes = self.steps.iter().map(|step| &step.node);
-        report_graph(report, nodes, &self.edges().collect::<Vec<_>>())
+        report_graph(
+            report,
+            nodes,
+            self.edges().map(|walked| (&walked.edge, walked_line(walked))),
+        )?;
+        let lines: Vec<String> = self.no_path.iter().flat_map(no_path).collect();
+        report.findings(lines.len(), lines.into_iter())
     }
 
     fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
@@ -158,10 +202,14 @@ impl Answer for walk::Answer {
             ("nodes", self.steps.len().to_string()),
         ];
         records.header(mode, &fields)?;
-        for Step { node, edges } in &self.steps {
+        for line in self.no_path.iter().flat_map(no_path) {
+            records.detail(&line)?;
+        }
+        for Step { node, edges, .. } in &self.steps {
             records.node(node)?;
             for walked in edges {
-                records.edge(&walked.edge)?;
+                let kind = &walked.edge.link.kind;
+                records.link(walked.from(), kind.relation(), walked.to(), kind.is_typed())?;
             }
         }
         Ok(Form::Written)
@@ -169,6 +217,10 @@ impl Answer for walk::Answer {
 
     fn graph(&self) -> Option<Graph<'_>> {
         let nodes = self.steps.iter().map(|step| &step.node).collect();
-        Some(Graph { nodes, edges: self.edges().collect() })
+        let edges = self.edges().map(|walked| {
+            let relation = walked.edge.link.kind.relation();
+            (walked.from().to_owned(), walked.to().to_owned(), relation)
+        });
+        Some(Graph { nodes, edges: edges.collect() })
     }
 }

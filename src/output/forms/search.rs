@@ -28,13 +28,12 @@ impl Answer for search::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
         let hits = match &self.items {
             Items::Hits(hits) => hits.as_slice(),
             Items::Counts(_) | Items::Files(_) => &[],
         };
-        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
-            .with(hits.iter().map(|hit| (&*hit.file, hit.freshness)))
+        let cut = hits.iter().filter_map(|hit| Some((&*hit.selector, hit.rest.as_deref()?)));
+        Rest::of(&self.page).with_cut(cut).with(hits.iter().map(|hit| (&*hit.file, hit.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {

@@ -16,8 +16,7 @@ impl Answer for index::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        Rest::new(faults, warnings, self.truncated, self.next.as_ref())
+        Rest::of(&self.page)
             .with(self.documents.iter().map(|document| (&*document.namespace, document.freshness)))
     }
 
@@ -97,9 +96,7 @@ impl Answer for toc::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let (faults, warnings) = (&self.unresolved_selectors, &self.warnings);
-        Rest::new(faults, warnings, self.next.is_some(), self.next.as_ref())
-            .with(self.files.iter().map(|file| (&*file.file, file.freshness)))
+        Rest::of(&self.page).with(self.files.iter().map(|file| (&*file.file, file.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {
@@ -118,9 +115,10 @@ impl Answer for toc::Answer {
                 let marks = "#".repeat(usize::from(section.level));
                 let indent = "  ".repeat(entry.depth);
                 let lines = format!("{}-{}", section.line_start, section.line_end);
-                painter
-                    .piece(Style::Plain, &format!("{indent}{marks} {}", section.title))
-                    .line(Style::Faint, &format!(" ({lines}, {})", size(section.char_count)));
+                painter.piece(Style::Plain, &format!("{indent}{marks} {}", section.title)).line(
+                    Style::Faint,
+                    &format!(" ({lines}, {}){}", size(section.char_count), omitted(section)),
+                );
             }
         });
     }
@@ -137,9 +135,10 @@ impl Answer for toc::Answer {
             let section = &entry.section;
             let lines = format!("{}-{}", section.line_start, section.line_end);
             format!(
-                "{} ({lines}, {}) @ {}",
+                "{} ({lines}, {}){} @ {}",
                 section.title,
                 size(section.char_count),
+                omitted(section),
                 section.selector
             )
         };
@@ -168,6 +167,14 @@ impl Answer for toc::Answer {
     }
 }
 
+/// How many sections below a section are too deep to be listed.
+fn omitted(section: &toc::Section) -> String {
+    match section.omitted_sections {
+        0 => String::new(),
+        count => format!(" +{count} below"),
+    }
+}
+
 /// Characters as the paper writes them: `400B`, `1.2K`.
 fn size(chars: usize) -> String {
     let mut text = short_count(chars);
@@ -183,11 +190,13 @@ impl Answer for find::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        Rest::new(&[], &self.warnings, self.truncated, self.next.as_ref())
-            .with(self.matches.iter().map(|found| (&*found.file, found.freshness)))
+        Rest::of(&self.page).with(self.matches.iter().map(|found| (&*found.file, found.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {
+        if let Some(advice) = &self.advice {
+            painter.plain(advice);
+        }
         for found in &self.matches {
             let marks = "#".repeat(usize::from(found.level));
             painter
@@ -227,11 +236,8 @@ impl Answer for neighbors::Answer {
     }
 
     fn rest(&self) -> Rest<'_> {
-        let around = self.around.as_ref();
-        let is_cut = around.is_some_and(|around| around.truncated);
-        let next = around.and_then(|around| around.next_children.as_ref());
-        Rest::new(&self.unresolved_selectors, &self.warnings, is_cut, next)
-            .with(around.into_iter().map(|around| (&*around.selector, around.freshness)))
+        Rest::of(&self.page)
+            .with(self.around.iter().map(|around| (&*around.selector, around.freshness)))
     }
 
     fn text(&self, painter: &mut Painter) {

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use serde::ser::SerializeStruct as _;
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use super::{Answer, in_document};
+use super::{Answer, Items, in_document};
 use crate::address::Scope;
 use crate::error::Result;
 use crate::ldmd::{Opening, closing, opening};
@@ -21,7 +21,7 @@ use crate::markdown::words::{measure, page};
 use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
-use crate::query::{Cursor, Library, List, summary};
+use crate::query::{Cursor, Library, summary};
 
 /// A section to be.
 #[derive(Clone, Debug)]
@@ -60,8 +60,8 @@ pub struct Emission {
     pub file: String,
     /// Whether the file is still the same.
     pub freshness: Freshness,
-    /// The cursor of the sections that were left out.
-    pub next: Option<String>,
+    /// The cursor of the sections that were left out, which the document names.
+    next: Option<String>,
     plan: Rc<Plan>,
     /// The bytes of the document that are given; the sections that they touch are units of the plan.
     given: ByteSpan,
@@ -69,44 +69,39 @@ pub struct Emission {
 }
 
 /// Its items are sections; the cursor counts bytes, so that it can go on within one.
-impl List for Emission {
+impl Items for Emission {
     fn count(&self) -> usize {
         self.units().len()
     }
 
     fn first(&self, count: usize) -> Self {
-        match self.plan.units.get(self.units().start + count) {
-            Some(unit) if count < self.count() => self.up_to(unit.span.start),
-            _ => self.clone(),
-        }
+        self.up_to(self.given.start + self.position(count))
     }
 
-    fn words_of_first(&self) -> usize {
+    fn position(&self, count: usize) -> usize {
+        let unit = self.plan.units.get(self.units().start + count);
+        unit.map_or(self.given.end, |unit| unit.span.start) - self.given.start
+    }
+
+    fn sizes_of_first(&self) -> usize {
         measure(self.first_own()).words
     }
 
-    fn first_page(&self, words: usize) -> Option<Self> {
-        let (shown, has_more) = page(self.first_own(), words, 0)?;
-        has_more.then(|| self.up_to(self.given.start + shown.end))
+    fn cut_first(&mut self, size: usize) -> Option<usize> {
+        let (shown, _) = page(self.first_own(), size, 0)?;
+        (shown.end < self.given.len()).then(|| {
+            *self = self.up_to(self.given.start + shown.end);
+            shown.end
+        })
     }
 }
 
 impl Serialize for Emission {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Emission", 6)?;
-        fields.serialize_field("file", &self.file)?;
-        fields.serialize_field("content", &String::from_utf8_lossy(&self.content()))?;
-        for (name, is_so) in
-            [("stale", self.freshness.is_stale), ("missing", self.freshness.is_missing)]
-        {
-            if is_so {
-                fields.serialize_field(name, &true)?;
-            }
-        }
-        fields.serialize_field("truncated", &self.next.is_some())?;
-        if let Some(next) = &self.next {
-            fields.serialize_field("next", next)?;
-        }
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("file", &self.file)?;
+        fields.serialize_entry("content", &String::from_utf8_lossy(&self.content()))?;
+        self.freshness.fields(&mut fields)?;
         fields.end()
     }
 }
@@ -254,7 +249,7 @@ pub fn emit(
     after: Option<Cursor>,
 ) -> Result<Answer<Emission>> {
     let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
-    in_document(library, document, warnings, |document| {
+    in_document(library, document, (part, warnings), |document| {
         let plan = plan(document, library.content(document, document.span())?);
         let end = plan.bytes.len();
         Ok(Ok(Emission {

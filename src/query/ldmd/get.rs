@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::{Answer, in_document, section};
+use super::{Answer, Items, in_document, section};
 use crate::error::Result;
 use crate::ldmd::{Mode, Request as SliceRequest, Slice, whole_scalars};
 use crate::markdown::words::{measure, page};
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument, is_false};
 use crate::query::node::Content;
-use crate::query::{Cursor, Library, List};
+use crate::query::{Cursor, Library};
 
 /// What to get.
 #[derive(Clone, Debug)]
@@ -37,8 +37,6 @@ pub struct Section {
     pub limit_bytes: usize,
     /// Its bytes.
     pub content: Content,
-    /// Whether the limit, or the budget, cut it.
-    pub truncated: bool,
     /// How many sections in it lie too deep to be shown.
     #[serde(skip_serializing_if = "is_zero")]
     pub omitted_sections: usize,
@@ -52,11 +50,6 @@ pub struct Section {
     /// Whether the file is still the same.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// The cursor of what was cut off.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    #[serde(skip)]
-    part: ListPart,
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -67,14 +60,11 @@ impl Section {
     /// Keeps the first `bytes` bytes of the content.
     fn cut(&mut self, bytes: usize) {
         self.content.bytes.truncate(bytes);
-        self.truncated = true;
         self.lossy = std::str::from_utf8(&self.content.bytes).is_err();
-        // Nothing given is nothing to go on behind.
-        self.next = (bytes > 0).then(|| self.part.next(bytes));
     }
 }
 
-impl List for Section {
+impl Items for Section {
     fn count(&self) -> usize {
         1
     }
@@ -83,24 +73,24 @@ impl List for Section {
         self.clone()
     }
 
-    fn words_of_first(&self) -> usize {
+    fn sizes_of_first(&self) -> usize {
         measure(&self.content.bytes).words
     }
 
-    fn first_page(&self, words: usize) -> Option<Self> {
-        let (shown, has_more) = page(&self.content.bytes, words, 0)?;
-        let mut result = self.clone();
-        if has_more {
-            result.cut(shown.end);
-        }
-        Some(result)
+    fn cut_first(&mut self, size: usize) -> Option<usize> {
+        let (shown, has_more) = page(&self.content.bytes, size, 0)?;
+        has_more.then(|| {
+            self.cut(shown.end);
+            shown.end
+        })
     }
 }
 
 /// Gets a section.
 pub fn get(library: &Library<'_>, request: &Request) -> Result<Answer<Section>> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    in_document(library, &request.document, warnings, |document| {
+    let mut limited = None;
+    let mut answer = in_document(library, &request.document, (part, warnings), |document| {
         let index = match section(document, &request.id) {
             Ok(index) => index,
             Err(fault) => return Ok(Err(fault)),
@@ -113,22 +103,23 @@ pub fn get(library: &Library<'_>, request: &Request) -> Result<Answer<Section>> 
             depth: slice.depth,
             limit_bytes: slice.limit_bytes,
             content: Content::new(bytes),
-            truncated: false,
             omitted_sections: slice.omitted,
             file: document.stored.path.clone(),
             selector: document.address_of_ldmd(slice.section),
             lossy: false,
             freshness: library.freshness(&document.stored),
-            next: None,
-            part,
         };
-        if is_cut {
-            let bytes = result.content.bytes.len();
-            result.cut(bytes);
-        }
+        limited = is_cut.then_some(result.content.bytes.len());
         result.lossy = std::str::from_utf8(&result.content.bytes).is_err();
         Ok(Ok(result))
-    })
+    })?;
+    match limited {
+        // After nothing there is nothing to go on with.
+        Some(0) => answer.page.truncated = true,
+        Some(bytes) => answer.page.end(bytes),
+        None => {}
+    }
+    Ok(answer)
 }
 
 fn mode_name(mode: Mode) -> &'static str {

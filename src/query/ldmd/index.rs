@@ -3,12 +3,13 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, in_document};
+use super::{Answer, Items, in_document};
 use crate::error::Result;
 use crate::ldmd::Markup;
 use crate::query::cursor::{ListPart, most};
-use crate::query::library::{Freshness, OpenDocument, is_false};
-use crate::query::{Cursor, Library, List};
+use crate::query::library::{Freshness, OpenDocument};
+use crate::query::page::{self, shorten};
+use crate::query::{Cursor, Library, List as _};
 
 /// What to list.
 #[derive(Clone, Debug)]
@@ -67,39 +68,35 @@ pub struct Index {
     /// Whether the file is still the same.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether sections were left out.
-    #[serde(skip_serializing_if = "is_false")]
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    #[serde(skip)]
-    part: ListPart,
 }
 
-impl List for Index {
+impl Items for Index {
     fn count(&self) -> usize {
         self.sections.len()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.sections.len() {
-            result.sections.truncate(count);
-            result.truncated = true;
-            result.next = Some(self.part.next(count));
-        }
-        result
+        let sections = self.sections.iter().take(count).cloned().collect();
+        Self { sections, file: self.file.clone(), version: self.version.clone(), ..*self }
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        self.sections.first().map_or(0, |first| page::longest([first.title.as_str()]))
+    }
+
+    fn cut_first(&mut self, size: usize) -> Option<usize> {
+        self.sections.iter_mut().for_each(|section| shorten(&mut section.title, size));
+        None
     }
 }
 
 /// Lists the sections of a document.
 pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer<Index>> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    in_document(library, &request.document, warnings, |document| {
+    let answer = in_document(library, &request.document, (part, warnings), |document| {
         let markup = &document.markup;
         let from = part.start().min(markup.sections.len());
-        let all = Index {
+        Ok(Ok(Index {
             file: document.stored.path.clone(),
             sections: (from..markup.sections.len())
                 .filter_map(|section| entry(document, markup, section))
@@ -107,12 +104,9 @@ pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer<Index>> 
             total_bytes: document.span().len(),
             version: markup.version.clone(),
             freshness: library.freshness(&document.stored),
-            truncated: false,
-            next: None,
-            part,
-        };
-        Ok(Ok(all.first(most(request.limit))))
-    })
+        }))
+    })?;
+    Ok(answer.first(most(request.limit)))
 }
 
 fn entry(document: &OpenDocument, markup: &Markup, index: usize) -> Option<Entry> {

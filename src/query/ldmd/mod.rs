@@ -15,10 +15,11 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::library::OpenDocument;
-use super::locate::ldmd_section;
-use super::{Library, List, Outcome, documents};
+use super::locate::{ldmd_section, missing_ldmd_section};
+use super::{Library, List, Outcome, Page, documents};
 use crate::address::Fault;
 use crate::error::{Result, Warning};
+use crate::query::cursor::ListPart;
 
 /// An answer about one document, or why there is none.
 #[derive(Clone, Debug, Serialize)]
@@ -26,41 +27,81 @@ pub struct Answer<Body> {
     /// What was asked for.
     #[serde(flatten)]
     pub body: Option<Body>,
-    /// Why there is nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
+    /// What is beside it.
+    #[serde(flatten)]
+    pub page: Page,
 }
 
 impl<Body> Answer<Body> {
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.body.is_some(), !self.unresolved_selectors.is_empty())
+        Outcome::of(self.body.is_some(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
-impl<Body: List + Clone> List for Answer<Body> {
+/// What is told of a document, of which the first items can be given alone.
+pub trait Items: Clone {
+    /// How many items it has.
+    fn count(&self) -> usize;
+
+    /// How many must be given for going on to make progress.
+    fn least(&self) -> usize {
+        self.count().min(1)
+    }
+
+    /// The first `count` items, which are fewer than it has.
+    #[must_use]
+    fn first(&self, count: usize) -> Self;
+
+    /// The cursor position after the first `count` items.
+    fn position(&self, count: usize) -> usize {
+        count
+    }
+
+    /// Sizes to which the first item can be cut; 0 if it cannot be cut.
+    fn sizes_of_first(&self) -> usize {
+        0
+    }
+
+    /// Cuts the first item to one of these sizes; the cursor position of its rest, if that can be gone on with.
+    fn cut_first(&mut self, size: usize) -> Option<usize> {
+        let _ = size;
+        None
+    }
+}
+
+impl<Body: Items> List for Answer<Body> {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
-        self.body.as_ref().map_or(0, List::count)
+        self.body.as_ref().map_or(0, Items::count)
     }
 
     fn least(&self) -> usize {
-        self.body.as_ref().map_or(1, List::least)
+        self.body.as_ref().map_or(0, Items::least)
     }
 
     fn first(&self, count: usize) -> Self {
-        Self { body: self.body.as_ref().map(|body| body.first(count)), ..self.clone() }
+        match &self.body {
+            Some(body) if count < body.count() => {
+                Self { page: self.page.ended(body.position(count)), body: Some(body.first(count)) }
+            }
+            _ => self.clone(),
+        }
     }
 
-    fn words_of_first(&self) -> usize {
-        self.body.as_ref().map_or(0, List::words_of_first)
+    fn sizes_of_first(&self) -> usize {
+        self.body.as_ref().map_or(0, Items::sizes_of_first)
     }
 
-    fn first_page(&self, words: usize) -> Option<Self> {
-        let page = self.body.as_ref()?.first_page(words)?;
-        Some(Self { body: Some(page), ..self.clone() })
+    fn cut_first(&mut self, size: usize) -> bool {
+        let Some(body) = &mut self.body else { return false };
+        if let Some(position) = body.cut_first(size) {
+            self.page.end(position);
+        }
+        true
     }
 }
 
@@ -68,7 +109,7 @@ impl<Body: List + Clone> List for Answer<Body> {
 fn in_document<Body>(
     library: &Library<'_>,
     name: &str,
-    mut warnings: Vec<Warning>,
+    (part, mut warnings): (ListPart, Vec<Warning>),
     answer: impl FnOnce(&Rc<OpenDocument>) -> Result<std::result::Result<Body, Fault>>,
 ) -> Result<Answer<Body>> {
     let named = documents::one(library, name)?;
@@ -88,14 +129,12 @@ fn in_document<Body>(
         }
         Err(fault) => Err(fault),
     };
-    let (body, unresolved_selectors) = match result {
-        Ok(body) => (Some(body), Vec::new()),
-        Err(fault) => (None, vec![fault]),
-    };
-    Ok(Answer { body, unresolved_selectors, warnings })
+    let mut page = Page::new((part, warnings));
+    let body = result.map_err(|fault| page.unresolved_selectors.push(fault)).ok();
+    Ok(Answer { body, page })
 }
 
 /// The section of a document with that id.
 fn section(document: &Rc<OpenDocument>, id: &str) -> std::result::Result<usize, Fault> {
-    ldmd_section(document, id).map_err(|fault| fault.of(id, 0))
+    ldmd_section(document, id).ok_or_else(|| missing_ldmd_section(document, id).of(id))
 }

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Answer, in_document, section};
+use super::{Answer, Items, in_document, section};
 use crate::error::Result;
 use crate::query::cursor::ListPart;
-use crate::query::library::{Freshness, is_false};
-use crate::query::{Cursor, Library, List};
+use crate::query::library::Freshness;
+use crate::query::{Cursor, Library};
 
 /// The sections around one.
 #[derive(Clone, Debug, Serialize)]
@@ -32,31 +32,26 @@ pub struct Neighbors {
     /// Whether the file is still the same.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether children were left out.
-    #[serde(skip_serializing_if = "is_false")]
-    pub truncated: bool,
-    /// The cursor of the children that were left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_children: Option<String>,
-    #[serde(skip)]
-    part: ListPart,
 }
 
 /// The section itself, then its children.
-impl List for Neighbors {
+impl Items for Neighbors {
     fn count(&self) -> usize {
         1 + self.children.len()
     }
 
     fn first(&self, count: usize) -> Self {
         let mut result = self.clone();
-        let children = count.saturating_sub(1);
-        if children < self.children.len() {
-            result.children.truncate(children);
-            result.truncated = true;
-            result.next_children = Some(self.part.next(children));
-        }
+        result.children.truncate(self.position(count));
         result
+    }
+
+    fn least(&self) -> usize {
+        self.count().min(2)
+    }
+
+    fn position(&self, count: usize) -> usize {
+        count.saturating_sub(1)
     }
 }
 
@@ -68,7 +63,7 @@ pub fn neighbors(
     after: Option<Cursor>,
 ) -> Result<Answer<Neighbors>> {
     let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
-    in_document(library, document, warnings, |document| {
+    let mut answer = in_document(library, document, (part, warnings), |document| {
         let markup = &document.markup;
         Ok(section(document, id).map(|index| {
             let around = markup.neighbors(index);
@@ -84,10 +79,9 @@ pub fn neighbors(
                 file: document.stored.path.clone(),
                 selector: document.address_of_ldmd(index),
                 freshness: library.freshness(&document.stored),
-                truncated: false,
-                next_children: None,
-                part,
             }
         }))
-    })
+    })?;
+    answer.page.is_of_children = true;
+    Ok(answer)
 }

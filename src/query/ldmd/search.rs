@@ -5,12 +5,13 @@ use std::rc::Rc;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
-use super::{Answer, in_document};
+use super::{Answer, Items, in_document};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd;
 use crate::query::cursor::{ListPart, most};
-use crate::query::library::{Freshness, OpenDocument, is_false};
-use crate::query::{Cursor, Library, List, Outcome};
+use crate::query::library::{Freshness, OpenDocument};
+use crate::query::page::{self, shorten};
+use crate::query::{Cursor, Library, List as _, Outcome};
 
 /// What to search.
 #[derive(Clone, Debug)]
@@ -74,29 +75,25 @@ pub struct Matches {
     /// Whether the file is still the same.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether lines were left out.
-    #[serde(skip_serializing_if = "is_false")]
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    #[serde(skip)]
-    part: ListPart,
 }
 
-impl List for Matches {
+impl Items for Matches {
     fn count(&self) -> usize {
         self.matches.len()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.matches.len() {
-            result.matches.truncate(count);
-            result.truncated = true;
-            result.next = Some(self.part.next(count));
-        }
-        result
+        let matches = self.matches.iter().take(count).cloned().collect();
+        Self { matches, file: self.file.clone(), ..*self }
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        self.matches.first().map_or(0, |first| page::longest([first.text.as_str()]))
+    }
+
+    fn cut_first(&mut self, size: usize) -> Option<usize> {
+        self.matches.iter_mut().for_each(|found| shorten(&mut found.text, size));
+        None
     }
 }
 
@@ -115,11 +112,11 @@ pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer<Matches
             .with_hint("give the text to look for with --query"));
     }
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    in_document(library, &request.document, warnings, |document| {
+    let answer = in_document(library, &request.document, (part, warnings), |document| {
         let markup = &document.markup;
         let bytes = library.content(document, document.span())?;
         let found = ldmd::search(markup, &bytes, &request.query);
-        let all = Matches {
+        Ok(Ok(Matches {
             file: document.stored.path.clone(),
             matches: found
                 .into_iter()
@@ -133,10 +130,7 @@ pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer<Matches
                 })
                 .collect(),
             freshness: library.freshness(&document.stored),
-            truncated: false,
-            next: None,
-            part,
-        };
-        Ok(Ok(all.first(most(request.limit))))
-    })
+        }))
+    })?;
+    Ok(answer.first(most(request.limit)))
 }

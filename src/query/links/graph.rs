@@ -3,16 +3,18 @@
 //! Invariant: [`Graph::leading_to`] of a place gives exactly those edges of [`Graph::out_of`] all documents
 //! that lead into it.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use serde::ser::SerializeMap as _;
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::broken::Changed;
 use super::holds;
 use super::targets::Targets;
 use crate::address::Params;
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::links::{self, Kind, Link, Reason, Resolution, Source, link_keys};
 use crate::query::library::{Library, OpenDocument};
 use crate::query::place::{Place, Target};
@@ -57,6 +59,9 @@ impl EdgeFilter {
             && (self.types.is_empty() || self.types.iter().any(|name| name == kind.relation()))
     }
 }
+
+/// Types of links that are listed if none has the type that was asked for.
+const TYPES_SHOWN: usize = 10;
 
 /// Where a link leads.
 #[derive(Clone, Debug)]
@@ -103,9 +108,23 @@ impl Edge {
 impl Serialize for Edge {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("from", &self.from.address())?;
+        let to = self.target().map(Place::address);
+        self.fields(&mut map, &self.from.address(), to.as_deref())?;
+        map.end()
+    }
+}
+
+impl Edge {
+    /// Adds its fields to a map, as an edge between the places of these addresses.
+    pub(super) fn fields<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        from: &str,
+        to: Option<&str>,
+    ) -> std::result::Result<(), M::Error> {
+        map.serialize_entry("from", from)?;
         map.serialize_entry("type", self.link.kind.relation())?;
-        map.serialize_entry("to", &self.target().map(Place::address))?;
+        map.serialize_entry("to", &to)?;
         map.serialize_entry("source", source_word(&self.link.kind))?;
         map.serialize_entry("kind", kind_word(&self.link.kind))?;
         map.serialize_entry("target", &self.link.target)?;
@@ -114,7 +133,7 @@ impl Serialize for Edge {
         if let Destination::Broken(reason) = self.to {
             map.serialize_entry("broken", reason_word(reason))?;
         }
-        map.end()
+        Ok(())
     }
 }
 
@@ -149,18 +168,40 @@ pub struct Graph<'a> {
     library: &'a Library<'a>,
     targets: Targets<'a>,
     filter: EdgeFilter,
+    /// The types of the links that were looked at, if only some are wanted.
+    types_seen: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Graph<'a> {
     /// The graph, without the edges that `filter` leaves out.
     pub fn new(library: &'a Library<'a>, filter: EdgeFilter) -> Self {
-        Self { library, targets: Targets::new(library), filter }
+        Self { library, targets: Targets::new(library), filter, types_seen: RefCell::default() }
     }
 
     /// The graph in which one document is as an edit makes it.
     pub(super) fn with(mut self, changed: Changed<'a>) -> Self {
         self.targets.changed = Some(changed);
         self
+    }
+
+    fn takes(&self, kind: &Kind) -> bool {
+        if !self.filter.types.is_empty() && !self.types_seen.borrow().contains(kind.relation()) {
+            self.types_seen.borrow_mut().insert(kind.relation().to_owned());
+        }
+        self.filter.takes(kind)
+    }
+
+    /// A warning for each type that was asked for and that no link has of those that were looked at.
+    pub(super) fn unknown_types(&self) -> Vec<Warning> {
+        let seen = self.types_seen.borrow();
+        let unknown = self.filter.types.iter().filter(|name| !seen.contains(*name));
+        let known: Vec<&str> = seen.iter().take(TYPES_SHOWN).map(String::as_str).collect();
+        let known = if known.is_empty() { "no link".to_owned() } else { known.join(", ") };
+        let warning = |name: &String| {
+            let message = format!("no link here has the type {name:?}; here are: {known}");
+            Warning::new("NO_SUCH_LINK_TYPE", message)
+        };
+        unknown.map(warning).collect()
     }
 
     /// The edges of `place` in that direction, in order, each once.
@@ -192,7 +233,7 @@ impl<'a> Graph<'a> {
         for link in self.library.snapshot.links(&document.stored)?.links {
             let from = from(document, &link);
             if holds(place, &from)
-                && self.filter.takes(&link.kind)
+                && self.takes(&link.kind)
                 && let Some(to) = self.follow(document, &link)?
             {
                 edges.push(Edge { from, to, link });
@@ -220,7 +261,7 @@ impl<'a> Graph<'a> {
             };
             let links = snapshot.links(&source)?.links.into_iter();
             let links: Vec<Link> =
-                links.filter(|link| self.filter.takes(&link.kind) && may_lead_here(link)).collect();
+                links.filter(|link| self.takes(&link.kind) && may_lead_here(link)).collect();
             let Some(document) = (!links.is_empty()).then(|| self.library.open(&source)) else {
                 continue;
             };

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::graph::Graph;
 use super::{Direction, Edge, EdgeFilter, Node};
-use crate::address::Fault;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::query::cursor::{ListPart, most};
+use crate::query::page::{longest, shorten};
 use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
-use crate::query::{Cursor, Library, List, Outcome};
+use crate::query::{Cursor, Library, List, Outcome, Page};
 
 /// What to list.
 #[derive(Clone, Debug)]
@@ -35,79 +35,74 @@ pub struct Answer {
     pub nodes: Vec<Node>,
     /// The links.
     pub edges: Vec<Edge>,
-    /// Why there is nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
-    /// Whether links were left out.
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+    /// What is beside them.
+    #[serde(flatten)]
+    pub page: Page,
     /// How many nodes the first links need.
     #[serde(skip)]
     needs: Vec<usize>,
-    #[serde(skip)]
-    part: ListPart,
 }
 
 impl Answer {
     /// How the command ended.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(!self.nodes.is_empty(), !self.unresolved_selectors.is_empty())
+        Outcome::of(!self.nodes.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.edges.len()
     }
 
-    fn least(&self) -> usize {
-        usize::from(!self.edges.is_empty())
+    fn first(&self, count: usize) -> Self {
+        if count >= self.edges.len() {
+            return self.clone();
+        }
+        let needed = count.checked_sub(1).and_then(|last| self.needs.get(last));
+        let needed = needed.copied().unwrap_or(1);
+        Self {
+            nodes: self.nodes.iter().take(needed).cloned().collect(),
+            edges: self.edges.iter().take(count).cloned().collect(),
+            page: self.page.ended(count),
+            needs: self.needs.iter().take(count).copied().collect(),
+        }
     }
 
-    fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.edges.len() {
-            result.edges.truncate(count);
-            let needed = count.checked_sub(1).and_then(|last| self.needs.get(last));
-            result.nodes.truncate(needed.copied().unwrap_or(1));
-            result.truncated = true;
-            result.next = Some(self.part.next(count));
-        }
-        result
+    fn sizes_of_first(&self) -> usize {
+        let targets = self.edges.iter().map(|edge| edge.link.target.as_str());
+        longest(self.nodes.iter().flat_map(Node::texts).chain(targets))
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.nodes.iter_mut().for_each(|node| node.shorten(size));
+        self.edges.iter_mut().for_each(|edge| shorten(&mut edge.link.target, size));
+        true
     }
 }
 
 /// Lists the links of a place.
 pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let (part, mut warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    let mut answer = Answer {
-        nodes: Vec::new(),
-        edges: Vec::new(),
-        unresolved_selectors: Vec::new(),
-        warnings: Vec::new(),
-        truncated: false,
-        next: None,
-        needs: Vec::new(),
-        part,
-    };
+    let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let mut answer = Answer { nodes: Vec::new(), edges: Vec::new(), page, needs: Vec::new() };
+    let part = answer.page.part;
     let place = match resolve_one(library, &request.address)? {
         Ok((place, remarks)) => {
-            warnings.extend(remarks);
+            answer.page.warnings.extend(remarks);
             place
         }
         Err(fault) => {
-            answer.unresolved_selectors.push(fault);
-            answer.warnings = warnings;
+            answer.page.unresolved_selectors.push(fault);
             return Ok(answer);
         }
     };
-    answer.warnings = warnings;
-    let mut edges = Graph::new(library, request.filter.clone()).edges(&place, request.direction)?;
+    let graph = Graph::new(library, request.filter.clone());
+    let mut edges = graph.edges(&place, request.direction)?;
+    answer.page.warnings.extend(graph.unknown_types());
     edges.drain(..part.start().min(edges.len()));
     let has_more = edges.len() > most(request.limit);
     edges.truncate(most(request.limit));
@@ -122,8 +117,7 @@ pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
         answer.needs.push(answer.nodes.len());
     }
     if has_more {
-        answer.truncated = true;
-        answer.next = Some(part.next(edges.len()));
+        answer.page.end(edges.len());
     }
     answer.edges = edges;
     let fitting = answer.needs.partition_point(|&needed| needed <= most(request.max_nodes));

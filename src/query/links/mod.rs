@@ -16,6 +16,7 @@ pub use graph::{Direction, Edge, EdgeFilter, source_word};
 use serde::Serialize;
 
 use super::library::{Freshness, Library};
+use super::page::shorten;
 use super::place::{Place, Target};
 use crate::error::Result;
 use crate::links::split_extension;
@@ -67,6 +68,21 @@ impl Node {
             summary: library.summary(place, front_matter.as_ref())?,
             freshness: library.freshness(stored),
         })
+    }
+}
+
+impl Node {
+    /// Its texts that can be long.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        [self.title.as_str()].into_iter().chain(self.summary.as_deref())
+    }
+
+    /// Cuts its texts to at most `chars` Unicode scalars each; its address leads to the rest.
+    pub(super) fn shorten(&mut self, chars: usize) {
+        shorten(&mut self.title, chars);
+        if let Some(summary) = &mut self.summary {
+            shorten(summary, chars);
+        }
     }
 }
 

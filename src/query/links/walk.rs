@@ -1,7 +1,8 @@
 //! `links tree` and `links path`: what links lead to from a place, hop by hop.
 //!
 //! Invariant: places come in breadth-first order, the root first, those of a hop by the type of the
-//! first edge to them and then by address; a hop is a hop, whatever its type.
+//! first edge to them and then by address; a hop is a hop, whatever its type. Both ends of every edge that
+//! is given are places that are given; an edge is given on the page of the later of its ends.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,18 +11,26 @@ use serde::{Serialize, Serializer};
 
 use super::graph::{EdgeKey, Graph};
 use super::{Direction, Edge, EdgeFilter, Node, holds};
-use crate::address::{Fault, Params};
-use crate::error::{Result, Warning};
+use crate::address::Params;
+use crate::error::Result;
+use crate::query::cursor::{ListPart, most};
+use crate::query::page::longest;
 use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
-use crate::query::{Library, List, Outcome};
+use crate::query::{Cursor, Library, List, Outcome, Page};
+
+/// Places that are named of those that a path does not get beyond.
+const ENDS_SHOWN: usize = 5;
+
+/// Places that are looked at to find what leads to the end of a path.
+const MOST_BACKWARD: usize = 2000;
 
 /// How to walk.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The address of the place to begin at.
     pub from: String,
-    /// The address of the place to come to; `None` for all that can be reached.
+    /// The address of the place to reach; `None` for all that can be reached.
     pub to: Option<String>,
     /// Which links are followed.
     pub direction: Direction,
@@ -31,37 +40,89 @@ pub struct Request {
     pub max_hops: usize,
     /// Places to give at most, 0 for all.
     pub max_nodes: usize,
+    /// Where a former answer ended.
+    pub after: Option<Cursor>,
 }
 
-/// An edge, and the address of the place that it was walked to: where it leads, or, against its
-/// direction, the document that it stands in.
+/// An edge between two places that are given.
 #[derive(Clone, Debug)]
 pub struct Walked {
     /// The edge.
     pub edge: Edge,
-    to: String,
+    /// The address of the place that it was walked from.
+    here: String,
+    /// The address of the place that it was walked to.
+    there: String,
+    /// The number of that place.
+    index: usize,
+    /// Whether it was walked in its direction.
+    is_forward: bool,
 }
 
-/// A place that was come to, and the edges that were found there.
+impl Walked {
+    /// The address of the place that it leads from: the one that holds the link.
+    pub fn from(&self) -> &str {
+        if self.is_forward { &self.here } else { &self.there }
+    }
+
+    /// The address of the place that it leads to, or that holds where it leads.
+    pub fn to(&self) -> &str {
+        if self.is_forward { &self.there } else { &self.here }
+    }
+}
+
+impl Serialize for Walked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.edge.fields(&mut map, self.from(), Some(self.to()))?;
+        let from = self.edge.from.address();
+        if from != self.from() {
+            map.serialize_entry("from_section", &from)?;
+        }
+        if let Some(to) = self.edge.target().map(Place::address).filter(|to| to != self.to()) {
+            map.serialize_entry("to_section", &to)?;
+        }
+        map.end()
+    }
+}
+
+/// A place that was reached, and the edges that were found there.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The place.
     pub node: Node,
     /// The edges walked from it that no place before it had, to places that are given.
     pub edges: Vec<Walked>,
+    /// Its number in the order of the walk.
+    index: usize,
+}
+
+/// Why there is no path.
+#[derive(Clone, Debug, Serialize)]
+pub struct NoPath {
+    /// The place to begin at.
+    pub from: String,
+    /// The place that was not reached.
+    pub to: String,
+    /// Hops that were tried.
+    pub hops: usize,
+    /// Places that were reached, the first not counted.
+    pub places: usize,
+    /// Places that are the most hops away from the first, some of them.
+    pub farthest: Vec<String>,
+    /// Places that lead to the last one and are the most hops away from it, some of them.
+    pub reached_from: Vec<String>,
 }
 
 /// Where links lead.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The places, the root first.
+    /// The places, the root first; before those of the page, those of former pages that its edges need.
     pub steps: Vec<Step>,
-    /// Why there is nothing.
-    pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
-    pub warnings: Vec<Warning>,
-    /// Whether places that could be reached were left out for their number.
-    pub truncated: bool,
+    /// What is beside them.
+    pub page: Page,
+    /// Why there is no path, if one was asked for.
+    pub no_path: Option<NoPath>,
     /// Whether a way to a place was asked for.
     pub is_path: bool,
     /// Hops at most.
@@ -77,8 +138,8 @@ impl Answer {
     }
 
     /// The edges, in the order of the places that they were walked from.
-    pub fn edges(&self) -> impl Iterator<Item = &Edge> {
-        self.steps.iter().flat_map(|step| &step.edges).map(|walked| &walked.edge)
+    pub fn edges(&self) -> impl Iterator<Item = &Walked> {
+        self.steps.iter().flat_map(|step| &step.edges)
     }
 }
 
@@ -88,44 +149,81 @@ impl Serialize for Answer {
         let nodes: Vec<&Node> = self.steps.iter().map(|step| &step.node).collect();
         map.serialize_entry("nodes", &nodes)?;
         map.serialize_entry("edges", &self.edges().collect::<Vec<_>>())?;
-        if !self.unresolved_selectors.is_empty() {
-            map.serialize_entry("unresolved_selectors", &self.unresolved_selectors)?;
+        if let Some(no_path) = &self.no_path {
+            map.serialize_entry("no_path", no_path)?;
         }
-        if !self.warnings.is_empty() {
-            map.serialize_entry("warnings", &self.warnings)?;
-        }
-        map.serialize_entry("truncated", &self.truncated)?;
+        self.page.fields(&mut map)?;
         map.end()
     }
 }
 
+/// Of the edges of each place, those that belong on the page of the places from `start` up to, not including,
+/// `end`; and which places before the page they need.
+fn on_page<T>(
+    places: &mut [T],
+    edges: impl Fn(&mut T) -> (usize, &mut Vec<Walked>),
+    start: usize,
+    end: usize,
+) -> HashSet<usize> {
+    let mut needed = HashSet::new();
+    for place in places {
+        let (index, edges) = edges(place);
+        edges.retain(|walked| index.max(walked.index) >= start && index.max(walked.index) < end);
+        needed.extend(edges.iter().map(|walked| walked.index));
+        if !edges.is_empty() {
+            needed.insert(index);
+        }
+    }
+    needed
+}
+
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
-        self.steps.len()
+        let start = self.page.part.start();
+        self.steps.iter().filter(|step| step.index >= start).count()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.steps.len() {
-            result.steps.truncate(count);
-            result.truncated = true;
-            let given: HashSet<String> =
-                result.steps.iter().map(|step| step.node.selector.clone()).collect();
-            for step in &mut result.steps {
-                step.edges.retain(|walked| given.contains(&walked.to));
-            }
+        if count >= self.count() {
+            return self.clone();
         }
-        result
+        let start = self.page.part.start();
+        let end = start + count;
+        let mut steps: Vec<Step> =
+            self.steps.iter().take_while(|step| step.index < end).cloned().collect();
+        let needed = on_page(&mut steps, |step| (step.index, &mut step.edges), start, end);
+        steps.retain(|step| step.index >= start || needed.contains(&step.index));
+        Self { steps, page: self.page.ended(count), no_path: self.no_path.clone(), ..*self }
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        let ends = self
+            .no_path
+            .as_ref()
+            .map_or(0, |none| none.farthest.len().max(none.reached_from.len()));
+        longest(self.steps.iter().flat_map(|step| step.node.texts())).max(ends)
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.steps.iter_mut().for_each(|step| step.node.shorten(size));
+        if let Some(none) = &mut self.no_path {
+            none.farthest.truncate(size - 1);
+            none.reached_from.truncate(size - 1);
+        }
+        true
     }
 }
 
-/// Walks.
+/// Walks along links.
 pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut answer = Answer {
         steps: Vec::new(),
-        unresolved_selectors: Vec::new(),
-        warnings: Vec::new(),
-        truncated: false,
+        page: Page::new(ListPart::beginning(request.after, library.snapshot.generation())),
+        no_path: None,
         is_path: request.to.is_some(),
         max_hops: request.max_hops,
         direction: request.direction,
@@ -134,37 +232,72 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     for address in std::iter::once(&request.from).chain(&request.to) {
         match resolve_one(library, address)? {
             Ok((place, remarks)) => {
-                answer.warnings.extend(remarks);
+                answer.page.warnings.extend(remarks);
                 ends.push(Place::new(place.document, place.target, Params::default()));
             }
-            Err(fault) => answer.unresolved_selectors.push(fault),
+            Err(fault) => answer.page.unresolved_selectors.push(fault),
         }
     }
-    if !answer.unresolved_selectors.is_empty() {
+    if !answer.page.unresolved_selectors.is_empty() {
         return Ok(answer);
     }
     let to = if request.to.is_some() { ends.pop() } else { None };
     let Some(root) = ends.pop() else { return Ok(answer) };
-    let mut walk = Walk {
-        graph: Graph::new(library, request.filter.clone()),
-        direction: request.direction,
-        seen: HashMap::from([(root.address(), 0)]),
-        places: vec![Visited { place: root, hop: 0, edges: Vec::new(), came_by: None }],
-        edges: HashSet::new(),
-    };
-    let most = if request.max_nodes == 0 { usize::MAX } else { request.max_nodes };
-    let (found, is_cut) = walk.run(request.max_hops, most, to.as_ref())?;
-    answer.truncated = is_cut;
-    let visited = match (&to, found) {
+    let start = answer.page.part.start();
+    let from = root.address();
+    let mut walk = Walk::new(library, request.filter.clone(), request.direction, vec![root]);
+    // The way to a place is found among all places.
+    let count = if to.is_some() { usize::MAX } else { most(request.max_nodes) };
+    let (found, is_cut) = walk.run(request.max_hops, start.saturating_add(count), to.as_ref())?;
+    answer.page.warnings.extend(walk.graph.unknown_types());
+    let mut visited = match (&to, found) {
         (None, _) => walk.places,
-        (Some(_), None) => Vec::new(),
+        (Some(to), None) => {
+            answer.no_path = Some(no_path(library, request, &walk, from, to)?);
+            return Ok(answer);
+        }
         (Some(_), Some(last)) => walk.way_to(last),
     };
-    for Visited { place, hop, edges, .. } in visited {
-        let node = Node { hop: Some(hop), ..Node::of(library, &place)? };
-        answer.steps.push(Step { node, edges });
+    let end = start.saturating_add(most(request.max_nodes)).min(visited.len());
+    if is_cut || end < visited.len() {
+        answer.page.end(end.saturating_sub(start));
+    }
+    visited.truncate(end);
+    let mut numbered: Vec<(usize, Visited)> = visited.into_iter().enumerate().collect();
+    let needed =
+        on_page(&mut numbered, |(index, visited)| (*index, &mut visited.edges), start, end);
+    for (index, Visited { place, hop, edges, .. }) in numbered {
+        if index >= start || needed.contains(&index) {
+            let node = Node { hop: Some(hop), ..Node::of(library, &place)? };
+            answer.steps.push(Step { node, edges, index });
+        }
     }
     Ok(answer)
+}
+
+/// How far a walk came that did not reach `to`, and what leads there.
+fn no_path(
+    library: &Library<'_>,
+    request: &Request,
+    walk: &Walk<'_>,
+    from: String,
+    to: &Place,
+) -> Result<NoPath> {
+    let direction = match request.direction {
+        Direction::Out => Direction::In,
+        Direction::In => Direction::Out,
+        Direction::Both => Direction::Both,
+    };
+    let mut back = Walk::new(library, request.filter.clone(), direction, vec![to.clone()]);
+    back.run(request.max_hops, MOST_BACKWARD, None)?;
+    Ok(NoPath {
+        from,
+        to: to.address(),
+        hops: request.max_hops,
+        places: walk.places.len() - 1,
+        farthest: walk.farthest(),
+        reached_from: back.farthest(),
+    })
 }
 
 /// The places that are at most `max_hops` links away from `roots`, the roots left out, nearest first,
@@ -176,21 +309,13 @@ pub fn reachable(
     filter: EdgeFilter,
     max_hops: usize,
 ) -> Result<Vec<(Place, usize)>> {
-    let seen = roots.iter().enumerate().map(|(index, root)| (root.address(), index)).collect();
     let count = roots.len();
-    let visited = |place| Visited { place, hop: 0, edges: Vec::new(), came_by: None };
-    let mut walk = Walk {
-        graph: Graph::new(library, filter),
-        direction,
-        seen,
-        places: roots.into_iter().map(visited).collect(),
-        edges: HashSet::new(),
-    };
+    let mut walk = Walk::new(library, filter, direction, roots);
     walk.run(max_hops, usize::MAX, None)?;
     Ok(walk.places.into_iter().skip(count).map(|visited| (visited.place, visited.hop)).collect())
 }
 
-/// A place that was come to.
+/// A place that was reached.
 struct Visited {
     place: Place,
     hop: usize,
@@ -210,8 +335,28 @@ struct Walk<'a> {
     edges: HashSet<EdgeKey>,
 }
 
-impl Walk<'_> {
-    /// Walks up to `max_hops` hops and `most` places, or to `to`. Tells the index of the place that is
+impl<'a> Walk<'a> {
+    fn new(
+        library: &'a Library<'a>,
+        filter: EdgeFilter,
+        direction: Direction,
+        roots: Vec<Place>,
+    ) -> Self {
+        let seen = roots.iter().enumerate().map(|(index, root)| (root.address(), index)).collect();
+        let visited = |place| Visited { place, hop: 0, edges: Vec::new(), came_by: None };
+        let places = roots.into_iter().map(visited).collect();
+        let graph = Graph::new(library, filter);
+        Self { graph, direction, seen, places, edges: HashSet::new() }
+    }
+
+    /// Addresses of places that are the most hops away from the first, if any is away from it.
+    fn farthest(&self) -> Vec<String> {
+        let hops = self.places.last().map_or(0, |last| last.hop);
+        let far = self.places.iter().filter(|visited| visited.hop == hops && hops > 0);
+        far.take(ENDS_SHOWN).map(|visited| visited.place.address()).collect()
+    }
+
+    /// Walks up to `max_hops` hops and `most` places, or to `to`. Returns the index of the place that is
     /// `to`, and whether places were left out.
     fn run(
         &mut self,
@@ -243,15 +388,18 @@ impl Walk<'_> {
             }
             layer = begin..self.places.len();
         }
-        // Edges are told between places that are given.
-        let seen = std::mem::take(&mut self.seen);
+        // Both ends of an edge are places that are given.
         for visited in &mut self.places {
-            visited.edges.retain(|walked| seen.contains_key(&walked.to));
+            visited.edges.retain_mut(|walked| {
+                let index = self.seen.get(&walked.there);
+                walked.index = index.copied().unwrap_or_default();
+                index.is_some()
+            });
         }
         Ok((None, is_cut))
     }
 
-    /// What the edges of the places in `layer` lead to that was not come to before, in order.
+    /// What the edges of the places in `layer` lead to that was not reached before, in order.
     fn reach(&mut self, layer: std::ops::Range<usize>) -> Result<Vec<(Place, (usize, Walked))>> {
         let mut found: HashMap<String, (String, Place, (usize, Walked))> = HashMap::new();
         for index in layer {
@@ -270,9 +418,9 @@ impl Walk<'_> {
                 let to = next.address();
                 let (is_new, key) = (to != here && !self.seen.contains_key(&to), edge.key());
                 let relation = edge.link.kind.relation().to_owned();
-                let step = Walked { edge, to };
-                if is_new && found.get(&step.to).is_none_or(|(known, ..)| relation < *known) {
-                    found.insert(step.to.clone(), (relation, next, (index, step.clone())));
+                let step = Walked { edge, here: here.clone(), there: to, index: 0, is_forward };
+                if is_new && found.get(&step.there).is_none_or(|(known, ..)| relation < *known) {
+                    found.insert(step.there.clone(), (relation, next, (index, step.clone())));
                 }
                 if self.edges.insert(key) {
                     walked.push(step);
@@ -316,6 +464,9 @@ impl Walk<'_> {
             way.push(visited);
         }
         way.reverse();
+        for (index, visited) in way.iter_mut().enumerate() {
+            visited.edges.iter_mut().for_each(|walked| walked.index = index + 1);
+        }
         way
     }
 }

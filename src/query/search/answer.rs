@@ -6,11 +6,9 @@ use serde::Serialize;
 
 use super::hit::Hit;
 use super::{Form, Request};
-use crate::address::Fault;
-use crate::error::Warning;
 use crate::limits;
 use crate::query::cursor::{ListPart, most};
-use crate::query::{List, Outcome};
+use crate::query::{List, Outcome, Page};
 
 /// How many hits a document has.
 #[derive(Clone, Debug, Serialize)]
@@ -42,11 +40,11 @@ impl Items {
         }
     }
 
-    fn truncate(&mut self, count: usize) {
+    fn first(&self, count: usize) -> Self {
         match self {
-            Self::Hits(hits) => hits.truncate(count),
-            Self::Counts(counts) => counts.truncate(count),
-            Self::Files(files) => files.truncate(count),
+            Self::Hits(hits) => Self::Hits(hits.iter().take(count).cloned().collect()),
+            Self::Counts(counts) => Self::Counts(counts.iter().take(count).cloned().collect()),
+            Self::Files(files) => Self::Files(files.iter().take(count).cloned().collect()),
         }
     }
 }
@@ -73,58 +71,37 @@ pub struct Answer {
     /// Hits in all, where they are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
-    /// Addresses to search under that name nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unresolved_selectors: Vec<Fault>,
     /// How it was found, where that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-    /// Remarks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
-    /// Whether something was left out.
-    pub truncated: bool,
-    /// The cursor of what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+    /// What is beside the items; its problems are addresses to search under that name nothing.
+    #[serde(flatten)]
+    pub page: Page,
     /// What was searched and what to try, if nothing was found.
     #[serde(skip)]
     pub advice: Option<String>,
-    #[serde(skip)]
-    part: ListPart,
     #[serde(skip)]
     has_hit: bool,
 }
 
 impl Answer {
-    pub(super) fn new(
-        found: Found,
-        unresolved_selectors: Vec<Fault>,
-        explanation: Option<Explanation>,
-        warnings: Vec<Warning>,
-        part: ListPart,
-    ) -> Self {
-        let next = match &found.items {
-            Items::Hits(hits) if found.has_more => Some(part.next(hits.len())),
-            _ => None,
-        };
+    pub(super) fn new(found: Found, explanation: Option<Explanation>, mut page: Page) -> Self {
+        if found.has_more {
+            page.end(found.items.len());
+        }
         Self {
             has_hit: found.has_hit,
             items: found.items,
             total: found.total,
-            unresolved_selectors,
             explanation,
-            warnings,
-            truncated: found.has_more,
-            next,
+            page,
             advice: None,
-            part,
         }
     }
 
     /// How the command ended: nothing found is nothing answered.
     pub fn outcome(&self) -> Outcome {
-        match (self.has_hit, self.unresolved_selectors.is_empty()) {
+        match (self.has_hit, self.page.unresolved_selectors.is_empty()) {
             (true, true) => Outcome::All,
             (true, false) => Outcome::Some,
             (false, _) => Outcome::None,
@@ -133,20 +110,26 @@ impl Answer {
 }
 
 impl List for Answer {
+    fn page_mut(&mut self) -> Option<&mut Page> {
+        Some(&mut self.page)
+    }
+
     fn count(&self) -> usize {
         self.items.len()
     }
 
     fn first(&self, count: usize) -> Self {
-        let mut result = self.clone();
-        if count < self.items.len() {
-            result.items.truncate(count);
-            result.truncated = true;
-            // Counts and files are told in full or, within a budget, from the first on.
-            let is_hits = matches!(self.items, Items::Hits(_));
-            result.next = is_hits.then(|| self.part.next(count));
+        if count >= self.items.len() {
+            return self.clone();
         }
-        result
+        Self {
+            items: self.items.first(count),
+            total: self.total,
+            explanation: self.explanation.clone(),
+            page: self.page.ended(count),
+            advice: self.advice.clone(),
+            has_hit: self.has_hit,
+        }
     }
 
     fn lines_of(&self, index: usize) -> usize {
@@ -156,13 +139,23 @@ impl List for Answer {
         }
     }
 
-    fn first_and_cut(&self, count: usize, lines: usize) -> Option<Self> {
-        let mut result = self.first(count + 1);
-        let Items::Hits(hits) = &mut result.items else { return None };
-        let last = hits.last_mut()?;
-        *last = last.cut(lines)?;
-        result.truncated = true;
-        Some(result)
+    fn cut_last(&mut self, lines: usize) -> bool {
+        let Items::Hits(hits) = &mut self.items else { return false };
+        let cut = hits.last_mut().is_some_and(|hit| hit.cut(lines));
+        self.page.truncated |= cut;
+        cut
+    }
+
+    fn sizes_of_first(&self) -> usize {
+        match &self.items {
+            Items::Hits(hits) => hits.first().map_or(0, Hit::sizes),
+            Items::Counts(_) | Items::Files(_) => 0,
+        }
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        let Items::Hits(hits) = &mut self.items else { return false };
+        hits.first_mut().map(|hit| hit.cut_to(size)).is_some()
     }
 }
 
@@ -177,7 +170,7 @@ pub(super) struct Found {
 /// Collects what is found, as it is asked for.
 pub(super) struct Collector {
     form: Form,
-    /// Hits that a former answer gave.
+    /// Hits that a former answer gave, or documents if those are counted.
     pub(super) skip: usize,
     /// Hits at most.
     pub(super) most: usize,
@@ -235,12 +228,11 @@ impl Collector {
     pub(super) fn finish(self) -> Found {
         let has_hit = self.total > 0;
         let counted = (self.form == Form::Counts).then_some(self.total);
+        let given = self.counts.into_iter().skip(self.skip);
         let items = match self.form {
             Form::Hits => Items::Hits(self.hits),
-            Form::Counts => Items::Counts(self.counts),
-            Form::Files | Form::Existence => {
-                Items::Files(self.counts.into_iter().map(|count| count.file).collect())
-            }
+            Form::Counts => Items::Counts(given.collect()),
+            Form::Files | Form::Existence => Items::Files(given.map(|count| count.file).collect()),
         };
         Found { items, total: counted, has_more: self.has_more, has_hit }
     }

@@ -8,7 +8,7 @@ use super::answer::{Collector, Explanation, Found};
 use super::hit::Hit;
 use super::pattern::{Pattern, PatternOptions};
 use super::scan::{Scan, Wanted};
-use super::{Form, Search};
+use super::{Form, Order, Search};
 use crate::error::Result;
 use crate::limits;
 use crate::store::{StoredDocument, TrigramQuery};
@@ -33,7 +33,10 @@ impl Search<'_> {
             (self.candidates(&pattern.plan)?, "trigrams")
         };
         documents.retain(|document| self.filter.takes_document(document));
-        documents.sort_by(|one, other| one.path.cmp(&other.path));
+        match Order::of(&self.request.filter) {
+            Some(order) => order.sort(self.library, &mut documents)?,
+            None => documents.sort_by(|one, other| one.path.cmp(&other.path)),
+        }
         let explanation = Explanation {
             method,
             trigrams: pattern.plan.len(),

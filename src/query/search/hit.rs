@@ -14,6 +14,7 @@ use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::words::pages;
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_end};
 use crate::query::library::{Freshness, OpenDocument, is_false};
+use crate::query::page::{longest, shorten};
 
 /// Something that was found.
 #[derive(Clone, Debug, Serialize)]
@@ -80,6 +81,9 @@ pub struct Hit {
     pub freshness: Freshness,
 }
 
+/// Unicode scalars of each title of a hit that is cut.
+const CUT_TITLE_CHARS: usize = 40;
+
 /// What decides the place of a section among the hits: the sum of both parts.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ScoreParts {
@@ -113,12 +117,68 @@ impl Hit {
         passage::line_count(&self.passage)
     }
 
-    /// The same hit with the first `lines` lines of its passage and the address of the rest; `None` if it has
-    /// no more lines than that.
-    pub(in crate::query) fn cut(&self, lines: usize) -> Option<Self> {
-        let (passage, (next, last)) = passage::cut(&self.passage, lines)?;
-        let rest = Some(format!("{}:{next}-{last}", self.file));
-        Some(Self { passage, rest, truncated: true, ..self.clone() })
+    /// Keeps the first `lines` lines of its passage, and adds the address of the rest; whether it has more lines
+    /// than that.
+    pub(in crate::query) fn cut(&mut self, lines: usize) -> bool {
+        let Some((passage, (next, last))) = passage::cut(&self.passage, lines) else {
+            return false;
+        };
+        self.rest = Some(format!("{}:{next}-{last}", self.file));
+        self.passage = passage;
+        self.truncated = true;
+        true
+    }
+
+    /// Sizes to which it can be cut: characters of its texts.
+    pub(in crate::query) fn sizes(&self) -> usize {
+        let windows = self.passage.iter().map(|window| window.text.chars().count() + 1).sum();
+        longest(self.heading_path.iter().map(String::as_str).chain([self.text.as_str()]))
+            .max(windows)
+    }
+
+    /// Keeps at most `chars` characters of its passage, whole lines if one fits, and of its other texts. What is
+    /// beside the hit is left out: its address leads to it.
+    pub(in crate::query) fn cut_to(&mut self, chars: usize) {
+        self.before.clear();
+        self.after.clear();
+        self.duplicates.clear();
+        self.truncated = true;
+        if self.text.chars().nth(chars).is_some() {
+            shorten(&mut self.text, chars);
+            self.text_cut = true;
+        }
+        let titles = self.heading_path.iter().cloned().map(|mut title| {
+            shorten(&mut title, chars.min(CUT_TITLE_CHARS));
+            title
+        });
+        self.heading_path = titles.collect();
+        let mut left = chars;
+        let lines = self.passage.iter().flat_map(|window| window.text.split_inclusive('\n'));
+        let fitting = lines.take_while(|line| {
+            let length = line.chars().count();
+            let fits = length <= left;
+            left = left.saturating_sub(length);
+            fits
+        });
+        let fitting = fitting.count();
+        if fitting > 0 {
+            self.cut(fitting);
+            return;
+        }
+        let last = self.passage.last().map_or(self.line, |last| last.line_end);
+        self.passage.truncate(1);
+        let Some(window) = self.passage.first_mut() else {
+            let selector = (!self.selector.is_empty()).then(|| self.selector.clone());
+            let is_cut = self.text_cut;
+            self.rest = is_cut.then(|| selector.unwrap_or(format!("{}:{}", self.file, self.line)));
+            return;
+        };
+        // Not even the first line fits: its beginning is given, and the rest begins with that line.
+        window.text =
+            window.text.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
+        window.byte_end = window.byte_start + window.text.len();
+        window.line_end = window.line_start;
+        self.rest = Some(format!("{}:{}-{last}", self.file, window.line_start));
     }
 
     /// Its passage as text: windows in order, with a line `... N` before each that does not follow the one
@@ -392,7 +452,7 @@ fn innermost(document: &OpenDocument, span: ByteSpan) -> Option<(usize, ByteSpan
 
 /// The types of what holds `span`, innermost first: those of its blocks, and what a heading or front
 /// matter is.
-pub(super) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
+pub(in crate::query) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
     let tree = &document.tree;
     if is_in_front_matter(document, span) {
         return vec!["frontmatter"];

@@ -9,7 +9,6 @@ mod answer;
 mod by_pattern;
 mod by_words;
 mod candidates;
-mod filter;
 mod highlight;
 mod hit;
 mod language;
@@ -21,18 +20,19 @@ mod scan;
 mod shown;
 
 pub use answer::{Answer, Count, Explanation, Items};
-pub use filter::{BLOCK_TYPES, FilterRequest};
+pub(super) use hit::types_of;
 pub use hit::{Hit, ScoreParts, Surroundings};
 pub use passage::Window;
 pub use pattern::{PatternOptions, required_trigrams};
 
 use self::language::Language;
 use super::cursor::ListPart;
-use super::{Cursor, Library, Outcome};
-use crate::error::{Result, Warning};
+use super::filter::{Filter, Order};
+use super::page::fitting;
+use super::{Cursor, FilterRequest, Library, Outcome, Page};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::store::FullText;
-use filter::Filter;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -86,11 +86,8 @@ impl Request {
     /// of it unless `passage` says how long they are, and hits that cannot fit are not looked for.
     pub fn keep_to(&mut self, passage: Option<usize>, max_chars: Option<usize>) {
         self.passage = passage_chars(passage, max_chars);
-        if let Some(most) = max_chars.map(|most| most / LEAST_HIT_CHARS + 1)
-            && self.form == Form::Hits
-            && (self.limit == 0 || self.limit > most)
-        {
-            self.limit = most;
+        if self.form == Form::Hits {
+            self.limit = fitting(self.limit, max_chars);
         }
     }
 }
@@ -104,8 +101,6 @@ pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
 
 /// Unicode scalars of a passage that a small budget is for.
 const LEAST_PASSAGE_CHARS: usize = 300;
-/// Unicode scalars that a hit has at least, in any format.
-const LEAST_HIT_CHARS: usize = 8;
 
 /// Searches.
 pub fn search(
@@ -117,6 +112,10 @@ pub fn search(
     if before.max(after) > limits::MAX_CONTEXT_LINES {
         return Err(limits::exceeded("context-lines"));
     }
+    if request.filter.sort.is_some() && matches!(request.query, Query::Words(_)) {
+        return Err(Error::new(ErrorKind::Usage, "hits of words come best first, not by --sort")
+            .with_hint("leave --sort out, or search a pattern with -e or -F"));
+    }
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let filter = Filter::new(library, &request.filter)?;
     let mut search =
@@ -127,9 +126,10 @@ pub fn search(
     };
     let mut warnings = search.warnings;
     warnings.splice(0..0, std::mem::take(&mut full_text.warnings));
-    let faults = filter.faults.clone();
+    let mut page = Page::new((part, warnings));
+    page.unresolved_selectors.clone_from(&filter.faults);
     let explanation = request.explain.then_some(explanation);
-    let mut answer = Answer::new(found, faults, explanation, warnings, part);
+    let mut answer = Answer::new(found, explanation, page);
     if answer.outcome() == Outcome::None && request.form == Form::Hits {
         answer.advice = Some(advice(library, request)?);
     }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use super::filter::Filter;
 use super::hit::{Hit, HitMaker, Surroundings};
 use super::pattern::Pattern;
 use crate::error::Result;
@@ -15,6 +14,7 @@ use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::parallel::shares;
 use crate::position::ByteSpan;
+use crate::query::filter::Filter;
 use crate::query::library::OpenDocument;
 use crate::store::{Snapshot, StoredDocument};
 

@@ -50,7 +50,7 @@ use crate::store::{beside, without_extension};
 
 /// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
 /// takes every document anew.
-const PARSER_VERSION: i64 = 4;
+const PARSER_VERSION: i64 = 5;
 
 /// Bytes of a row at most: well above [`crate::limits::MAX_OUTLINE_BYTES`].
 const MAX_ROW_BYTES: i32 = 256 << 20;

@@ -40,6 +40,7 @@ struct PackedNode {
 #[derive(Serialize, Deserialize)]
 struct PackedSection {
     level: u8,
+    /// The title, and after a U+0000 the title as it is written if that differs.
     title: String,
     /// Left out where the title is ASCII: making it again is as fast as reading it.
     slug: Option<String>,
@@ -100,7 +101,10 @@ pub(super) fn encode(outline: &Outline) -> Vec<u8> {
             let start = outline.nodes.get(section.node).map_or(0, |node| node.bytes.start);
             PackedSection {
                 level: section.level,
-                title: section.title.clone(),
+                title: match &section.written {
+                    Some(written) => format!("{}\0{written}", section.title),
+                    None => section.title.clone(),
+                },
                 slug: (!section.title.is_ascii()).then(|| section.slug.clone()),
                 anchor_number: section.anchor_number,
                 path_number: section.path_number,
@@ -192,11 +196,16 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Outline> {
 
 fn unpack_section(packed: PackedSection, node: usize, bytes: ByteSpan) -> Option<Section> {
     let within = |length: usize| bytes.start.checked_add(length).filter(|&end| end <= bytes.end);
+    let (title, written) = match packed.title.split_once('\0') {
+        Some((title, written)) => (title.to_owned(), Some(written.to_owned())),
+        None => (packed.title, None),
+    };
     Some(Section {
         node,
         level: Some(packed.level).filter(|level| (1..=6).contains(level))?,
-        slug: packed.slug.unwrap_or_else(|| slug(&packed.title)),
-        title: packed.title,
+        slug: packed.slug.unwrap_or_else(|| slug(&title)),
+        title,
+        written,
         anchor_number: packed.anchor_number,
         path_number: packed.path_number,
         heading_end: within(packed.heading_length)?,
@@ -213,7 +222,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str =
-        "---\na: 1\n---\nintro\n\n# A\n\n- x\n  - y\n\n> # Q\n\n## Ünï\n\ntext\n\n## Ünï\n";
+        "---\na: 1\n---\nintro\n\n# A\n\n- x\n  - y\n\n> # Q\n\n## **Ünï**\n\ntext\n\n## Ünï\n";
 
     #[test]
     fn decoding_gives_what_was_encoded() {

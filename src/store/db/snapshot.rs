@@ -586,39 +586,56 @@ impl Snapshot {
         }))
     }
 
-    /// The documents, in path order, that may hold a section whose title or path part contains
-    /// `text`, at most `count`: every one that does, and few that do not.
+    /// The first `count` documents, in path order, that may have a section whose title or path part
+    /// contains one of `texts`: every one that does, and a few that do not.
     pub fn documents_with_title_part(
         &self,
-        text: &str,
+        texts: &[&str],
         count: usize,
     ) -> Result<Vec<StoredDocument>> {
-        self.documents_with_keys("instr(keys, ?1) > 0", text, count)
+        self.documents_with_keys(texts, |_, _| true, count)
     }
 
-    /// Likewise those with a section whose title or path part is `text`.
-    pub fn documents_with_title(&self, text: &str) -> Result<Vec<StoredDocument>> {
-        let condition = "instr(keys || char(10), char(10) || ?1 || char(10)) > 0 \
-             OR instr(keys, char(10) || ?1 || char(9)) > 0 \
-             OR instr(keys || char(10), char(9) || ?1 || char(10)) > 0";
-        self.documents_with_keys(condition, text, usize::MAX)
+    /// Likewise those that have a section whose title or path part is one of `texts`.
+    pub fn documents_with_title(
+        &self,
+        texts: &[&str],
+        count: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        self.documents_with_keys(texts, title_keys::holds, count)
     }
 
+    /// The first `count` documents with keys that contain one of `texts` and pass `is_hit`. All titles
+    /// are read once, whatever the number of texts.
     fn documents_with_keys(
         &self,
-        condition: &str,
-        text: &str,
+        texts: &[&str],
+        is_hit: impl Fn(&str, &str) -> bool,
         count: usize,
     ) -> Result<Vec<StoredDocument>> {
+        let mut needles: Vec<String> = texts.iter().map(|text| title_keys::needle(text)).collect();
+        needles.sort_unstable();
+        needles.dedup();
+        let conditions = vec!["instr(keys, ?) > 0"; needles.len()];
         let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS} FROM title JOIN document ON id = document_id \
-             WHERE {condition} ORDER BY path LIMIT ?2"
+            "SELECT {DOCUMENT_COLUMNS}, keys FROM title JOIN document ON id = document_id \
+             WHERE {} ORDER BY path",
+            conditions.join(" OR ")
         );
+        let mut documents = Vec::new();
         self.wrap(self.statement().prepare_cached(&statement).and_then(|mut statement| {
-            statement
-                .query_map(params![title_keys::needle(text), sql(count)], stored_document)?
-                .collect()
-        }))
+            let mut rows = statement.query(rusqlite::params_from_iter(&needles))?;
+            while documents.len() < count
+                && let Some(row) = rows.next()?
+            {
+                let keys = row.get_ref("keys")?.as_str()?;
+                if needles.iter().any(|needle| keys.contains(needle) && is_hit(keys, needle)) {
+                    documents.push(stored_document(row)?);
+                }
+            }
+            Ok(())
+        }))?;
+        Ok(documents)
     }
 
     /// The bytes of a document within `span`, clipped to the document. All bytes of the document are compared

@@ -14,18 +14,20 @@ pub(super) fn needle(text: &str) -> String {
 }
 
 /// The keys of all sections: each a line end and the needle of the title, then a tab and the path
-/// part where that is another text. Anchors of headings in containers stand there as titles do.
+/// part, and a tab and the title as it is written, where they differ from it. Anchors of headings in
+/// containers have a line each.
 pub(super) fn of(outline: &Outline) -> String {
     let mut keys = String::new();
     for section in &outline.sections {
         let title = needle(&section.title);
         keys.push('\n');
         keys.push_str(&title);
-        if let Some(part) =
-            section.path_part().map(|part| needle(&part)).filter(|part| *part != title)
-        {
-            keys.push('\t');
-            keys.push_str(&part);
+        let others = [section.path_part(), section.written.clone()];
+        for other in others.into_iter().flatten().map(|other| needle(&other)) {
+            if other != title {
+                keys.push('\t');
+                keys.push_str(&other);
+            }
         }
     }
     for contained in &outline.contained_anchors {
@@ -33,4 +35,26 @@ pub(super) fn of(outline: &Outline) -> String {
         keys.push_str(&needle(&contained.anchor));
     }
     keys
+}
+
+/// Whether one of `keys` is `needle`.
+pub(super) fn holds(keys: &str, needle: &str) -> bool {
+    keys.split(['\n', '\t']).skip(1).any(|key| key == needle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_held_by_its_title_its_path_part_and_as_it_is_written() {
+        let text = "# The **Title**\n\n## Notes\n\n## Notes\n\n> # Quoted\n";
+        let keys = of(&crate::markdown::parse(text.as_bytes()).outline);
+        for key in ["The Title", "The **Title**", "notes", "notes-1", "quoted"] {
+            assert!(holds(&keys, &needle(key)), "{key}: {keys:?}");
+        }
+        for key in ["title", "note", "notes-2", "the", ""] {
+            assert!(!holds(&keys, &needle(key)), "{key}: {keys:?}");
+        }
+    }
 }

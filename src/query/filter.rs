@@ -2,23 +2,28 @@
 //!
 //! Invariant: what a filter leaves out never counts towards a limit.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use super::hit::types_of;
+use serde_json::Value;
+
+use super::documents;
+use super::glob::Globs;
+use super::library::{Library, OpenDocument};
+use super::resolve::{Window, resolve};
+use super::search::types_of;
 use crate::address::Fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::markdown::outline::{BlockType, NodeKind, Section};
+use crate::markdown::slug::comparable;
 use crate::position::ByteSpan;
-use crate::query::documents;
-use crate::query::glob::Glob;
-use crate::query::library::{Library, OpenDocument};
-use crate::query::resolve::{Window, resolve};
 use crate::store::{SectionFilter, Snapshot, StoredDocument};
 
 /// What is wanted, as it was asked.
 #[derive(Clone, Debug, Default)]
 pub struct FilterRequest {
-    /// Globs, of which the document's path matches one.
+    /// Globs of paths, of which the last one that matches decides; with `!` it excludes.
     pub globs: Vec<String>,
     /// Tags, all of which the document has.
     pub tags: Vec<String>,
@@ -28,6 +33,8 @@ pub struct FilterRequest {
     pub types: Vec<String>,
     /// The level of the innermost section.
     pub level: Option<u8>,
+    /// What documents are ordered by: `path`, `title` or a key of front matter, after `-` descending.
+    pub sort: Option<String>,
 }
 
 impl FilterRequest {
@@ -35,6 +42,96 @@ impl FilterRequest {
     pub fn is_empty(&self) -> bool {
         let filters = [&self.globs, &self.tags, &self.under, &self.types];
         filters.iter().all(|filter| filter.is_empty()) && self.level.is_none()
+    }
+}
+
+/// The name of the type of a block or an item.
+pub(super) fn type_name(kind: NodeKind) -> Option<&'static str> {
+    match kind {
+        NodeKind::Block(block) => Some(block.name()),
+        NodeKind::Item => Some("item"),
+        NodeKind::Root | NodeKind::Section(_) => None,
+    }
+}
+
+/// What documents are ordered by.
+#[derive(Debug)]
+pub(super) struct Order<'a> {
+    key: &'a str,
+    is_descending: bool,
+}
+
+impl<'a> Order<'a> {
+    /// The order that is asked for, if one is.
+    pub(super) fn of(request: &'a FilterRequest) -> Option<Self> {
+        let asked = request.sort.as_deref()?;
+        let descending = asked.strip_prefix('-');
+        Some(Self { key: descending.unwrap_or(asked), is_descending: descending.is_some() })
+    }
+
+    /// Sorts documents; those without the key come last, equal ones by path.
+    pub(super) fn sort(
+        &self,
+        library: &Library<'_>,
+        documents: &mut Vec<StoredDocument>,
+    ) -> Result<()> {
+        let mut keyed = Vec::with_capacity(documents.len());
+        for document in documents.drain(..) {
+            keyed.push((self.value(library, &document)?, document));
+        }
+        keyed.sort_by(|(one, a), (other, b)| {
+            let order = match (one, other) {
+                (None, None) => Ordering::Equal,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(_), None) => Ordering::Less,
+                (Some(one), Some(other)) if self.is_descending => other.cmp(one),
+                (Some(one), Some(other)) => one.cmp(other),
+            };
+            order.then_with(|| a.path.cmp(&b.path))
+        });
+        documents.extend(keyed.into_iter().map(|(_, document)| document));
+        Ok(())
+    }
+
+    fn value(&self, library: &Library<'_>, document: &StoredDocument) -> Result<Option<SortKey>> {
+        Ok(match self.key {
+            "path" => Some(SortKey::Text(document.path.clone())),
+            "title" => {
+                library.snapshot.links(document)?.title.map(|title| SortKey::of_text(&title))
+            }
+            key => {
+                let values = library.snapshot.front_matter(document)?;
+                values.as_ref().and_then(|values| values.get(key)).and_then(SortKey::of)
+            }
+        })
+    }
+}
+
+/// A value by which documents are ordered: numbers before texts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum SortKey {
+    /// The bits of a number, ordered as the number is.
+    Number(u64),
+    Text(String),
+}
+
+impl SortKey {
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Number(number) => {
+                let bits = number.as_f64()?.to_bits();
+                // The order of bits is that of numbers, but negative ones are reversed and come after.
+                let is_negative = bits >> 63 == 1;
+                Some(Self::Number(if is_negative { !bits } else { bits | 1 << 63 }))
+            }
+            Value::String(text) => Some(Self::of_text(text)),
+            Value::Bool(is_so) => Some(Self::Text(is_so.to_string())),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    fn of_text(text: &str) -> Self {
+        Self::Text(comparable(text))
     }
 }
 
@@ -82,7 +179,7 @@ impl Under {
 /// What is wanted.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
-    globs: Vec<Glob>,
+    globs: Globs,
     /// By id.
     tagged: Option<HashSet<i64>>,
     under: Option<Under>,
@@ -105,9 +202,8 @@ impl Filter {
             return Err(Error::new(ErrorKind::Usage, message)
                 .with_hint(format!("the types are {}", BLOCK_TYPES.join(", "))));
         }
-        let globs = request.globs.iter().map(|glob| documents::glob(glob));
         let mut filter = Self {
-            globs: globs.collect::<Result<_>>()?,
+            globs: Globs::new(&request.globs)?,
             tagged: documents::tagged(library, &request.tags)?,
             types: request.types.clone(),
             level: request.level,
@@ -153,7 +249,7 @@ impl Filter {
 
     /// Whether hits in `document` may be wanted.
     pub(super) fn takes_document(&self, document: &StoredDocument) -> bool {
-        (self.globs.is_empty() || self.globs.iter().any(|glob| glob.is_match(&document.path)))
+        self.globs.takes(&document.path)
             && self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
             && self.under.as_ref().is_none_or(|under| {
                 under.has_in_folder(document) || under.places.contains_key(&document.id)
@@ -165,6 +261,31 @@ impl Filter {
         self.under.as_ref().is_some_and(|under| !under.places.is_empty())
             || !self.types.is_empty()
             || self.level.is_some()
+    }
+
+    /// Whether a section is wanted for itself: its level, where it is, and the types of its own blocks.
+    pub(super) fn takes_section(&self, document: &OpenDocument, section: &Section) -> bool {
+        let tree = &document.tree;
+        let span = tree.node(section.node).map(|node| node.bytes).unwrap_or_default();
+        let own = tree.outline().own_text(section);
+        let is_under = self.under.as_ref().is_none_or(|under| {
+            let spans = under.places.get(&document.stored.id);
+            under.has_in_folder(&document.stored)
+                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
+        });
+        is_under
+            && self.level.is_none_or(|level| section.level == level)
+            && (self.types.is_empty()
+                || self.types.iter().any(|name| name == BlockType::Heading.name())
+                || tree.outline().nodes.iter().any(|node| {
+                    own.contains(node.bytes)
+                        && type_name(node.kind).is_some_and(|name| self.takes_type(name))
+                }))
+    }
+
+    /// Whether blocks of the type of that name are wanted.
+    pub(super) fn takes_type(&self, name: &str) -> bool {
+        self.types.is_empty() || self.types.iter().any(|wanted| wanted == name)
     }
 
     /// Whether a hit at `span` is wanted.
@@ -217,7 +338,7 @@ impl Filter {
         }
         if !self.globs.is_empty() {
             let mut paths = snapshot.paths()?;
-            paths.retain(|(_, path)| self.globs.iter().any(|glob| glob.is_match(path)));
+            paths.retain(|(_, path)| self.globs.takes(path));
             sections.documents.push(paths.into_iter().map(|(id, _)| id).collect());
         }
         Ok(sections)

@@ -1,0 +1,98 @@
+//! Parameters: how much of a place is meant.
+//!
+//! Owns the part of an address after the `?`. Invariant: a key that is unknown, or given twice, is an
+//! error and is never ignored.
+
+use super::fault::{Fault, FaultCode};
+
+/// Which part of a section is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Its heading lines.
+    Heading,
+    /// Its own text, heading included, child sections not.
+    Own,
+    /// All of it.
+    All,
+}
+
+/// How much of a node is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Params {
+    /// The whole node, however long.
+    pub full: bool,
+    /// One page, 0-based.
+    pub page: Option<usize>,
+    /// Words a page; 0 for one page of everything.
+    pub words: Option<usize>,
+    /// One part of a section.
+    pub part: Option<Part>,
+    /// The first lines only.
+    pub head: Option<usize>,
+    /// The last lines only, of the first ones where `head` is given too.
+    pub tail: Option<usize>,
+}
+
+/// The text before the last `?` and the text after it, if the latter consists of known keys.
+pub fn split_known_params(text: &str) -> Option<(&str, &str)> {
+    let (locator, query) = text.rsplit_once('?')?;
+    let is_known = |pair: &str| pair.split_once('=').is_some_and(|(key, _)| KEYS.contains(&key));
+    query.split('&').all(is_known).then_some((locator, query))
+}
+
+const KEYS: [&str; 6] = ["full", "page", "words", "part", "head", "tail"];
+
+/// Parses the text after the `?`. `position` is where it begins in the address, in Unicode scalars.
+pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
+    let mut params = Params::default();
+    let mut at = position;
+    let mut seen = Vec::new();
+    for pair in query.split('&') {
+        let fault = |message: String| Err(Fault::new(FaultCode::MalformedQuery, message).at(at));
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if seen.contains(&key) {
+            return fault(format!("{key:?} is given twice"));
+        }
+        let number = value.parse::<usize>().ok().filter(|_| !value.starts_with('+'));
+        let is_right = match key {
+            "full" => {
+                params.full = value == "true";
+                matches!(value, "true" | "false")
+            }
+            "part" => {
+                params.part = match value {
+                    "heading" => Some(Part::Heading),
+                    "own" => Some(Part::Own),
+                    "all" => Some(Part::All),
+                    _ => None,
+                };
+                params.part.is_some()
+            }
+            "page" | "words" | "head" | "tail" => {
+                match key {
+                    "page" => params.page = number,
+                    "words" => params.words = number,
+                    "head" => params.head = number,
+                    _ => params.tail = number,
+                }
+                number.is_some()
+            }
+            _ => {
+                return fault(format!(
+                    "{key:?} is not a parameter; the parameters are {}",
+                    KEYS.join(", ")
+                ));
+            }
+        };
+        if !is_right {
+            return fault(format!("{value:?} is not a value of {key}"));
+        }
+        seen.push(key);
+        at += pair.chars().count() + 1;
+    }
+    if params.page.is_some() && params.full {
+        let message = "page and full do not go together";
+        return Err(Fault::new(FaultCode::MalformedQuery, message).at(position));
+    }
+    Ok(params)
+}

@@ -1,0 +1,354 @@
+//! Readings: everything that the text of an address may mean, in order of precedence.
+//!
+//! The text of an address is read here and nowhere else. A resolver asks a store for the readings one
+//! after another; the first that names anything is the one that is meant. Invariant: the readings are
+//! a function of the text alone, and each holds what it names already parsed.
+
+use std::fmt;
+
+use super::fault::Fault;
+use super::params::{Params, parse_params, split_known_params};
+use super::place::{Locator, ParsedPlace, parse_places};
+use super::selector::{self, Selector};
+use super::whole_number;
+use crate::position::LineSpan;
+
+/// One meaning of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The document whose path is exactly this.
+    ExactPath {
+        /// The path.
+        path: String,
+        /// The document, or what steps name in it.
+        place: ParsedPlace,
+    },
+    /// `name::place`.
+    Namespaced {
+        /// The name of a document.
+        name: String,
+        /// The places that the text after the `::` may mean, in order of precedence, or what is wrong
+        /// with it.
+        places: Result<Vec<ParsedPlace>, Fault>,
+    },
+    /// Steps in every document.
+    Selector(ParsedPlace),
+    /// An LDMD section of any document.
+    LdmdSection(ParsedPlace),
+    /// `name:LINE`, `name:LINE:COLUMN` or `name:START-END`.
+    PathLine {
+        /// The name of a document.
+        name: String,
+        /// The line, or the lines.
+        place: ParsedPlace,
+    },
+    /// `name#anchor`.
+    PathAnchor {
+        /// The name of a document.
+        name: String,
+        /// The anchor.
+        place: ParsedPlace,
+    },
+    /// A whole document by its name, or what steps name in it.
+    DocumentName {
+        /// The name of a document.
+        name: String,
+        /// The document, or what steps name in it.
+        place: ParsedPlace,
+    },
+    /// A section of any document by its exact slug path or title.
+    SectionPath(ParsedPlace),
+    /// An anchor of any document.
+    Anchor(ParsedPlace),
+    /// A section of any document by a part of its title or slug.
+    TitlePart(ParsedPlace),
+    /// A place that every document has, such as `*` or `@48`: of the only document of a store.
+    OnlyDocument(ParsedPlace),
+    /// A text that can mean nothing.
+    Malformed(Fault),
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ExactPath { path, place } => write!(formatter, "exact path {path:?}: {place}"),
+            Self::Namespaced { name, places } => {
+                write!(formatter, "document {name:?}: ")?;
+                match places {
+                    Ok(places) => {
+                        let places: Vec<String> = places.iter().map(ToString::to_string).collect();
+                        formatter.write_str(&places.join("; "))
+                    }
+                    Err(fault) => write!(formatter, "{}", fault.code.code()),
+                }
+            }
+            Self::PathLine { name, place } | Self::PathAnchor { name, place } => {
+                write!(formatter, "document {name:?}: {place}")
+            }
+            Self::DocumentName { name, place } => {
+                write!(formatter, "document name {name:?}: {place}")
+            }
+            Self::Selector(place) => write!(formatter, "every document: {place}"),
+            Self::LdmdSection(place)
+            | Self::SectionPath(place)
+            | Self::Anchor(place)
+            | Self::TitlePart(place) => write!(formatter, "any document: {place}"),
+            Self::OnlyDocument(place) => write!(formatter, "the only document: {place}"),
+            Self::Malformed(fault) => {
+                write!(formatter, "{}: {}", fault.code.code(), fault.message)
+            }
+        }
+    }
+}
+
+/// Reads the text of an address.
+pub fn readings(address: &str) -> Vec<Reading> {
+    match address.split_once("::") {
+        Some((name, place)) => with_namespace(address, name, place),
+        None => without_namespace(address).unwrap_or_else(|fault| vec![Reading::Malformed(fault)]),
+    }
+}
+
+/// Whether the address asks for steps in every document.
+pub fn is_for_every_document(address: &str) -> bool {
+    matches!(readings(address).as_slice(), [.., Reading::Selector(_)])
+}
+
+/// Whether a name is a path from the root and nothing else.
+fn is_path_from_root(name: &str) -> bool {
+    name.starts_with("./")
+}
+
+/// `name::place`; the whole may be a title, as `std::vector`, or the path of a document.
+fn with_namespace(address: &str, name: &str, place: &str) -> Vec<Reading> {
+    let places = parse_places(place, name.chars().count() + 2);
+    let mut readings = vec![Reading::Namespaced { name: name.to_owned(), places }];
+    if !is_path_from_root(name) {
+        if let Ok((text, params)) = split_params(address) {
+            readings.push(Reading::ExactPath { path: text.to_owned(), place: whole(params) });
+        }
+        readings.extend(sections(address).unwrap_or_default());
+    }
+    readings
+}
+
+fn without_namespace(address: &str) -> Result<Vec<Reading>, Fault> {
+    let path =
+        |text: &str, params| Reading::ExactPath { path: text.to_owned(), place: whole(params) };
+    let mut readings = vec![path(address, Params::default())];
+    if selector::is_selector(address) {
+        let place = parse_places(address, 0).map(|mut places| places.swap_remove(0));
+        readings.push(place.map_or_else(Reading::Malformed, Reading::Selector));
+        return Ok(readings);
+    }
+    let (text, params) = split_params(address)?;
+    if text != address {
+        readings.push(path(text, params));
+    }
+    let tail = selector::split_tail(text, 0);
+    if address.starts_with("ldmd:") {
+        let places = parse_places(address, 0)?;
+        readings.extend(places.into_iter().map(Reading::LdmdSection));
+        return Ok(readings);
+    }
+    if text != address {
+        readings.extend(of_document(address, Params::default(), None)?);
+    }
+    readings.extend(of_document(text, params, None)?);
+    let mut names = Vec::new();
+    if let Some((base, tail)) = &tail {
+        let path = base.to_string();
+        names.push(Reading::ExactPath { path, place: whole(params).continued(Some(tail))? });
+        names.extend(of_document(base, params, Some(tail))?);
+    }
+    if is_path_from_root(address) {
+        readings.extend(names);
+        return Ok(readings);
+    }
+    // A whole that is a section comes before what steps continue, a part of a title after all.
+    let mut sections = sections(address)?.into_iter();
+    readings.extend(sections.next());
+    readings.extend(names);
+    readings.extend(sections);
+    Ok(readings)
+}
+
+/// The readings of a text as the name of a document, with or without a place in it.
+fn of_document(text: &str, params: Params, tail: Option<&Selector>) -> Result<Vec<Reading>, Fault> {
+    let mut readings = Vec::new();
+    for (name, locator) in lines_of_path(text) {
+        let place = ParsedPlace::new(locator, params).continued(tail)?;
+        readings.push(Reading::PathLine { name: name.to_owned(), place });
+    }
+    if let Some((name, anchor)) = text.rsplit_once('#')
+        && !name.is_empty()
+    {
+        let locator = Locator::Anchor(anchor.to_owned());
+        let place = ParsedPlace::new(locator, params).continued(tail)?;
+        readings.push(Reading::PathAnchor { name: name.to_owned(), place });
+    }
+    if !text.is_empty() {
+        let place = whole(params).continued(tail)?;
+        readings.push(Reading::DocumentName { name: text.to_owned(), place });
+    }
+    Ok(readings)
+}
+
+/// The paths that lines may follow in `text`: `path:LINE:COLUMN` before `path:LINE`.
+fn lines_of_path(text: &str) -> Vec<(&str, Locator)> {
+    let mut paths = Vec::new();
+    let Some((left, last)) = text.rsplit_once(':') else { return paths };
+    if let Some((start, end)) = last.split_once('-') {
+        if let (Some(start), Some(end)) = (whole_number(start), whole_number(end)) {
+            paths.push((left, Locator::Lines(LineSpan { start, end })));
+        }
+    } else if let Some(number) = whole_number(last) {
+        if let Some((name, line)) = left.rsplit_once(':')
+            && let Some(line) = whole_number(line)
+        {
+            paths.push((name, Locator::Line(line)));
+        }
+        paths.push((left, Locator::Line(number)));
+    }
+    paths.retain(|(name, _)| !name.is_empty());
+    paths
+}
+
+/// The readings of a text as a locator over the whole store.
+fn sections(address: &str) -> Result<Vec<Reading>, Fault> {
+    let reading = |place: ParsedPlace| match place.locator {
+        Locator::SectionPath(_) => Reading::SectionPath(place),
+        Locator::TitlePart(_) => Reading::TitlePart(place),
+        Locator::Anchor(_) => Reading::Anchor(place),
+        Locator::Ldmd(_) => Reading::LdmdSection(place),
+        _ => Reading::OnlyDocument(place),
+    };
+    Ok(parse_places(address, 0)?.into_iter().map(reading).collect())
+}
+
+fn whole(params: Params) -> ParsedPlace {
+    ParsedPlace::new(Locator::Document, params)
+}
+
+fn split_params(address: &str) -> Result<(&str, Params), Fault> {
+    match split_known_params(address) {
+        Some((text, query)) => Ok((text, parse_params(query, text.chars().count() + 1)?)),
+        None => Ok((address, Params::default())),
+    }
+}
+
+/// Addresses that show every reading.
+pub const EXAMPLES: [&str; 11] = [
+    "eip-1559",
+    "guide.md::@23/block:list[0]/item[2]",
+    "std::vector",
+    "heading:h2[1]",
+    "ldmd:intro",
+    "guide.md:11-13",
+    "guide.md:23:4",
+    "guide#install/block:table[0]",
+    "#install",
+    "*/page[1]",
+    "section[x]",
+];
+
+/// The readings of each of [`EXAMPLES`], as text: an address a line, its readings indented below it.
+pub fn table() -> String {
+    let mut table = String::new();
+    for address in EXAMPLES {
+        table.push_str(address);
+        table.push('\n');
+        for reading in readings(address) {
+            table.push_str(&format!("  {reading}\n"));
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+eip-1559
+  exact path \"eip-1559\": the document
+  document name \"eip-1559\": the document
+  any document: section \"eip-1559\"
+  any document: part of a title \"eip-1559\"
+guide.md::@23/block:list[0]/item[2]
+  document \"guide.md\": section \"@23/block:list[0]/item[2]\"; line 23, then block:list[0]/item[2]
+  exact path \"guide.md::@23/block:list[0]/item[2]\": the document
+  any document: section \"guide.md::@23/block:list[0]/item[2]\"
+  any document: section \"guide.md::@23\", then block:list[0]/item[2]
+  any document: part of a title \"guide.md::@23/block:list[0]/item[2]\"
+  any document: part of a title \"guide.md::@23\", then block:list[0]/item[2]
+std::vector
+  document \"std\": section \"vector\"; part of a title \"vector\"
+  exact path \"std::vector\": the document
+  any document: section \"std::vector\"
+  any document: part of a title \"std::vector\"
+heading:h2[1]
+  exact path \"heading:h2[1]\": the document
+  every document: selector heading:h2[1]
+ldmd:intro
+  exact path \"ldmd:intro\": the document
+  any document: LDMD section \"intro\"
+guide.md:11-13
+  exact path \"guide.md:11-13\": the document
+  document \"guide.md\": lines 11-13
+  document name \"guide.md:11-13\": the document
+  any document: section \"guide.md:11-13\"
+  any document: part of a title \"guide.md:11-13\"
+guide.md:23:4
+  exact path \"guide.md:23:4\": the document
+  document \"guide.md\": line 23
+  document \"guide.md:23\": line 4
+  document name \"guide.md:23:4\": the document
+  any document: section \"guide.md:23:4\"
+  any document: part of a title \"guide.md:23:4\"
+guide#install/block:table[0]
+  exact path \"guide#install/block:table[0]\": the document
+  document \"guide\": anchor \"install/block:table[0]\"
+  document name \"guide#install/block:table[0]\": the document
+  any document: section \"guide#install/block:table[0]\"
+  exact path \"guide#install\": the document, then block:table[0]
+  document \"guide\": anchor \"install\", then block:table[0]
+  document name \"guide#install\": the document, then block:table[0]
+  any document: section \"guide#install\", then block:table[0]
+  any document: part of a title \"guide#install/block:table[0]\"
+  any document: part of a title \"guide#install\", then block:table[0]
+#install
+  exact path \"#install\": the document
+  document name \"#install\": the document
+  any document: anchor \"install\"
+*/page[1]
+  exact path \"*/page[1]\": the document
+  document name \"*/page[1]\": the document
+  any document: section \"*/page[1]\"
+  exact path \"*\": the document, page 1
+  document name \"*\": the document, page 1
+  the only document: the document, page 1
+section[x]
+  exact path \"section[x]\": the document
+  INVALID_INDEX: \"x\" is not an index; the first is 0
+";
+
+    #[test]
+    fn readings_come_in_order_of_precedence() {
+        assert_eq!(table(), TABLE);
+    }
+
+    #[test]
+    fn only_selectors_are_for_every_document() {
+        assert!(is_for_every_document("heading:h2[1]/block:code"));
+        assert!(!is_for_every_document("guide.md::heading:h2[1]"));
+        assert!(!is_for_every_document("heading"));
+    }
+
+    #[test]
+    fn a_path_from_the_root_is_no_section() {
+        for reading in readings("./guide.md#install") {
+            assert!(!matches!(reading, Reading::SectionPath(_) | Reading::Anchor(_)), "{reading}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Addresses that name nothing: the fault that says so, and what may have been meant.
+//!
+//! Invariant: the fault is about the reading that came nearest, and every suggestion resolves.
+
+use super::documents;
+use super::locate::{self, Located, locate};
+use super::resolve::Resolver;
+use super::suggestion::similar_documents;
+use crate::address::{Fault, FaultCode, ParsedPlace, Reading, corrections, namespace, readings};
+use crate::error::Result;
+use crate::limits;
+use crate::store::{NameMatch, StoredDocument};
+
+impl Resolver<'_> {
+    /// Those of the `corrected` locators that name something over the store. Only some documents are
+    /// asked, so that the work is bounded.
+    pub(super) fn corrected(&self, corrected: &[String]) -> Result<Vec<String>> {
+        let mut suggestions = Vec::new();
+        if corrected.is_empty() {
+            return Ok(suggestions);
+        }
+        let mut in_range = None;
+        let documents = self.library.snapshot.documents(None, limits::MAX_DOCUMENTS_TRIED)?;
+        for text in corrected {
+            let readings = readings(text);
+            let Some(Reading::Selector(place)) = readings.last() else {
+                if self.first_of(&readings)?.is_some_and(|located| located.fault.is_none()) {
+                    suggestions.push(text.clone());
+                }
+                continue;
+            };
+            for stored in &documents {
+                match locate(&self.library.open(stored)?, place) {
+                    Some(Located { fault: None, .. }) => {
+                        suggestions.push(text.clone());
+                        break;
+                    }
+                    Some(Located { fault: Some(fault), .. })
+                        if fault.code == FaultCode::IndexOutOfRange =>
+                    {
+                        in_range = in_range.or_else(|| fault.suggestions.into_iter().next());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        suggestions.extend(in_range.filter(|_| suggestions.is_empty()));
+        Ok(suggestions)
+    }
+
+    /// The fault of an address none of whose readings names anything.
+    pub(super) fn missing(&self, readings: &[Reading]) -> Result<Fault> {
+        let mut text = "";
+        let mut names: Vec<&str> = Vec::new();
+        let mut anchors: Vec<(StoredDocument, ParsedPlace)> = Vec::new();
+        for reading in readings {
+            match reading {
+                Reading::Namespaced { name, places } => {
+                    return self.no_document(name, places.as_deref().unwrap_or_default());
+                }
+                Reading::PathAnchor { name, place } => {
+                    if let NameMatch::One(stored) = documents::by_name(self.library, name)? {
+                        anchors.push((stored, place.clone()));
+                    }
+                    names.push(name);
+                }
+                Reading::LdmdSection(place) | Reading::Anchor(place) => {
+                    let message = format!("no document has {}", place.locator);
+                    return Ok(Fault::new(FaultCode::SelectorNotFound, message));
+                }
+                Reading::PathLine { name, .. } => names.push(name),
+                Reading::DocumentName { name, .. } => {
+                    text = if text.is_empty() { name } else { text };
+                    names.push(name);
+                }
+                _ => {}
+            }
+        }
+        // What names a document, if not a place in it, says more than what names nothing.
+        if let Some((stored, _)) = anchors.last() {
+            let document = self.library.open(stored)?;
+            let of_it = anchors.iter().filter(|(other, _)| other.id == stored.id);
+            let places: Vec<ParsedPlace> = of_it.map(|(_, place)| place.clone()).collect();
+            return Ok(locate::missing(&document, &places));
+        }
+        for name in &names {
+            if let Some(fault) = documents::not_ingested(self.library, name)? {
+                return Ok(fault);
+            }
+        }
+        if text.starts_with("./") {
+            return documents::not_found(self.library, text);
+        }
+        let mut suggestions = self.corrected(&corrections(text))?;
+        suggestions.extend(similar_documents(self.library, text)?);
+        suggestions.truncate(limits::MAX_SUGGESTIONS);
+        let message = format!("no document and no section is named {text:?}");
+        Ok(Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions))
+    }
+
+    /// No document is called `name`; similar ones are suggested, with the first of `places` in them.
+    fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<Fault> {
+        let mut fault = documents::not_found(self.library, name)?.at(0);
+        let paths: Vec<String> = fault
+            .suggestions
+            .iter()
+            .map(|suggestion| namespace::decode(suggestion.trim_end_matches("::*")))
+            .collect();
+        let candidates = self.candidates(&paths, places)?;
+        fault.suggestions = candidates.into_iter().map(|candidate| candidate.selector).collect();
+        Ok(fault)
+    }
+}

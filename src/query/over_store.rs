@@ -1,0 +1,215 @@
+//! Places that are named without their document: sections, anchors and LDMD sections, which must be
+//! unique over the store, and selectors, which are for every document.
+//!
+//! Invariant: what several documents have is an ambiguity of all of them.
+
+use std::rc::Rc;
+
+use super::locate::{self, Located, locate};
+use super::place::{Place, Target};
+use super::resolve::{Resolution, Resolver, Sections, Window};
+use super::section_path::{SectionPath, Tier};
+use super::steps::{self, RANGE_PAST_END};
+use crate::address::{Fault, FaultCode, Locator, Params, ParsedPlace, namespace};
+use crate::error::{Result, Warning};
+use crate::limits;
+use crate::store::StoredDocument;
+
+impl Resolver<'_> {
+    /// A section of any document by its exact slug path or title.
+    pub(super) fn section_path(&self, place: &ParsedPlace) -> Result<Option<Located>> {
+        let Locator::SectionPath(text) = &place.locator else { return Ok(None) };
+        let hits = self.exact_sections(text, usize::MAX)?;
+        Ok((!hits.is_empty()).then(|| continued(hits, text, place, false, false)))
+    }
+
+    /// Every place that the section path of `place` names, continued by its steps.
+    pub(super) fn section_places(&self, place: &ParsedPlace) -> Result<Vec<Place>> {
+        let Locator::SectionPath(text) = &place.locator else { return Ok(Vec::new()) };
+        let mut places = Vec::new();
+        for (document, node) in self.exact_sections(text, usize::MAX)? {
+            let base = Place::new(document, Target::Node(node), place.params);
+            if place.steps.is_empty() {
+                places.push(base);
+            } else {
+                places.extend(steps::continued(&base, &place.steps, place.params).places);
+            }
+        }
+        Ok(places)
+    }
+
+    /// A section of any document by a part of its title or slug.
+    pub(super) fn title_part(&self, place: &ParsedPlace) -> Result<Option<Located>> {
+        let Locator::TitlePart(text) = &place.locator else { return Ok(None) };
+        let path = SectionPath::new(text);
+        let texts: Vec<&str> = path.titles().into_iter().chain(path.slug()).collect();
+        if texts.iter().all(|text| text.is_empty()) {
+            return Ok(None);
+        }
+        let most = limits::MAX_TITLE_DOCUMENTS;
+        let documents = self.library.snapshot.documents_with_title_part(&texts, most)?;
+        let hits = self.sections_of(&documents, &path, Tier::Substring)?;
+        let is_cut = documents.len() >= most;
+        Ok((!hits.is_empty()).then(|| continued(hits, text, place, true, is_cut)))
+    }
+
+    /// The sections of the store that a section path names in the first tier in which it names any,
+    /// parts of titles left out; those of the first `most` documents that may have any.
+    pub(super) fn exact_sections(&self, text: &str, most: usize) -> Result<Sections> {
+        let path = SectionPath::new(text);
+        let keys = path.exact_keys();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let documents = self.library.snapshot.documents_with_title(&keys, most)?;
+        for tier in path.exact_tiers() {
+            let hits = self.sections_of(&documents, &path, tier)?;
+            if !hits.is_empty() {
+                return Ok(hits);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn sections_of(
+        &self,
+        documents: &[StoredDocument],
+        path: &SectionPath,
+        tier: Tier,
+    ) -> Result<Sections> {
+        let mut hits = Vec::new();
+        for stored in documents {
+            let document = self.library.open(stored)?;
+            let nodes = path.hits(&document.tree, tier);
+            hits.extend(nodes.into_iter().map(|node| (Rc::clone(&document), node)));
+        }
+        Ok(hits)
+    }
+
+    /// A GitHub anchor of any document, where it must be unique.
+    pub(super) fn anchor(&self, place: &ParsedPlace) -> Result<Option<Located>> {
+        let Locator::Anchor(anchor) = &place.locator else { return Ok(None) };
+        let decoded = namespace::decode(anchor);
+        // Anchors are numbered by document, path parts among siblings: the number may be only in one.
+        let unnumbered = decoded
+            .rsplit_once('-')
+            .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
+            .map(|(slug, _)| slug);
+        let keys: Vec<&str> = [anchor, decoded.as_str()].into_iter().chain(unnumbered).collect();
+        let documents = self.library.snapshot.documents_with_title(&keys, usize::MAX)?;
+        self.only_of(&documents, place)
+    }
+
+    /// An LDMD section of any document, where its id must be unique.
+    pub(super) fn ldmd_section(&self, place: &ParsedPlace) -> Result<Option<Located>> {
+        let Locator::Ldmd(id) = &place.locator else { return Ok(None) };
+        let decoded = namespace::decode(id);
+        // `id@LINE` names the section of that id which begins at the line.
+        let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
+        let mut documents = Vec::new();
+        for id in [id, decoded.as_str()].into_iter().chain(unnumbered) {
+            documents.extend(self.library.snapshot.documents_with_ldmd_section(id)?);
+        }
+        documents.sort_by(|one, other| one.path.cmp(&other.path));
+        documents.dedup();
+        self.only_of(&documents, place)
+    }
+
+    /// The only place that `place` names in `documents`.
+    fn only_of(
+        &self,
+        documents: &[StoredDocument],
+        place: &ParsedPlace,
+    ) -> Result<Option<Located>> {
+        let mut all = Vec::new();
+        for stored in documents {
+            all.extend(locate(&self.library.open(stored)?, place));
+        }
+        if all.len() < 2 {
+            return Ok(all.pop());
+        }
+        let message = format!("{} documents have {}", all.len(), place.locator);
+        let fault = Fault::new(FaultCode::Ambiguous, message);
+        let places = all.iter().flat_map(|located| &located.places);
+        Ok(Some(Located::fault(fault.among(places.map(Place::candidate), all.len()))))
+    }
+
+    /// A selector without namespace: in every document, in path order.
+    pub(super) fn selector_over_store(
+        &self,
+        address: &str,
+        place: &ParsedPlace,
+        text: &str,
+        window: Window,
+    ) -> Result<Resolution> {
+        const DOCUMENTS_AT_ONCE: usize = 256;
+        let mut resolution = Resolution::default();
+        let mut after: Option<String> = None;
+        let mut first_fault: Option<Located> = None;
+        resolution.warnings.extend(self.shadowed(text)?);
+        loop {
+            let documents = self.library.snapshot.documents(after.as_deref(), DOCUMENTS_AT_ONCE)?;
+            for stored in &documents {
+                let Some(located) = locate(&self.library.open(stored)?, place) else { continue };
+                if located.fault.is_some() {
+                    first_fault.get_or_insert(located);
+                    continue;
+                }
+                for warning in located.warnings {
+                    // What is said of one document says enough of all.
+                    let is_known = |known: &Warning| {
+                        *known == warning
+                            || (known.code == RANGE_PAST_END && warning.code == RANGE_PAST_END)
+                    };
+                    if !resolution.warnings.iter().any(is_known) {
+                        resolution.warnings.push(warning);
+                    }
+                }
+                for place in located.places {
+                    if resolution.skipped < window.skip {
+                        resolution.skipped += 1;
+                    } else if resolution.places.len() < window.take {
+                        resolution.places.push(place);
+                    } else {
+                        resolution.has_more = true;
+                        return Ok(resolution);
+                    }
+                }
+            }
+            match documents.last() {
+                Some(last) if documents.len() == DOCUMENTS_AT_ONCE => {
+                    after = Some(last.path.clone());
+                }
+                _ => break,
+            }
+        }
+        if resolution.skipped + resolution.places.len() == 0 {
+            let located = first_fault.unwrap_or_else(|| {
+                let message = "the store holds no document";
+                Located::fault(Fault::new(FaultCode::SelectorNotFound, message))
+            });
+            let located = located.in_address(address);
+            resolution.fault = located.fault;
+            resolution.partial = located.partial;
+        }
+        Ok(resolution)
+    }
+}
+
+/// The only one of the sections that `text` names, continued by the steps of `place`; or the ambiguity.
+fn continued(
+    hits: Sections,
+    text: &str,
+    place: &ParsedPlace,
+    is_part: bool,
+    is_cut: bool,
+) -> Located {
+    if place.steps.is_empty() {
+        return locate::only(hits, locate::several(text, is_part), place.params, is_cut);
+    }
+    let base = locate::only(hits, locate::several(text, is_part), Params::default(), is_cut);
+    match base.places.as_slice() {
+        [only] => steps::continued(only, &place.steps, place.params),
+        _ => base,
+    }
+}

@@ -1,0 +1,91 @@
+//! Steps from a place: what they name, and what is to be said of how they were followed.
+//!
+//! Invariant: steps never leave the place from which they are followed.
+
+use std::rc::Rc;
+
+use super::locate::{Located, fault, with_its_part};
+use super::place::{Place, Target};
+use super::suggestion;
+use crate::address::{FaultCode, Ordinal, Params, Scope, Step, StepKind};
+use crate::error::Warning;
+use crate::limits;
+
+/// What steps name from a place.
+pub(super) fn continued(base: &Place, steps: &[Step], params: Params) -> Located {
+    let scope = match base.target {
+        _ if base.params.head.is_some() => {
+            let message = "steps cannot follow a range of lines; name one line, as in @11";
+            return fault(FaultCode::InvalidSyntax, message);
+        }
+        Target::FrontMatter => {
+            return fault(FaultCode::SelectorNotFound, "front matter holds no sections or blocks");
+        }
+        Target::Document => Scope::Document,
+        Target::Node(node) => Scope::Node(node),
+        Target::Ldmd(_) => base.document.tree.scope_of(base.span()),
+    };
+    let mut located = follow(base, scope, steps, params);
+    for place in &mut located.places {
+        place.resolved = base.resolved;
+    }
+    located
+}
+
+/// What steps name from `scope`, which is that of `base`.
+pub(super) fn follow(base: &Place, scope: Scope, steps: &[Step], params: Params) -> Located {
+    let document = &base.document;
+    let place = |node| Place::new(Rc::clone(document), Target::Node(node), params);
+    if steps.is_empty() {
+        return with_its_part(Located::place(Place { params, ..base.clone() }));
+    }
+    let mut nodes = match document.tree.follow_from(scope, steps, limits::MAX_EXPANSION + 1) {
+        Ok(nodes) => nodes,
+        Err(dead_end) => {
+            let prefix = steps.get(..dead_end.step).unwrap_or_default();
+            let partial = match (prefix, base.target) {
+                ([], Target::Document) => Vec::new(),
+                ([], _) => vec![base.clone()],
+                (prefix, _) => {
+                    let most = limits::MAX_SUGGESTIONS;
+                    let nodes = document.tree.follow_from(scope, prefix, most);
+                    nodes.unwrap_or_default().into_iter().map(place).collect()
+                }
+            };
+            let fault = suggestion::of_dead_end(base, steps, dead_end);
+            return Located { fault: Some(fault), partial, ..Located::default() };
+        }
+    };
+    let path = &document.stored.path;
+    let written = joined(steps);
+    let mut located = Located::default();
+    if nodes.len() > limits::MAX_EXPANSION {
+        nodes.truncate(limits::MAX_EXPANSION);
+        let message =
+            format!("{path}: {written} matches more nodes than the limit expansion allows");
+        located.warnings.push(Warning::new("EXPANSION_CUT", message));
+    }
+    let before_last = steps.get(..steps.len().saturating_sub(1)).unwrap_or_default();
+    let is_unindexed = |step: &&Step| step.ordinal == Ordinal::All && step.kind != StepKind::Root;
+    if let Some(step) = before_last.iter().find(is_unindexed) {
+        let message = format!("{step} has no index, so every match of it was followed");
+        located.warnings.push(Warning::new("UNINDEXED_STEP", message));
+    } else if let Some(Step { kind, ordinal: Ordinal::Range(from, to), .. }) = steps.last()
+        && nodes.len() <= to - from
+    {
+        let count = from + nodes.len();
+        let message =
+            format!("{path}: {written} reaches past the last {kind}, which is [{}]", count - 1);
+        located.warnings.push(Warning::new(RANGE_PAST_END, message));
+    }
+    located.places = nodes.into_iter().map(place).collect();
+    with_its_part(located)
+}
+
+/// The code of the warning that a range names more nodes than there are.
+pub(super) const RANGE_PAST_END: &str = "RANGE_PAST_END";
+
+/// Steps as they are written in an address.
+pub(super) fn joined(steps: &[Step]) -> String {
+    steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
+}

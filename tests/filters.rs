@@ -1,0 +1,105 @@
+//! One set of filters, spelled and meant alike on every command that goes over many documents.
+
+use serde_json::Value;
+
+use crate::harness::Place;
+
+fn place() -> Place {
+    Place::ingested(&[
+        (
+            "docs/a.md",
+            "---\ntags: [red]\nrank: 10\n---\n# Alpha\n\nneedle\n\n## Code\n\n```sh\nneedle\n```\n",
+        ),
+        (
+            "docs/old/b.md",
+            "---\ntags: [red, blue]\nrank: 9\n---\n# Beta\n\nWhoever looks for a needle finds hay and straw in the barn.\n",
+        ),
+        (
+            "notes/c.md",
+            "# Gamma\n\n## Part\n\nA sewing kit has thread, scissors, buttons and one needle.\n",
+        ),
+    ])
+}
+
+/// The documents of an answer, in their order, each once.
+fn files(json: &Value) -> Vec<String> {
+    let lists = ["documents", "files", "matches", "hits", "items"];
+    let list = lists.iter().find_map(|name| json[*name].as_array()).unwrap();
+    let name = |item: &Value| {
+        item.get("file").or(item.get("namespace")).unwrap().as_str().unwrap().to_owned()
+    };
+    let mut files: Vec<String> = list.iter().map(name).collect();
+    files.dedup();
+    files
+}
+
+const COMMANDS: [&[&str]; 6] = [
+    &["index"],
+    &["toc"],
+    &["find", "*"],
+    &["search", "-e", "needle"],
+    &["search", "needle"],
+    &["context", "--query", "needle"],
+];
+
+#[test]
+fn filters_are_meant_alike_on_every_command() {
+    let place = place();
+    for command in COMMANDS {
+        for (filter, expected) in [
+            (&["--under", "docs"][..], &["docs/a.md", "docs/old/b.md"][..]),
+            (&["--under", "docs", "-g", "!old"], &["docs/a.md"]),
+            (&["-g", "!docs/"], &["notes/c.md"]),
+            (&["-g", "!*a.md", "-g", "!c.md"], &["docs/old/b.md"]),
+            (&["-g", "docs/**", "-g", "!b.md"], &["docs/a.md"]),
+            (&["--tag", "red"], &["docs/a.md", "docs/old/b.md"]),
+            (&["--tag", "red", "--tag", "blue"], &["docs/old/b.md"]),
+            (&["--type", "code"], &["docs/a.md"]),
+            (&["--level", "2", "--under", "notes"], &["notes/c.md"]),
+            (&["--under", "c.md::Gamma"], &["notes/c.md"]),
+        ] {
+            let json = place.run(&[command, filter].concat()).success().json();
+            let mut found = files(&json);
+            found.sort();
+            found.dedup();
+            assert_eq!(found, expected, "{command:?} {filter:?}");
+        }
+        let unknown = place.run(&[command, &["--under", "nowhere"]].concat());
+        assert_eq!(unknown.json()["unresolved_selectors"][0]["selector"], "nowhere", "{command:?}");
+        assert_eq!(place.run(&[command, &["--type", "nosuch"]].concat()).ends(2).code(), "USAGE");
+    }
+    let all = place.run(&["context", "-g", "!old", "--tag", "red"]).success().json();
+    assert_eq!(files(&all), ["docs/a.md"]);
+}
+
+#[test]
+fn documents_come_in_the_order_that_is_asked_for() {
+    let place = place();
+    for command in &COMMANDS[..4] {
+        for (key, expected) in [
+            ("path", ["docs/a.md", "docs/old/b.md", "notes/c.md"]),
+            ("-path", ["notes/c.md", "docs/old/b.md", "docs/a.md"]),
+            ("-title", ["notes/c.md", "docs/old/b.md", "docs/a.md"]),
+            ("rank", ["docs/old/b.md", "docs/a.md", "notes/c.md"]),
+            ("-rank", ["docs/a.md", "docs/old/b.md", "notes/c.md"]),
+        ] {
+            let json = place.run(&[*command, &["--sort", key]].concat()).success().json();
+            assert_eq!(files(&json), expected, "{command:?} {key}");
+        }
+    }
+    assert_eq!(place.run(&["search", "needle", "--sort", "path"]).ends(2).code(), "USAGE");
+}
+
+#[test]
+fn a_cursor_goes_on_within_filters() {
+    let place = place();
+    let whole = place.run(&["toc", "--level", "2", "-f", "text"]).success().text();
+    let first = place.run(&["toc", "--level", "2", "--limit", "2"]).success().json();
+    let next = first["next"].as_str().unwrap();
+    let rest = place.run(&["toc", "--level", "2", "--after", next, "-f", "text"]).success().text();
+    assert_eq!(
+        (files(&first), rest.as_str()),
+        (vec!["docs/a.md".to_owned()], "notes/c.md\n  ## Part (3-5, 67B)\n")
+    );
+    assert!(whole.ends_with(&rest), "{whole}");
+}

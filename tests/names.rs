@@ -1,0 +1,362 @@
+//! Documents by their bare names: which one is meant, and what else has that name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use mdsel::address::FaultCode;
+use mdsel::ingest::{self, OptionChanges, Paths};
+use mdsel::query::Library;
+use mdsel::query::place::Target;
+use mdsel::query::resolve::{Window, resolve};
+use mdsel::store::{NameMatch, Snapshot};
+use mdsel::trust::Trust;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Place, copy, fixtures, repeats, selectors};
+use crate::properties::Silent;
+
+/// Documents whose names are also titles, parts of titles, and parts of each other.
+fn proposals() -> Place {
+    Place::ingested(&[
+        ("eips/eip-1.md", "# EIP Purpose and Guidelines\n\ntext\n"),
+        ("eips/eip-15.md", "# EIP-15\n\nSee eip-1559.\n"),
+        ("eips/eip-1559.md", "# Fee market change\n\ntext\n"),
+        ("index.md", "# Index\n\n## eip-1559\n\n## About EIP-1\n\n## setup-guide\n"),
+        ("setup.md", "# Install\n\n```\ncode\n```\n"),
+        ("other/folder.md", "# Other\n"),
+        ("folder/inner.md", "# Inner\n"),
+        ("section.md", "# Called as a selector\n"),
+    ])
+}
+
+fn first(place: &Place, address: &str) -> String {
+    let json = place.run(&["select", address]).success().json();
+    json["results"][0]["selector"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_bare_name_is_the_document_and_never_a_section_of_that_name() {
+    let place = proposals();
+    for (name, document) in [
+        ("eip-1", "eips/eip-1.md::*"),
+        ("eip-15", "eips/eip-15.md::*"),
+        ("eip-1559", "eips/eip-1559.md::*"),
+        ("EIP-1559", "eips/eip-1559.md::*"),
+        ("eips/eip-1559", "eips/eip-1559.md::*"),
+        ("eip-1559.md", "eips/eip-1559.md::*"),
+        ("setup", "setup.md::*"),
+        ("folder", "other/folder.md::*"),
+        ("inner", "folder/inner.md::*"),
+        ("section.md", "section.md::*"),
+        // Sections that no document is called as.
+        ("Fee market change", "eips/eip-1559.md::heading:h1[0]"),
+        ("/eip-1559", "index.md::heading:h2[0]"),
+        ("setup-guide", "index.md::heading:h2[2]"),
+    ] {
+        assert_eq!(first(&place, name), document, "{name}");
+    }
+    let both = place.run(&["select", "eip-1559"]).success().json();
+    assert_eq!(both["warnings"][0]["code"], "SHADOWED_TITLE");
+    assert!(both["warnings"][0]["message"].as_str().unwrap().contains("`/eip-1559`"));
+    let alone = place.run(&["select", "eip-1"]).success().json();
+    assert_eq!(alone["warnings"], json!([]), "a part of a title is no name");
+}
+
+#[test]
+fn a_document_called_as_a_selector_is_named() {
+    let place = proposals();
+    let json = place.run(&["select", "section"]).success().json();
+    assert_eq!(selectors(&json["results"]).len(), 8, "every top-level section");
+    assert_eq!(json["warnings"][0]["code"], "SHADOWED_NAME");
+    assert!(json["warnings"][0]["message"].as_str().unwrap().contains("section.md::*"));
+}
+
+#[test]
+fn names_with_unusual_characters() {
+    let names = [
+        "two words",
+        "$HOME",
+        "-dash",
+        "100%",
+        "%20",
+        "a_b",
+        "🎉",
+        "ne\u{301}e",
+        "[x]",
+        "{y}",
+        "v1.2",
+        "what?",
+        "C#",
+        "a, b",
+        "quote's",
+        "@48",
+        "#7",
+        "x[0]",
+        "日本語",
+    ];
+    let files: Vec<(String, &str)> =
+        names.iter().map(|name| (format!("deep/folder/{name}.md"), "# A title\n")).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let place = Place::ingested(&files);
+    for (name, (path, _)) in names.iter().zip(&files) {
+        let whole = first(&place, &format!("./{path}"));
+        assert!(whole.starts_with("deep/folder/") && whole.ends_with(".md::*"), "{whole}");
+        let forms =
+            [whole.clone(), (*path).to_owned(), format!("{name}.md"), format!("folder/{name}")];
+        for form in forms.iter().chain([&(*name).to_owned()]) {
+            let json = place.run(&["select", "--", form]).success().json();
+            assert_eq!(json["results"][0]["selector"], whole, "{form}");
+        }
+        let read = place.run(&["read", &format!("{name}.md"), "A title"]);
+        if !name.starts_with('-') {
+            assert_eq!(read.success().json()["file"], *path);
+        }
+    }
+    assert_eq!(first(&place, "n\u{e9}e"), first(&place, "ne\u{301}e"), "composed or not");
+}
+
+#[test]
+fn names_that_differ_only_in_case_are_distinguished() {
+    let place = Place::ingested(&[("a/Notes.md", "# One\n"), ("b/notes.md", "# Two\n")]);
+    assert_eq!(first(&place, "Notes"), "a/Notes.md::*");
+    assert_eq!(first(&place, "notes"), "b/notes.md::*");
+    assert_eq!(place.run(&["select", "NOTES"]).ends(1).code(), "AMBIGUOUS");
+}
+
+#[test]
+fn every_reading_command_takes_a_bare_name() {
+    let place = proposals();
+    for (arguments, pointer) in [
+        (&["read", "eip-1559"][..], "/file"),
+        (&["toc", "eip-1559"], "/file"),
+        (&["links", "list", "eip-1559"], "/nodes/0/file"),
+        (&["context", "eip-1559"], "/items/0/file"),
+    ] {
+        let json = place.run(arguments).success().json();
+        let file = json.pointer(pointer).and_then(Value::as_str);
+        assert_eq!(file, Some("eips/eip-1559.md"), "{arguments:?}: {json}");
+    }
+    let around = place.run(&["neighbors", "eip-1559"]).success().json();
+    assert_eq!(around["selector"], "eips/eip-1559.md::*");
+    let hits = place.run(&["search", "text", "--under", "eip-1559"]).success().json();
+    assert!(selectors(&hits["hits"]).iter().all(|hit| hit.starts_with("eips/eip-1559.md")));
+}
+
+#[test]
+fn several_documents_of_a_name_are_ambiguous_and_an_exact_section_is_not_lost_to_a_part() {
+    let place = Place::ingested(&[
+        ("a/guide.md", "# First\n"),
+        ("b/guide.md", "# Second\n"),
+        ("c.md", "# guide\n\n## Beta\n\n## Beta two\n"),
+    ]);
+    let json = place.run(&["select", "guide"]).ends(1).json();
+    let fault = &json["unresolved_selectors"][0];
+    assert_eq!((&fault["code"], &fault["total"]), (&json!("AMBIGUOUS"), &json!(2)));
+    assert_eq!(
+        fault["candidates"][0],
+        json!({ "selector": "a/guide.md::*", "file": "a/guide.md", "path": null,
+            "title": "First", "line": 1 })
+    );
+    assert_eq!(first(&place, "Beta"), "c.md::heading:h2[0]");
+}
+
+#[test]
+fn candidates_can_be_chosen_in_every_format() {
+    let many: String = (0..12).map(|number| format!("## Topic {number}\n\n")).collect();
+    let place = Place::ingested(&[("many.md", &format!("# Top\n\n{many}"))]);
+    let json = place.run(&["select", "many.md::topic"]).ends(1).json();
+    let fault = &json["unresolved_selectors"][0];
+    assert_eq!(fault["candidates"].as_array().unwrap().len(), 10);
+    assert_eq!(fault["total"], 12);
+    let message = fault["message"].as_str().unwrap();
+    assert_eq!(message, "12 sections have \"topic\" in their title or slug, none as a whole");
+    for (command, format) in [
+        ("select", "text"),
+        ("select", "raw"),
+        ("select", "ldmd"),
+        ("context", "text"),
+        ("context", "records"),
+        ("context", "ldmd"),
+        ("context", "markdown"),
+    ] {
+        let answer = place.run(&[command, "many.md::topic", "-f", format]).ends(1);
+        let all = answer.text() + &answer.stderr;
+        let line = "top/topic-3 (@9)  Topic 3  many.md::heading:h2[3]";
+        assert!(all.contains(line), "{command} {format}: {all}");
+        assert!(all.contains("12 sections"), "{command} {format}");
+    }
+    let text = place.run(&["select", "many.md::topic", "-f", "text"]).ends(1);
+    assert!((text.text() + &text.stderr).contains("the first 10 of 12"));
+}
+
+#[test]
+fn edits_take_a_whole_document_only_by_its_address() {
+    let place = proposals();
+    let only = place.run(&["replace", "eip-1", "--content", "x"]).ends(2).json();
+    assert_eq!(only["error"]["reason"], "WHOLE_DOCUMENT");
+    assert!(only["error"]["hint"].as_str().unwrap().contains("eips/eip-1.md::*"));
+    let both = place.run(&["delete", "eip-1559"]).ends(1).json();
+    let fault = &both["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "AMBIGUOUS");
+    let both = selectors(&fault["candidates"]);
+    assert_eq!(both, ["eips/eip-1559.md::*", "index.md::heading:h2[0]"]);
+    place.run(&["delete", both[1], "--dry-run"]).success();
+    place.run(&["replace", both[0], "--content", "# New\n", "--dry-run", "--allow-drop"]).success();
+}
+
+/// A store of a folder, outside of it.
+fn ingested(root: &Path) -> (TempDir, Snapshot) {
+    let place = TempDir::new().unwrap();
+    let store = place.path().join("store.db");
+    let request = ingest::Request {
+        store: &store,
+        root: Some(root),
+        folder: root,
+        paths: Paths::All,
+        options: OptionChanges::default(),
+        force: false,
+        wait: Duration::ZERO,
+        trust: &Trust::File(None),
+    };
+    ingest::run(&request, &Silent).unwrap();
+    let snapshot = Snapshot::open(&store).unwrap();
+    (place, snapshot)
+}
+
+/// The documents that names mean, by the rule as the reference states it and not by its code.
+struct Names {
+    tiers: [BTreeMap<String, BTreeSet<String>>; 8],
+}
+
+impl Names {
+    fn of(paths: &[String]) -> Self {
+        let mut tiers: [BTreeMap<String, BTreeSet<String>>; 8] = Default::default();
+        for path in paths {
+            let stem = without_extension(path);
+            for (tier, whole) in [(0, path.as_str()), (1, stem)] {
+                for end in suffixes(whole) {
+                    let is_whole = end == whole;
+                    let mut add = |tier: usize, name: String| {
+                        tiers[tier].entry(name).or_default().insert(path.clone());
+                    };
+                    add(if is_whole { tier } else { 2 + tier }, end.to_owned());
+                    add(2 + tier, end.to_owned());
+                    if is_whole {
+                        add(4 + tier, fold(end));
+                    }
+                    add(6 + tier, fold(end));
+                }
+            }
+        }
+        Self { tiers }
+    }
+
+    /// The documents of the first tier in which the name is one.
+    fn meant(&self, name: &str) -> BTreeSet<String> {
+        let keys = [name.to_owned(), fold(name)];
+        let tiers = self.tiers.iter().enumerate();
+        let mut hits = tiers.filter_map(|(tier, names)| names.get(&keys[usize::from(tier >= 4)]));
+        hits.next().cloned().unwrap_or_default()
+    }
+}
+
+fn fold(text: &str) -> String {
+    mdsel::markdown::slug::fold(text)
+}
+
+fn without_extension(path: &str) -> &str {
+    let start = path.rfind('/').map_or(0, |slash| slash + 1);
+    match path[start..].rfind('.') {
+        Some(dot) if dot > 0 => &path[..start + dot],
+        _ => path,
+    }
+}
+
+fn suffixes(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::once(path).chain(path.match_indices('/').map(|(slash, _)| &path[slash + 1..]))
+}
+
+/// Whether a name reads as something that comes before the names of documents.
+fn has_syntax(name: &str) -> bool {
+    let word = name.split(['/', '[', '.']).next().unwrap();
+    let is_step = ["root", "section", "item", "page"].contains(&word)
+        || ["h1", "h2", "h3", "h4", "h5", "h6"].contains(&word);
+    is_step || name.contains("::") || name.contains([':', '#', '?', '%', '['])
+}
+
+/// Every name of every document: the document; where several have it, an ambiguity of all of them;
+/// never a document or a section that does not have it. The store is asked for every name, and about
+/// `most` of them are resolved as addresses.
+fn every_name(root: &Path, most: usize) {
+    let (_place, snapshot) = ingested(root);
+    let paths: Vec<String> = snapshot.paths().unwrap().into_iter().map(|(_, path)| path).collect();
+    let model = Names::of(&paths);
+    let mut names = BTreeSet::new();
+    for path in &paths {
+        for whole in [path.as_str(), without_extension(path)] {
+            names.insert(whole);
+            names.insert(whole.rsplit('/').next().unwrap());
+        }
+    }
+    let all = names.len();
+    let step = all.div_ceil(most).max(1);
+    let (mut unique, mut ambiguous, mut skipped, mut resolved) = (0, 0, 0, 0);
+    let library = Library::new(&snapshot);
+    for (number, name) in names.into_iter().enumerate() {
+        let is_exact = paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok();
+        if has_syntax(name) && !is_exact {
+            skipped += 1;
+            continue;
+        }
+        let meant = if is_exact { BTreeSet::from([name.to_owned()]) } else { model.meant(name) };
+        *(if meant.len() == 1 { &mut unique } else { &mut ambiguous }) += 1;
+        match snapshot.named(name).unwrap() {
+            NameMatch::One(stored) => assert_eq!(meant, BTreeSet::from([stored.path]), "{name}"),
+            NameMatch::Many(_, total) => assert_eq!(meant.len(), total, "{name}"),
+            NameMatch::None => panic!("{name} names nothing"),
+        }
+        if number % step != 0 {
+            continue;
+        }
+        let found = resolve(&library, name, Window { skip: 0, take: 10 }).unwrap();
+        resolved += 1;
+        if let [meant] = meant.iter().collect::<Vec<_>>().as_slice() {
+            let [place] = found.places.as_slice() else { panic!("{name}: {:?}", found.fault) };
+            assert_eq!(place.target, Target::Document, "{name}");
+            assert_eq!(&&place.document.stored.path, meant, "{name}");
+            continue;
+        }
+        let fault = found.fault.unwrap_or_else(|| panic!("{name}: {}", found.places[0].address()));
+        assert_eq!((fault.code, fault.total), (FaultCode::Ambiguous, meant.len()), "{name}");
+        let candidates: Vec<&String> =
+            fault.candidates.iter().map(|candidate| &candidate.file).collect();
+        assert_eq!(candidates, meant.iter().take(10).collect::<Vec<_>>(), "{name}");
+    }
+    assert!(unique > 0 && ambiguous > 0);
+    eprintln!(
+        "{}: {all} names of {} documents: {unique} of one, {ambiguous} of several, {skipped} with \
+         syntax; {resolved} resolved as addresses",
+        root.display(),
+        paths.len()
+    );
+}
+
+#[test]
+fn every_name_of_every_document_is_that_document_or_ambiguous() {
+    let place = Place::new();
+    copy(&fixtures(), place.path());
+    // Names that are titles, parts of titles, and parts of other names.
+    for (number, title) in
+        ["guide", "Setup", "README", "notes/setup", "more/Setup"].into_iter().enumerate()
+    {
+        place.write(&format!("extra/{number}/{title}.md"), format!("# {title}\n\n## Notes\n"));
+    }
+    every_name(place.path(), usize::MAX);
+    if let Some(folder) = std::env::var_os("MDSEL_CORPORA") {
+        let most = usize::try_from(repeats(2_000)).unwrap();
+        every_name(Path::new(&folder), most);
+    }
+}
