@@ -3,7 +3,6 @@
 //! This is the map of the project. A layer may use only the layers below it, except where this list says
 //! otherwise:
 //!
-<<<<<<< HEAD
 //! - [`cli`]: the interface for people and scripts. Parses arguments into requests, and turns answers into
 //!   bytes and exit statuses.
 //! - [`mcp`]: the interface for agents. Parses calls into the same requests, and turns the same answers into
@@ -18,34 +17,13 @@
 //! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index derived from it.
 //!   The only module that uses SQLite (`store/db`) and tantivy (`store/fulltext`).
 //! - [`trust`]: what a store file may decide for the user who runs the program.
-//! - [`address`]: the grammar of addresses, and the tree in which selectors are resolved. Pure.
+//! - [`address`]: parses the text of an address into its possible meanings, in order of precedence, and
+//!   resolves selectors in a tree. Pure.
 //! - [`markdown`]: parses the bytes of a file into its outline. Pure; the only module that uses the parser.
 //! - [`links`]: the links of a document, the links to it, and the target of a link. Pure.
 //! - [`records`]: writes and reads answers as lines for the context of a model. Pure.
 //! - [`pack`]: writes and reads all documents of a store as one stream. Pure.
 //! - [`ldmd`]: reads, slices and writes sections between markers in HTML comments. Pure.
-=======
-//! - [`cli`]: the front door for people and scripts. Arguments to requests, answers to bytes and exit
-//!   statuses.
-//! - [`mcp`]: the front door for agents. Calls to the same requests, the same answers to replies.
-//! - [`output`]: answers as JSON, text, bytes, records or LDMD, within a budget, safe to show. Never asks
-//!   the store.
-//! - [`query`], [`mod@ingest`] and [`edit`]: the verbs. Questions of one snapshot; files brought into the
-//!   store; files changed and the store with them. They look sideways where one rule must hold for both:
-//!   a question compares a file with what is stored as an ingest does; an edit names its place as a
-//!   question does, and brings the file into the store as an ingest does.
-//! - [`verify`](mod@verify): the store checked, and made whole again with the help of the other verbs.
-//! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index that follows it.
-//!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
-//! - [`trust`]: what a store may decide for whoever runs the program.
-//! - [`address`]: everything that the text of an address may mean, read once and in order of precedence,
-//!   and the tree in which selectors are followed. Pure.
-//! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
-//! - [`links`]: what a document links to and is linked by, and where a link leads. Pure.
-//! - [`records`]: answers as lines for the context of a model, written and read. Pure.
-//! - [`pack`]: all documents of a store as one stream, written and read. Pure.
-//! - [`ldmd`]: sections between markers in HTML comments, their slices, and a writer of such. Pure.
->>>>>>> main
 //! - [`mod@reference`]: the pages that `mdsel help` prints.
 //! - [`error`]: errors with hints. [`limits`]: the table of every cap. [`position`]: spans and lines.
 //!   [`visible`]: the characters that are shown unescaped. [`failpoint`]: the points at which tests inject

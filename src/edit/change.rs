@@ -125,12 +125,7 @@ impl Current {
         self.version
     }
 
-<<<<<<< HEAD
-    /// Applies an edit at `locator`. The inner error says why the place was not found. `is_address` says that
-    /// the locator was written together with its document.
-=======
-    /// Makes an edit at the place that was named; the inner fault says that it is not there.
->>>>>>> main
+    /// Applies an edit at the place `named`. The inner error says why the place was not found.
     pub(super) fn make(
         &mut self,
         edit: &Edit,
