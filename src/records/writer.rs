@@ -86,7 +86,7 @@ impl<W: Write> Writer<W> {
         self.output.write_all(b"\nB-END\n")
     }
 
-    /// Writes a detail: one line of text about the record before it.
+    /// Writes a detail: one line of text, such as a broken link.
     pub fn detail(&mut self, text: &str) -> Result<()> {
         self.line(DETAIL, &[text])
     }
@@ -101,7 +101,7 @@ impl<W: Write> Writer<W> {
         self.line(COMMAND, &[command, what])
     }
 
-    /// Writes a node that serves as a table of contents for others.
+    /// Writes a document that many links lead to.
     pub fn map_of_content(&mut self, id: &str, title: &str, tagged: &[String]) -> Result<()> {
         self.line(MAP_OF_CONTENT, &[id, title, &tags(tagged)])
     }
