@@ -169,7 +169,7 @@ impl Error {
 /// The result of an operation that can fail as a whole.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A warning beside an answer: nothing failed, but the reader should know it.
+/// A warning in an answer: nothing failed, but the reader should know it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Warning {
     /// Stable code in capitals.

@@ -235,33 +235,33 @@ fn read(file: &Path) -> Result<String> {
 /// Replaces the entry of `store` in the trust file. A lock file in the same folder serializes writers.
 fn record(file: &Path, store: &Path, wish: &Wish) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-    let fault = |error| Error::io(file, error);
+    let wrap = |error| Error::io(file, error);
     let before = read(file)?;
     let recorded = before.lines().filter_map(entry).find(|entry| entry.store == store);
     if recorded.map_or_else(Wish::default, |entry| entry.wish) == *wish {
         return Ok(());
     }
     let folder = file.parent().unwrap_or_else(|| Path::new(""));
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(wrap)?;
     let mut options = File::options();
     options.create(true).write(true).mode(0o600);
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    let lock = options.open(folder.join("trusted.lock")).map_err(fault)?;
-    lock.lock().map_err(fault)?;
+    let lock = options.open(folder.join("trusted.lock")).map_err(wrap)?;
+    lock.lock().map_err(wrap)?;
     let before = read(file)?;
     let is_other = |line: &&str| entry(line).is_none_or(|entry| entry.store != store);
     let mut lines: Vec<String> = before.lines().filter(is_other).map(str::to_owned).collect();
     if !wish.is_empty() {
         let entry = Entry { store: store.to_owned(), wish: wish.clone() };
         let line = serde_json::to_string(&entry);
-        lines.push(line.map_err(|error| fault(std::io::Error::new(IoKind::InvalidData, error)))?);
+        lines.push(line.map_err(|error| wrap(std::io::Error::new(IoKind::InvalidData, error)))?);
     }
     let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     // Only the owner can read the new file. The rename replaces a symbolic link and does not follow it.
-    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    new.write_all(text.as_bytes()).map_err(fault)?;
-    new.as_file().sync_all().map_err(fault)?;
-    new.persist(file).map_err(|error| fault(error.error))?;
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(wrap)?;
+    new.write_all(text.as_bytes()).map_err(wrap)?;
+    new.as_file().sync_all().map_err(wrap)?;
+    new.persist(file).map_err(|error| wrap(error.error))?;
     Ok(())
 }
 

@@ -44,7 +44,7 @@ def load(file, folder):
     for question in questions:
         for gold in question["gold"]:
             if folded(gold["text"]) not in folded(read(os.path.join(folder, gold["file"]))):
-                sys.exit(f"{gold['file']}: does not hold the gold text of {question['question']!r}: {gold['text']!r}")
+                sys.exit(f"{gold['file']}: does not contain the gold text of {question['question']!r}: {gold['text']!r}")
     return questions
 
 

@@ -142,8 +142,8 @@ fn an_invalid_pack_with_a_matching_hash_is_refused() {
         ["/a", "../a", "a/../b", "a/..", "./a", "a/.", "a//b", "a/", "..", ".", "", "a\0b", &long]
     {
         assert!(!is_safe_path(path), "{path}");
-        let fault = verify(&with_end(&[head(1), empty(path)].concat())[..]).unwrap_err();
-        assert_eq!(fault.message, "the path is not a relative path without . and ..", "{path}");
+        let problem = verify(&with_end(&[head(1), empty(path)].concat())[..]).unwrap_err();
+        assert_eq!(problem.message, "the path is not a relative path without . and ..", "{path}");
     }
     for path in ["a\u{1}", "a\n.md", "a\\b", "C#.md", "..a", "a..", "...", "a b/é/日本.md", "-"]
     {
@@ -184,8 +184,8 @@ fn an_invalid_pack_with_a_matching_hash_is_refused() {
         ([head(1), document("a", "bytes=1073741824\nAA==")].concat(), 4),
         ([head(1), document("a", "bytes=18446744073709551616\nAA==")].concat(), 3),
     ] {
-        let fault = verify(&with_end(&lines)[..]).unwrap_err();
-        assert_eq!(fault.line, line, "{lines}: {fault}");
+        let problem = verify(&with_end(&lines)[..]).unwrap_err();
+        assert_eq!(problem.line, line, "{lines}: {problem}");
     }
     assert_eq!(verify(&b""[..]).unwrap_err().line, 1);
 }

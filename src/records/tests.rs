@@ -152,8 +152,8 @@ fn malformed_records_are_refused() {
         ("B a bytes=99999999999999999999\n\nB-END\n", 2),
         ("B a bytes=9999999999999\n\nB-END\n", 2),
     ] {
-        let fault = read([head, records].concat().as_bytes()).unwrap_err();
-        assert_eq!(fault.line, line, "{records:?}: {fault}");
+        let problem = read([head, records].concat().as_bytes()).unwrap_err();
+        assert_eq!(problem.line, line, "{records:?}: {problem}");
     }
     for header in [
         "N a b \"c\" tags=- path=d\n",
