@@ -1,16 +1,16 @@
 -- The store: documents, their bytes and their structure.
 --
--- Ids only grow and are never reused: a changed document is a new row, so that anything derived
--- from a document can name it by id without ever meaning another version of it.
+-- Ids only increase and are never reused. A changed document gets a new row, so a reference to a
+-- document by id always refers to one version of it.
 
 CREATE TABLE meta (
     key TEXT NOT NULL PRIMARY KEY,
     value NOT NULL
 ) WITHOUT ROWID;
 
--- `path` is relative to the root, with `/`. `name_key` is the folded path without extension, its
--- components reversed and each closed by `/` ("guide/api/docs/"), so that every suffix of whole
--- components is a prefix of it.
+-- `path` is relative to the root and uses `/` as separator. `name_key` is the case-folded path
+-- without its extension, with its components in reverse order and `/` after each of them
+-- ("guide/api/docs/"). Every suffix of whole components is therefore a prefix of the key.
 CREATE TABLE document (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     path TEXT NOT NULL UNIQUE,
@@ -29,93 +29,97 @@ CREATE TABLE document (
     generation INTEGER NOT NULL
 );
 
--- Serves: a document by any unique suffix of its path.
+-- Used to find a document by a unique suffix of its path.
 CREATE INDEX document_name_key ON document (name_key);
 
--- The bytes of a document in chunks of equal length, each compressed by itself (zstd), so that a
--- span of a large document costs its own length and not the document's. `place` is the id of the
--- document times 4096, and the number of the chunk, so that a chunk is one look-up without an index,
--- and the chunks of documents lie in the order of their ids.
+-- The bytes of a document in chunks of equal length. Each chunk is compressed separately (zstd), so
+-- reading a span of a large document reads only the chunks of that span. `place` is the id of the
+-- document times 4096 plus the number of the chunk. A chunk is therefore found by its row id
+-- without another index, and chunks are stored in the order of document ids.
 CREATE TABLE content (
     place INTEGER PRIMARY KEY,
     bytes BLOB NOT NULL
 );
 
--- Front matter as JSON, where it can be read. Beside the documents, whose rows every ingest reads.
+-- The front matter as JSON, if it can be parsed. It is not a column of `document`, because every
+-- ingest reads all rows of that table.
 CREATE TABLE front_matter (
     document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
     value TEXT NOT NULL
 );
 
--- The tags that front matter gives a document, case-folded, without `#`.
--- Serves: documents with a tag, and with tags below it (`area/topic` is below `area`).
+-- The tags in the front matter of a document, case-folded, without `#`. Used to find the documents
+-- with a tag or with a tag below it (`area/topic` is below `area`).
 CREATE TABLE tag (
     tag TEXT NOT NULL,
     document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
     PRIMARY KEY (tag, document_id)
 ) WITHOUT ROWID;
 
--- Serves: forgetting the tags of a document that is forgotten.
+-- Used to delete the tags of a deleted document.
 CREATE INDEX tag_document_id ON tag (document_id);
 
--- All nodes of a document in one packed row: a question about structure reads the whole outline, and
--- a row a node would cost several times the space and the time of both writing and reading.
+-- All nodes of a document in one packed row. Queries about structure read the whole outline. One
+-- row per node would need several times the space, and several times the time to write and to read.
 CREATE TABLE outline (
     document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
     packed BLOB NOT NULL
 );
 
--- What the titles of a document are looked up by: for each section a line end, its folded title with
--- hyphens for blanks, and, where that is not its part of a section path too, a tab and that part.
--- Serves: sections by title over the whole store, by scanning no more than the titles.
+-- The lookup keys of the titles of a document. For each section there is a line feed and the folded
+-- title with hyphens instead of spaces. If the folded part of the section in a path differs from
+-- the title, a tab and that part follow. Anchors of headings in lists and block quotes are stored
+-- like titles. Used to find sections by title in the whole store: a search scans only this table.
 CREATE TABLE title (
     document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
     keys TEXT NOT NULL
 );
 
--- The LDMD sections, faults and markers of a document that has any (`document.ldmd`), packed for the
--- same reason.
+-- The LDMD sections, problems and markers of a document that has any (`document.ldmd`), packed like
+-- the outline.
 CREATE TABLE ldmd (
     document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
     packed BLOB NOT NULL
 );
 
--- Serves: LDMD sections by id over the whole store.
+-- Used to find LDMD sections by id in the whole store.
 CREATE TABLE ldmd_section (
     id TEXT NOT NULL,
     document_id INTEGER NOT NULL REFERENCES document (id) ON DELETE CASCADE,
     PRIMARY KEY (id, document_id)
 ) WITHOUT ROWID;
 
--- Serves: forgetting the LDMD sections of a document that is forgotten.
+-- Used to delete the LDMD section ids of a deleted document.
 CREATE INDEX ldmd_section_document_id ON ldmd_section (document_id);
 
--- The links of a document and the names by which it can be linked to, packed for the same reason.
--- Where a link leads is found out when it is asked, so that it is right whatever came or went since.
+-- The links of a document and the names by which other documents can link to it, packed like the
+-- outline. The target of a link is resolved when it is queried, so the result is correct after any
+-- later change to other documents.
 CREATE TABLE link (
     document_id INTEGER PRIMARY KEY REFERENCES document (id) ON DELETE CASCADE,
     packed BLOB NOT NULL
 );
 
--- Hashes of what the targets of a document's links end with. No row refers to another: the writer
--- takes them away with the packed links that they are made of, and needs no index to find them.
--- Serves: the documents that may link to a document.
+-- Hashes of the last components of the link targets of a document. No foreign key refers to this
+-- table. The writer computes the keys of a deleted document from its packed links, so no index by
+-- document is needed. Used to find the documents that may link to a document.
 CREATE TABLE link_key (
     key INTEGER NOT NULL,
     document_id INTEGER NOT NULL,
     PRIMARY KEY (key, document_id)
 ) WITHOUT ROWID;
 
--- Hashes of title, front matter id and aliases of a document, likewise.
--- Serves: the documents that a link names by anything but their path.
+-- Hashes of the title, the front matter id and the aliases of a document, with the same rules. Used
+-- to find the documents that a link can name by something other than their path.
 CREATE TABLE name_key (
     key INTEGER NOT NULL,
     document_id INTEGER NOT NULL,
     PRIMARY KEY (key, document_id)
 ) WITHOUT ROWID;
 
--- Edits under way: a file that is being replaced, by what, and the temporary file that will take its
--- place. Whoever meets one whose writer is gone finds the file as it was or as it should be.
+-- Edits in progress: the file that is being replaced, the hash of its new bytes, and the temporary
+-- file that will replace it. If the writer stops before it finishes, the file has either its old
+-- bytes or its new bytes.
 CREATE TABLE edit_intent (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL,

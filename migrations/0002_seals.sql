@@ -1,4 +1,5 @@
--- blake3 over what is stored of a document beside its bytes: its path and hash, its counts, and every
--- packed or listed row that was made of it. SQLite keeps no checksum of its pages, and these rows decide
--- every answer as much as the bytes do. NULL where a program wrote the document that knew of no seals.
+-- Checksums (blake3) of what is stored for a document except its bytes: its path, its hash, its
+-- counts, and the rows derived from it other than the keys in `link_key` and `name_key`. SQLite has
+-- no checksums of its pages, and damage to these rows changes answers as much as damage to the
+-- bytes. NULL if the document was written by a version of mdsel without checksums.
 ALTER TABLE document ADD COLUMN seal BLOB;

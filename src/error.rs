@@ -184,3 +184,25 @@ impl Warning {
         Self { code, message: message.to_string() }
     }
 }
+
+/// Quotes `text` as one word of a shell command in a hint, because a path in a store may contain any
+/// character.
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn words_of_hints_are_quoted_for_the_shell() {
+        assert_eq!(shell_word("md,env"), "md,env");
+        assert_eq!(shell_word("a; rm -rf '~'"), r"'a; rm -rf '\''~'\'''");
+        assert_eq!(shell_word("-x"), "'-x'");
+    }
+}

@@ -57,6 +57,8 @@ limits! {
         "lines of nested block quotes, counted once for each level; deeper markers are text";
     HEAVY_DOCUMENT_BYTES = 512 << 10, "heavy-document-bytes",
         "bytes of a document; only one larger document is parsed at a time";
+    MAX_MDX_NESTING = 256, "mdx-nesting",
+        "levels of nested tags, braces and templates in MDX; deeper ones are not counted";
     MAX_DEFINITION_LINES = 32, "definition-lines",
         "lines of one link reference definition; a longer definition is parsed as a paragraph";
     MAX_DEFINITION_BYTES = 4096, "definition-bytes",
@@ -129,6 +131,11 @@ limits! {
         "documents in which the correction of a misspelled selector is tried";
     MAX_SECTIONS_COMPARED = 5_000, "sections-compared",
         "titles of a document that are compared with a title that was not found";
+    MAX_FILES_LISTED = 1_000_000, "files-listed",
+        "files and folders below the root that are searched for a file by name; with more, the link is unchecked";
+    MAX_SUMMARY_PARAGRAPHS = 50, "summary-paragraphs",
+        "paragraphs of a document that are searched for one with visible text, for the summary";
+    MAX_SITE_ROOTS = 100, "site-roots", "folders that --site-root may name";
     MAX_TITLE_DOCUMENTS = 5_000, "title-documents",
         "documents in which a part of a title is looked up if no document is named";
     MAX_COMPARED_CHARS = 128, "compared-chars",

@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::limits;
+use crate::links::SiteRoot;
 use crate::store::IngestOptions;
 
 /// Who decides which stores are trusted.
@@ -40,6 +41,10 @@ pub struct Wish {
     /// Whether ignore files such as `.gitignore` are disregarded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_ignore: bool,
+    /// The site roots, to which links that begin with `/` are relative, if there are any: absolute folders in
+    /// the form of `--site-root`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_roots: Option<Vec<String>>,
 }
 
 /// A line of the trust file.
@@ -75,6 +80,8 @@ impl Wish {
             extensions: (!is_plain).then(|| options.extensions.clone()),
             hidden: options.hidden,
             no_ignore: options.no_ignore,
+            site_roots: (!options.site_roots.is_empty())
+                .then(|| options.site_roots.iter().map(|site| site_argument(root, site)).collect()),
         }
     }
 
@@ -90,21 +97,25 @@ impl Wish {
             && (other.extensions.is_none() || extensions(other) == extensions(self))
             && (!other.hidden || self.hidden)
             && (!other.no_ignore || self.no_ignore)
+            && (other.site_roots.is_none() || other.site_roots == self.site_roots)
     }
 
     /// The options of `mdsel ingest` that ask for the same, each after a space.
     fn arguments(&self) -> String {
         let mut arguments = String::new();
         if let Some(root) = &self.root {
-            arguments += &format!(" --root {}", quoted(&root.to_string_lossy()));
+            arguments += &format!(" --root {}", shell_word(&root.to_string_lossy()));
         }
         if let Some(extensions) = &self.extensions {
-            arguments += &format!(" --ext {}", quoted(&extensions.join(",")));
+            arguments += &format!(" --ext {}", shell_word(&extensions.join(",")));
         }
         for (is_asked, name) in [(self.hidden, "hidden"), (self.no_ignore, "no-ignore")] {
             if is_asked {
                 arguments += &format!(" --{name}");
             }
+        }
+        for site in self.site_roots.iter().flatten() {
+            arguments += &format!(" --site-root {}", shell_word(site));
         }
         arguments
     }
@@ -119,6 +130,7 @@ impl Trust {
             extensions: wish.extensions.clone().filter(|_| given.extensions.is_none()),
             hidden: wish.hidden && !given.hidden,
             no_ignore: wish.no_ignore && !given.no_ignore,
+            site_roots: wish.site_roots.clone().filter(|_| given.site_roots.is_none()),
         };
         let reason = match self.source(store, &not_given) {
             Ok(Source::OwnFolder | Source::Recorded) => return Ok(()),
@@ -132,7 +144,7 @@ impl Trust {
         );
         let hint = format!(
             "if you trust it, accept that with `mdsel ingest --db {}{}`; reading needs no trust",
-            quoted(&store.to_string_lossy()),
+            shell_word(&store.to_string_lossy()),
             wish.arguments()
         );
         Err(Error::new(ErrorKind::UntrustedStore, message).with_hint(hint))
@@ -173,6 +185,13 @@ impl Trust {
     }
 }
 
+/// A site root in the form of `--site-root`.
+fn site_argument(root: &Path, site: &SiteRoot) -> String {
+    let folder = root.join(&site.folder);
+    let prefix = if site.prefix.is_empty() { String::new() } else { format!("={}", site.prefix) };
+    format!("{}{prefix}", folder.display())
+}
+
 fn sorted(extensions: &[String]) -> Vec<String> {
     let mut sorted: Vec<String> = extensions.iter().map(|one| one.to_ascii_lowercase()).collect();
     sorted.sort();
@@ -183,15 +202,6 @@ fn sorted(extensions: &[String]) -> Vec<String> {
 /// Parses a line of the trust file; `None` if the line is not an entry.
 fn entry(line: &str) -> Option<Entry> {
     serde_json::from_str(line).ok()
-}
-
-/// Quotes `text` as one word of a shell command, because a path in a store may contain any character.
-fn quoted(text: &str) -> String {
-    let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn rejected(file: &Path, why: &str) -> Error {
@@ -275,7 +285,13 @@ mod tests {
 
     fn wide() -> Wish {
         let extensions = Some(vec!["md".to_owned(), "env".to_owned()]);
-        Wish { root: Some("/home".into()), extensions, hidden: true, no_ignore: true }
+        Wish {
+            root: Some("/home".into()),
+            extensions,
+            hidden: true,
+            no_ignore: true,
+            site_roots: None,
+        }
     }
 
     #[test]
@@ -359,12 +375,5 @@ mod tests {
         let error = trust.check(store, &hidden(), &Wish::default()).unwrap_err();
         assert!(error.to_string().contains("symbolic link"), "{error}");
         assert_eq!(trust.record(store, &hidden()).unwrap().code, "TRUST_NOT_RECORDED");
-    }
-
-    #[test]
-    fn paths_in_hints_are_quoted_for_the_shell() {
-        assert_eq!(quoted("md,env"), "md,env");
-        assert_eq!(quoted("a; rm -rf '~'"), r"'a; rm -rf '\''~'\'''");
-        assert_eq!(quoted("-x"), "'-x'");
     }
 }

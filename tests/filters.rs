@@ -99,7 +99,7 @@ fn a_cursor_goes_on_within_filters() {
     let rest = place.run(&["toc", "--level", "2", "--after", next, "-f", "text"]).success().text();
     assert_eq!(
         (files(&first), rest.as_str()),
-        (vec!["docs/a.md".to_owned()], "notes/c.md\n  ## Part (3-5, 67B)\n")
+        (vec!["docs/a.md".to_owned()], "notes/c.md\n  ## Part (3-5, 68B)\n")
     );
     assert!(whole.ends_with(&rest), "{whole}");
 }

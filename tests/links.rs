@@ -31,6 +31,7 @@ const LDMD: &str = "<!--LDMD:BEGIN id=\"s\"-->\nx\n<!--LDMD:END id=\"s\"-->\n";
 
 fn place() -> Place {
     let place = Place::with(&FILES);
+    place.write("x.png", "no document");
     place.write("e.ldmd.md", LDMD);
     place.run(&["ingest"]).success();
     place
@@ -105,6 +106,147 @@ fn broken_links_on_one_line_are_all_told() {
     assert_eq!(targets, ["../z.md", "x.md", "y.md"]);
     let check = place.run(&["links", "check"]).ends(1).json();
     assert_eq!(check["findings"].as_array().unwrap().len(), 3);
+}
+
+/// `line code` of each problem of a document.
+fn problems(place: &Place, document: &str) -> Vec<String> {
+    let check = place.run(&["links", "check", document]);
+    let problems = check.json()["findings"].as_array().unwrap().clone();
+    assert_eq!(check.status, i32::from(!problems.is_empty()), "{}", check.text());
+    let word =
+        |problem: &Value| format!("{} {}", problem["line"], problem["code"].as_str().unwrap());
+    problems.iter().map(word).collect()
+}
+
+#[test]
+fn a_link_to_what_is_on_disk_is_not_broken() {
+    let links = [
+        ("LICENSE", ""),
+        ("./src/", ""),
+        ("src", ""),
+        (".github/TEMPLATE.md", "NOT_IN_STORE"),
+        ("src/main.rs#L3", ""),
+        ("nosuch.rs", "BROKEN_FILE"),
+        ("src/nosuch", "BROKEN_FILE"),
+        ("nosuch/", "BROKEN_FILE"),
+        ("nosuch.md", "BROKEN_FILE"),
+        ("ignored.md#any", "NOT_IN_STORE"),
+        ("ignored", "NOT_IN_STORE"),
+        ("sub/", ""),
+        ("a%20b.png", ""),
+        ("c%20d.png", "BROKEN_FILE"),
+        ("../secret", "UNCHECKED"),
+        ("out/secret", "UNCHECKED"),
+        ("out", ""),
+        ("/about", "UNCHECKED"),
+    ];
+    let place = Place::new();
+    let text: String = links.iter().map(|(target, _)| format!("[x]({target})\n")).collect();
+    let wiki = "[[Pic.png]] ![[art/pic.png]]\n![[none.png]]\n[[Ignored]]\n";
+    place.write("root/a.md", format!("{text}{wiki}"));
+    for file in ["LICENSE", "src/main.rs", ".github/TEMPLATE.md", "ignored.md", "sub/b.md"] {
+        place.write(&format!("root/{file}"), "x\n");
+    }
+    place.write("root/a b.png", "x");
+    place.write("root/deep/art/pic.PNG", "x");
+    place.write("root/.ignore", "ignored.md\n");
+    place.write("secret", "x");
+    std::os::unix::fs::symlink("..", place.join("root/out")).unwrap();
+    assert_eq!(place.run_in("root", &["ingest"], "").status, 0);
+    let codes = links.iter().map(|(_, code)| *code).chain(["", "BROKEN_FILE", "NOT_IN_STORE"]);
+    let expected: Vec<String> = (1..)
+        .zip(codes)
+        .filter(|(_, code)| !code.is_empty())
+        .map(|(line, code)| format!("{line} {code}"))
+        .collect();
+    let check = place.run_in("root", &["links", "check"], "").ends(1).json();
+    let problems = check["findings"].as_array().unwrap();
+    let found: Vec<String> = problems
+        .iter()
+        .map(|problem| format!("{} {}", problem["line"], problem["code"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found, expected);
+    let message = |line: usize| {
+        let problem = problems.iter().find(|problem| problem["line"] == line).unwrap();
+        problem["message"].as_str().unwrap().to_owned()
+    };
+    assert!(message(10).contains("an ignore file leaves it out (see --no-ignore)"));
+    assert!(message(4).contains(".github is hidden (see --hidden)"));
+    // A store that travels without its files cannot tell, and says so.
+    place.run(&["ingest", "--db", "alone.db", "--root", "root", "root"]).success();
+    std::fs::rename(place.join("root"), place.join("elsewhere")).unwrap();
+    let alone = place.run(&["links", "check", "--db", "alone.db"]).ends(1).json();
+    let code = |line: usize| {
+        let problems = alone["findings"].as_array().unwrap().iter();
+        let mut of_line = problems.filter(|problem| problem["line"] == line);
+        of_line.next().map(|problem| problem["code"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(code(1).as_deref(), Some("UNCHECKED"), "LICENSE");
+    assert_eq!(code(9).as_deref(), Some("BROKEN_FILE"), "a missing document");
+}
+
+#[test]
+fn site_roots_say_where_links_of_a_site_lead() {
+    let text = "[1](/about/eol)\n[2](/about/eol.html)\n[3](/about/eol/#two)\n[4](/)\n\
+        [5](/about/gone)\n[6](/static/logo.svg)\n[7](/api/fs.html)\n[8](/api/none)\n";
+    let place = Place::with(&[
+        ("pages/en/index.md", text),
+        ("pages/en/about/eol.md", "# End\n\n## Two\n"),
+        ("apidoc/fs.md", "# fs\n"),
+    ]);
+    place.write("public/static/logo.svg", "x");
+    place.run(&["ingest"]).success();
+    // The root is a folder that is there.
+    let unknown = [1, 2, 3, 5, 6, 7, 8];
+    let all = unknown.map(|line| format!("{line} UNCHECKED"));
+    assert_eq!(problems(&place, "pages/en/index.md"), all);
+    let check = place.run(&["links", "check"]).ends(1).json();
+    let hint = check["findings"][3]["hint"].as_str().unwrap();
+    assert!(hint.contains("mdsel ingest --site-root FOLDER"), "{hint}");
+    // Folders are those of the current folder, and are kept for later.
+    let roots = ["ingest", "--site-root", "en", "--site-root", "../public", "--site-root"];
+    let given = [&roots[..], &["../apidoc=/api"]].concat();
+    assert_eq!(place.run_in("pages", &given, "").status, 0);
+    place.run(&["ingest"]).success();
+    assert_eq!(problems(&place, "pages/en/index.md"), ["5 BROKEN_FILE", "8 BROKEN_FILE"]);
+    let into = place.run(&["links", "list", "pages/en/index.md", "--direction", "in"]).success();
+    assert_eq!(
+        edges(&into.json()),
+        ["pages/en/index.md::root related pages/en/index.md::* inline"]
+    );
+    let into = place.run(&["links", "list", "apidoc/fs.md", "--direction", "in"]).success();
+    assert_eq!(edges(&into.json()).len(), 1);
+    let status = place.run(&["status"]).success().json();
+    assert_eq!(status["options"]["site_roots"][2], json!({"folder": "apidoc", "prefix": "/api"}));
+    // Another user has not accepted them.
+    place.remove(".config/mdsel/trusted");
+    assert_eq!(place.run(&["ingest"]).ends(2).code(), "UNTRUSTED_STORE");
+    place.run(&["ingest", "--site-root", ""]).success();
+    assert_eq!(problems(&place, "pages/en/index.md"), all);
+    let outside = place.run(&["ingest", "--site-root", ".."]).ends(2);
+    assert_eq!(outside.code(), "OUTSIDE_ROOT");
+    assert_eq!(place.run(&["ingest", "--site-root", "apidoc/fs.md"]).ends(2).code(), "USAGE");
+}
+
+#[test]
+fn a_document_is_called_by_its_title_and_summed_up_by_its_text() {
+    let place = Place::ingested(&[
+        (
+            "types.md",
+            "<a id=\"types\"></a>\n\n## Data Types\n\n[![CI](https://ci/x.svg)](https://ci)\n\n\
+             <!-- a comment -->\n\nOf types. [n](none.md)\n\n### Deep\n",
+        ),
+        ("rising.md", "### Deep\n\n## Higher\n"),
+        ("a.md", "[[Data Types]] [x](rising.md)\n"),
+    ]);
+    let list = place.run(&["links", "list", "a.md", "--direction", "out"]).success().json();
+    let node = |file: &str| {
+        let mut nodes = list["nodes"].as_array().unwrap().iter();
+        nodes.find(|node| node["file"] == file).unwrap_or_else(|| panic!("{list}")).clone()
+    };
+    assert_eq!(node("types.md")["title"], "Data Types");
+    assert_eq!(node("types.md")["summary"], "Of types. [n](none.md)");
+    assert_eq!(node("rising.md")["title"], "rising");
 }
 
 #[test]

@@ -54,6 +54,30 @@ fn content(place: &Place, address: &str) -> String {
 }
 
 #[test]
+fn footnotes_and_mdx_are_blocks_of_their_own() {
+    let footnote = "[^1]: One.\n\n    Two.\n\n        code\n\n    - list\n";
+    let mdx = "export const a = `\n\n# no\n`\n\n{/*\n\n# no\n*/}\n\n# Yes\n\n<T>\n\ntext\n\n</T>\n";
+    let place = Place::ingested(&[
+        ("note.md", &format!("Text[^1].\n\n{footnote}\nAfter.\n")),
+        ("page.mdx", mdx),
+    ]);
+    let block = place.run(&["select", "note::block:footnote[0]"]).success().json();
+    assert_eq!(block["results"][0]["content"], footnote);
+    assert_eq!(block["results"][0]["type"], "block:footnote");
+    let paragraphs = place.run(&["select", "note::block:paragraph"]).success().json();
+    assert_eq!(paragraphs["results"].as_array().unwrap().len(), 2);
+    let toc = place.run(&["toc", "page"]).success().json();
+    assert_eq!(toc["sections"].as_array().unwrap().len(), 1, "{toc}");
+    let export = place.run(&["select", "page::root/block:html[0]"]).success().json();
+    assert_eq!(export["results"][0]["content"], "export const a = `\n\n# no\n`\n");
+    // An edit reads the file as an ingest does.
+    let after = place.run(&["insert", "page.mdx", "yes", "--content", "{/*\n# no\n*/}"]).success();
+    assert_eq!(after.json()["success"], true);
+    let toc = place.run(&["toc", "page"]).success().json();
+    assert_eq!(toc["sections"].as_array().unwrap().len(), 1, "{toc}");
+}
+
+#[test]
 fn the_examples_of_the_paper() {
     let place = doc();
     // `mdsel index file1.md`: namespaces, root, headings with selector, text, type, child count,
@@ -474,7 +498,7 @@ fn the_lines_and_bytes_of_a_page_are_its_own() {
         let (start, end) = (number("byte_start"), number("byte_end"));
         assert_eq!(page["content"].as_str().unwrap().as_bytes(), &file[start..end]);
         assert_eq!(start, position.unwrap_or(start), "pages join");
-        let line_of = |at: usize| 1 + file[..at].iter().filter(|&&byte| byte == b'\n').count();
+        let line_of = |at: usize| 1 + file[..at].split(|byte| *byte == b'\n').count() - 1;
         assert_eq!((number("line_start"), number("line_end")), (line_of(start), line_of(end - 1)));
         position = Some(end);
         let Some(next) = page["pagination"].get("next") else { break };

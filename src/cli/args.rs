@@ -194,6 +194,10 @@ pub(super) struct IngestArgs {
     /// Skip larger files, remembered [default: 32M]
     #[arg(long, value_name = "BYTES", value_parser = byte_size)]
     pub(super) max_file_size: Option<u64>,
+    /// Where links that begin with / lead: the folder that a web site, or a path of it, is made of
+    /// (repeatable, remembered; '' for none)
+    #[arg(long = "site-root", value_name = "FOLDER[=/PREFIX]")]
+    pub(super) site_roots: Option<Vec<String>>,
     /// Change nothing; tell whether the store is out of date (status 1 where it is)
     #[arg(long, conflicts_with_all = ["dry_run", "force"])]
     pub(super) check: bool,

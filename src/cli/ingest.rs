@@ -1,6 +1,6 @@
 //! `ingest`, `ingest --dry-run` and `ingest --check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::args::{Global, IngestArgs};
@@ -36,6 +36,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
             hidden: arguments.hidden,
             no_ignore: arguments.no_ignore,
             max_file_bytes: arguments.max_file_size,
+            site_roots: arguments.site_roots.as_ref().map(|given| site_roots(given, &folder)),
         },
         force: arguments.force,
         wait: Duration::from_secs(arguments.wait),
@@ -65,6 +66,22 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         watch(global, &Request { force: false, ..request })?;
     }
     Ok(Status::Success)
+}
+
+/// The folders that `--site-root` names, absolute, and the paths that they are served below; an empty
+/// value names none.
+fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
+    let given = given.iter().filter(|value| !value.is_empty());
+    given
+        .map(|value| {
+            let (folder, prefix) = match value.rfind("=/") {
+                Some(at) => (value.get(..at).unwrap_or_default(), value.get(at + 1..)),
+                None => (value.as_str(), None),
+            };
+            let prefix = prefix.unwrap_or_default().trim_end_matches('/');
+            (current.join(folder), prefix.to_owned())
+        })
+        .collect()
 }
 
 /// Ingests whenever something has changed, as long as somebody reads what is told of it.

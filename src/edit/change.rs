@@ -9,6 +9,7 @@ use super::hint::Asked;
 use super::plan::{self, Allow, Plan, Position, Refusal, Renumbered, Reparented, Scope, plan};
 use crate::address::{Fault, Part};
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::library::OpenDocument;
@@ -102,7 +103,8 @@ pub(super) struct Current {
 impl Current {
     /// Parses `bytes`, the bytes of the file of `stored`.
     pub(super) fn new(stored: StoredDocument, bytes: Vec<u8>) -> Self {
-        Self::of(stored, plan::Version::read(bytes))
+        let dialect = Dialect::of(&stored.path);
+        Self::of(stored, plan::Version::read_as(bytes, dialect))
     }
 
     fn of(stored: StoredDocument, version: plan::Version) -> Self {

@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::ingest::{self, Paths, resolved};
 use crate::links::Outgoing;
-use crate::markdown;
+use crate::markdown::{self, Dialect};
 use crate::query::links::broken::{BrokenLink, Changed, broken_by};
 use crate::query::{Library, Named, named};
 use crate::store::{
@@ -227,7 +227,13 @@ fn write(
     }
     if let Err(error) = place.put_in_place(&intent.temporary, seen) {
         place.remove_temporary(&intent.temporary);
-        put(writer, pack(&report.file, plan::Version::read(report.before.clone()))?)?;
+        put(
+            writer,
+            pack(
+                &report.file,
+                plan::Version::read_as(report.before.clone(), Dialect::of(&report.file)),
+            )?,
+        )?;
         forget(writer, note)?;
         return Err(error);
     }
@@ -295,7 +301,10 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
             stored.hash != hash && [stored.hash, hash].contains(&intent.new_hash)
         });
         if is_outdated && markdown::refusal(&bytes).is_none() {
-            put(writer, pack(&intent.path, plan::Version::read(bytes))?)?;
+            put(
+                writer,
+                pack(&intent.path, plan::Version::read_as(bytes, Dialect::of(&intent.path)))?,
+            )?;
             failpoint!(RECOVERY_STORED);
         }
         forget(writer, note)?;

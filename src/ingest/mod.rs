@@ -7,6 +7,7 @@
 //! continues from there.
 
 mod beneath;
+mod disk;
 mod load;
 mod pipeline;
 mod report;
@@ -16,6 +17,7 @@ mod state;
 mod walk;
 mod watch;
 
+pub(crate) use disk::Disk;
 pub use load::{LoadRequest, Strategy, load};
 pub use report::{Change, ChangeKind, Report, Skipped};
 pub(crate) use scope::{canonical, is_really_below, root_from_store};
@@ -29,6 +31,7 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::links::SiteRoot;
 use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
 use crate::trust::{Trust, Wish};
 use pipeline::Outcome;
@@ -78,16 +81,37 @@ pub struct OptionChanges {
     pub no_ignore: Option<bool>,
     /// See [`IngestOptions::max_file_bytes`].
     pub max_file_bytes: Option<u64>,
+    /// Absolute folders, each with the URL path below which a web site serves it. See
+    /// [`IngestOptions::site_roots`].
+    pub site_roots: Option<Vec<(PathBuf, String)>>,
 }
 
 impl OptionChanges {
-    fn over(&self, stored: IngestOptions) -> IngestOptions {
-        IngestOptions {
+    fn over(&self, stored: IngestOptions, root: &Path) -> Result<IngestOptions> {
+        let site = |(folder, prefix): &(PathBuf, String)| {
+            let folder = canonical(folder)?;
+            if !folder.is_dir() {
+                let message = format!("{}: a site root must be a folder", folder.display());
+                return Err(Error::new(ErrorKind::Usage, message).with_hint(
+                    "name the folder from which the web site is built: --site-root FOLDER",
+                ));
+            }
+            Ok(SiteRoot { folder: scope::relative(root, &folder)?, prefix: prefix.clone() })
+        };
+        let site_roots = match &self.site_roots {
+            Some(given) if given.len() > limits::MAX_SITE_ROOTS => {
+                return Err(limits::exceeded("site-roots"));
+            }
+            Some(given) => given.iter().map(site).collect::<Result<_>>()?,
+            None => stored.site_roots,
+        };
+        Ok(IngestOptions {
             extensions: self.extensions.clone().unwrap_or(stored.extensions),
             hidden: self.hidden.unwrap_or(stored.hidden),
             no_ignore: self.no_ignore.unwrap_or(stored.no_ignore),
             max_file_bytes: self.max_file_bytes.unwrap_or(stored.max_file_bytes),
-        }
+            site_roots,
+        })
     }
 }
 
@@ -129,6 +153,7 @@ impl Request<'_> {
             extensions: self.options.extensions.clone(),
             hidden: self.options.hidden.is_some(),
             no_ignore: self.options.no_ignore.is_some(),
+            site_roots: wish.site_roots.clone().filter(|_| self.options.site_roots.is_some()),
         };
         self.trust.check(store, &wish, &given)?;
         Ok(wish)
@@ -143,6 +168,7 @@ impl Request<'_> {
             || options.extensions.is_some()
             || options.hidden.is_some()
             || options.no_ignore.is_some()
+            || options.site_roots.is_some()
     }
 }
 
@@ -355,7 +381,8 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     let root_from_store = root_from_store(scopes.root(), &store)?;
     let mut writer = Writer::open(&store, request.wait)?;
     let stored_options = writer.options()?;
-    let options = request.options.over(stored_options.clone().unwrap_or_default());
+    let options =
+        request.options.over(stored_options.clone().unwrap_or_default(), scopes.root())?;
     let stored_root = writer.root()?;
     if let Some(root) = stored_root.as_ref().filter(|root| *root != scopes.root()) {
         return Err(scope::other_root(root));
@@ -403,7 +430,7 @@ pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report>
     let snapshot = open_if_there(&store)?;
     let scopes = Scopes::new(request, &store, snapshot.as_ref().map(Snapshot::root))?;
     let stored_options = snapshot.as_ref().map(|snapshot| snapshot.options().clone());
-    let options = request.options.over(stored_options.unwrap_or_default());
+    let options = request.options.over(stored_options.unwrap_or_default(), scopes.root())?;
     let stored_root = snapshot.as_ref().map(Snapshot::root);
     request.checked_wish(&store, stored_root, scopes.root(), &options)?;
     let stored = match &snapshot {

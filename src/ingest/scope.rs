@@ -150,7 +150,7 @@ fn not_utf8(path: &Path) -> Error {
 }
 
 /// Returns `path` relative to `root`, with `/`. Fails if it is outside the root or not UTF-8.
-fn relative(root: &Path, path: &Path) -> Result<String> {
+pub(super) fn relative(root: &Path, path: &Path) -> Result<String> {
     let Ok(below) = path.strip_prefix(root) else {
         return Err(Error::new(
             ErrorKind::OutsideRoot,

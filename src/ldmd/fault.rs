@@ -69,18 +69,6 @@ impl FaultKind {
             Self::UnknownVersion => "UNKNOWN_VERSION",
         }
     }
-
-    /// Whether a section is missing or not where its author thinks, or a marker is not understood.
-    pub fn is_structural(self) -> bool {
-        !matches!(
-            self,
-            Self::InvalidAttribute
-                | Self::LevelMismatch
-                | Self::MetaUnreadable
-                | Self::ParentMismatch
-                | Self::UnknownVersion
-        )
-    }
 }
 
 /// Faults as they are found.

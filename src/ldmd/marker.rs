@@ -6,22 +6,46 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use crate::limits::MAX_LDMD_ATTRIBUTES;
 
+/// What every comment begins with.
+pub(super) const COMMENT: &[u8] = b"<!--";
+
 /// What every marker begins with.
-pub(super) const PREFIX: &[u8] = b"<!--LDMD:";
+const PREFIX: &[u8] = b"<!--LDMD:";
+
+/// The kinds of markers.
+const KEYWORDS: [&str; 4] = ["BEGIN", "END", "REF", "VERSION"];
 
 /// Whether `line`, given without its line end, is a marker: any kind of LDMD marker, malformed
-/// ones too. A keyword is an upper-case ASCII word directly behind the colon.
+/// ones too.
 pub fn is_marker_line(line: &[u8]) -> bool {
-    body(line).is_some()
+    is_begun(line.trim_ascii())
 }
 
-/// What stands between `<!--LDMD:` and `-->`.
-fn body(line: &[u8]) -> Option<&[u8]> {
-    let body = line.trim_ascii().strip_prefix(PREFIX)?.strip_suffix(b"-->")?;
-    body.first().is_some_and(u8::is_ascii_uppercase).then_some(body)
+/// Whether `text` begins as a marker does: with `<!--LDMD:`, or with that and a keyword in another case
+/// or with blanks between.
+pub(super) fn is_begun(text: &[u8]) -> bool {
+    if text.starts_with(PREFIX) {
+        return true;
+    }
+    let after_word = || {
+        let name = text.strip_prefix(COMMENT)?.trim_ascii_start();
+        let (word, rest) = name.split_at_checked(4)?;
+        let rest = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+        word.eq_ignore_ascii_case(b"LDMD").then_some(rest)
+    };
+    after_word().is_some_and(|rest| {
+        let end = rest.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let word = rest.get(..end).unwrap_or_default();
+        KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword.as_bytes()))
+    })
 }
+
+const NOT_ALONE: &str = "the marker is not alone on its line";
+const NOT_CLOSED: &str = "the marker is not closed with --> on its line";
 
 /// A marker line that has been read.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,21 +65,31 @@ pub(super) enum Marker {
 impl Marker {
     /// Reads `line`, given without its line end; `None` is ordinary text.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        let body = String::from_utf8_lossy(body(line)?);
+        let line = line.trim_ascii();
+        if !is_begun(line) {
+            return None;
+        }
+        let malformed = |message: &str| Some(Self::Malformed(message.to_owned()));
+        let Some(body) = line.strip_prefix(PREFIX) else {
+            return malformed("a marker begins with <!--LDMD: in capitals and without blanks");
+        };
+        let Some(body) = body.strip_suffix(b"-->") else {
+            let is_closed = memmem::find(body, b"-->").is_some();
+            return malformed(if is_closed { NOT_ALONE } else { NOT_CLOSED });
+        };
+        let body = String::from_utf8_lossy(body);
         let end = body.find(|scalar: char| !scalar.is_ascii_uppercase()).unwrap_or(body.len());
         let (keyword, rest) = body.split_at(end);
         Some(match Self::of(keyword, rest) {
             Ok(marker) => marker,
-            Err(_) if rest.contains("-->") => {
-                Self::Malformed("the marker is not alone on its line".to_owned())
-            }
+            Err(_) if rest.contains("-->") => Self::Malformed(NOT_ALONE.to_owned()),
             Err(message) => Self::Malformed(message),
         })
     }
 
     fn of(keyword: &str, rest: &str) -> Result<Self, String> {
-        if !matches!(keyword, "BEGIN" | "END" | "REF" | "VERSION") {
-            return Err("the marker is none of BEGIN, END, REF and VERSION".to_owned());
+        if !KEYWORDS.contains(&keyword) {
+            return Err("the marker is none of BEGIN, END, REF and VERSION, in capitals".to_owned());
         }
         if keyword == "VERSION" {
             let version = rest.trim();
@@ -237,12 +271,11 @@ mod tests {
     fn text_is_told_from_malformed_markers() {
         for text in [
             "",
-            "<!-- LDMD:BEGIN id=\"a\"-->",
-            "<!--LDMD:begin id=\"a\"-->",
-            "<!--ldmd:BEGIN id=\"a\"-->",
-            "<!--LDMD:-->",
-            "<!--LDMD:BEGIN id=\"a\"",
-            "<!--LDMD:BEGIN id=\"a\"--> text",
+            "<!-- LDMD: how it is written -->",
+            "<!-- LDMD BEGIN id=\"a\"-->",
+            "<!--LDMDX:BEGIN id=\"a\"-->",
+            "<!-- BEGIN -->",
+            "text <!--LDMD:BEGIN id=\"a\"-->",
             "> <!--LDMD:BEGIN id=\"a\"-->",
             "`<!--LDMD:BEGIN id=\"a\"-->`",
         ] {
@@ -251,6 +284,17 @@ mod tests {
         }
         let many: String = (0..65).map(|at| format!(" a{at}=\"\"")).collect();
         for text in [
+            "<!-- LDMD:BEGIN id=\"a\"-->",
+            "<!--\tLDMD : BEGIN id=\"a\"-->",
+            "<!--LDMD: BEGIN id=\"a\"-->",
+            "<!--LDMD:begin id=\"a\"-->",
+            "<!--ldmd:BEGIN id=\"a\"-->",
+            "<!--Ldmd:End id=\"a\"-->",
+            "<!--LDMD:-->",
+            "<!--LDMD:BEGIN id=\"a\"",
+            "<!--LDMD:BEGIN",
+            "<!--LDMD:BEGIN id=\"a\"->",
+            "<!--LDMD:BEGIN id=\"a\"--> text",
             "<!--LDMD:BEGIN-->",
             "<!--LDMD:BEGIN id=\"\"-->",
             "<!--LDMD:BEGIN id=\" \"-->",

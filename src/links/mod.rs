@@ -13,10 +13,12 @@ mod resolve;
 pub mod sections;
 #[cfg(test)]
 mod shelf;
+mod site;
 
 pub use outgoing::{Kind, Link, NameKind, Outgoing, link_keys, name_key};
 pub(crate) use path::split_extension;
 pub use resolve::resolve;
+pub use site::SiteRoot;
 
 /// A document, as the store numbers it.
 pub type DocumentId = i64;
@@ -55,8 +57,28 @@ pub trait Library {
     /// What [`sections::by_headings`] finds in `document`.
     fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize>;
 
-    /// Whether there is a file at `path` that is no document; `None` where nobody has looked.
-    fn file_exists(&self, path: &str) -> Option<bool>;
+    /// What is on disk at `path`.
+    fn on_disk(&self, path: &str) -> OnDisk;
+
+    /// The paths of the files on disk whose path is `path` or ends in `/` and `path`, without case; `None`
+    /// if it was not possible to look.
+    fn files_ending_in(&self, path: &str) -> Option<Vec<String>>;
+
+    /// Where links that begin with `/` lead, besides below the root.
+    fn site_roots(&self) -> &[SiteRoot];
+}
+
+/// What is on disk at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDisk {
+    /// A file, or anything else that is no folder.
+    File,
+    /// A folder.
+    Folder,
+    /// Nothing.
+    Missing,
+    /// It was not possible to look: the root is not there, or a symbolic link is on the way.
+    Unknown,
 }
 
 /// What a link leads to.
@@ -70,8 +92,15 @@ pub enum Resolution {
         /// heading was meant; `None` for the document as a whole.
         node: Option<usize>,
     },
-    /// A file that is no document, by its path from the root; that of an embed as it is written.
-    Attachment(String),
+    /// A file or a folder that is no document.
+    Attachment {
+        /// Its path from the root; that of an embed as it is written.
+        path: String,
+        /// Whether it is known to be on disk.
+        is_checked: bool,
+    },
+    /// A Markdown file that is on disk and not in the store, by its path from the root.
+    NotInStore(String),
     /// Something outside of the library, by its URI.
     External,
     /// Nothing.
@@ -90,8 +119,10 @@ pub enum Reason {
     File,
     /// The document has no such anchor or heading.
     Anchor,
-    /// The path climbs above the root.
+    /// The path climbs above the root, where nothing is looked at.
     Outside,
+    /// The path begins with `/`, is not below the root, and no site root says where it leads.
+    Site,
     /// Several documents have the same claim.
     Ambiguous,
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::path::{folder_of, join, split_extension};
 use super::reference::INDEX_NAMES;
+use super::site::SiteRoot;
 use crate::address::namespace::decode;
 use crate::ldmd::Markup;
 use crate::markdown::Document;
@@ -68,7 +69,8 @@ pub struct Link {
 pub struct Outgoing {
     /// Its links, those of front matter first, then in document order.
     pub links: Vec<Link>,
-    /// Its title: front matter's, or that of its first heading of level 1.
+    /// Its title: front matter's, or that of its first heading of level 1, or that of its first heading
+    /// where none of a higher level follows.
     pub title: Option<String>,
     /// Its id, from front matter.
     pub id: Option<String>,
@@ -115,12 +117,16 @@ impl Outgoing {
         let mut links: Vec<Link> = typed.chain(inline).chain(references).collect();
         links.sort_by_key(|link| link.line);
         let front_matter = document.front_matter.as_ref();
-        let first = document.outline.sections.iter().find(|section| section.level == 1);
+        let sections = &document.outline.sections;
+        let highest = sections.iter().map(|section| section.level).min();
+        let first = sections.first().filter(|section| Some(section.level) == highest);
+        let first = sections.iter().find(|section| section.level == 1).or(first);
         Self {
             links,
             title: front_matter
                 .and_then(|values| text(values.get("title")?))
-                .or_else(|| first.map(|section| section.title.clone())),
+                .or_else(|| first.map(|section| section.title.clone()))
+                .filter(|title| !title.trim().is_empty()),
             id: front_matter.and_then(|values| text(values.get("id")?)),
             aliases: front_matter.map(aliases).unwrap_or_default(),
             html_anchors: document.html_anchors.clone(),
@@ -150,15 +156,22 @@ impl Outgoing {
         unique(self.links.iter().flat_map(|link| link_keys(path, link)).collect())
     }
 
-    /// The keys that the links to it have, where the document is the one at `path`; each once.
-    pub fn target_keys(&self, path: &str) -> Vec<i64> {
+    /// The keys that the links to it have, where the document is the one at `path` and links that
+    /// begin with `/` lead to `sites`, too; each once.
+    pub fn target_keys(&self, path: &str, sites: &[SiteRoot]) -> Vec<i64> {
         let mut keys: Vec<i64> =
             self.names().map(|(_, name)| hash("link", &fold(last(name)))).collect();
-        let (stem, _) = split_extension(path);
-        let stem = fold(last(stem));
+        let (whole, _) = split_extension(path);
+        let stem = fold(last(whole));
         if INDEX_NAMES.iter().any(|name| fold(name) == stem) {
             keys.push(hash("link", &fold(last(folder_of(path)))));
         }
+        // The folder of a site is called by the path that it is served below.
+        let of_folder = |site: &&SiteRoot| {
+            fold(&site.folder) == fold(folder_of(path)) || fold(&site.folder) == fold(whole)
+        };
+        let sites = sites.iter().filter(of_folder);
+        keys.extend(sites.map(|site| hash("link", &fold(last(&site.prefix)))));
         keys.push(hash("link", &stem));
         unique(keys)
     }
@@ -246,7 +259,7 @@ mod tests {
     fn shares(path: &str, kind: Kind, target: &str, document: &str, named: &Outgoing) -> bool {
         let link = Link { kind, target: target.to_owned(), line: 1 };
         let keys = link_keys(path, &link);
-        named.target_keys(document).iter().any(|key| keys.contains(key))
+        named.target_keys(document, &[]).iter().any(|key| keys.contains(key))
     }
 
     #[test]
@@ -275,6 +288,22 @@ mod tests {
         };
         for target in ["a / b", "x-1", "c# notes", "folder/N", "N.md#h"] {
             assert!(shares("a/s.md", Kind::Wikilink, target, "folder/n.md", &named), "{target}");
+        }
+    }
+
+    #[test]
+    fn a_document_is_called_by_its_highest_heading() {
+        for (text, title) in [
+            ("---\ntitle: F\n---\n# One\n", Some("F")),
+            ("## Two\n\n# One\n\n# Other\n", Some("One")),
+            ("## Data Types\n\n### Deep\n\n## More\n", Some("Data Types")),
+            ("### Deep\n\n## More\n", None),
+            ("#\n\n## More\n", None),
+            ("text\n", None),
+        ] {
+            let document = crate::markdown::parse(text.as_bytes());
+            let outgoing = Outgoing::of(&document, &Markup::default());
+            assert_eq!(outgoing.title.as_deref(), title, "{text}");
         }
     }
 

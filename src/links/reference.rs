@@ -6,16 +6,13 @@
 use super::note::{Found, only};
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::resolve::place;
-use super::{DocumentId, Library, Reason, Resolution, Source};
+use super::{DocumentId, Library, OnDisk, Reason, Resolution, Source};
 use crate::address::namespace::decode;
 use crate::markdown::links::is_external;
 use crate::markdown::slug::fold;
 
 /// What stands for a folder, in the order of preference.
 pub(super) const INDEX_NAMES: [&str; 3] = ["index", "README", "_index"];
-
-/// What is longer is rather a part of a name.
-const MAX_EXTENSION_BYTES: usize = 10;
 
 /// What the target of a Markdown link or an image in `source` leads to.
 pub(super) fn resolve_reference(
@@ -33,13 +30,19 @@ pub(super) fn resolve_reference(
     }
     let decoded = decode(path);
     let folder = folder_of(source.path);
-    let Some(joined) = join(folder, &decoded) else {
+    let sites: Vec<String> =
+        library.site_roots().iter().filter_map(|site| site.file_of(&decoded)).collect();
+    let mut readings = sites.clone();
+    readings.extend(join(folder, &decoded).filter(|joined| !sites.contains(joined)));
+    if readings.is_empty() {
         return Resolution::broken(Reason::Outside);
-    };
-    match referred(library, &joined, decoded.ends_with('/')) {
-        Some(Ok(id)) => return place(library, id, &decode(fragment)),
-        Some(Err(reason)) => return Resolution::broken(reason),
-        None => {}
+    }
+    for joined in &readings {
+        match referred(library, joined, decoded.ends_with('/')) {
+            Some(Ok(id)) => return place(library, id, &decode(fragment)),
+            Some(Err(reason)) => return Resolution::broken(reason),
+            None => {}
+        }
     }
     // Separators of Windows.
     if path.contains('\\') {
@@ -53,20 +56,52 @@ pub(super) fn resolve_reference(
     if let Some(Ok(id)) = only(&library.documents_with_id(&decoded)) {
         return place(library, id, &decode(fragment));
     }
-    let may_be_file = is_of_file(split_extension(&joined).1) && !decoded.ends_with('/');
-    match library.file_exists(&joined) {
-        Some(true) => Resolution::Attachment(joined),
-        None if may_be_file => Resolution::Attachment(joined),
-        _ => Resolution::broken(Reason::File),
+    // The path as it is written may be that of a file, too.
+    readings.extend([path, target].into_iter().filter_map(|text| join(folder, text)));
+    readings.dedup();
+    let is_of_site = sites.is_empty() && decoded.starts_with('/');
+    let nothing = if is_of_site { Reason::Site } else { Reason::File };
+    let found = readings.iter().find_map(|joined| on_disk(library, joined));
+    found.unwrap_or(Resolution::broken(nothing))
+}
+
+/// What is on disk at the path `joined`, or is a document of that name that is not in the store; `None`
+/// if there is nothing.
+fn on_disk(library: &impl Library, joined: &str) -> Option<Resolution> {
+    let is_document = is_markdown(split_extension(joined).1);
+    let attachment = |is_checked| Resolution::Attachment { path: joined.to_owned(), is_checked };
+    match library.on_disk(joined) {
+        OnDisk::File if is_document => Some(Resolution::NotInStore(joined.to_owned())),
+        OnDisk::File | OnDisk::Folder => Some(attachment(true)),
+        OnDisk::Unknown => (!is_document).then(|| attachment(false)),
+        OnDisk::Missing => {
+            let names = names(joined);
+            let mut paths = names.iter().flat_map(|name| {
+                MARKDOWN_EXTENSIONS.iter().map(move |extension| format!("{name}.{extension}"))
+            });
+            let there = paths.find(|path| library.on_disk(path) == OnDisk::File);
+            there.map(Resolution::NotInStore)
+        }
     }
 }
 
-/// Whether `extension` is one that files other than documents have.
-fn is_of_file(extension: &str) -> bool {
-    !is_markdown(extension)
-        && extension.len() <= MAX_EXTENSION_BYTES
-        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
+/// What the path `joined` may stand for besides itself, without the endings of documents: the index of
+/// a folder, and the source of a page.
+fn names(joined: &str) -> Vec<String> {
+    let index = |name: &&str| {
+        if joined.is_empty() { (*name).to_owned() } else { format!("{joined}/{name}") }
+    };
+    let mut names: Vec<String> = INDEX_NAMES.iter().map(index).collect();
+    let (stem, extension) = split_extension(joined);
+    if extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm") {
+        names.push(stem.to_owned());
+        // A page may be the index of a folder of its own.
+        names.extend(stem.strip_suffix("/index").map(str::to_owned));
+    }
+    if !joined.is_empty() {
+        names.push(joined.to_owned());
+    }
+    names
 }
 
 /// The document that the path `joined` refers to: itself; with an ending added; as a folder; as the
@@ -76,13 +111,9 @@ fn referred(library: &impl Library, joined: &str, is_folder: bool) -> Option<Fou
         return Some(Ok(id));
     }
     let (stem, extension) = split_extension(joined);
-    let mut names: Vec<String> = INDEX_NAMES
-        .iter()
-        .map(|name| if joined.is_empty() { (*name).to_owned() } else { format!("{joined}/{name}") })
-        .collect();
-    names.insert(if is_folder { names.len() } else { 0 }, joined.to_owned());
-    if extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm") {
-        names.push(stem.to_owned());
+    let mut names = names(joined);
+    if !is_folder && let Some(itself) = names.pop_if(|name| name == joined) {
+        names.insert(0, itself);
     }
     let mut hits: Vec<(Rank, DocumentId)> = Vec::new();
     for (order, name) in names.iter().enumerate() {
@@ -156,6 +187,7 @@ mod tests {
             ("guide.md#^block", "docs/guide.md"),
             ("guide.md#", "docs/guide.md"),
             ("guide.md#top", "docs/guide.md"),
+            ("guide.md#tab/linux", "docs/guide.md"),
             ("guide.md#no", "Anchor"),
             ("guide.md#Lines", "Anchor"),
             ("#l10", "docs/a.md#L10"),
@@ -195,10 +227,24 @@ mod tests {
             ("no", "File"),
             ("no/", "File"),
             ("img/a%20b.png", "file docs/img/a b.png"),
-            ("/x/a.tar.gz#y", "file x/a.tar.gz"),
+            ("img/a%20c.png", "File"),
+            ("../unknown/a.tar.gz#y", "unchecked unknown/a.tar.gz"),
+            ("../unknown/a", "unchecked unknown/a"),
+            ("../unknown/a.md", "File"),
             ("ms713008(v=vs.85)", "File"),
             ("/known/LICENSE", "file known/LICENSE"),
-            ("/known/a.png", "File"),
+            ("../known/LICENSE/", "file known/LICENSE"),
+            ("../known/src", "file known/src"),
+            ("../known/src/", "file known/src"),
+            ("../known/none/", "File"),
+            ("../known/100%.txt", "file known/100%.txt"),
+            ("../known/ignored.md#x", "left out known/ignored.md"),
+            ("../known/ignored", "left out known/ignored.md"),
+            ("../known/ignored.html", "left out known/ignored.md"),
+            ("../known/a.rs", "File"),
+            ("/known/a.png", "Site"),
+            ("/no", "Site"),
+            ("/no.md", "Site"),
             ("http://x.y/guide.md", "external"),
             ("mailto:a@b.c", "external"),
             ("//x.y/z", "external"),
@@ -207,5 +253,41 @@ mod tests {
         }
         assert_eq!(shelf.find("README.md", &Markdown, "docs/guide.md"), "docs/guide.md");
         assert_eq!(shelf.find("README.md", &Markdown, ".."), "Outside");
+    }
+    #[test]
+    fn links_of_a_site_lead_below_its_folders() {
+        let documents = [
+            ("pages/en/index.md", ""),
+            ("pages/en/about.md", ""),
+            ("pages/en/about/eol.md", "# E\n\n## Two\n"),
+            ("pages/en/learn/index.mdx", ""),
+            ("api/index.md", ""),
+            ("api/fs.md", ""),
+            ("README.md", ""),
+        ];
+        let shelf = Shelf::new(&documents).as_sites(&[("api", "/docs/api"), ("pages/en", "")]);
+        for (target, expected) in [
+            ("/", "pages/en/index.md"),
+            ("/about/eol", "pages/en/about/eol.md"),
+            ("/about/eol/", "pages/en/about/eol.md"),
+            ("/about/eol.html#two", "pages/en/about/eol.md#Two"),
+            ("/about/eol/index.html", "pages/en/about/eol.md"),
+            ("/about", "pages/en/about.md"),
+            ("/learn", "pages/en/learn/index.mdx"),
+            ("/learn/", "pages/en/learn/index.mdx"),
+            ("/docs/api", "api/index.md"),
+            ("/docs/api/fs.html", "api/fs.md"),
+            ("/README.md", "README.md"),
+            ("/known/LICENSE", "file known/LICENSE"),
+            ("/about/gone", "File"),
+            ("/docs/api/gone", "File"),
+        ] {
+            for source in ["pages/en/about/eol.md", "README.md"] {
+                assert_eq!(shelf.find(source, &Markdown, target), expected, "{target}");
+            }
+        }
+        let part = Shelf::new(&documents).as_sites(&[("api", "/docs/api")]);
+        assert_eq!(part.find("README.md", &Markdown, "/docs/api/gone"), "File");
+        assert_eq!(part.find("README.md", &Markdown, "/about/eol"), "Site");
     }
 }

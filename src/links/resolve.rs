@@ -4,10 +4,10 @@
 //! Invariant: a name leads to a note before it leads to a file.
 
 use super::note::named;
-use super::path::split_extension;
+use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::reference::resolve_reference;
 use super::sections::heading_key;
-use super::{DocumentId, Kind, Library, Reason, Resolution, Source};
+use super::{DocumentId, Kind, Library, OnDisk, Reason, Resolution, Source};
 use crate::address::namespace::decode;
 use crate::markdown::slug::{comparable, fold};
 
@@ -51,11 +51,36 @@ fn resolve_name(library: &impl Library, source: Source, target: &str) -> Resolut
             Err(other) => reason = other,
         }
     }
-    let extension = fold(split_extension(name).1);
-    if reason == Reason::File && ATTACHMENTS.contains(&extension.as_str()) {
-        return Resolution::Attachment(name.trim_start_matches('/').to_owned());
+    if reason == Reason::File {
+        file_named(library, source, name)
+    } else {
+        Resolution::broken(reason)
     }
-    Resolution::broken(reason)
+}
+
+/// The file that is no document, or not in the store, and that `name` names.
+fn file_named(library: &impl Library, source: Source, name: &str) -> Resolution {
+    let extension = fold(split_extension(name).1);
+    let path = name.trim_start_matches('/');
+    let attachment = |is_checked| Resolution::Attachment { path: path.to_owned(), is_checked };
+    if !is_markdown(&extension) && !extension.is_empty() {
+        let near = join(folder_of(source.path), name).map(|path| library.on_disk(&path));
+        if matches!(near, Some(OnDisk::File | OnDisk::Folder)) {
+            return attachment(true);
+        }
+        match library.files_ending_in(path) {
+            Some(files) if !files.is_empty() => return attachment(true),
+            None if ATTACHMENTS.contains(&extension.as_str()) => return attachment(false),
+            Some(_) | None => {}
+        }
+    }
+    let whole = is_markdown(&extension).then(|| path.to_owned());
+    let completed = MARKDOWN_EXTENSIONS.iter().map(|extension| format!("{path}.{extension}"));
+    let left_out = whole
+        .into_iter()
+        .chain(completed)
+        .find_map(|path| library.files_ending_in(&path)?.into_iter().next());
+    left_out.map_or(Resolution::broken(Reason::File), Resolution::NotInStore)
 }
 
 /// The place in a document that `fragment` names: an anchor, or headings with `#` between. Blocks
@@ -72,6 +97,8 @@ pub(super) fn place(library: &impl Library, id: DocumentId, fragment: &str) -> R
     let is_large = fragment.is_empty()
         || fragment.eq_ignore_ascii_case("top")
         || fragment.split('#').any(|part| is_block(&part))
+        // A tab of a page, as docfx writes it.
+        || fragment.starts_with("tab/")
         || is_lines(fragment);
     if node.is_none() && !is_large {
         return Resolution::Broken { reason: Reason::Anchor, document: Some(id) };
@@ -148,6 +175,10 @@ mod tests {
             ("Tie%2Emd", "b/Tie.md"),
             ("Node.js", "File"),
             ("pic.PNG", "file pic.PNG"),
+            ("files/pic.png", "file files/pic.png"),
+            ("none.png", "File"),
+            ("ignored", "left out known/ignored.md"),
+            ("known/ignored.md", "left out known/ignored.md"),
             ("http://x", "external"),
         ] {
             for kind in &[Wikilink, Embed] {

@@ -1,17 +1,40 @@
 //! A library of a few documents, for tests.
 
 use super::path::split_extension;
-use super::{DocumentId, Kind, Library, Reason, Resolution, Source, resolve, sections};
+use super::{
+    DocumentId, Kind, Library, OnDisk, Reason, Resolution, SiteRoot, Source, resolve, sections,
+};
 use crate::markdown::slug::fold;
 use crate::markdown::{self, Document};
 
 /// Documents by path; the number of one is its index.
-pub(super) struct Shelf(Vec<(String, Document)>);
+pub(super) struct Shelf(Vec<(String, Document)>, Vec<SiteRoot>);
+
+/// What is on disk besides the documents.
+const DISK: [(&str, OnDisk); 6] = [
+    ("known/LICENSE", OnDisk::File),
+    ("known/src", OnDisk::Folder),
+    ("known/100%.txt", OnDisk::File),
+    ("docs/img/a b.png", OnDisk::File),
+    ("vault/files/Pic.png", OnDisk::File),
+    ("known/ignored.md", OnDisk::File),
+];
 
 impl Shelf {
     pub(super) fn new(documents: &[(&str, &str)]) -> Self {
         let parse = |text: &str| markdown::parse(text.as_bytes());
-        Self(documents.iter().map(|(path, text)| ((*path).to_owned(), parse(text))).collect())
+        let documents = documents.iter().map(|(path, text)| ((*path).to_owned(), parse(text)));
+        Self(documents.collect(), Vec::new())
+    }
+
+    /// The same, as parts of web sites: folders and the paths that they are served below.
+    pub(super) fn as_sites(mut self, sites: &[(&str, &str)]) -> Self {
+        let site = |(folder, prefix): &(&str, &str)| SiteRoot {
+            folder: (*folder).to_owned(),
+            prefix: (*prefix).to_owned(),
+        };
+        self.1 = sites.iter().map(site).collect();
+        self
     }
 
     fn which(&self, is_it: impl Fn(&str, &Document) -> bool) -> Vec<DocumentId> {
@@ -40,7 +63,9 @@ impl Shelf {
                 let section = sections.iter().find(|section| Some(section.node) == node);
                 section.map_or_else(|| path.clone(), |found| format!("{path}#{}", found.title))
             }
-            Resolution::Attachment(path) => format!("file {path}"),
+            Resolution::Attachment { path, is_checked: true } => format!("file {path}"),
+            Resolution::Attachment { path, is_checked: false } => format!("unchecked {path}"),
+            Resolution::NotInStore(path) => format!("left out {path}"),
             Resolution::External => "external".to_owned(),
             Resolution::Broken { reason, document } => {
                 assert_eq!(document.is_some(), reason == Reason::Anchor);
@@ -85,8 +110,20 @@ impl Library for Shelf {
         sections::by_headings(&self.at(document).1.outline, headings)
     }
 
-    fn file_exists(&self, path: &str) -> Option<bool> {
-        path.starts_with("known/").then(|| path.ends_with("LICENSE"))
+    fn on_disk(&self, path: &str) -> OnDisk {
+        let state = DISK.iter().find(|(other, _)| *other == path).map(|(_, state)| *state);
+        let is_unknown = path.starts_with("unknown/");
+        state.unwrap_or(if is_unknown { OnDisk::Unknown } else { OnDisk::Missing })
+    }
+
+    fn files_ending_in(&self, path: &str) -> Option<Vec<String>> {
+        let has_it =
+            |other: &str| format!("/{}", fold(other)).ends_with(&format!("/{}", fold(path)));
+        Some(DISK.iter().map(|(other, _)| (*other).to_owned()).filter(|o| has_it(o)).collect())
+    }
+
+    fn site_roots(&self) -> &[SiteRoot] {
+        &self.1
     }
 }
 

@@ -25,11 +25,13 @@ pub enum BlockType {
     Definition,
     /// A heading inside a container, which makes no section.
     Heading,
+    /// A footnote definition with all its paragraphs.
+    Footnote,
 }
 
 impl BlockType {
-    /// All types, in the order in which they are listed.
-    pub const ALL: [Self; 9] = [
+    /// All types, in the order in which they are listed. Stores keep the index: a new one comes last.
+    pub const ALL: [Self; 10] = [
         Self::Paragraph,
         Self::List,
         Self::Code,
@@ -39,6 +41,7 @@ impl BlockType {
         Self::Rule,
         Self::Definition,
         Self::Heading,
+        Self::Footnote,
     ];
 
     /// The word for it in an address.
@@ -53,6 +56,7 @@ impl BlockType {
             Self::Rule => "rule",
             Self::Definition => "definition",
             Self::Heading => "heading",
+            Self::Footnote => "footnote",
         }
     }
 

@@ -3,20 +3,23 @@
 //! [`parse()`] is the way in; [`outline`] says what comes out, [`words`] counts and pages,
 //! [`mod@slug`] makes anchors. [`links`] and [`typed_links`] say what it links to;
 //! [`tiling`] proves an outline that was kept. The parser
-//! (markdown-it) is known to `parse`, `rules`, `cells`, `title`, `links`, `link_rules` and
-//! `wikilink` alone.
+//! (markdown-it) is known to `parse`, `rules`, `footnote`, `mdx`, `cells`, `title`, `links`,
+//! `link_rules` and `wikilink` alone.
 //! Invariant: any bytes give an outline whose spans tile the file; what had to be bounded or could
 //! not be read is told in diagnostics, and time and memory are linear in the file.
 
 mod block;
 mod cells;
 mod fence;
+mod footnote;
 pub mod front_matter;
 pub mod html_anchors;
 mod link_rules;
 pub mod links;
+mod mdx;
 pub mod outline;
 mod parse;
+mod prose;
 mod rules;
 pub mod slug;
 pub mod tiling;
@@ -26,6 +29,7 @@ mod wikilink;
 pub mod words;
 
 pub use fence::{Fence, fence_of};
+pub use prose::shows_text;
 
 use serde_json::{Map, Value};
 
@@ -67,6 +71,8 @@ pub struct Document {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the file holds bytes that are not UTF-8.
     pub is_lossy: bool,
+    /// What it is written in.
+    pub dialect: Dialect,
 }
 
 /// The byte order mark of UTF-8.
@@ -86,8 +92,31 @@ thread_local! {
     pub(crate) static PARSED_BYTES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Parses the bytes of a file.
+/// What a file is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// Markdown.
+    #[default]
+    Markdown,
+    /// Markdown with JSX, expressions, imports and exports.
+    Mdx,
+}
+
+impl Dialect {
+    /// That of the file at `path`, by its extension.
+    pub fn of(path: &str) -> Self {
+        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+        if extension.eq_ignore_ascii_case("mdx") { Self::Mdx } else { Self::Markdown }
+    }
+}
+
+/// Parses the bytes of a Markdown file.
 pub fn parse(file: &[u8]) -> Document {
+    parse_as(file, Dialect::Markdown)
+}
+
+/// Parses the bytes of a file that is written in `dialect`.
+pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     #[cfg(test)]
     PARSED_BYTES.set(PARSED_BYTES.get() + file.len());
     let lines = LineIndex::new(file);
@@ -107,8 +136,8 @@ pub fn parse(file: &[u8]) -> Document {
     let valid = std::str::from_utf8(bytes);
     let is_lossy = valid.is_err() || std::str::from_utf8(file).is_err();
     let mut parsed = match valid {
-        Ok(text) => parse::parse(text, body, file, &lines),
-        Err(_) => parse::parse(&with_placeholders(bytes), body, file, &lines),
+        Ok(text) => parse::parse(text, body, file, &lines, dialect),
+        Err(_) => parse::parse(&with_placeholders(bytes), body, file, &lines, dialect),
     };
     let mut bounded = |happened: bool, code, message: &dyn Fn() -> String| {
         if happened {
@@ -183,6 +212,7 @@ pub fn parse(file: &[u8]) -> Document {
         opaque,
         diagnostics,
         is_lossy,
+        dialect,
     }
 }
 

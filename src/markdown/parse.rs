@@ -21,7 +21,9 @@ use markdown_it::plugins::cmark::block::reference::Definition;
 use markdown_it::plugins::html::html_block::HtmlBlock;
 use markdown_it::{MarkdownIt, Node};
 
+use super::Dialect;
 use super::block::{Block, BlockKind, BlockType};
+use super::footnote::Footnote;
 use super::links::{self, LinkText, Links};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
 use super::title::{TitleParser, written};
@@ -44,9 +46,20 @@ pub(super) struct Blocks {
 
 /// Parses `text`, which must be the bytes of `file` from `lines`' offset `base` on, byte for byte
 /// as long; spans are offsets into the file.
-pub(super) fn parse(text: &str, base: usize, file: &[u8], lines: &LineIndex) -> Blocks {
-    static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
-    let parser = PARSER.get_or_init(block_parser);
+pub(super) fn parse(
+    text: &str,
+    base: usize,
+    file: &[u8],
+    lines: &LineIndex,
+    dialect: Dialect,
+) -> Blocks {
+    static MARKDOWN: OnceLock<MarkdownIt> = OnceLock::new();
+    static MDX: OnceLock<MarkdownIt> = OnceLock::new();
+    let parser = match dialect {
+        Dialect::Markdown => &MARKDOWN,
+        Dialect::Mdx => &MDX,
+    };
+    let parser = parser.get_or_init(|| block_parser(dialect));
     // The parser keeps offsets of every line, whatever the lines hold.
     let is_cut = lines.count() > limits::MAX_PARSED_LINES;
     let end = lines.end_of(limits::MAX_PARSED_LINES).saturating_sub(base);
@@ -127,7 +140,7 @@ impl Adapter<'_> {
                     block.span = span;
                 }
             } else {
-                self.texts.extend(child.children.iter_mut().filter_map(LinkText::take));
+                self.take_texts(child, span);
             }
             position = span.end;
         }
@@ -135,6 +148,20 @@ impl Adapter<'_> {
             self.add_dropped(ByteSpan::new(position, within.end));
         }
         position
+    }
+
+    /// Takes what may hold links out of `node`, which is within `span`, and notes its fenced code. The
+    /// depth is bounded by the block rules.
+    fn take_texts(&mut self, node: &mut Node, span: ByteSpan) {
+        for child in &mut node.children {
+            if child.is::<CodeFence>() {
+                self.fences.extend(self.whole_lines(child, span.start, span));
+            }
+            match LinkText::take(child) {
+                Some(text) => self.texts.push(text),
+                None => self.take_texts(child, span),
+            }
+        }
     }
 
     fn kind_of(&mut self, node: &Node) -> Option<BlockKind> {
@@ -160,6 +187,8 @@ impl Adapter<'_> {
             BlockType::Rule
         } else if node.is::<Definition>() {
             BlockType::Definition
+        } else if node.is::<Footnote>() {
+            BlockType::Footnote
         } else {
             return None;
         };

@@ -19,8 +19,11 @@ use markdown_it::plugins::extra::tables::{TableBody, TableScanner};
 use markdown_it::plugins::html::html_block;
 use markdown_it::{MarkdownIt, Node, NodeValue};
 
+use super::Dialect;
 use super::cells::cells_with_links;
+use super::footnote::FootnoteRule;
 use super::link_rules::AsWritten;
+use super::mdx::MdxBlock;
 use crate::limits;
 
 /// A paragraph; its only child is its text, where that may hold a link.
@@ -57,7 +60,7 @@ pub(super) struct Bounds {
 impl RootExt for Bounds {}
 
 /// A parser of blocks alone: headings carry their text, and so does what may hold a link.
-pub(super) fn block_parser() -> MarkdownIt {
+pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
     let mut parser = MarkdownIt::new();
     parser.link_formatter = Box::new(AsWritten);
     parser.remove_rule::<InlineParserRule>();
@@ -66,8 +69,12 @@ pub(super) fn block_parser() -> MarkdownIt {
     parser.block.add_rule::<BoundedBlockquote>();
     hr::add(&mut parser);
     parser.block.add_rule::<BoundedList>().after::<HrScanner>();
+    parser.block.add_rule::<BoundedFootnote>();
     parser.block.add_rule::<BoundedDefinition>();
     parser.block.add_rule::<Heading>();
+    if dialect == Dialect::Mdx {
+        parser.block.add_rule::<MdxBlock>();
+    }
     html_block::add(&mut parser);
     parser.block.add_rule::<Table>().before::<BoundedList>().before::<Heading>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
@@ -195,6 +202,18 @@ impl BlockRule for BoundedList {
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
         run_bounded::<ListScanner>(state)
+    }
+}
+
+struct BoundedFootnote;
+
+impl BlockRule for BoundedFootnote {
+    fn check(state: &mut BlockState) -> Option<()> {
+        check_bounded::<FootnoteRule>(state)
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        run_bounded::<FootnoteRule>(state)
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
             &["pattern"],
             json!({
                 "pattern": text(""), "content": text(""), "level": number(),
-                "globs": text("of paths"), "under": texts(""), "limit": number(), "after": text(""),
+                "globs": text("of paths"), "under": text(""), "limit": number(), "after": text(""),
             }),
         ),
         tool(

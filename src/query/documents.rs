@@ -125,13 +125,13 @@ pub(super) fn filtered(
     request: &FilterRequest,
 ) -> Result<(Named, Filter)> {
     let filter = Filter::new(library, request)?;
-    let mut named = named(library, names)?;
-    named.documents.retain(|stored| filter.takes_document(stored));
+    let mut found = named(library, names)?;
+    found.documents.retain(|stored| filter.takes_document(stored));
     if let Some(order) = Order::of(request) {
-        order.sort(library, &mut named.documents)?;
+        order.sort(library, &mut found.documents)?;
     }
-    named.faults.extend(filter.faults.iter().cloned());
-    Ok((named, filter))
+    found.faults.extend(filter.faults.iter().cloned());
+    Ok((found, filter))
 }
 
 /// The ids of the documents that have all of `tags`, or tags below them; `None` where there are no tags.

@@ -52,8 +52,8 @@ pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> R
                         is_inline: source_word(kind) == "inline",
                     })
                     .map_err(unwritten)?,
-                Destination::Attachment(path) => drop(attachments.insert(path.clone())),
-                Destination::Broken(_) => {}
+                Destination::Attachment { path, .. } => drop(attachments.insert(path.clone())),
+                Destination::NotInStore(_) | Destination::Broken(_) => {}
             }
         }
     }

@@ -136,7 +136,7 @@ impl SortKey {
 }
 
 /// What a hit may stand in.
-pub const BLOCK_TYPES: [&str; 11] = [
+pub const BLOCK_TYPES: [&str; 12] = [
     "paragraph",
     "list",
     "item",
@@ -146,6 +146,7 @@ pub const BLOCK_TYPES: [&str; 11] = [
     "html",
     "rule",
     "definition",
+    "footnote",
     "heading",
     "frontmatter",
 ];

@@ -3,7 +3,7 @@
 //! Invariant: bytes come from the store, never from the file, so that offsets and bytes are always of
 //! one version; the file is only asked whether it is that version.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::address::{Tree, namespace};
 use crate::error::Result;
-use crate::ingest::{Folder, is_really_below};
+use crate::ingest::{Disk, Folder, is_really_below};
 use crate::ldmd::Markup;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
@@ -106,6 +106,7 @@ pub struct Library<'a> {
     folders: RefCell<HashMap<String, bool>>,
     /// The root, where it is there.
     root: Option<Folder>,
+    disk: OnceCell<Disk>,
 }
 
 impl<'a> Library<'a> {
@@ -117,7 +118,13 @@ impl<'a> Library<'a> {
             freshness: RefCell::default(),
             folders: RefCell::default(),
             root: Some(Folder::new(snapshot.root())).filter(Folder::exists),
+            disk: OnceCell::new(),
         }
+    }
+
+    /// What is on disk below the root.
+    pub(super) fn disk(&self) -> &Disk {
+        self.disk.get_or_init(|| Disk::new(self.snapshot.root()))
     }
 
     /// Opens a document.

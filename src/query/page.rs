@@ -35,7 +35,7 @@ const BRIEF_CHARS: usize = 60;
 impl Page {
     /// The page of `part`, with remarks.
     pub(super) fn new((part, warnings): (ListPart, Vec<Warning>)) -> Self {
-        Self { part, warnings, ..Self::default() }
+        Self { warnings, part, ..Self::default() }
     }
 
     /// The same page, whose JSON has all lists.
@@ -118,7 +118,7 @@ impl Serialize for Page {
 }
 
 /// Unicode scalars that an item of a list has at least, in any format.
-const LEAST_ITEM_CHARS: usize = 5;
+const LEAST_ITEM_CHARS: usize = 8;
 
 /// The number of items to look for: `limit`, of which 0 means all, but no more than can fit into `max_chars`
 /// Unicode scalars.

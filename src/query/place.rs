@@ -134,6 +134,7 @@ impl Place {
                     BlockType::Rule => "Rule",
                     BlockType::Definition => "Definition",
                     BlockType::Heading => "Heading",
+                    BlockType::Footnote => "Footnote",
                 },
             },
         }

@@ -9,12 +9,20 @@ use super::library::Library;
 use super::place::{Place, Target};
 use crate::address::{Scope, StepKind, Tree};
 use crate::error::Result;
+use crate::limits;
 use crate::markdown::outline::{BlockType, Section};
+use crate::markdown::shows_text;
 use crate::position::ByteSpan;
 
 /// The paragraph that sums up `scope`: the first one right under a section titled "Summary", of level
 /// 2 where there is one, else the first one of all, containers not entered.
-pub fn paragraph(tree: &Tree, scope: Scope) -> Option<ByteSpan> {
+///
+/// A paragraph counts if `shows_text` says so of it.
+pub fn paragraph(
+    tree: &Tree,
+    scope: Scope,
+    mut shows_text: impl FnMut(ByteSpan) -> Result<bool>,
+) -> Result<Option<ByteSpan>> {
     let sections: Vec<&Section> = match scope {
         Scope::Document | Scope::Nodes(..) => tree.outline().sections.iter().collect(),
         Scope::Node(node) => tree.sections_within(node).collect(),
@@ -27,11 +35,21 @@ pub fn paragraph(tree: &Tree, scope: Scope) -> Option<ByteSpan> {
         .or_else(|| sections.iter().find(is_summary));
     let paragraphs = |scope| tree.matches(scope, StepKind::Block(BlockType::Paragraph));
     let span = |node: usize| tree.node(node).map(|node| node.bytes);
-    let of_summary = summary.and_then(|section| {
-        let first = paragraphs(Scope::Node(section.node)).first().copied().and_then(span)?;
-        (first.end <= section.own_end).then_some(first)
-    });
-    of_summary.or_else(|| paragraphs(scope).first().copied().and_then(span))
+    let mut first = |scope, end: usize| -> Result<Option<ByteSpan>> {
+        let spans = paragraphs(scope).into_iter().filter_map(span);
+        for span in spans.take_while(|span| span.end <= end).take(limits::MAX_SUMMARY_PARAGRAPHS) {
+            if shows_text(span)? {
+                return Ok(Some(span));
+            }
+        }
+        Ok(None)
+    };
+    if let Some(section) = summary
+        && let Some(found) = first(Scope::Node(section.node), section.own_end)?
+    {
+        return Ok(Some(found));
+    }
+    first(scope, usize::MAX)
 }
 
 impl Library<'_> {
@@ -54,9 +72,14 @@ impl Library<'_> {
             Target::Node(node) => Scope::Node(node),
             Target::FrontMatter | Target::Ldmd(_) => return Ok(None),
         };
-        let Some(span) = paragraph(tree, scope) else { return Ok(None) };
-        let bytes = self.content(&place.document, span)?;
-        Ok(Some(on_one_line(&String::from_utf8_lossy(&bytes))))
+        let mut text = None;
+        paragraph(tree, scope, |span| {
+            let bytes = self.content(&place.document, span)?;
+            text =
+                Some(String::from_utf8_lossy(&bytes).into_owned()).filter(|text| shows_text(text));
+            Ok(text.is_some())
+        })?;
+        Ok(text.map(|text| on_one_line(&text)))
     }
 }
 
@@ -82,7 +105,9 @@ mod tests {
 
     fn summary(text: &str) -> Option<&str> {
         let tree = Tree::new(crate::markdown::parse(text.as_bytes()).outline);
-        paragraph(&tree, Scope::Document).map(|span| &text[span.start..span.end])
+        let shows = |span: ByteSpan| Ok(shows_text(&text[span.start..span.end]));
+        let span = paragraph(&tree, Scope::Document, shows).unwrap();
+        span.map(|span| &text[span.start..span.end])
     }
 
     #[test]
@@ -98,5 +123,14 @@ mod tests {
     fn what_is_no_paragraph_sums_up_nothing() {
         assert_eq!(summary("# A\n\n- item\n\n> quote\n\n```\ncode\n```\n"), None);
         assert_eq!(summary(""), None);
+        assert_eq!(summary("<a id=\"x\"></a>\n\n[![b](c)](d)\n"), None);
+    }
+
+    #[test]
+    fn a_paragraph_without_text_is_passed_over() {
+        let text = "<a id=\"x\"></a>\n\n# A\n\n[![b](c)](d)\n\ntext\n";
+        assert_eq!(summary(text), Some("text\n"));
+        let text = "one\n\n## Summary\n\n<a id=\"x\"></a>\n\n### Deep\n\ntwo\n";
+        assert_eq!(summary(text), Some("one\n"));
     }
 }

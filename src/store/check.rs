@@ -1,10 +1,13 @@
-//! Every check that the store can make of itself: SQLite's own, each document with its rows, and the
+//! The check of the whole store: SQLite's own check, each document against its rows, and the
 //! full-text index against both.
 //!
-//! What a writer leaves open between its two commits is no fault, so the index is read while its lock is
-//! held, and the state of SQLite pinned meanwhile; the documents, which take longest, are read from that
-//! state with nobody kept waiting. Invariant: nothing is changed, nothing is believed that was not
-//! looked at, and memory is bounded whatever the rows hold.
+//! A writer commits to SQLite first and to the index afterwards, so an index that is one commit
+//! older is not a problem. The check therefore holds the writer's lock while it reads the index and
+//! pins the SQLite snapshot. The documents take longest. They are read from that snapshot after the
+//! lock is released.
+//!
+//! Invariants: a check changes nothing, trusts no stored value that it has not verified, and uses
+//! bounded memory for any content of the rows.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,40 +19,41 @@ use super::db::{self, StoredRows};
 use super::fault::{Fault, FaultKind, Tally};
 use super::fulltext::check::{self as index, Inspection, PlaceTallies, expected, inspect};
 use super::fulltext::{Unusable, Usable, folder};
-use super::salvage::has_leftovers;
+use super::recovery::has_leftovers;
 use super::writer::packed;
 use super::{Packer, Snapshot};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel::on_all_cores;
 
-/// A check under way.
+/// A check in progress.
 #[derive(Debug)]
 pub struct Check {
     snapshot: Snapshot,
     inspection: Usable<Inspection>,
     faults: Vec<Fault>,
-    /// `None` where the medium cannot be written, and so by nobody.
+    /// The lock of the store. `None` if the file system is read-only, so there are no writers.
     lock: Option<File>,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// By document; those of the store itself first.
+    /// The problems, sorted; those of the store itself come before those of its documents.
     pub faults: Vec<Fault>,
-    /// What could not be looked at.
+    /// Warnings about parts that were not checked.
     pub warnings: Vec<Warning>,
 }
 
-/// What was found of one document.
+/// The result of checking one document.
 #[derive(Default)]
 struct CheckedDocument {
     id: i64,
     path: String,
     fault: Option<Fault>,
     lacks_checksums: bool,
-    /// What the graph and the index must hold of it; nothing where that cannot be told.
+    /// The expected entries of the document in the link graph and in the index; `None` if its rows
+    /// cannot be decoded.
     tallies: Option<Tallies>,
 }
 
@@ -60,10 +64,10 @@ struct Tallies {
 }
 
 impl Check {
-    /// Begins to check the store at `path`: waits up to `wait` for a writer, and keeps others waiting up
-    /// to [`Self::run`].
+    /// Starts a check of the store at `path`. Waits up to `wait` for a writer, and blocks other
+    /// writers until [`Self::run`] is called.
     pub fn begin(path: &Path, wait: Duration) -> Result<Self> {
-        // Nothing is made beside what is no store.
+        // Fails before a lock file is created next to a file that is not a store.
         drop(Snapshot::open(path)?);
         let lock = match db::lock(path, wait) {
             Ok(lock) => Some(lock),
@@ -83,21 +87,20 @@ impl Check {
             faults.push(Fault::new(FaultKind::RepairLeftovers, message));
         }
         let open = or_fault(snapshot.intent_paths(), &mut faults)?;
-        faults.extend(
-            open.iter().map(|path| {
-                Fault::of(path, FaultKind::EditOpen, "an edit was begun and not ended")
-            }),
-        );
+        faults.extend(open.iter().map(|path| {
+            Fault::of(path, FaultKind::EditOpen, "an edit was started and not finished")
+        }));
         Ok(Self { snapshot, inspection, faults, lock })
     }
 
-    /// The state that is checked.
+    /// Returns the snapshot that is checked.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// Checks all of it. `is_full` lets SQLite check the agreement of all indices; `is_reparsed` parses
-    /// every document anew, and compares.
+    /// Runs the check. If `is_full` is set, SQLite also compares all indices with their tables. If
+    /// `is_reparsed` is set, every document is parsed again and the result is compared with the
+    /// stored rows.
     pub fn run(self, is_full: bool, is_reparsed: bool) -> Result<Checked> {
         let Self { snapshot, inspection, mut faults, lock } = self;
         drop(lock);
@@ -111,7 +114,7 @@ impl Check {
         let can_parse = snapshot.has_current_parser();
         if !can_parse {
             let message =
-                "the documents were parsed by an older program; `mdsel ingest` does it anew";
+                "an older version parsed the documents; run `mdsel ingest` to parse them again";
             warnings.push(Warning::new("PARSED_BEFORE", message));
         }
         let mut keys = or_fault(snapshot.key_tallies(), &mut faults)?;
@@ -134,13 +137,13 @@ impl Check {
                 let in_graph =
                     [links.remove(&id), names.remove(&id)].map(Option::unwrap_or_default);
                 let Some(tallies) = tallies else {
-                    index.forget(id);
+                    index.skip(id);
                     faults.extend(fault);
                     return Ok(());
                 };
                 let is_in_graph = in_graph == [tallies.link_keys, tallies.name_keys];
                 faults.extend(fault.or_else(|| {
-                    let message = "its keys in the graph are not those of its links and names";
+                    let message = "its keys in the link graph do not match its links and names";
                     (!is_in_graph).then(|| Fault::of(&path, FaultKind::Rows, message))
                 }));
                 faults.extend(index.compare(id, &path, tallies.places));
@@ -152,16 +155,17 @@ impl Check {
             faults.push(Fault::new(FaultKind::Meta, message));
         }
         if keys.iter().any(|keys| !keys.is_empty()) {
-            faults.push(Fault::new(FaultKind::Orphan, "a key of the graph has no document"));
+            faults.push(Fault::new(FaultKind::Orphan, "a key of the link graph has no document"));
         }
-        faults.extend(index.rest());
+        faults.extend(index.unmatched());
         faults.sort();
         faults.dedup();
         Ok(Checked { faults, warnings })
     }
 }
 
-/// What was asked for; a damaged store is a fault of it, and tells nothing.
+/// Replaces a [`ErrorKind::StoreCorrupt`] error by a problem in `faults` and the default value.
+/// Returns all other errors.
 fn or_fault<T: Default>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<T> {
     match result {
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
@@ -172,9 +176,9 @@ fn or_fault<T: Default>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<T>
     }
 }
 
-/// How the index compares with the store.
+/// The comparison of the index with the store.
 struct Comparison<'a> {
-    /// What it holds; `None` where that is not to be compared.
+    /// The sections in the index; `None` if the index is missing, damaged or out of date.
     places: Option<&'a PlaceTallies>,
     seen: usize,
 }
@@ -187,19 +191,20 @@ impl<'a> Comparison<'a> {
     ) -> Result<Self> {
         let highest = or_fault(snapshot.ids(), faults)?.last().copied().unwrap_or(0);
         let (kind, message) = match inspection {
-            Ok(Inspection { stamp, places }) => {
-                let is_foreign = stamp.store != snapshot.identity();
-                match stamp.generation.cmp(&snapshot.generation()) {
+            Ok(Inspection { metadata, places }) => {
+                let is_foreign = metadata.store != snapshot.identity();
+                match metadata.generation.cmp(&snapshot.generation()) {
                     _ if is_foreign => (FaultKind::IndexForeign, Unusable::Foreign.to_string()),
                     std::cmp::Ordering::Greater => {
                         (FaultKind::IndexForeign, Unusable::Foreign.to_string())
                     }
                     std::cmp::Ordering::Less => {
-                        let message = "the full-text index follows an older state of the store";
+                        let message =
+                            "the full-text index was built from an older state of the store";
                         (FaultKind::IndexBehind, message.to_owned())
                     }
-                    std::cmp::Ordering::Equal if stamp.through != highest => {
-                        let message = "its stamp names another document than the last";
+                    std::cmp::Ordering::Equal if metadata.last_indexed_id != highest => {
+                        let message = "its metadata names another last document";
                         (FaultKind::IndexDamaged, message.to_owned())
                     }
                     std::cmp::Ordering::Equal => {
@@ -220,39 +225,40 @@ impl<'a> Comparison<'a> {
         Ok(Self { places: None, seen: 0 })
     }
 
-    /// Compares what the index holds of a document.
+    /// Compares the sections that the index contains for a document with the expected ones.
     fn compare(&mut self, id: i64, path: &str, expected: Tally) -> Option<Fault> {
-        let held = self.places?.get(&id).copied();
-        self.seen += usize::from(held.is_some());
-        let message = match held {
-            Some(held) if held == expected => return None,
-            Some(_) => "the full-text index holds other sections of it",
-            None => "the full-text index does not hold it",
+        let found = self.places?.get(&id).copied();
+        self.seen += usize::from(found.is_some());
+        let message = match found {
+            Some(found) if found == expected => return None,
+            Some(_) => "its sections in the full-text index differ",
+            None => "it is missing from the full-text index",
         };
         Some(Fault::of(path, FaultKind::IndexDiffers, message))
     }
 
-    /// Lets a document be that cannot be compared.
-    fn forget(&mut self, id: i64) {
-        let is_held = self.places.is_some_and(|places| places.contains_key(&id));
-        self.seen += usize::from(is_held);
+    /// Skips a document whose rows cannot be decoded.
+    fn skip(&mut self, id: i64) {
+        let is_indexed = self.places.is_some_and(|places| places.contains_key(&id));
+        self.seen += usize::from(is_indexed);
     }
 
-    /// What the index holds of no document.
-    fn rest(&self) -> Option<Fault> {
-        let held = self.places?.len();
-        (held > self.seen).then(|| {
-            let message = "the full-text index holds sections of documents that are gone";
+    /// Reports sections in the index whose document does not exist.
+    fn unmatched(&self) -> Option<Fault> {
+        let found = self.places?.len();
+        (found > self.seen).then(|| {
+            let message = "the full-text index contains sections of documents that do not exist";
             Fault::new(FaultKind::IndexDiffers, message)
         })
     }
 }
 
-/// The documents of a store under check.
+/// The documents that are checked.
 struct Documents<'a> {
     snapshot: &'a Snapshot,
     is_reparsed: bool,
-    /// Held by whoever checks a large document.
+    /// Locked while a document of more than [`limits::CHECK_BYTES`] is checked, so only one at a
+    /// time is in memory.
     large: Mutex<()>,
 }
 
@@ -260,14 +266,14 @@ impl Documents<'_> {
     fn check(&self, id: i64, packer: Option<&mut Packer>) -> Result<CheckedDocument> {
         let stored = match self.snapshot.unchecked(id) {
             Ok(Some(stored)) => stored,
-            Ok(None) => return Ok(unreadable(id, "it is listed and not found")),
+            Ok(None) => return Ok(unreadable(id, "it is listed, but its row is missing")),
             Err(error) => return damaged(id, error),
         };
         let is_large = stored.state.size > limits::CHECK_BYTES as u64;
         let alone = is_large.then(|| self.large.lock().unwrap_or_else(PoisonError::into_inner));
         let checked = match self.snapshot.rows(id) {
             Ok(Some(rows)) => Ok(self.check_rows(id, &rows, packer)),
-            Ok(None) => Ok(unreadable(id, "it is listed and not found")),
+            Ok(None) => Ok(unreadable(id, "it is listed, but its row is missing")),
             Err(error) => damaged(id, error).map(|checked| {
                 let fault = checked.fault.map(|fault| Fault { file: Some(stored.path), ..fault });
                 CheckedDocument { fault, ..checked }
@@ -313,31 +319,32 @@ impl Documents<'_> {
     }
 }
 
-/// How the rows differ from those that the bytes give when they are parsed anew.
+/// Parses the bytes again and returns a description of the first difference from the stored rows.
 fn reparsed(rows: &StoredRows, bytes: Vec<u8>, packer: &mut Packer) -> Option<String> {
     let stored = &rows.document;
-    // A fault of the parser is a fault of the document, and does not end the check.
+    // A panic of the parser is reported as a problem of this document, and the check continues.
     let parsed = catch_unwind(AssertUnwindSafe(|| {
         packed(stored.path.clone(), bytes, stored.hash, stored.state, packer)
     }));
     match parsed.unwrap_or(Ok(Err("it cannot be parsed"))) {
         Ok(Ok(fresh)) => {
             let part = rows.derived.difference(fresh.derived())?;
-            Some(format!("parsed anew, it has other {part}"))
+            Some(format!("parsing it again changes its {part}"))
         }
-        Ok(Err(reason)) => Some(format!("it would not be taken: {reason}")),
+        Ok(Err(reason)) => Some(format!("it would not be accepted: {reason}")),
         Err(error) => Some(format!("it cannot be parsed: {error}")),
     }
 }
 
-/// A document that its id alone names.
+/// Returns the result for a document whose row cannot be read, so its path is unknown.
 fn unreadable(id: i64, message: &str) -> CheckedDocument {
     let message = format!("document {id}: {message}");
     let fault = Some(Fault::new(FaultKind::Database, message));
     CheckedDocument { id, fault, ..Default::default() }
 }
 
-/// A fault of the store in the rows of a document.
+/// Converts an error that damage can cause into a problem of the document. Returns all other
+/// errors.
 fn damaged(id: i64, error: Error) -> Result<CheckedDocument> {
     match error.kind() {
         ErrorKind::StoreCorrupt | ErrorKind::Limit => Ok(unreadable(id, &error.to_string())),

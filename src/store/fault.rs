@@ -1,57 +1,57 @@
-//! What a check of the store can find.
+//! The problems that a check of the store reports.
 //!
-//! Invariant: every kind has one code, which is stable, and one way to be mended.
+//! Invariant: every kind has one stable code and one way to repair it.
 
-/// What is wrong.
+/// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
-    /// SQLite finds its file damaged.
+    /// SQLite reports that its file is damaged.
     Database,
-    /// What the store says of itself is not what was written.
+    /// The metadata of the store differs from what was written.
     Meta,
-    /// A row belongs to no document.
+    /// A row refers to a document that does not exist.
     Orphan,
-    /// The bytes of a document are not those that were taken.
+    /// The bytes of a document differ from those that were ingested.
     Bytes,
-    /// The rows that were made of a document are damaged, or do not fit its bytes or each other.
+    /// The rows derived from a document are damaged, or do not match its bytes or each other.
     Rows,
-    /// A document, parsed anew, gives other rows.
+    /// Parsing a document again gives different rows.
     Parse,
-    /// There is no full-text index.
+    /// The full-text index does not exist.
     IndexMissing,
-    /// The full-text index belongs to another store, or was made by another program.
+    /// The full-text index belongs to another store or was written by another version.
     IndexForeign,
-    /// The full-text index follows an older state of the store.
+    /// The full-text index was built from an older state of the store.
     IndexBehind,
     /// Files of the full-text index are damaged.
     IndexDamaged,
-    /// The full-text index holds other sections than the store.
+    /// The sections in the full-text index differ from those in the store.
     IndexDiffers,
-    /// Temporary files of an interrupted writer lie in the folder of the full-text index.
+    /// Temporary files of an interrupted writer are in the folder of the full-text index.
     IndexLeftovers,
-    /// Files of an interrupted repair lie beside the store.
+    /// Files of an interrupted repair are next to the store.
     RepairLeftovers,
-    /// An edit was begun and not ended.
+    /// An edit was started and not finished.
     EditOpen,
-    /// The temporary file of an edit lies beside a document.
+    /// The temporary file of an edit is next to a document.
     EditLeftover,
     /// A document could not be recovered.
     Lost,
 }
 
-/// Which part of the store is made anew to mend a fault.
+/// The part of the store that a repair rebuilds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The SQLite file.
     Database,
     /// The full-text index.
     Index,
-    /// Nothing: something only goes.
+    /// Nothing: the repair only removes files.
     Leftover,
 }
 
 impl FaultKind {
-    /// The code as it is printed.
+    /// Returns the code that is printed; see `mdsel help errors`.
     pub fn code(self) -> &'static str {
         match self {
             Self::Database => "DATABASE_DAMAGED",
@@ -73,7 +73,7 @@ impl FaultKind {
         }
     }
 
-    /// What is made anew to mend it.
+    /// Returns the part that a repair rebuilds.
     pub fn part(self) -> Part {
         match self {
             Self::Database
@@ -95,30 +95,31 @@ impl FaultKind {
     }
 }
 
-/// Something in the store that is not as it should be.
+/// A problem in the store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// The document, where it is one.
+    /// The path of the affected document; `None` if the problem affects the store itself.
     pub file: Option<String>,
-    /// What is wrong.
+    /// The kind of the problem.
     pub kind: FaultKind,
-    /// Where, and how that shows.
+    /// A description of the problem.
     pub message: String,
 }
 
 impl Fault {
-    /// A fault of the store.
+    /// Creates a problem of the store.
     pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { file: None, kind, message: message.into() }
     }
 
-    /// A fault of the document at `path`.
+    /// Creates a problem of the document at `path`.
     pub(crate) fn of(path: &str, kind: FaultKind, message: impl Into<String>) -> Self {
         Self { file: Some(path.to_owned()), kind, message: message.into() }
     }
 }
 
-/// How many numbers there are, and a sum of them that two different collections hardly share.
+/// A count of numbers and an order-independent sum, for comparing two multisets of numbers. Two
+/// different multisets are unlikely to have equal tallies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::store) struct Tally {
     pub(in crate::store) count: u64,
@@ -126,17 +127,17 @@ pub(in crate::store) struct Tally {
 }
 
 impl Tally {
-    /// Counts one more.
+    /// Adds a number.
     pub(in crate::store) fn add(&mut self, number: u64) {
         self.count += 1;
-        // The last steps of SplitMix64 (Steele, Lea, Flood 2014).
+        // The output function of SplitMix64 (Steele, Lea, Flood 2014).
         let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         self.sum = self.sum.wrapping_add(mixed ^ (mixed >> 31));
     }
 
-    /// All of `numbers`.
+    /// Tallies all of `numbers`.
     pub(in crate::store) fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
         let mut tally = Self::default();
         numbers.into_iter().for_each(|number| tally.add(number));

@@ -1,9 +1,9 @@
-//! Searching both stores as one.
+//! Searching SQLite and the full-text index together.
 //!
-//! The index is opened first and the snapshot pinned behind it, so that the index is never ahead of
-//! what SQLite tells: a document that it lacks has an id above [`FullText::through`] and is searched
-//! straight from SQLite, one that is gone is unknown to the snapshot and dropped. Invariant: an old
-//! index costs time, never an answer.
+//! The index is opened before the snapshot, so the index is never newer than the snapshot. A
+//! document that is missing from the index has an id above [`FullText::last_indexed_id`] and is
+//! searched in SQLite. A document in the index that no longer exists is unknown to the snapshot and
+//! is dropped. Invariant: an outdated index costs time but never changes the result.
 
 use std::path::{Path, PathBuf};
 
@@ -12,42 +12,42 @@ use super::fulltext::{
     self, Ranked, Reader, SectionFilter, TextExtractor, TrigramQuery, Unusable, Usable, WordQuery,
     folder,
 };
-use super::writer::{mend_index, text_of};
+use super::writer::{text_of, update_index};
 use crate::error::{Error, Result, Warning};
 use crate::limits;
 use crate::parallel::shares;
 
-/// The index of a store, as far as it can be used.
+/// The index of a store, if it is usable.
 #[derive(Debug)]
 pub struct FullText {
     reader: Option<Reader>,
     path: PathBuf,
-    /// What there is to say of it.
+    /// Warnings about the index.
     pub warnings: Vec<Warning>,
 }
 
-/// Documents that may hold a match.
+/// The documents that may contain a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidates {
-    /// Their ids, as far as the index knows.
+    /// Ids of documents in the index, ascending.
     pub indexed: Vec<i64>,
-    /// All documents with higher ids may hold one, too.
+    /// Every document with a higher id is a candidate too.
     pub through: i64,
 }
 
-/// What a query in words found.
+/// The result of a word query.
 #[derive(Clone, Debug, Default)]
 pub struct Ranking {
     /// The best sections, best first.
     pub sections: Vec<Ranked>,
-    /// How rare each of the terms of the query is ([`WordQuery::terms`]): its inverse document frequency.
+    /// The inverse document frequency of each of [`WordQuery::terms`]: the higher, the rarer.
     pub weights: Vec<f32>,
 }
 
-/// How an index compares with the store.
+/// The state of an index compared with the store.
 enum Comparison {
     Current,
-    Behind,
+    OutOfDate,
     Unusable(Unusable),
 }
 
@@ -55,43 +55,44 @@ fn compare(reader: &Usable<Reader>, snapshot: &Snapshot) -> Comparison {
     match reader {
         Err(reason) => Comparison::Unusable(reason.clone()),
         Ok(reader) => {
-            let stamp = reader.stamp();
-            if stamp.store != snapshot.identity() || stamp.generation > snapshot.generation() {
+            let metadata = reader.metadata();
+            if metadata.store != snapshot.identity() || metadata.generation > snapshot.generation()
+            {
                 Comparison::Unusable(Unusable::Foreign)
-            } else if stamp.generation == snapshot.generation() {
+            } else if metadata.generation == snapshot.generation() {
                 match snapshot.highest_id() {
-                    Ok(highest) if highest == stamp.through => Comparison::Current,
-                    _ => Comparison::Unusable(Unusable::Damaged("its stamp".to_owned())),
+                    Ok(highest) if highest == metadata.last_indexed_id => Comparison::Current,
+                    _ => Comparison::Unusable(Unusable::Damaged("its metadata".to_owned())),
                 }
             } else {
-                Comparison::Behind
+                Comparison::OutOfDate
             }
         }
     }
 }
 
 impl FullText {
-    /// Opens the store at `path` with its index, which is brought up to date first where that needs
-    /// no waiting.
+    /// Opens the store at `path` with its index. The index is first brought up to date if no other
+    /// writer has the lock.
     pub fn open(path: &Path) -> Result<(Snapshot, Self)> {
         let folder = folder(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
         let reader = Reader::open(&folder);
         let snapshot = Snapshot::open(path)?;
         let path = snapshot.path().to_owned();
-        let distrust = match compare(&reader, &snapshot) {
+        let rebuild_reason = match compare(&reader, &snapshot) {
             Comparison::Current => {
                 let warnings = Vec::new();
                 return Ok((snapshot, Self { reader: reader.ok(), path, warnings }));
             }
-            Comparison::Behind => None,
+            Comparison::OutOfDate => None,
             Comparison::Unusable(reason) => Some(reason),
         };
         drop((reader, snapshot));
-        let mut warnings = mend_index(&path, distrust)?.unwrap_or_default();
+        let mut warnings = update_index(&path, rebuild_reason)?.unwrap_or_default();
         let reader = Reader::open(&folder);
         let snapshot = Snapshot::open(&path)?;
         let reader = match compare(&reader, &snapshot) {
-            Comparison::Current | Comparison::Behind => reader.ok(),
+            Comparison::Current | Comparison::OutOfDate => reader.ok(),
             Comparison::Unusable(reason) => {
                 let message = format!("{reason}; the stored documents were searched instead");
                 warnings.push(Warning::new("INDEX_UNUSABLE", message));
@@ -101,36 +102,50 @@ impl FullText {
         Ok((snapshot, Self { reader, path, warnings }))
     }
 
-    /// Whether there is an index to ask.
+    /// Returns whether an index is open.
     pub fn is_usable(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// Documents with ids above this one are not in the index.
-    fn through(&self) -> i64 {
-        self.reader.as_ref().map_or(0, |reader| reader.stamp().through)
+    /// Returns the highest document id that the index covers.
+    fn last_indexed_id(&self) -> i64 {
+        self.reader.as_ref().map_or(0, |reader| reader.metadata().last_indexed_id)
     }
 
-    /// The documents that may hold what `query` asks for.
+    /// Returns an error if the index has exactly the documents of `snapshot`: then a document that the index names
+    /// and `snapshot` lacks was lost to damage.
+    ///
+    /// # Errors
+    ///
+    /// `STORE_CORRUPT`.
+    pub fn check_lacking(&self, snapshot: &Snapshot) -> Result<()> {
+        let is_current = |reader: &Reader| reader.metadata().generation == snapshot.generation();
+        if self.reader.as_ref().is_some_and(is_current) {
+            return Err(snapshot.lacking());
+        }
+        Ok(())
+    }
+
+    /// Returns the documents that may match `query`.
     pub fn candidates(&mut self, query: &TrigramQuery) -> Candidates {
         let found = self.reader.as_ref().map(|reader| reader.candidates(query));
         match found {
             Some(Ok(mut indexed)) => {
-                // A document is searched once, whatever the index says.
+                // A damaged index may list a document twice.
                 indexed.sort_unstable();
                 indexed.dedup();
-                Candidates { indexed, through: self.through() }
+                Candidates { indexed, through: self.last_indexed_id() }
             }
             Some(Err(reason)) => {
-                self.give_up(reason);
+                self.disable_index(reason);
                 Candidates { indexed: Vec::new(), through: 0 }
             }
             None => Candidates { indexed: Vec::new(), through: 0 },
         }
     }
 
-    /// The best `count` sections for `query` of those that `filter` wants, best first; sections of
-    /// documents that are gone may be among them.
+    /// Returns the best `count` sections for `query` that `filter` admits, best first. Sections of
+    /// removed documents may be among them.
     pub fn ranked(
         &mut self,
         snapshot: &Snapshot,
@@ -141,15 +156,15 @@ impl FullText {
         let mut ranking = match self.reader.as_ref().map(|r| r.ranked(query, filter, count)) {
             Some(Ok((sections, weights))) => Ranking { sections, weights },
             Some(Err(reason)) => {
-                self.give_up(reason);
+                self.disable_index(reason);
                 Ranking::default()
             }
             None => Ranking::default(),
         };
         let sections = &mut ranking.sections;
-        let beyond = snapshot.documents_above(self.through())?;
+        let unindexed = snapshot.documents_above(self.last_indexed_id())?;
         let most = limits::INDEX_QUEUE_BYTES as u64;
-        for batch in shares(&beyond, usize::MAX, most, |document| document.state.size) {
+        for batch in shares(&unindexed, usize::MAX, most, |document| document.state.size) {
             let mut extractor = TextExtractor::new();
             let texts = batch.iter().map(|document| {
                 text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
@@ -171,20 +186,20 @@ impl FullText {
         Ok(ranking)
     }
 
-    /// Does without the index from here on, and has it made anew for the next search where that needs
-    /// no waiting.
-    fn give_up(&mut self, reason: Unusable) {
+    /// Stops using the index and rebuilds it for the next search if no other writer has the lock.
+    fn disable_index(&mut self, reason: Unusable) {
         let message = format!("{reason}; the stored documents were searched instead");
         self.warnings.push(Warning::new("INDEX_UNUSABLE", message));
         self.reader = None;
-        if let Ok(Some(warnings)) = mend_index(&self.path, Some(reason)) {
+        if let Ok(Some(warnings)) = update_index(&self.path, Some(reason)) {
             self.warnings.extend(warnings);
         }
     }
 }
 
-/// The generation that the index of the store at `path` follows; `None` where it cannot be used.
+/// Returns the generation that the index of the store at `path` was built from; `None` if the index
+/// is not usable.
 pub fn index_generation(snapshot: &Snapshot) -> Option<u64> {
-    let stamp = fulltext::stamp(&folder(snapshot.path())).ok()?;
-    (stamp.store == snapshot.identity()).then_some(stamp.generation)
+    let metadata = fulltext::index_metadata(&folder(snapshot.path())).ok()?;
+    (metadata.store == snapshot.identity()).then_some(metadata.generation)
 }

@@ -1,17 +1,20 @@
-//! The store: what was ingested, kept in one SQLite file, and a full-text index that follows it.
+//! The store: the ingested documents in one SQLite file, and a full-text index derived from it.
 //!
-//! Every verb of the program talks to documents through this module and no other way. [`Snapshot`]
-//! reads one unchanging state; [`FullText`] searches it; [`Writer`] holds the lock and changes both
-//! halves. Only here do the two meet: `db` knows SQLite, `fulltext` knows tantivy, and neither knows
-//! the other. Invariant: a document's row, bytes, outline and diagnostics change together or not at
-//! all, whatever a snapshot answers is of one generation, and nothing depends on the index but time.
+//! All commands access documents through this module only. [`Snapshot`] reads one unchanging state,
+//! [`FullText`] searches it, and [`Writer`] holds the lock and changes both parts. Only this module
+//! uses both: `db` uses SQLite, `fulltext` uses tantivy, and neither uses the other. See `mdsel
+//! help store`.
+//!
+//! Invariants: the row, the bytes, the outline and the diagnostics of a document change together or
+//! not at all. All answers of a snapshot come from one generation. The state of the index affects
+//! only the time that a search takes.
 
 mod check;
 mod db;
 mod fault;
 mod full_text;
 mod fulltext;
-mod salvage;
+mod recovery;
 mod swap;
 mod writer;
 
@@ -24,7 +27,7 @@ pub use fulltext::{
     Place, QueryTerm, Ranked, SectionFilter, StemClass, Trigram, TrigramQuery, WordQuery, trigram,
 };
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
-pub use salvage::{LostDocument, Salvage, Salvaged, clear_way, rebuild_index, sweep};
+pub use recovery::{LostDocument, Salvage, Salvaged, clear_way, rebuild_index, sweep};
 pub use writer::{PackedDocument, Packer, Writer};
 pub(crate) use writer::{packed, packed_version};
 
@@ -32,17 +35,17 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::ldmd::Markup;
-use crate::links::Outgoing;
+use crate::links::{Outgoing, SiteRoot};
 use crate::markdown::Document;
 
-/// The file beside a store whose name is the store's with `suffix`.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// Returns the path of the file next to a store whose name is the name of the store plus `suffix`.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Removes a file, where it is there.
+/// Removes a file. A missing file is not an error.
 fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
@@ -50,94 +53,100 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// The path up to its extension, the dot left out, too.
+/// Returns `path` without its extension and the dot before it.
 fn without_extension(path: &str) -> &str {
     crate::links::split_extension(path).0
 }
 
-/// What the file system told of a file when its bytes were taken.
+/// The metadata of a file when its bytes were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileState {
     /// Size in bytes.
     pub size: u64,
-    /// Time of the last modification, nanoseconds since the epoch; 0 where the file was taken so
-    /// soon behind it that a later change might carry the same time (git calls this racily clean).
+    /// Time of the last modification, in nanoseconds since the Unix epoch. 0 if the file was read
+    /// so soon after that time that a later change could have the same time (git calls this racily
+    /// clean).
     pub mtime_ns: i64,
-    /// Time of the last change of the inode, likewise; 0 where the system has none.
+    /// Time of the last inode change, in nanoseconds since the Unix epoch. 0 if the system does not
+    /// report it, or under the same condition as `mtime_ns`.
     pub ctime_ns: i64,
 }
 
-/// A document as the store lists it.
+/// A row of the table `document`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// Its id, never used for another version of it.
+    /// The id, which is never reused for another version of the document.
     pub id: i64,
-    /// Its path relative to the root, with `/`.
+    /// The path relative to the root, with `/` as separator.
     pub path: String,
-    /// blake3 of its bytes.
+    /// blake3 of the bytes.
     pub hash: [u8; 32],
-    /// Its file when it was taken.
+    /// The metadata of the file when it was ingested.
     pub state: FileState,
-    /// Whether it holds bytes that are not UTF-8.
+    /// Whether the document contains bytes that are not UTF-8.
     pub is_lossy: bool,
-    /// Whether it has markers of LDMD.
+    /// Whether the document contains LDMD markers.
     pub has_ldmd: bool,
-    /// What its parts are checked with when they are read.
+    /// The checksums of the parts of the document; a part is compared when it is read.
     pub(in crate::store) checksums: Checksums,
 }
 
-/// A file that is being replaced.
+/// A file that an edit is replacing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditIntent {
-    /// Its path relative to the root, with `/`.
+    /// The path relative to the root, with `/` as separator.
     pub path: String,
-    /// The name of the temporary file beside it.
+    /// The name of the temporary file in the same folder.
     pub temporary: String,
-    /// blake3 of the bytes that it will have.
+    /// blake3 of the new bytes.
     pub new_hash: [u8; 32],
 }
 
-/// A document to be put into the store.
+/// A parsed document to write to the store.
 #[derive(Debug)]
 pub struct NewDocument {
-    /// Its path relative to the root, with `/`.
+    /// The path relative to the root, with `/` as separator.
     pub path: String,
-    /// Its bytes.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// blake3 of its bytes.
+    /// blake3 of the bytes.
     pub hash: [u8; 32],
-    /// Its file.
+    /// The metadata of the file when it was read.
     pub state: FileState,
-    /// Its structure.
+    /// The structure of the document.
     pub document: Document,
-    /// Its LDMD sections.
+    /// The LDMD sections of the document.
     pub markup: Markup,
-    /// Its links, and what it is called.
+    /// The links of the document and the names by which other documents can link to it.
     pub links: Outgoing,
 }
 
-/// What decides which files an ingest takes; stored, and reused until given again.
+/// The options that select the files of an ingest. They are stored and apply until they are
+/// changed.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct IngestOptions {
-    /// Extensions without the dot, compared without case.
+    /// The extensions without the dot, compared case-insensitively.
     pub extensions: Vec<String>,
-    /// Whether hidden files are taken.
+    /// Whether hidden files are ingested.
     pub hidden: bool,
-    /// Whether ignore files are left unread.
+    /// Whether `.gitignore`, `.ignore` and `.mdselignore` files are not read.
     pub no_ignore: bool,
-    /// Bytes of the largest file taken.
+    /// The size in bytes of the largest file that is ingested.
     pub max_file_bytes: u64,
+    /// Where links that begin with `/` lead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub site_roots: Vec<SiteRoot>,
 }
 
 impl IngestOptions {
-    /// Whether the name of the file at `path` is one that is taken.
+    /// Returns whether the file at `path` has one of the extensions.
     pub fn takes(&self, path: &Path) -> bool {
         path.extension().and_then(std::ffi::OsStr::to_str).is_some_and(|extension| {
             self.extensions.iter().any(|taken| taken.eq_ignore_ascii_case(extension))
         })
     }
 
-    /// The same, no larger than this program allows, whatever was stored.
+    /// Limits `max_file_bytes` to what this version allows, because stored options are not trusted.
     fn within_limits(mut self) -> Self {
         self.max_file_bytes = self.max_file_bytes.min(crate::limits::LARGEST_MAX_FILE_BYTES as u64);
         self
@@ -151,6 +160,7 @@ impl Default for IngestOptions {
             hidden: false,
             no_ignore: false,
             max_file_bytes: crate::limits::MAX_FILE_BYTES as u64,
+            site_roots: Vec::new(),
         }
     }
 }

@@ -1,20 +1,22 @@
-//! A new store file in the place of a damaged one.
+//! Replacing a damaged store file by a new one.
 //!
-//! The old file without its log is an older state, and the new one with that log is nonsense; so the log goes
-//! only when the file tells all that it does. Invariant: whoever opens the store at any moment meets the old
-//! one with all that its log tells, or the new one; and the old file and its log are always there as they
-//! were, under their own names or under those by which they are kept.
+//! The old file without its write-ahead log is an older state, and the new file with that log is
+//! invalid. The log is therefore removed only after its content is in the file.
+//!
+//! Invariants: a process that opens the store at any moment gets either the old store with the
+//! content of its log, or the new store. The old file and its log exist unchanged at any moment,
+//! under their own names or under the names of their backups.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::{beside, db, remove};
+use super::{db, remove, with_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 
-/// Puts the store file `new` in the place of the one at `path`, which is kept; tells as what. What is made
-/// meanwhile is made as `copy` and `partial`, which are nobody's; there is no `copy` where nobody can read what
-/// the log tells, or it is the log of another database.
+/// Replaces the store file at `path` by `new` and returns the name under which the old file is
+/// kept. `copy` and `partial` are names for temporary files. `copy` is `None` if the log cannot be
+/// read or belongs to another database.
 pub(super) fn swap(
     path: &Path,
     new: &Path,
@@ -22,7 +24,10 @@ pub(super) fn swap(
     partial: &Path,
 ) -> Result<PathBuf> {
     if db::has_log(new) {
-        return Err(Error::new(ErrorKind::Io, "the new store could not be written to its end"));
+        return Err(Error::new(
+            ErrorKind::Io,
+            "the log of the new store could not be written back",
+        ));
     }
     let permissions = path.metadata().map_err(|error| Error::io(path, error))?.permissions();
     let permit = |file| {
@@ -30,19 +35,19 @@ pub(super) fn swap(
     };
     permit(new)?;
     let kept = db::free_name(path, ".damaged");
-    let log = beside(path, "-wal");
+    let log = with_suffix(path, "-wal");
     if let Some(copy) = copy {
         db::write_log_back(path, copy)?;
         permit(copy)?;
         failpoint!(LOG_WRITTEN_BACK);
     }
     if db::has_log(path) {
-        // A second name would be one of a file that SQLite may yet write to.
-        keep_copy(&log, &beside(&kept, "-wal"), partial)?;
+        // A hard link would not do: SQLite may still write to the log.
+        keep_copy(&log, &with_suffix(&kept, "-wal"), partial)?;
         failpoint!(LOG_KEPT);
     }
     if std::fs::hard_link(path, &kept).is_err() {
-        // Where a file can have no second name.
+        // The file system has no hard links.
         keep_copy(path, &kept, partial)?;
     }
     failpoint!(STORE_KEPT);
@@ -50,15 +55,15 @@ pub(super) fn swap(
         replace(path, copy)?;
         failpoint!(LOG_SETTLED);
     }
-    // Without its log, what SQLite shares of it would tell of one.
-    remove(&beside(path, "-shm"))?;
-    remove(&beside(path, "-wal"))?;
+    // The shared-memory file describes the log, so it is removed together with it.
+    remove(&with_suffix(path, "-shm"))?;
+    remove(&with_suffix(path, "-wal"))?;
     failpoint!(LOG_REMOVED);
     replace(path, new)?;
     Ok(kept)
 }
 
-/// Copies the file at `path` to `kept`, where there is no half of it at any moment.
+/// Copies the file at `path` to `kept`. A partial copy never has the name `kept`.
 fn keep_copy(path: &Path, kept: &Path, partial: &Path) -> Result<()> {
     std::fs::copy(path, partial)
         .and_then(|_| File::open(partial)?.sync_all())
@@ -66,11 +71,12 @@ fn keep_copy(path: &Path, kept: &Path, partial: &Path) -> Result<()> {
         .map_err(|error| Error::io(kept, error))
 }
 
-/// Puts the file `new` in the place of that at `path`.
+/// Renames the file `new` to `path`.
 fn replace(path: &Path, new: &Path) -> Result<()> {
     std::fs::rename(new, path).map_err(|error| Error::io(path, error))?;
     if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
-        // Where folders cannot be synced, names are safe without.
+        // An error is ignored: a system that cannot sync a folder does not need it for a durable
+        // rename.
         drop(folder.sync_all());
     }
     Ok(())

@@ -1,67 +1,72 @@
-//! Writing: whole documents, into both stores.
+//! Writing whole documents to SQLite and to the full-text index.
 //!
-//! The order is: the lock; a transaction of SQLite with the rows and the next generation; its commit,
-//! behind which the change is acknowledged; then the same change in the index and its commit, stamped
-//! with what it follows. A writer that dies in between leaves an index that is behind, and whoever
-//! writes next brings it up to date before anything else. Invariant: nothing that is in the index was
-//! never committed to SQLite, and no fault of the index costs a change or an ingest.
+//! The order is: acquire the lock; write the rows and the next generation in a SQLite transaction;
+//! commit it, which acknowledges the change; write the same change to the index; commit the index
+//! with the generation that it now matches. If a writer dies in between, the index is out of date,
+//! and the next writer first brings it up to date.
+//!
+//! Invariants: the index never contains anything that was not committed to SQLite. An error in the
+//! index never makes a change or an ingest fail.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::db::{DerivedRows, Migrated, PackedRows, RowPacker, RowWriter};
-use super::fulltext::{self, DocumentText, IndexWriter, Stamp, TextExtractor, Unusable, Usable};
+use super::fulltext::{
+    self, DocumentText, IndexMetadata, IndexWriter, TextExtractor, Unusable, Usable,
+};
 use super::{EditIntent, FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::ldmd::{self, Markup};
 use crate::limits;
 use crate::links::Outgoing;
-use crate::markdown::{self, Diagnostic, Document, front_matter};
+use crate::markdown::{self, Diagnostic, Dialect, Document, front_matter};
 use crate::position::ByteSpan;
 
-/// A document with everything made that is kept of it.
+/// A document in the form in which it is written to the store.
 #[derive(Debug)]
 pub struct PackedDocument {
     rows: PackedRows,
     text: DocumentText,
-    /// blake3 of its bytes.
+    /// blake3 of the bytes.
     pub hash: [u8; 32],
-    /// What could not be taken as it stands.
+    /// The problems that the parser reported.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl PackedDocument {
-    /// What is written of it.
+    /// Returns the rows of the document.
     pub(in crate::store) fn rows(&self) -> &PackedRows {
         &self.rows
     }
 
-    /// Bytes that it holds, about.
+    /// Returns the approximate memory use in bytes.
     pub(in crate::store) fn size(&self) -> usize {
         self.text.size()
     }
 
-    /// What is stored of it beside its bytes.
+    /// Returns the rows that were derived from the bytes.
     pub(in crate::store) fn derived(&self) -> &DerivedRows {
         self.rows.derived()
     }
 }
 
-/// Makes of documents what is kept of them, which takes time but no lock; one a thread.
+/// Converts documents into the form in which they are stored. This is slow but needs no lock. Each
+/// thread uses its own packer.
 pub struct Packer {
     rows: RowPacker,
     texts: TextExtractor,
 }
 
 impl Packer {
-    /// A packer.
+    /// Creates a packer. Fails if there is not enough memory for the compressor.
     pub fn new() -> Result<Self> {
         Ok(Self { rows: RowPacker::new()?, texts: TextExtractor::new() })
     }
 
-    /// Packs a document.
+    /// Packs a document. Fails with [`ErrorKind::Limit`] if its outline is too large.
     pub fn pack(&mut self, new: NewDocument) -> Result<PackedDocument> {
         let values = new.document.front_matter.as_ref();
         let tags = values.map(front_matter::tags).unwrap_or_default();
@@ -72,8 +77,8 @@ impl Packer {
     }
 }
 
-/// Parses the bytes of a document and makes of them what the store wants; the inner error says why they
-/// are no document.
+/// Parses the bytes of a document and packs the result. The inner error is the reason why the bytes
+/// are not accepted as a document.
 pub(crate) fn packed(
     path: String,
     bytes: Vec<u8>,
@@ -84,12 +89,12 @@ pub(crate) fn packed(
     if let Some(reason) = markdown::refusal(&bytes) {
         return Ok(Err(reason));
     }
-    let document = markdown::parse(&bytes);
+    let document = markdown::parse_as(&bytes, Dialect::of(&path));
     let markup = ldmd::parse(&bytes, &document.opaque);
     packed_version(path, bytes, hash, state, document, markup, packer)
 }
 
-/// Makes of a document that is parsed what the store wants; the inner error says why it is too large.
+/// Packs a parsed document. The inner error is the reason why the document is not accepted.
 pub(crate) fn packed_version(
     path: String,
     bytes: Vec<u8>,
@@ -99,7 +104,7 @@ pub(crate) fn packed_version(
     markup: Markup,
     packer: &mut Packer,
 ) -> Result<std::result::Result<PackedDocument, &'static str>> {
-    let faults = markup.faults.iter().filter(|fault| fault.kind.is_structural());
+    let faults = markup.faults.iter();
     document.diagnostics.extend(faults.map(|fault| Diagnostic {
         code: fault.kind.code(),
         line: Some(fault.line),
@@ -115,33 +120,33 @@ pub(crate) fn packed_version(
     }
 }
 
-/// What a writer knows of the index.
+/// The state of the index during a write.
 #[derive(Debug)]
 enum IndexState {
-    /// Not looked at.
+    /// The index has not been opened.
     Closed,
-    /// Given whatever SQLite was given.
+    /// The index is open and receives every change.
     Open(Box<IndexWriter>),
-    /// Left behind, for whoever writes next.
+    /// The index is out of date after an error; the next writer brings it up to date.
     Failed,
 }
 
-/// The right to change a store.
+/// The right to change a store: holds its lock.
 #[derive(Debug)]
 pub struct Writer {
     rows: RowWriter,
     index: IndexState,
     path: PathBuf,
-    /// Bytes of documents that the index was given since its last commit.
+    /// Bytes of documents that were added to the index since its last commit.
     index_bytes: usize,
-    /// Why the index must be made anew, whatever it says of itself.
-    distrust: Option<Unusable>,
+    /// The reason to rebuild the index even if it seems to be up to date.
+    rebuild_reason: Option<Unusable>,
     warnings: Vec<Warning>,
 }
 
 impl Writer {
-    /// Opens the store at `path` for writing, making it where there is none; waits up to `wait` for
-    /// another writer.
+    /// Opens the store at `path` for writing, and creates it if it does not exist. Waits up to
+    /// `wait` for another writer.
     pub fn open(path: &Path, wait: Duration) -> Result<Self> {
         let rows = RowWriter::open(path, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
@@ -151,45 +156,45 @@ impl Writer {
             warnings.push(Warning::new("OPTIONS_LOST", message));
         }
         let index = IndexState::Closed;
-        Ok(Self { rows, index, path, index_bytes: 0, distrust: None, warnings })
+        Ok(Self { rows, index, path, index_bytes: 0, rebuild_reason: None, warnings })
     }
 
-    /// Has the index made anew when the writer ends, whatever it says of itself.
-    pub(in crate::store) fn distrust_index(&mut self) {
-        self.distrust = Some(Unusable::Damaged("a check found it so".to_owned()));
+    /// Makes [`Self::close`] rebuild the index even if it seems to be up to date.
+    pub(in crate::store) fn require_rebuild(&mut self) {
+        self.rebuild_reason = Some(Unusable::Damaged("reported by a check".to_owned()));
     }
 
-    /// The folder that document paths are relative to, once one is set.
+    /// Returns the folder that document paths are relative to; `None` before the first ingest.
     pub fn root(&self) -> Result<Option<PathBuf>> {
         self.rows.root()
     }
 
-    /// Notes the root, relative to the folder of the store, and what an ingest takes.
+    /// Stores the root, relative to the folder of the store, and the options of an ingest.
     pub fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
         self.rows.set_up(root, options)
     }
 
-    /// What the last ingest took, once there was one.
+    /// Returns the options of the last ingest; `None` before the first one.
     pub fn options(&self) -> Result<Option<IngestOptions>> {
         self.rows.options()
     }
 
-    /// Whether the documents were parsed as this program parses.
+    /// Returns whether the documents were parsed with the parser version of this program.
     pub fn has_current_parser(&self) -> Result<bool> {
         self.rows.has_current_parser()
     }
 
-    /// Notes that every document is parsed as this program parses.
+    /// Records that all documents were parsed with the parser version of this program.
     pub fn set_current_parser(&mut self) -> Result<()> {
         self.rows.set_current_parser()
     }
 
-    /// How many times the store has been changed.
+    /// Returns the current generation: the number of commits that changed a document.
     pub fn generation(&self) -> Result<u64> {
         self.rows.generation()
     }
 
-    /// All documents.
+    /// Returns all documents, in no particular order.
     pub fn documents(&self) -> Result<Vec<StoredDocument>> {
         self.rows.documents()
     }
@@ -199,7 +204,7 @@ impl Writer {
         self.rows.begin()
     }
 
-    /// Puts a document, in place of the one with the same path.
+    /// Writes a document and replaces the one with the same path, if any.
     pub fn put(&mut self, document: PackedDocument) -> Result<()> {
         self.open_index()?;
         let (id, before) = self.rows.put(&document.rows)?;
@@ -214,7 +219,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Forgets a document.
+    /// Removes a document.
     pub fn remove(&mut self, id: i64) -> Result<()> {
         self.open_index()?;
         self.rows.remove(id)?;
@@ -226,28 +231,30 @@ impl Writer {
         Ok(())
     }
 
-    /// Notes that a file is about to be replaced, in a transaction of its own; tells the note's id.
+    /// Records that a file is about to be replaced, in a separate transaction. Returns the id of
+    /// the record.
     pub fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
         self.rows.note_intent(intent)
     }
 
-    /// Forgets such a note.
+    /// Deletes the record of an edit that is finished.
     pub fn forget_intent(&self, id: i64) -> Result<()> {
         self.rows.forget_intent(id)
     }
 
-    /// The edits that were begun and not ended.
+    /// Returns the edits that were started and not finished, with the ids of their records.
     pub fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
         self.rows.intents()
     }
 
-    /// Notes the state of a file whose bytes are the stored ones.
+    /// Updates the stored metadata of a file whose bytes are unchanged.
     pub fn set_state(&self, id: i64, state: FileState) -> Result<()> {
         self.rows.set_state(id, state)
     }
 
-    /// Commits the transaction; where it changed a document, as a new generation. The index follows,
-    /// after several large transactions once: its commit waits for all that it was given.
+    /// Commits the transaction and increments the generation if a document changed. The index is
+    /// committed only after several large transactions, because its commit waits until all added
+    /// documents are indexed.
     pub fn commit(&mut self) -> Result<()> {
         self.rows.commit()?;
         if self.index_bytes >= limits::INDEX_BATCH_BYTES {
@@ -262,25 +269,32 @@ impl Writer {
             return Ok(());
         }
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
-        let stamp = Stamp::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
-        self.with_index(|index| if *index.stamp() == stamp { Ok(()) } else { index.commit(stamp) });
+        let metadata =
+            IndexMetadata::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
+        self.with_index(|index| {
+            if *index.metadata() == metadata { Ok(()) } else { index.commit(metadata) }
+        });
         Ok(())
     }
 
-    /// Brings the index up to date where it is not, leaves the file alone as the store, and ends with
-    /// what there is to say of the index.
+    /// Brings the index up to date if necessary, writes the log back so that the store is one file,
+    /// and returns the warnings of this writer.
     pub fn close(mut self) -> Result<Vec<Warning>> {
-        // What is still open has failed, and is not to be followed.
+        // A transaction that is still open has failed.
         self.rows.roll_back()?;
         if let Some(identity) = self.rows.identity()? {
             let is_current = matches!(self.index, IndexState::Closed)
-                && self.distrust.is_none()
-                && fulltext::stamp(&fulltext::folder(&self.path)).is_ok_and(|stamp| {
-                    stamp.store == identity
-                        && self.rows.generation().is_ok_and(|current| stamp.generation == current)
+                && self.rebuild_reason.is_none()
+                && fulltext::index_metadata(&fulltext::folder(&self.path)).is_ok_and(|metadata| {
+                    metadata.store == identity
+                        && self
+                            .rows
+                            .generation()
+                            .is_ok_and(|current| metadata.generation == current)
                 });
             if is_current {
-                // A writer may die behind its last commit, and nobody opens the index to write to it.
+                // A writer may have died after its last commit. This writer does not open the
+                // index, so the temporary files are removed here.
                 fulltext::check::sweep(&fulltext::folder(&self.path));
             } else {
                 self.open_index()?;
@@ -297,8 +311,8 @@ impl Writer {
         Ok(self.warnings)
     }
 
-    /// Opens the index, made anew where it cannot be used, and brings it up to what SQLite has
-    /// committed.
+    /// Opens the index and brings it up to the committed state of SQLite. Rebuilds it if it is not
+    /// usable.
     fn open_index(&mut self) -> Result<()> {
         if !matches!(self.index, IndexState::Closed) {
             return Ok(());
@@ -306,10 +320,10 @@ impl Writer {
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
         let snapshot = Snapshot::open(&self.path)?;
         let folder = fulltext::folder(&self.path);
-        let opened = match self.distrust.take() {
+        let opened = match self.rebuild_reason.take() {
             Some(reason) => Err(reason),
             None => IndexWriter::open(&folder, &identity).and_then(|index| {
-                let is_ahead = index.stamp().generation > snapshot.generation();
+                let is_ahead = index.metadata().generation > snapshot.generation();
                 if is_ahead { Err(Unusable::Foreign) } else { Ok(index) }
             }),
         };
@@ -318,7 +332,7 @@ impl Writer {
             Err(reason) => match IndexWriter::create(&folder, &identity) {
                 Ok(index) => {
                     if snapshot.generation() > 0 {
-                        let message = format!("{reason}; it has been made anew");
+                        let message = format!("{reason}; it was rebuilt");
                         self.warnings.push(Warning::new("INDEX_REBUILT", message));
                     }
                     catch_up(index, &snapshot)
@@ -333,7 +347,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Does something with the index where it is open; a fault leaves it behind.
+    /// Applies `act` to the index if it is open. After an error the index is no longer updated.
     fn with_index(&mut self, act: impl FnOnce(&mut IndexWriter) -> Usable<()>) {
         let IndexState::Open(index) = &mut self.index else { return };
         if let Err(error) = act(index) {
@@ -343,26 +357,27 @@ impl Writer {
 
     fn fail(&mut self, error: &Unusable) {
         self.index = IndexState::Failed;
-        let message = format!("{error}; the documents are stored, and searched without it");
+        let message = format!("{error}; the documents are stored and are searched without it");
         self.warnings.push(Warning::new("INDEX_BEHIND", message));
     }
 }
 
-/// What is told of a migration.
+/// The warning about a migration.
 fn migrated(migrated: &Migrated) -> Warning {
     let Migrated { from, to, copy } = migrated;
     let name = copy.as_ref().and_then(|copy| copy.file_name());
     let kept = match name {
-        Some(name) => format!("as it was it is kept as {}", name.display()),
-        None => "no copy of it was made, for want of room".to_owned(),
+        Some(name) => format!("the old store is kept as {}", name.display()),
+        None => "the disk has no room for a copy of the old store".to_owned(),
     };
-    Warning::new("MIGRATED", format!("the store was brought from version {from} to {to}; {kept}"))
+    Warning::new("MIGRATED", format!("the store was upgraded from version {from} to {to}; {kept}"))
 }
 
-/// Brings `index` to the state of `snapshot`: forgets what is gone, adds what it lacks in the order of
-/// ids, committing behind as many bytes as a transaction of an ingest takes.
+/// Brings `index` to the state of `snapshot`: removes the documents that no longer exist and adds
+/// the missing ones in the order of their ids. Commits after every [`limits::BATCH_BYTES`] of
+/// documents.
 fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexWriter>> {
-    if index.stamp().generation == snapshot.generation() {
+    if index.metadata().generation == snapshot.generation() {
         return Ok(Ok(index));
     }
     let known = match index.documents() {
@@ -376,7 +391,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
     }
     failpoint!(CATCH_UP_BEGUN);
     let mut extractor = TextExtractor::new();
-    let generation_before = index.stamp().generation;
+    let generation_before = index.metadata().generation;
     let mut bytes = 0;
     for document in stored.iter().filter(|document| !known.contains(&document.id)) {
         let text = text_of(snapshot, document, &mut extractor)?;
@@ -384,8 +399,8 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         let mut result = index.put(document.id, text);
         if result.is_ok() && bytes >= limits::BATCH_BYTES as u64 {
             bytes = 0;
-            let stamp = Stamp::new(snapshot.identity(), document.id, generation_before);
-            result = index.commit(stamp);
+            let metadata = IndexMetadata::new(snapshot.identity(), document.id, generation_before);
+            result = index.commit(metadata);
             failpoint!(CATCH_UP_COMMITTED);
         }
         if let Err(error) = result {
@@ -393,11 +408,11 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         }
     }
     let highest = stored.last().map_or(0, |document| document.id);
-    let stamp = Stamp::new(snapshot.identity(), highest, snapshot.generation());
-    Ok(index.commit(stamp).map(|()| index))
+    let metadata = IndexMetadata::new(snapshot.identity(), highest, snapshot.generation());
+    Ok(index.commit(metadata).map(|()| index))
 }
 
-/// What the index holds of a stored document.
+/// Returns the text of a stored document that goes into the index.
 pub(super) fn text_of(
     snapshot: &Snapshot,
     document: &StoredDocument,
@@ -413,12 +428,16 @@ pub(super) fn text_of(
     Ok(extractor.extract(&document.path, bytes, &outline, snapshot.tags(document)?, title))
 }
 
-/// Brings the index of the store at `path` up to date where no other writer holds the store, making it
-/// anew where there is a reason to; tells what was done, or `None` where it cannot be done now.
-pub(super) fn mend_index(path: &Path, distrust: Option<Unusable>) -> Result<Option<Vec<Warning>>> {
+/// Brings the index of the store at `path` up to date, and rebuilds it if `rebuild_reason` is a
+/// reason to. Returns the warnings, or `None` if another writer holds the lock or the store cannot
+/// be written.
+pub(super) fn update_index(
+    path: &Path,
+    rebuild_reason: Option<Unusable>,
+) -> Result<Option<Vec<Warning>>> {
     match Writer::open(path, Duration::ZERO) {
         Ok(mut writer) => {
-            writer.distrust = distrust;
+            writer.rebuild_reason = rebuild_reason;
             writer.close().map(Some)
         }
         Err(error) => match error.kind() {

@@ -191,7 +191,7 @@ impl<'a> Drafter<'a> {
     }
 
     fn fragment(&self, content: &[u8]) -> Fragment {
-        Fragment::new(content, self.line_end)
+        Fragment::new(content, self.line_end, self.old.document().dialect)
     }
 
     /// The draft in which `fragment` replaces `span`, and headings of every level are allowed.

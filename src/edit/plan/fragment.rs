@@ -4,7 +4,7 @@
 
 use super::Refusal;
 use super::text::{lines, slice, trimmed, with_line_ends};
-use crate::markdown;
+use crate::markdown::{self, Dialect};
 use crate::position::{ByteSpan, trim_line_end};
 
 /// A heading of the content that begins a section.
@@ -23,6 +23,7 @@ pub(super) struct Fragment {
     pub(super) headings: Vec<Heading>,
     /// The line, 1-based, of a block that is not closed and would include the text after the content.
     pub(super) open_line: Option<usize>,
+    pub(super) dialect: Dialect,
 }
 
 /// Returns content without a byte order mark, with all line ends converted to `line_end`.
@@ -32,18 +33,19 @@ pub(super) fn converted(content: &[u8], line_end: &[u8]) -> Vec<u8> {
 }
 
 impl Fragment {
-    /// Converts, trims and parses `content`.
-    pub(super) fn new(content: &[u8], line_end: &[u8]) -> Self {
+    /// Converts, trims and parses `content`, which is written in `dialect`.
+    pub(super) fn new(content: &[u8], line_end: &[u8], dialect: Dialect) -> Self {
         let content = converted(content, line_end);
         let span = trimmed(&content, ByteSpan::new(0, content.len()));
-        Self::read(slice(&content, span).to_vec())
+        Self::read(slice(&content, span).to_vec(), dialect)
     }
 
-    fn read(bytes: Vec<u8>) -> Self {
+    fn read(bytes: Vec<u8>, dialect: Dialect) -> Self {
         // A blank line before the content prevents front matter. A heading after the content is parsed as a
         // heading unless the content has an open block.
         let probe = 1 + bytes.len() + 2;
-        let outline = markdown::parse(&[b"\n", &bytes[..], b"\n\n#\n"].concat()).outline;
+        let probed = [b"\n", &bytes[..], b"\n\n#\n"].concat();
+        let outline = markdown::parse_as(&probed, dialect).outline;
         let mut headings: Vec<Heading> = outline
             .sections
             .into_iter()
@@ -55,7 +57,7 @@ impl Fragment {
             .collect();
         let is_open = headings.pop_if(|last| last.span.start + 1 == probe).is_none();
         let last = outline.nodes.last().map_or(1, |node| node.lines.start - 1);
-        Self { bytes, headings, open_line: is_open.then_some(last) }
+        Self { bytes, headings, open_line: is_open.then_some(last), dialect }
     }
 
     /// The heading with which the content begins, if any.
@@ -92,7 +94,7 @@ impl Fragment {
             position = end;
         }
         bytes.extend_from_slice(self.bytes.get(position..).unwrap_or_default());
-        let moved = Self::read(bytes);
+        let moved = Self::read(bytes, self.dialect);
         // A setext title of several lines, or one that ends in `#`, may change when it becomes an ATX heading.
         let changed = self.headings.iter().zip(&moved.headings).find(|(a, b)| a.title != b.title);
         match changed.map(|(heading, _)| heading).or(self.headings.get(moved.headings.len())) {
@@ -141,14 +143,15 @@ mod tests {
             ("> <!-- a", false),
             ("    code", false),
         ] {
-            let open_line = Fragment::new(content.as_bytes(), b"\n").open_line;
+            let open_line = Fragment::new(content.as_bytes(), b"\n", Dialect::Markdown).open_line;
             assert_eq!(open_line, is_open.then_some(1), "{content:?}");
         }
     }
 
     #[test]
     fn content_is_never_parsed_as_front_matter() {
-        let fragment = Fragment::new(b"\xEF\xBB\xBF---\r\ntitle: x\r\n---\r\n", b"\n");
+        let fragment =
+            Fragment::new(b"\xEF\xBB\xBF---\r\ntitle: x\r\n---\r\n", b"\n", Dialect::Markdown);
         assert_eq!(fragment.bytes, b"---\ntitle: x\n---");
         assert_eq!(fragment.headings.len(), 1, "a break and a setext heading");
     }
@@ -156,7 +159,8 @@ mod tests {
     #[test]
     fn heading_levels_are_shifted_together() {
         let moved = |content: &str, level| {
-            let fragment = Fragment::new(content.as_bytes(), b"\n").with_level(level);
+            let fragment =
+                Fragment::new(content.as_bytes(), b"\n", Dialect::Markdown).with_level(level);
             fragment.map(|fragment| String::from_utf8(fragment.bytes).unwrap())
         };
         let text = "  # A #\n\n# not\n```\n# code\n```\n### B\nC\nd\n---\ne\n";

@@ -90,7 +90,7 @@ impl Planner<'_> {
             if let Some(reason) = markdown::refusal(&file) {
                 return Err(Refusal::NotMarkdown(reason));
             }
-            let new = Version::read(file);
+            let new = Version::read_as(file, self.old.document().dialect);
             let effect = compare(self.old, &new, &splice, &self.expected(draft, &splice));
             if effect.is_read_differently && !is_spaced {
                 is_spaced = self.fill(&point, draft, &kept, true) != splice;
@@ -328,10 +328,12 @@ impl Planner<'_> {
         if let Some(reason) = markdown::refusal(&file) {
             return Err(Refusal::NotMarkdown(reason));
         }
-        let new = Version::read(file);
+        let new = Version::read_as(file, self.old.document().dialect);
         if let Some(last) = new.outline().nodes.last()
             && matches!(last.kind, NodeKind::Block(BlockType::Code | BlockType::Html))
-            && let Some(line) = Fragment::new(slice(new.bytes(), last.bytes), b"\n").open_line
+            && let Some(line) =
+                Fragment::new(slice(new.bytes(), last.bytes), b"\n", new.document().dialect)
+                    .open_line
         {
             return Err(Refusal::OpenFence { line: last.lines.start + line - 1 });
         }

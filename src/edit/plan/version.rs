@@ -5,7 +5,7 @@
 use super::text::trimmed;
 use crate::ldmd::{self, Markup};
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
-use crate::markdown::{self, BYTE_ORDER_MARK, Document};
+use crate::markdown::{self, BYTE_ORDER_MARK, Dialect, Document};
 use crate::position::ByteSpan;
 
 /// The bytes of a file with their parsed document and LDMD markup.
@@ -17,9 +17,14 @@ pub struct Version {
 }
 
 impl Version {
-    /// Parses the bytes of a file.
+    /// Parses the bytes of a Markdown file.
     pub fn read(bytes: Vec<u8>) -> Self {
-        let document = markdown::parse(&bytes);
+        Self::read_as(bytes, Dialect::Markdown)
+    }
+
+    /// Parses the bytes of a file in `dialect`.
+    pub fn read_as(bytes: Vec<u8>, dialect: Dialect) -> Self {
+        let document = markdown::parse_as(&bytes, dialect);
         let markup = ldmd::parse(&bytes, &document.opaque);
         Self { bytes, document, markup }
     }

@@ -1,7 +1,7 @@
 //! `ldmd emit`: any document as LDMD, a section for each heading.
 //!
 //! Invariant: markers are put between the bytes of the document and none of its bytes is changed, but
-//! that its own markers, which would be taken for ours, get a blank that makes them comments; front
+//! that its own markers, which would be taken for ours, get a star that makes them comments; front
 //! matter stays where it is read. So the document that comes out has the same headings and blocks.
 
 use std::collections::{BTreeMap, HashSet};
@@ -15,9 +15,9 @@ use super::{Answer, Items, in_document};
 use crate::address::Scope;
 use crate::error::Result;
 use crate::ldmd::{Opening, closing, opening};
-use crate::markdown::fence_of;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::words::{measure, page};
+use crate::markdown::{fence_of, shows_text};
 use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
@@ -46,8 +46,8 @@ struct Plan {
     units: Vec<Unit>,
     /// Paragraphs that sum up sections, and the indices of those sections, outermost first.
     summaries: BTreeMap<usize, (usize, Vec<usize>)>,
-    /// Where a blank keeps a marker of the document from being one.
-    blanks: Vec<usize>,
+    /// Where a star keeps a marker of the document from being one.
+    stars: Vec<usize>,
     line_end: &'static str,
     /// What closes a fence that is open at the end of the document.
     fence: Option<String>,
@@ -231,12 +231,12 @@ impl Markers<'_> {
 
     fn copy(&mut self, span: ByteSpan) {
         let mut position = span.start;
-        let from = self.plan.blanks.partition_point(|&blank| blank < span.start);
-        let blanks = self.plan.blanks.get(from..).unwrap_or_default();
-        for &blank in blanks.iter().take_while(|&&blank| blank < span.end) {
-            self.result.extend_from_slice(self.plan.bytes.get(position..blank).unwrap_or_default());
-            self.result.push(b' ');
-            position = blank;
+        let from = self.plan.stars.partition_point(|&star| star < span.start);
+        let stars = self.plan.stars.get(from..).unwrap_or_default();
+        for &star in stars.iter().take_while(|&&star| star < span.end) {
+            self.result.extend_from_slice(self.plan.bytes.get(position..star).unwrap_or_default());
+            self.result.push(b'*');
+            position = star;
         }
         self.result.extend_from_slice(self.plan.bytes.get(position..span.end).unwrap_or_default());
     }
@@ -250,7 +250,7 @@ pub fn emit(
 ) -> Result<Answer<Emission>> {
     let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
     in_document(library, document, (part, warnings), |document| {
-        let plan = plan(document, library.content(document, document.span())?);
+        let plan = plan(document, library.content(document, document.span())?)?;
         let end = plan.bytes.len();
         Ok(Ok(Emission {
             file: document.stored.path.clone(),
@@ -263,24 +263,28 @@ pub fn emit(
     })
 }
 
-fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Plan {
+fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Result<Plan> {
     let units = units(document, &bytes);
     let tree = &document.tree;
     let mut summaries = BTreeMap::new();
     for (index, unit) in units.iter().enumerate() {
-        if let Some(paragraph) = summary::paragraph(tree, Scope::Node(unit.node)) {
+        let shows = |span: ByteSpan| {
+            let text = bytes.get(span.start..span.end).unwrap_or_default();
+            Ok(shows_text(&String::from_utf8_lossy(text)))
+        };
+        if let Some(paragraph) = summary::paragraph(tree, Scope::Node(unit.node), shows)? {
             let (_, sections) = summaries.entry(paragraph.start).or_insert((paragraph.end, vec![]));
             sections.push(index);
         }
     }
-    Plan {
+    Ok(Plan {
         line_end: if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" },
-        blanks: blanks(document, &bytes),
+        stars: stars(document, &bytes),
         fence: open_fence(document, &bytes),
         units,
         summaries,
         bytes,
-    }
+    })
 }
 
 /// The text before the first heading, where there is any, and the sections.
@@ -327,21 +331,21 @@ fn units(document: &OpenDocument, bytes: &[u8]) -> Vec<Unit> {
 }
 
 /// Behind the `<!--` of each marker that the document has itself.
-fn blanks(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
+fn stars(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
     let markup = &document.markup;
     let bounds = markup.sections.iter().flat_map(|section| {
         let (span, content) = (section.span, section.content);
         [ByteSpan::new(span.start, content.start), ByteSpan::new(content.end, span.end)]
     });
-    let mut blanks: Vec<usize> = bounds
+    let mut stars: Vec<usize> = bounds
         .chain(markup.strays.iter().copied())
         .filter_map(|line| {
             let line_bytes = bytes.get(line.start..line.end)?;
             Some(line.start + memchr::memmem::find(line_bytes, b"<!--")? + "<!--".len())
         })
         .collect();
-    blanks.sort_unstable();
-    blanks
+    stars.sort_unstable();
+    stars
 }
 
 /// What closes the fenced code block that the document leaves open at its end.

@@ -18,7 +18,7 @@ use super::library::OpenDocument;
 use super::locate::{ldmd_section, missing_ldmd_section};
 use super::{Library, List, Outcome, Page, documents};
 use crate::address::Fault;
-use crate::error::{Result, Warning};
+use crate::error::{Result, Warning, shell_word};
 use crate::query::cursor::ListPart;
 
 /// An answer about one document, or why there is none.
@@ -116,12 +116,12 @@ fn in_document<Body>(
     let result = match named {
         Ok(stored) => {
             let document = library.open(&stored)?;
-            let faults = document.markup.faults.iter();
-            let faults = faults.filter(|fault| fault.kind.is_structural()).count();
+            let faults = document.markup.faults.len();
             if faults > 0 {
                 let message = format!(
-                    "{}: faults of its markers: {faults}; `mdsel ldmd check` lists them",
-                    stored.path
+                    "{}: its markers have {faults} faults; `mdsel ldmd check {}` lists them",
+                    stored.path,
+                    shell_word(&stored.path)
                 );
                 warnings.push(Warning::new("LDMD_FAULTS", message));
             }

@@ -1,4 +1,4 @@
-//! `links check`: every link that leads nowhere.
+//! `links check`: every link that leads nowhere, and those of which that cannot be said.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use super::graph::{Destination, Graph};
 use super::{EdgeFilter, Library};
 use crate::address::suggest::most_similar;
 use crate::error::Result;
+use crate::ingest::left_out;
 use crate::limits;
-use crate::links::{Link, Reason};
+use crate::links::{Link, OnDisk, Reason};
 use crate::markdown::outline::Section;
 use crate::query::finding::{Finding, Findings};
 use crate::query::library::OpenDocument;
 use crate::query::{Cursor, documents};
-use crate::store::StoredDocument;
 
 /// Lists the broken links of the documents of those names; of all of them where there are no names.
 pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> Result<Findings> {
@@ -32,28 +32,58 @@ pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> 
             if same_line.any(|other| other.target == link.target) {
                 continue;
             }
-            if let Some(Destination::Broken(reason)) = graph.follow(&document, link)? {
-                findings.push(finding(stored, link, reason, hints.of(&document, link, reason)?));
+            let Some(to) = graph.follow(&document, link)? else { continue };
+            if let Some((code, message)) = problem(library, link, &to) {
+                findings.push(Finding {
+                    code,
+                    message: format!("{:?}: {message}", link.target),
+                    file: Some(stored.path.clone()),
+                    line: Some(link.line),
+                    hint: hints.of(&document, link, &to)?,
+                });
             }
         }
     }
     Ok(Findings::new(findings, found.faults, after, library.snapshot.generation()))
 }
 
-fn finding(stored: &StoredDocument, link: &Link, reason: Reason, hint: Option<String>) -> Finding {
-    let (code, what) = match reason {
-        Reason::File => ("BROKEN_FILE", "no document is there"),
-        Reason::Anchor => ("BROKEN_ANCHOR", "the document has no such section"),
-        Reason::Outside => ("BROKEN_OUTSIDE", "the path climbs above the root"),
-        Reason::Ambiguous => ("BROKEN_AMBIGUOUS", "several documents are called so"),
+/// What is wrong with a link that leads there: a code and a sentence; `None` if nothing is.
+fn problem(library: &Library<'_>, link: &Link, to: &Destination) -> Option<(&'static str, String)> {
+    let reason = match to {
+        Destination::Place(_) | Destination::Attachment { is_checked: true, .. } => return None,
+        Destination::Attachment { path, .. } => {
+            let why = match library.disk().at("") {
+                OnDisk::Folder => "the way to it has a symbolic link or cannot be read",
+                _ => "the root of the store is not on this disk",
+            };
+            return Some(("UNCHECKED", format!("{path} was not looked for: {why}")));
+        }
+        Destination::NotInStore(path) => {
+            let why = why_left_out(library, path);
+            let why = why.unwrap_or_else(|| "it was not ingested yet".to_owned());
+            return Some(("NOT_IN_STORE", format!("{path} is not in the store: {why}")));
+        }
+        Destination::Broken(reason) => reason,
     };
-    Finding {
-        code,
-        message: format!("{:?}: {what}", link.target),
-        file: Some(stored.path.clone()),
-        line: Some(link.line),
-        hint,
-    }
+    let (code, what) = match reason {
+        Reason::File if link.target.starts_with('/') => {
+            ("BROKEN_FILE", "no file or document is there, below the root or a site root")
+        }
+        Reason::File => ("BROKEN_FILE", "no file or document is there"),
+        Reason::Anchor => ("BROKEN_ANCHOR", "the document has no such section or anchor"),
+        Reason::Ambiguous => ("BROKEN_AMBIGUOUS", "several documents have this name"),
+        Reason::Outside => ("UNCHECKED", "it leads out of the root, where nothing is looked for"),
+        Reason::Site => {
+            ("UNCHECKED", "it is not below the root, and no site root says where it leads")
+        }
+    };
+    Some((code, what.to_owned()))
+}
+
+/// Why an ingest leaves out the Markdown file at `path`; `None` if it takes it.
+fn why_left_out(library: &Library<'_>, path: &str) -> Option<String> {
+    let snapshot = library.snapshot;
+    left_out(snapshot.root(), snapshot.path(), snapshot.options(), path)
 }
 
 /// What may have been meant.
@@ -68,13 +98,20 @@ impl Hints<'_> {
         &mut self,
         document: &OpenDocument,
         link: &Link,
-        reason: Reason,
+        to: &Destination,
     ) -> Result<Option<String>> {
-        match reason {
-            Reason::File => self.file(&link.target),
-            Reason::Anchor => Ok(anchor(document, &link.target)),
-            Reason::Outside | Reason::Ambiguous => Ok(None),
-        }
+        Ok(match to {
+            Destination::Broken(Reason::File) => self.file(&link.target)?,
+            Destination::Broken(Reason::Anchor) => anchor(document, &link.target),
+            Destination::Broken(Reason::Site) => Some(match self.file(&link.target)? {
+                Some(hint) => hint,
+                None => "say where the web site is: mdsel ingest --site-root FOLDER".to_owned(),
+            }),
+            Destination::NotInStore(path) => {
+                why_left_out(self.library, path).is_none().then(|| "mdsel ingest".to_owned())
+            }
+            _ => None,
+        })
     }
 
     /// The only document whose name is that of the target.

@@ -68,8 +68,15 @@ const TYPES_SHOWN: usize = 10;
 pub enum Destination {
     /// A place.
     Place(Place),
-    /// A file that is no document, by its path from the root.
-    Attachment(String),
+    /// A file or a folder that is no document.
+    Attachment {
+        /// Its path from the root.
+        path: String,
+        /// Whether it is known to be on disk.
+        is_checked: bool,
+    },
+    /// A Markdown file that is on disk and not in the store, by its path from the root.
+    NotInStore(String),
     /// Nowhere.
     Broken(Reason),
 }
@@ -93,7 +100,9 @@ impl Edge {
     pub fn target(&self) -> Option<&Place> {
         match &self.to {
             Destination::Place(place) => Some(place),
-            Destination::Attachment(_) | Destination::Broken(_) => None,
+            Destination::Attachment { .. }
+            | Destination::NotInStore(_)
+            | Destination::Broken(_) => None,
         }
     }
 
@@ -130,8 +139,8 @@ impl Edge {
         map.serialize_entry("target", &self.link.target)?;
         map.serialize_entry("file", &self.from.document.stored.path)?;
         map.serialize_entry("line", &self.link.line)?;
-        if let Destination::Broken(reason) = self.to {
-            map.serialize_entry("broken", reason_word(reason))?;
+        if let Some(word) = self.to.broken_word() {
+            map.serialize_entry("broken", word)?;
         }
         Ok(())
     }
@@ -153,13 +162,18 @@ fn kind_word(kind: &Kind) -> &'static str {
     }
 }
 
-/// Why a link leads nowhere, as a word.
-pub(super) fn reason_word(reason: Reason) -> &'static str {
-    match reason {
-        Reason::File => "file",
-        Reason::Anchor => "anchor",
-        Reason::Outside => "outside",
-        Reason::Ambiguous => "ambiguous",
+impl Destination {
+    /// Why a link leads to no place, as a word; `None` if it does, or to a file that is no document.
+    pub(super) fn broken_word(&self) -> Option<&'static str> {
+        match self {
+            Self::Place(_) | Self::Attachment { .. } => None,
+            Self::NotInStore(_) => Some("not_in_store"),
+            Self::Broken(Reason::File) => Some("file"),
+            Self::Broken(Reason::Anchor) => Some("anchor"),
+            Self::Broken(Reason::Outside) => Some("outside"),
+            Self::Broken(Reason::Site) => Some("site"),
+            Self::Broken(Reason::Ambiguous) => Some("ambiguous"),
+        }
     }
 }
 
@@ -222,7 +236,7 @@ impl<'a> Graph<'a> {
     /// not those to files that are no documents.
     pub fn out_of(&self, place: &Place) -> Result<Vec<Edge>> {
         let mut edges = self.all_out_of(place)?;
-        edges.retain(|edge| !matches!(edge.to, Destination::Attachment(_)));
+        edges.retain(|edge| !matches!(edge.to, Destination::Attachment { .. }));
         Ok(edges)
     }
 
@@ -246,7 +260,8 @@ impl<'a> Graph<'a> {
     pub fn leading_to(&self, place: &Place) -> Result<Vec<Edge>> {
         let stored = &place.document.stored;
         let snapshot = self.library.snapshot;
-        let keys = snapshot.links(stored)?.target_keys(&stored.path);
+        let sites = &snapshot.options().site_roots;
+        let keys = snapshot.links(stored)?.target_keys(&stored.path, sites);
         let mut sources = snapshot.documents_linking(&keys)?;
         if !sources.iter().any(|source| source.id == stored.id) {
             // Links within a document need not name it.
@@ -306,7 +321,10 @@ impl<'a> Graph<'a> {
         let (id, node) = match resolution {
             Resolution::Document { id, node } => (id, node),
             Resolution::Broken { reason, .. } => return Ok(Some(Destination::Broken(reason))),
-            Resolution::Attachment(path) => return Ok(Some(Destination::Attachment(path))),
+            Resolution::Attachment { path, is_checked } => {
+                return Ok(Some(Destination::Attachment { path, is_checked }));
+            }
+            Resolution::NotInStore(path) => return Ok(Some(Destination::NotInStore(path))),
             Resolution::External => return Ok(None),
         };
         let Some(target) = self.targets.open(id)? else { return Ok(None) };

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::broken::Changed;
 use crate::error::{Error, Result};
-use crate::links::{self, DocumentId, NameKind, sections};
+use crate::links::{self, DocumentId, NameKind, OnDisk, SiteRoot, sections};
 use crate::query::library::{Library, OpenDocument};
 
 /// The documents of a snapshot.
@@ -103,8 +103,15 @@ impl links::Library for Targets<'_> {
         sections::by_headings(document.tree.outline(), headings)
     }
 
-    fn file_exists(&self, _: &str) -> Option<bool> {
-        // Files that are no documents are not in the store.
-        None
+    fn on_disk(&self, path: &str) -> OnDisk {
+        self.library.disk().at(path)
+    }
+
+    fn files_ending_in(&self, path: &str) -> Option<Vec<String>> {
+        self.library.disk().ending_in(path)
+    }
+
+    fn site_roots(&self) -> &[SiteRoot] {
+        &self.library.snapshot.options().site_roots
     }
 }

@@ -83,6 +83,9 @@ impl Search<'_> {
         let snapshot = self.library.snapshot;
         let candidates = self.full_text.candidates(plan);
         let mut documents = snapshot.documents_with_ids(&candidates.indexed)?;
+        if documents.len() < candidates.indexed.len() {
+            self.full_text.check_lacking(snapshot)?;
+        }
         // What the index has of documents above is not the newest that it may have.
         documents.retain(|document| document.id <= candidates.through);
         documents.extend(snapshot.documents_above(candidates.through)?);

@@ -144,6 +144,9 @@ impl Search<'_> {
                     Some(document) => document.clone(),
                     None => {
                         let stored = snapshot.document(id)?;
+                        if stored.is_none() {
+                            self.full_text.check_lacking(snapshot)?;
+                        }
                         let stored = stored.filter(|stored| self.filter.takes_document(stored));
                         documents.entry(id).or_insert(stored.map(Rc::new)).clone()
                     }

@@ -1,7 +1,7 @@
-//! What SQLite can tell of its own file, and of rows that no single document tells.
+//! SQLite's check of its own file, and checks of rows that do not belong to a single document.
 //!
-//! Invariant: every row of the store is looked at here or with its document, and none by loading a table
-//! into memory.
+//! Invariants: every row of the store is checked either here or with its document. No check loads a
+//! whole table into memory.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::store::fault::{Fault, FaultKind, Tally};
 
-/// Tables with an index beside their own order, whose agreement SQLite's quick check leaves out.
+/// Tables with a secondary index. SQLite's quick check does not compare an index with its table.
 const INDEXED_TABLES: [&str; 3] = ["document", "tag", "ldmd_section"];
 
-/// The keys of documents in one table of the graph.
+/// Tallies of the keys in one table of the link graph, by document id.
 pub(in crate::store) type KeyTallies = HashMap<i64, Tally>;
 
 impl Snapshot {
-    /// What SQLite finds wrong with its file: with its trees and, where `is_full`, once more with the
-    /// agreement of every index with its table.
+    /// Returns the problems that SQLite reports for its file. If `is_full` is set, SQLite compares
+    /// every index with its table; otherwise only those of [`INDEXED_TABLES`].
     pub(in crate::store) fn database_faults(&self, is_full: bool) -> Result<Vec<Fault>> {
         let mut faults = Vec::new();
         if is_full {
@@ -37,13 +37,13 @@ impl Snapshot {
     fn pragma_faults(&self, pragma: &str, argument: &str, faults: &mut Vec<Fault>) -> Result<()> {
         let statement = format!("PRAGMA {pragma}({argument})");
         let connection = self.long_statement();
-        let told = connection.prepare(&statement).and_then(|mut statement| {
+        let reported = connection.prepare(&statement).and_then(|mut statement| {
             statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
         });
         drop(connection);
-        match self.wrap(told) {
-            Ok(told) => {
-                let lines = told.iter().flat_map(|text| text.lines());
+        match self.wrap(reported) {
+            Ok(reported) => {
+                let lines = reported.iter().flat_map(|text| text.lines());
                 let lines = lines.filter(|line| *line != "ok" && !line.starts_with("*** in"));
                 faults.extend(lines.map(|line| Fault::new(FaultKind::Database, line)));
             }
@@ -55,7 +55,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// What the store says of itself and cannot be so.
+    /// Returns the problems with the metadata of the store.
     pub(in crate::store) fn meta_faults(&self) -> Result<Vec<Fault>> {
         let mut faults = Vec::new();
         let mut fault = |message: &str| faults.push(Fault::new(FaultKind::Meta, message));
@@ -66,20 +66,20 @@ impl Snapshot {
                 .and_then(|mut keys| keys.query_map([], |row| row.get(0))?.collect()),
         )?;
         if keys.iter().any(|key| !meta::KEYS.contains(&key.as_str())) {
-            fault("it says of itself what mdsel does not write");
+            fault("the metadata has a key that mdsel does not write");
         }
-        // A program that knew no checksums left none.
+        // Versions of mdsel without checksums do not write this row.
         if keys.iter().any(|key| key == "seal") {
-            let seal: Vec<u8> = self.wrap(connection.query_row(
+            let checksum: Vec<u8> = self.wrap(connection.query_row(
                 "SELECT value FROM meta WHERE key = 'seal'",
                 [],
                 |row| row.get(0),
             ))?;
-            if self.wrap(meta::stored_checksum(&connection))? != *seal {
-                fault("its root or its options are not those that were written");
+            if self.wrap(meta::stored_checksum(&connection))? != *checksum {
+                fault("its root or its options differ from what was written");
             }
         } else if self.has_current_parser() {
-            fault("the checksum of its root and its options is gone");
+            fault("the checksum of its root and its options is missing");
         }
         let (is_counted, is_numbered): (bool, bool) = self.wrap(connection.query_row(
             "SELECT coalesce(max(generation), 0) <= ?1, coalesce(max(id), 0) <= \
@@ -89,15 +89,15 @@ impl Snapshot {
             |row| Ok((row.get(0)?, row.get(1)?)),
         ))?;
         if !is_counted {
-            fault("a document is of a later generation than the store");
+            fault("a document has a later generation than the store");
         }
         if !is_numbered {
-            fault("a document has an id that was not given yet");
+            fault("a document has an id that is not assigned yet");
         }
         Ok(faults)
     }
 
-    /// Rows of which no document is told.
+    /// Returns a problem for each table with rows whose document does not exist.
     pub(in crate::store) fn orphan_faults(&self) -> Result<Vec<Fault>> {
         let connection = self.long_statement();
         let tables: Vec<String> =
@@ -115,7 +115,7 @@ impl Snapshot {
         Ok(faults)
     }
 
-    /// The keys of all links, and of all names, by document.
+    /// Returns tallies of the keys in the tables `link_key` and `name_key`, by document.
     pub(in crate::store) fn key_tallies(&self) -> Result<[KeyTallies; 2]> {
         let tallies = |table: &str| {
             let statement = format!("SELECT document_id, key FROM {table}");
@@ -134,7 +134,7 @@ impl Snapshot {
         Ok([tallies("link_key")?, tallies("name_key")?])
     }
 
-    /// The documents that edits were begun of and not ended.
+    /// Returns the paths of the edits that were started and not finished.
     pub(in crate::store) fn intent_paths(&self) -> Result<Vec<String>> {
         self.wrap(
             self.statement()

@@ -1,16 +1,16 @@
-//! Checksums of what is stored of a document, part by part.
+//! Checksums of the stored parts of a document.
 //!
-//! SQLite keeps no checksum of its pages, so the column `document.seal` has one for each part of a document
-//! that is read by itself: a reader checks what it reads, and pays for nothing else. The bytes of a document
-//! have a hash of their own. Invariant: a part that is not what was written is never given to a reader,
-//! unless an older program wrote it without checksums.
+//! SQLite has no checksums of its pages. The column `document.seal` therefore contains one checksum
+//! for each part of a document that can be read separately. A reader verifies only the parts that
+//! it reads. The bytes of a document have their own hash. Invariant: a reader never gets a part
+//! that differs from what was written, unless a version of mdsel without checksums wrote it.
 
 use super::derived::DerivedRows;
 
-/// A part of a document that is read by itself.
+/// A part of a document that can be read separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// What [`super::snapshot::stored_document`] reads.
+    /// The columns that [`super::snapshot::stored_document`] reads.
     Row,
     Outline,
     Markup,
@@ -19,21 +19,21 @@ pub(super) enum Part {
     Tags,
 }
 
-/// The parts, and last what only `verify` checks.
+/// The number of checksums: one for each [`Part`], and a last one that only `verify` compares.
 const PARTS: usize = 7;
 
-/// Bytes of one checksum.
+/// Size of one checksum in bytes.
 const LENGTH: usize = 8;
 
-/// A checksum: the first bytes of a blake3 hash.
+/// A checksum: the first [`LENGTH`] bytes of a blake3 hash.
 type Checksum = [u8; LENGTH];
 
-/// The checksums of a document; `None` where an older program wrote it.
+/// The checksums of a document; `None` if a version of mdsel without part checksums wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) struct Checksums(Option<[Checksum; PARTS]>);
 
 impl Checksums {
-    /// Those of `rows`, of a document of `size` bytes.
+    /// Computes the checksums of `rows` of a document of `size` bytes.
     pub(super) fn of(rows: &DerivedRows, size: u64) -> Self {
         let mut rest = Fields::default();
         rest.text(&rows.name_key);
@@ -58,8 +58,8 @@ impl Checksums {
         ]))
     }
 
-    /// Those that are stored as `bytes`. Older programs wrote none, or one hash of everything; anything else
-    /// is damage, and no part agrees with it.
+    /// Reads the stored form. Older versions wrote no bytes, or one hash of all parts. Bytes of any
+    /// other length are damaged and match no part.
     pub(super) fn stored(bytes: Option<&[u8]>) -> Self {
         let Some(bytes) = bytes.filter(|bytes| bytes.len() != blake3::OUT_LEN) else {
             return Self(None);
@@ -69,23 +69,23 @@ impl Checksums {
         Self(Some(parts.unwrap_or_default()))
     }
 
-    /// Likewise, only where they are those of parts.
+    /// Reads the stored form; `None` if its length is not that of part checksums.
     pub(super) fn known(bytes: &[u8]) -> Option<Self> {
         (bytes.len() == PARTS * LENGTH).then(|| Self::stored(Some(bytes)))
     }
 
-    /// As they are stored.
+    /// Returns the stored form.
     pub(super) fn bytes(&self) -> Vec<u8> {
         self.0.iter().flatten().flatten().copied().collect()
     }
 
-    /// Whether `checksum` is that of a part, as far as it is known.
+    /// Returns whether `checksum` matches that of `part`, or the document has no checksums.
     pub(super) fn is(&self, part: Part, checksum: impl FnOnce() -> Checksum) -> bool {
         self.0.is_none_or(|parts| parts.get(part as usize) == Some(&checksum()))
     }
 }
 
-/// The checksum of what every reader asks of a document.
+/// Returns the checksum of [`Part::Row`].
 pub(super) fn row(path: &str, hash: &[u8], size: u64, is_lossy: bool, has_ldmd: bool) -> Checksum {
     let mut fields = Fields(Vec::with_capacity(128 + path.len()));
     fields.text(path);
@@ -95,22 +95,22 @@ pub(super) fn row(path: &str, hash: &[u8], size: u64, is_lossy: bool, has_ldmd: 
     fields.checksum()
 }
 
-/// The checksum of a part that is one value, or none.
+/// Returns the checksum of a part that is one optional value.
 pub(super) fn optional(bytes: Option<&[u8]>) -> Checksum {
     let mut fields = Fields::default();
     fields.optional(bytes);
     fields.checksum()
 }
 
-/// The checksum of a part that is a list.
+/// Returns the checksum of a part that is a list.
 pub(super) fn list(texts: &[String]) -> Checksum {
     let mut fields = Fields::default();
     fields.list(texts);
     fields.checksum()
 }
 
-/// Fields to be hashed, none of which can be taken for a part of another. They are gathered first: to hash many
-/// small pieces takes several times as long.
+/// Fields to hash. Each is preceded by its length, so the result is unambiguous. The bytes are
+/// collected first, because hashing many small pieces takes several times as long.
 #[derive(Default)]
 pub(super) struct Fields(Vec<u8>);
 

@@ -1,7 +1,7 @@
 //! The bytes of documents: compressed in chunks, read by span.
 //!
-//! Chunk `n` holds the bytes from `n` times [`CONTENT_CHUNK_BYTES`] on. Invariant: what is read
-//! equals what was written, byte for byte, and a read costs the chunks that its span touches.
+//! Chunk `n` contains the bytes from `n` times [`CONTENT_CHUNK_BYTES`]. Invariants: reading returns
+//! exactly the bytes that were written. A read decompresses only the chunks that overlap its span.
 
 use std::cell::RefCell;
 
@@ -11,10 +11,11 @@ use super::{clip, sql};
 use crate::limits::{CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
 use crate::position::ByteSpan;
 
-/// zstd's level: its default, of which measurement found the lower ones hardly faster here.
+/// The default level of zstd. In measurements on documents, lower levels were hardly faster.
 const LEVEL: i32 = 3;
 
-/// Compresses documents one after the other; making one costs more than compressing a small document.
+/// Compresses documents one after the other. Creating a compressor costs more than compressing a
+/// small document.
 pub(super) struct ContentCompressor(zstd::bulk::Compressor<'static>);
 
 impl ContentCompressor {
@@ -22,32 +23,32 @@ impl ContentCompressor {
         zstd::bulk::Compressor::new(LEVEL).map(Self)
     }
 
-    /// The compressed chunks of `bytes`, in order. An empty document has none.
+    /// Returns the compressed chunks of `bytes`, in order. An empty document has no chunks.
     pub(super) fn compress(&mut self, bytes: &[u8]) -> std::io::Result<Vec<Vec<u8>>> {
         bytes.chunks(CONTENT_CHUNK_BYTES).map(|chunk| self.0.compress(chunk)).collect()
     }
 }
 
-/// Chunks of a document, of which one of the largest size has as many.
+/// Number of row ids reserved for the chunks of a document; enough for the largest one.
 const CHUNKS: usize = 4096;
 const _: () = assert!(LARGEST_MAX_FILE_BYTES / CONTENT_CHUNK_BYTES <= CHUNKS);
 
-/// Bytes of a compressed chunk at most: what zstd makes of bytes that it cannot make fewer, and some.
+/// Size limit of a compressed chunk in bytes: an upper bound for incompressible data.
 const MAX_CHUNK_BYTES: usize = CONTENT_CHUNK_BYTES + (CONTENT_CHUNK_BYTES >> 7);
 
-/// How many chunks a document of `length` bytes has.
+/// Returns the number of chunks of a document of `length` bytes.
 pub(super) fn chunk_count(length: usize) -> usize {
     length.div_ceil(CONTENT_CHUNK_BYTES)
 }
 
-/// How many chunks are stored of a document.
+/// Returns the number of stored chunks of a document.
 pub(super) fn stored_chunk_count(connection: &Connection, document: i64) -> rusqlite::Result<i64> {
     connection
         .prepare_cached("SELECT count(*) FROM content WHERE place >= ?1 AND place < ?2")?
         .query_row([place(document, 0), place(document.saturating_add(1), 0)], |row| row.get(0))
 }
 
-/// A place whose document there is not.
+/// Returns the row id of a chunk whose document does not exist, if any.
 pub(super) fn orphan(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     connection
         .prepare(
@@ -58,22 +59,22 @@ pub(super) fn orphan(connection: &Connection) -> rusqlite::Result<Option<i64>> {
         .optional()
 }
 
-/// Where a chunk of a document is kept.
+/// Returns the row id of a chunk.
 fn place(document: i64, chunk: usize) -> i64 {
     document.saturating_mul(sql(CHUNKS)).saturating_add(sql(chunk))
 }
 
-/// The document of a place.
+/// Returns the id of the document that the chunk with this row id belongs to.
 pub(super) fn document_of(place: i64) -> i64 {
     place.div_euclid(sql(CHUNKS))
 }
 
-/// The places of all chunks that a document may have.
+/// Returns the row ids of all chunks that a document can have.
 pub(super) fn places(document: i64) -> std::ops::Range<i64> {
     place(document, 0)..place(document.saturating_add(1), 0)
 }
 
-/// The bytes of a compressed chunk.
+/// Decompresses a chunk; `None` if it is damaged.
 pub(super) fn chunk(compressed: &[u8]) -> Option<Vec<u8>> {
     decompress(compressed, CONTENT_CHUNK_BYTES)
 }
@@ -92,7 +93,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Forgets the chunks of a document.
+/// Deletes the chunks of a document.
 pub(super) fn remove(connection: &Connection, document: i64) -> rusqlite::Result<()> {
     connection
         .prepare_cached("DELETE FROM content WHERE place >= ?1 AND place < ?2")?
@@ -100,14 +101,15 @@ pub(super) fn remove(connection: &Connection, document: i64) -> rusqlite::Result
     Ok(())
 }
 
-/// The chunks that hold a span, as they are stored.
+/// The compressed chunks that contain a span.
 pub(super) struct PackedSpan {
     span: ByteSpan,
     length: usize,
     chunks: Vec<Vec<u8>>,
 }
 
-/// Reads what holds `span` of a document of `length` bytes.
+/// Reads the chunks that contain `span` of a document of `length` bytes. The span is clipped to the
+/// document.
 pub(super) fn read(
     connection: &Connection,
     document: i64,
@@ -133,7 +135,7 @@ pub(super) fn read(
 }
 
 impl PackedSpan {
-    /// The bytes of the span; `None` where the stored chunks are not those of such a document.
+    /// Returns the bytes of the span; `None` if the chunks are damaged or missing.
     pub(super) fn unpack(&self) -> Option<Vec<u8>> {
         let Self { span, length, .. } = *self;
         let mut result = Vec::with_capacity(span.len());
@@ -163,12 +165,13 @@ impl PackedSpan {
 }
 
 thread_local! {
-    /// Making one costs as much as decompressing a hundred small documents.
+    /// Reused, because creating a decompressor costs as much as decompressing a hundred small
+    /// documents.
     static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> =
         const { RefCell::new(None) };
 }
 
-/// Decompresses a chunk of at most `length` bytes.
+/// Decompresses a chunk of at most `length` bytes; `None` if it is damaged or longer.
 fn decompress(chunk: &[u8], length: usize) -> Option<Vec<u8>> {
     DECOMPRESSOR.with_borrow_mut(|decompressor| {
         if decompressor.is_none() {

@@ -1,7 +1,7 @@
-//! What is derived from the bytes of a document and stored beside them.
+//! The rows that are derived from the bytes of a document.
 //!
-//! Written by the writer, read back by the checks. Invariant: what is written is what the checks compare
-//! with, field by field.
+//! The writer stores them, and the checks read them back. Invariant: the checks compare every field
+//! that the writer stores.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::store::NewDocument;
 use super::checksums::{Checksums, Fields};
 use super::{markup_codec, name_key, outline_codec, sql, title_keys, without_extension};
 
-/// Something in a document that could not be taken as it stands, as it is stored.
+/// A diagnostic of the parser in its stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::store) struct StoredDiagnostic {
     pub(in crate::store) code: String,
@@ -21,53 +21,54 @@ pub(in crate::store) struct StoredDiagnostic {
     pub(in crate::store) message: String,
 }
 
-/// All rows of a document but those of its bytes and of its keys in the graph.
+/// All rows of a document except its bytes and its keys in the link graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::store) struct DerivedRows {
-    /// Its path relative to the root.
+    /// The path relative to the root.
     pub(in crate::store) path: String,
-    /// The path as documents are named by suffixes of it.
+    /// The form of the path in which suffixes are looked up: [`name_key`].
     pub(in crate::store) name_key: String,
-    /// blake3 of its bytes.
+    /// blake3 of the bytes.
     pub(in crate::store) hash: [u8; 32],
-    /// Lines, words, sections, blocks and links.
+    /// The numbers of lines, words, sections, blocks and links.
     pub(in crate::store) counts: [i64; 5],
-    /// Whether it holds bytes that are not UTF-8.
+    /// Whether the document contains bytes that are not UTF-8.
     pub(in crate::store) is_lossy: bool,
-    /// Whether it has markers of LDMD.
+    /// Whether the document contains LDMD markers.
     pub(in crate::store) has_markup: bool,
     pub(in crate::store) outline: Option<Vec<u8>>,
     pub(in crate::store) title_keys: Option<String>,
     pub(in crate::store) markup: Option<Vec<u8>>,
-    /// The ids of its LDMD sections, ascending, each once.
+    /// The distinct ids of the LDMD sections, ascending.
     pub(in crate::store) markup_ids: Vec<String>,
     pub(in crate::store) links: Option<Vec<u8>>,
-    /// As JSON.
+    /// The front matter as JSON.
     pub(in crate::store) front_matter: Option<String>,
-    /// Ascending, each once.
+    /// The distinct tags, ascending.
     pub(in crate::store) tags: Vec<String>,
     pub(in crate::store) diagnostics: Vec<StoredDiagnostic>,
 }
 
-/// Ascending, each once.
+/// Returns the distinct texts, ascending.
 fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     texts.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The counts of a document that has `links` links.
+/// Returns the counts of a document that has `links` links.
 pub(super) fn counts(outline: &Outline, links: usize) -> [i64; 5] {
     let is_block = |node: &&Node| matches!(node.kind, NodeKind::Block(_));
     let blocks = outline.nodes.iter().filter(is_block).count();
     [outline.lines, outline.document.words, outline.sections.len(), blocks, links].map(sql)
 }
 
-/// The row of the links of a document that has any, or a name.
+/// Returns the packed links and names of a document; `None` if it has neither.
 pub(super) fn packed_links(links: &Outgoing) -> Option<Vec<u8>> {
     (!links.is_empty()).then(|| postcard::to_stdvec(links).unwrap_or_default())
 }
 
 impl DerivedRows {
-    /// The rows of a document with its tags.
+    /// Derives the rows of a document. Fails with `outline-bytes` if the outline, the titles or the
+    /// LDMD markup is too large.
     pub(in crate::store) fn of(new: &NewDocument, tags: Vec<String>) -> crate::error::Result<Self> {
         let outline = &new.document.outline;
         let packed = outline_codec::encode(outline);
@@ -106,12 +107,12 @@ impl DerivedRows {
         })
     }
 
-    /// The checksums of a document of `size` bytes that has these rows.
+    /// Returns the checksums of these rows of a document of `size` bytes.
     pub(super) fn checksums(&self, size: u64) -> Checksums {
         Checksums::of(self, size)
     }
 
-    /// One hash of all of it, which programs wrote that knew no [`Checksums`].
+    /// Returns one hash of all rows. Older versions of mdsel stored it instead of [`Checksums`].
     pub(super) fn whole_hash(&self) -> [u8; 32] {
         let mut fields = Fields::default();
         fields.text(&self.path);
@@ -134,7 +135,7 @@ impl DerivedRows {
         fields.hash()
     }
 
-    /// The first part in which this differs from `other`.
+    /// Returns the name of the first part that differs from `other`.
     pub(in crate::store) fn difference(&self, other: &Self) -> Option<&'static str> {
         [
             ("path", self.path == other.path && self.name_key == other.name_key),

@@ -1,7 +1,7 @@
-//! Reading what ties documents together: links and the keys that find them, names, LDMD sections.
+//! Reading what connects documents: links and their lookup keys, names, and LDMD sections.
 //!
-//! Invariant: a key finds every document that may be meant, and a few more at most; who asks looks
-//! closer.
+//! Invariant: looking up a key returns every document that it can refer to, and possibly others.
+//! The caller verifies the result.
 
 use rusqlite::Row;
 
@@ -14,18 +14,18 @@ use crate::links::Outgoing;
 use crate::store::StoredDocument;
 
 impl Snapshot {
-    /// The links of a document, and what it is called.
+    /// Returns the links and the names of a document.
     pub fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
         let statement = "SELECT packed FROM link WHERE document_id = ?1";
         let packed = self.packed_row(statement, document, Part::Links)?;
         let Some(packed) = packed else { return Ok(Outgoing::default()) };
         postcard::from_bytes(&packed).map_err(|_| {
             corrupt(self.path(), &format!("the links of {} cannot be read", document.path))
-                .with_hint("or let `mdsel ingest --force` make them anew")
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
         })
     }
 
-    /// The documents, in path order, with a link that has one of `keys`.
+    /// Returns the documents that have a link with one of `keys`, in path order.
     pub fn documents_linking(&self, keys: &[i64]) -> Result<Vec<StoredDocument>> {
         let statement = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM link_key JOIN document ON id = document_id \
@@ -44,7 +44,8 @@ impl Snapshot {
         Ok(documents)
     }
 
-    /// The keys that most documents have a link with, and how many, at most `count`.
+    /// Returns the `count` link keys that occur in the most documents, with the number of these
+    /// documents.
     pub fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {
         let statement = "SELECT key, count(*) AS documents FROM link_key GROUP BY key \
              ORDER BY documents DESC, key LIMIT ?1";
@@ -54,7 +55,7 @@ impl Snapshot {
         }))
     }
 
-    /// The ids of the documents with a name of that key.
+    /// Returns the ids of the documents that have a name with this key.
     pub fn documents_with_name(&self, key: i64) -> Result<Vec<i64>> {
         self.wrap(
             self.statement()
@@ -63,11 +64,11 @@ impl Snapshot {
         )
     }
 
-    /// The ids and paths of the documents whose folded path without extension is `name`, or ends with a
-    /// slash and it.
+    /// Returns the ids and paths of the documents whose folded path without extension is `name` or
+    /// ends with `/` and `name`.
     pub fn documents_with_stem(&self, name: &str) -> Result<Vec<(i64, String)>> {
         let key = name_key(name);
-        let behind = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
+        let end = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
         self.wrap(
             self.statement()
                 .prepare_cached(
@@ -75,13 +76,13 @@ impl Snapshot {
                 )
                 .and_then(|mut statement| {
                     statement
-                        .query_map([&key, &behind], |row| Ok((row.get(0)?, row.get(1)?)))?
+                        .query_map([&key, &end], |row| Ok((row.get(0)?, row.get(1)?)))?
                         .collect()
                 }),
         )
     }
 
-    /// The LDMD sections and faults of a document.
+    /// Returns the LDMD sections of a document and the problems with its markers.
     pub fn markup(&self, document: &StoredDocument) -> Result<Markup> {
         if !document.has_ldmd {
             return Ok(Markup::default());
@@ -91,11 +92,11 @@ impl Snapshot {
         let length = self.length(document)?;
         packed.and_then(|packed| markup_codec::decode(&packed, length)).ok_or_else(|| {
             corrupt(self.path(), &format!("the LDMD sections of {} cannot be read", document.path))
-                .with_hint("or let `mdsel ingest --force` make them anew")
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
         })
     }
 
-    /// The documents, in path order, that have an LDMD section with that id.
+    /// Returns the documents that contain an LDMD section with this id, in path order.
     pub fn documents_with_ldmd_section(&self, id: &str) -> Result<Vec<StoredDocument>> {
         let statement = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN \

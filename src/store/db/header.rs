@@ -1,57 +1,59 @@
 //! The header of a store file: its first 100 bytes (sqlite.org/fileformat.html, section 1.3).
 //!
-//! Most of it is the same in every store. Invariant: a file whose header is not one that mdsel writes is
-//! damaged where the rest shows that it is a store, else foreign, and SQLite never opens it.
+//! Most fields are the same in every store. Invariant: SQLite never opens a file whose header
+//! differs from what mdsel writes. Such a file is damaged if the rest of it shows that it is a
+//! store, and foreign if not.
 
 use std::io::Read as _;
 use std::path::Path;
 
-use super::salvage::is_store;
+use super::recovery::is_store;
 use super::{corrupt, foreign, schema};
 use crate::error::{Error, Result};
 
-/// Bytes of the header.
+/// Size of the header in bytes.
 pub(super) const LENGTH: usize = 100;
 
-/// Bytes of a page that SQLite gives a new file.
+/// Page size in bytes that SQLite uses for a new file.
 pub(super) const PAGE_BYTES: usize = 4096;
 
-/// What the first bytes of a file say of it.
+/// The result of reading the header.
 #[derive(PartialEq, Eq)]
 pub(super) enum Header {
-    /// No file, or none with content.
+    /// The file does not exist or is empty.
     Absent,
-    /// A database that may be a store.
+    /// The header is one that mdsel writes.
     Plausible,
 }
 
-/// Where each constant field begins, and its value.
+/// The offset and the value of each constant field.
 const FIELDS: [(usize, &[u8]); 10] = [
     (0, b"SQLite format 3\0"),
-    // Bytes that are reserved on each page; fractions of a page.
+    // Reserved bytes per page (0), and the payload fractions.
     (20, &[0, 64, 32, 32]),
-    // The format of the schema.
+    // The schema format number.
     (44, &[0, 0, 0, 4]),
-    // Pages of cache that the file suggests, and its largest root page where it is vacuumed by itself.
+    // The suggested cache size, and the largest root page (0 without auto-vacuum).
     (48, &[0; 8]),
-    // Text is UTF-8.
+    // The text encoding is UTF-8.
     (56, &[0, 0, 0, 1]),
-    // Whether it is vacuumed step by step.
+    // Incremental vacuum is off.
     (64, &[0; 4]),
     (68, &schema::APPLICATION_ID.to_be_bytes()),
     (72, &[0; 10]),
     (82, &[0; 10]),
-    // SQLite's own version is never below 3.
+    // The first byte of the SQLite version number, which is always 0.
     (96, &[0]),
 ];
 
-/// Where the versions of the format for writing and for reading are: 2 with a log, 1 without.
+/// The offsets of the file format versions for writing and reading: 2 with a write-ahead log, 1
+/// without.
 const VERSIONS: [usize; 2] = [18, 19];
 
-/// Where the number of pages is.
+/// The offset of the number of pages.
 const PAGE_COUNT: usize = 28;
 
-/// The size of a page in bytes, as a header says; `None` where it says none that is possible.
+/// Returns the page size in bytes that a header states; `None` if the value is not allowed.
 pub(super) fn page_bytes(header: &[u8]) -> Option<usize> {
     let size = match u16::from_be_bytes([*header.get(16)?, *header.get(17)?]) {
         1 => 1 << 16,
@@ -60,7 +62,7 @@ pub(super) fn page_bytes(header: &[u8]) -> Option<usize> {
     (size.is_power_of_two() && size >= 512).then_some(size)
 }
 
-/// Whether a header is one that mdsel writes.
+/// Returns whether a header is one that mdsel writes.
 fn is_sound(header: &[u8]) -> bool {
     let is_kept = |(at, value): &(usize, &[u8])| {
         header.get(*at..).is_some_and(|rest| rest.starts_with(value))
@@ -72,9 +74,9 @@ fn is_sound(header: &[u8]) -> bool {
         && page_bytes(header).is_some()
 }
 
-/// Gives a header the values that mdsel writes, and no number of pages: SQLite then takes as many as the file
-/// has.
-pub(super) fn mend(header: &mut [u8; LENGTH]) {
+/// Sets the constant fields of a header to the values that mdsel writes, and the number of pages to
+/// zero. SQLite then computes the number of pages from the size of the file.
+pub(super) fn repair(header: &mut [u8; LENGTH]) {
     for (at, value) in FIELDS {
         header[at..at + value.len()].copy_from_slice(value);
     }
@@ -84,13 +86,13 @@ pub(super) fn mend(header: &mut [u8; LENGTH]) {
         }
     }
     if page_bytes(header).is_none() {
-        // 4096, big-endian.
+        // 4096 in big-endian order.
         header[16..18].copy_from_slice(&[0x10, 0]);
     }
     header[PAGE_COUNT..PAGE_COUNT + 4].fill(0);
 }
 
-/// Reads the header of a file.
+/// Reads and checks the header of a file.
 pub(super) fn peek(path: &Path) -> Result<Header> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -111,7 +113,7 @@ pub(super) fn peek(path: &Path) -> Result<Header> {
         return Ok(Header::Plausible);
     }
     if is_store(path) {
-        return Err(corrupt(path, "its header is not the one that mdsel writes"));
+        return Err(corrupt(path, "its header differs from what mdsel writes"));
     }
     Err(foreign(path))
 }

@@ -1,7 +1,7 @@
-//! The packed form of a document's LDMD markup: one blob a document that has any.
+//! The packed form of the LDMD markup of a document: one blob. A document without markup has none.
 //!
-//! Invariant: decoding what encoding gave is the identity, and decoding anything else gives markup
-//! whose sections lie inside each other and inside the file, or nothing.
+//! Invariants: decoding an encoded value returns the same value. Decoding any other bytes returns
+//! `None`, or markup whose sections are nested and within the file.
 
 use crate::ldmd::{Markup, Section};
 use crate::position::ByteSpan;
@@ -11,22 +11,23 @@ pub(super) fn encode(markup: &Markup) -> Vec<u8> {
     postcard::to_stdvec(markup).unwrap_or_default()
 }
 
-/// Unpacks the markup of a document of so many bytes; `None` where `packed` is none.
+/// Unpacks the markup of a document of `bytes` bytes; `None` if `packed` is invalid.
 pub(super) fn decode(packed: &[u8], bytes: usize) -> Option<Markup> {
     let markup: Markup = postcard::from_bytes(packed).ok()?;
     let file = ByteSpan::new(0, bytes);
-    let lies_in = |span: ByteSpan, outer: ByteSpan| span.start <= span.end && outer.contains(span);
+    let is_within =
+        |span: ByteSpan, outer: ByteSpan| span.start <= span.end && outer.contains(span);
     let is_placed = |(index, section): (usize, &Section)| {
         let outer = match section.parent {
             None => Some(file),
             Some(parent) if parent < index => markup.sections.get(parent).map(|s| s.content),
             Some(_) => None,
         };
-        outer.is_some_and(|outer| lies_in(section.span, outer))
-            && lies_in(section.content, section.span)
+        outer.is_some_and(|outer| is_within(section.span, outer))
+            && is_within(section.content, section.span)
     };
     let are_placed = markup.sections.iter().enumerate().all(is_placed)
-        && markup.strays.iter().all(|&stray| lies_in(stray, file));
+        && markup.strays.iter().all(|&stray| is_within(stray, file));
     are_placed.then_some(markup)
 }
 
@@ -42,7 +43,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_blobs_never_panic_and_never_leave_the_file(
+        fn damaged_blobs_never_panic_and_spans_stay_in_the_file(
             changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4)
         ) {
             let markup = crate::ldmd::parse(TEXT, &[]);

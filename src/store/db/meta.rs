@@ -1,7 +1,7 @@
-//! What a store says of itself: the rows of the table `meta`.
+//! The metadata of the store: the rows of the table `meta`.
 //!
-//! Invariant: a store whose documents have lost what it says of itself is damaged, and never taken for a new
-//! one. Only the options of an ingest have a substitute, the defaults.
+//! Invariant: a store that has documents but no readable metadata is damaged; it is never treated
+//! as a new store. Only the options of the last ingest have a fallback, the defaults.
 
 use std::path::Path;
 
@@ -13,15 +13,15 @@ use super::{corrupt, store_error};
 use crate::error::Result;
 use crate::store::IngestOptions;
 
-/// The keys of all rows.
+/// The keys of all rows. `seal` is the checksum of the others.
 pub(super) const KEYS: [&str; 6] =
     ["generation", "identity", "options", "parser_version", "root", "seal"];
 
-/// Those that have no checksum: the generation changes with every commit, the full-text index has the
-/// identity too, and the last is the checksum.
+/// The keys that the checksum does not cover. The generation changes with every commit, the
+/// full-text index also stores the identity, and `seal` is the checksum itself.
 const UNCHECKED_KEYS: [&str; 3] = ["generation", "identity", "seal"];
 
-/// blake3 of rows in the order of their keys, without those that have no checksum.
+/// Returns blake3 of the rows that have a checksum. The rows must be sorted by key.
 pub(super) fn checksum<'a>(rows: impl Iterator<Item = (&'a str, Vec<u8>)>) -> [u8; 32] {
     let mut fields = Fields::default();
     for (key, value) in rows.filter(|(key, _)| !UNCHECKED_KEYS.contains(key)) {
@@ -31,7 +31,7 @@ pub(super) fn checksum<'a>(rows: impl Iterator<Item = (&'a str, Vec<u8>)>) -> [u
     fields.hash()
 }
 
-/// The checksum of what the store says of itself.
+/// Computes the checksum of the stored metadata.
 pub(super) fn stored_checksum(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
     let mut statement = connection.prepare("SELECT key, value FROM meta ORDER BY key")?;
     let rows = statement.query_map([], |row| {
@@ -46,22 +46,22 @@ pub(super) fn stored_checksum(connection: &Connection) -> rusqlite::Result<[u8; 
     Ok(checksum(rows.iter().map(|(key, value)| (key.as_str(), value.clone()))))
 }
 
-/// What a store says of itself.
+/// The metadata of a store.
 #[derive(Debug)]
 pub(super) struct Meta {
-    /// How many times the store has been changed.
+    /// The number of commits that changed a document.
     pub(super) generation: u64,
-    /// What tells this store from every other.
+    /// A random name that distinguishes this store from all others.
     pub(super) identity: String,
     /// The root, relative to the folder of the store.
     pub(super) root: String,
-    /// What the last ingest took; `None` where that cannot be read.
+    /// The options of the last ingest; `None` if they cannot be read.
     pub(super) options: Option<IngestOptions>,
-    /// As which version of the program the documents were parsed.
+    /// The parser version of the documents; `None` if it cannot be read.
     pub(super) parser_version: Option<i64>,
 }
 
-/// One value.
+/// Reads one value; `None` if the key does not exist.
 pub(super) fn value<T: FromSql>(connection: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
     connection
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
@@ -69,7 +69,7 @@ pub(super) fn value<T: FromSql>(connection: &Connection, key: &str) -> rusqlite:
         .optional()
 }
 
-/// The options, unless there are none that can be read.
+/// Reads the options of the last ingest; `None` if they are missing or cannot be read.
 pub(super) fn options(connection: &Connection) -> rusqlite::Result<Option<IngestOptions>> {
     let mut statement =
         connection.prepare_cached("SELECT value FROM meta WHERE key = 'options'")?;
@@ -80,7 +80,7 @@ pub(super) fn options(connection: &Connection) -> rusqlite::Result<Option<Ingest
     Ok(options.optional()?.flatten().map(IngestOptions::within_limits))
 }
 
-/// What the store at `path` says of itself; `None` where nothing was ingested yet.
+/// Reads the metadata of the store at `path`; `None` if nothing has been ingested yet.
 pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<Meta>> {
     let read = || -> rusqlite::Result<_> {
         let value = |key| value::<Value>(connection, key);
@@ -91,7 +91,7 @@ pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<Meta>>
     };
     let wrap = |error| store_error(path, error);
     let (generation, identity, root) = match read().map_err(wrap)? {
-        // A first ingest that was killed leaves nothing else.
+        // The first ingest was killed before it wrote any metadata.
         (None, None, None, false) => return Ok(None),
         (
             Some(Value::Integer(generation)),
@@ -99,7 +99,7 @@ pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<Meta>>
             Some(Value::Text(root)),
             _,
         ) => (generation.unsigned_abs(), identity, root),
-        _ => return Err(corrupt(path, "what it says of itself cannot be read")),
+        _ => return Err(corrupt(path, "its metadata cannot be read")),
     };
     let parser_version = match value(connection, "parser_version").map_err(wrap)? {
         Some(Value::Integer(version)) => Some(version),

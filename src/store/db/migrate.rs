@@ -1,8 +1,8 @@
-//! Migrations: a store of an older schema brought to the newest one.
+//! Migrations: upgrading a store from an older schema to the newest one.
 //!
-//! Whoever does so holds the lock of the store. Invariant: the store has the old schema or the new one,
-//! whatever happens meanwhile; a copy of it as it was is left beside it where there is room, and no file
-//! that was there is overwritten.
+//! The caller holds the lock of the store. Invariants: at any moment the store has the old schema
+//! or the new one. A copy of the old store is kept next to it if the disk has room. No existing
+//! file is overwritten.
 
 use std::path::{Path, PathBuf};
 
@@ -10,22 +10,23 @@ use rusqlite::Connection;
 use rusqlite::limits::Limit;
 
 use super::schema::{Age, Migration, check};
-use super::{beside, sql, store_error};
+use super::{sql, store_error, with_suffix};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 
-/// What a migration did.
+/// The result of a migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::store) struct Migrated {
-    /// How many migrations had run.
+    /// The version of the schema before.
     pub(in crate::store) from: usize,
-    /// How many have run now.
+    /// The version of the schema after.
     pub(in crate::store) to: usize,
-    /// The copy of the store as it was.
+    /// The copy of the old store; `None` if none was made.
     pub(in crate::store) copy: Option<PathBuf>,
 }
 
-/// Runs those of `migrations` that the store at `path` lacks, in one transaction.
+/// Runs the `migrations` that the store at `path` does not have yet, in one transaction. Returns
+/// `None` if there are none to run.
 pub(super) fn migrate(
     path: &Path,
     connection: &mut Connection,
@@ -43,10 +44,11 @@ pub(super) fn migrate(
         transaction.execute_batch(migration.sql).map_err(wrap)?;
     }
     transaction.pragma_update(None, "user_version", sql(to)).map_err(wrap)?;
-    // Nothing is committed that would be refused from here on.
+    // A migrated store that would be refused is not committed.
     check(path, &transaction, migrations)?;
     failpoint!(MIGRATION_RUN);
-    // A migration that is tried in vain again and again leaves one copy, and not one each time.
+    // The copy gets its final name only now, so a migration that fails repeatedly leaves only one
+    // copy.
     let copy = copy.map(|copy| named(&copy, &free_name(path, &suffix))).transpose()?;
     failpoint!(MIGRATION_KEPT);
     transaction.commit().map_err(wrap)?;
@@ -54,21 +56,22 @@ pub(super) fn migrate(
     Ok(Some(Migrated { from, to, copy }))
 }
 
-/// Copies the store beside itself, where there is room for that and for the migration, under its name with
-/// `suffix`, where one that was interrupted may have left a part.
+/// Copies the store to a file next to it, if the disk has room for the copy and the migration. The
+/// name is that of the store plus `suffix`. A partial copy of an interrupted migration is removed
+/// first.
 fn copy_beside(path: &Path, connection: &Connection, suffix: &str) -> Result<Option<PathBuf>> {
-    let copy = beside(path, suffix);
+    let copy = with_suffix(path, suffix);
     for suffix in ["", "-journal"] {
-        drop(std::fs::remove_file(beside(&copy, suffix)));
+        drop(std::fs::remove_file(with_suffix(&copy, suffix)));
     }
     let size = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
     if !has_room(path, size.saturating_mul(3)) {
         return Ok(None);
     }
     let wrap = |error| store_error(path, error);
-    // SQLite takes names as text.
+    // SQLite accepts only UTF-8 file names.
     let Some(name) = copy.to_str() else { return Ok(None) };
-    // SQLite attaches what it copies to.
+    // `VACUUM INTO` attaches the target as a database.
     let attached = connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1).map_err(wrap)?;
     let copied = connection.execute("VACUUM INTO ?1", [name]);
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, attached).map_err(wrap)?;
@@ -78,25 +81,25 @@ fn copy_beside(path: &Path, connection: &Connection, suffix: &str) -> Result<Opt
     Ok(Some(copy))
 }
 
-/// Gives the file at `path` its name.
+/// Renames the file at `path` to `name`.
 fn named(path: &Path, name: &Path) -> Result<PathBuf> {
     std::fs::rename(path, name).map_err(|error| Error::io(name, error))?;
     Ok(name.to_owned())
 }
 
-/// A name beside the store that no file has, and no log of one: the store's with `suffix`, else with a number
-/// behind that.
+/// Returns a name next to the store that no file has, and whose log does not exist either: the name
+/// of the store plus `suffix`, and a number after that if necessary.
 pub(in crate::store) fn free_name(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = beside(path, suffix);
+    let mut name = with_suffix(path, suffix);
     let mut number = 0_u64;
-    while name.symlink_metadata().is_ok() || beside(&name, "-wal").symlink_metadata().is_ok() {
+    while name.symlink_metadata().is_ok() || with_suffix(&name, "-wal").symlink_metadata().is_ok() {
         number += 1;
-        name = beside(path, &format!("{suffix}-{number}"));
+        name = with_suffix(path, &format!("{suffix}-{number}"));
     }
     name
 }
 
-/// Whether the disk has room for `bytes` more, as far as it tells.
+/// Returns whether the disk has room for `bytes` more; `false` if this cannot be determined.
 #[cfg(unix)]
 fn has_room(path: &Path, bytes: u64) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -104,7 +107,7 @@ fn has_room(path: &Path, bytes: u64) -> bool {
         .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= bytes)
 }
 
-/// Elsewhere the system is not asked.
+/// Other systems are not asked.
 #[cfg(not(unix))]
 fn has_room(_: &Path, _: u64) -> bool {
     true
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_migrated_behind_a_copy() {
+    fn a_store_is_copied_and_then_migrated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let mut connection = old_store(&path);
@@ -143,7 +146,7 @@ mod tests {
         let second = Migration { sql: TWO, fingerprint: fingerprint_of(&[ONE, TWO]) };
         let migrations = [first, second];
         std::fs::write(folder.path().join("a.db.v1.bak"), "mine").unwrap();
-        std::fs::write(folder.path().join("a.db.v1.bak-new"), "of a killed one").unwrap();
+        std::fs::write(folder.path().join("a.db.v1.bak-new"), "partial copy").unwrap();
         let migrated = migrate(&path, &mut connection, &migrations).unwrap().unwrap();
         assert_eq!((migrated.from, migrated.to), (1, 2));
         let sum = |connection: &Connection| {
@@ -167,7 +170,7 @@ mod tests {
         let mut connection = old_store(&path);
         let before = fingerprint(&connection).unwrap();
         let first = || Migration { sql: ONE, fingerprint: fingerprint_of(&[ONE]) };
-        // One fails half way, one makes what its fingerprint is not of.
+        // One fails halfway, the other gives a schema with another fingerprint.
         for sql in ["CREATE TABLE two (x); CREATE TABLE one (x)", TWO] {
             let migrations = [first(), Migration { sql, fingerprint: "another" }];
             assert!(migrate(&path, &mut connection, &migrations).is_err());

@@ -1,8 +1,9 @@
-//! The SQLite half of the store: opening, hardening, and what its errors mean to a user.
+//! The SQLite part of the store: opening and hardening connections, and converting SQLite errors.
 //!
-//! A store file is untrusted until it has shown the application id, a known version and exactly the
-//! schema of that version; every connection runs with SQLite's defences for hostile files on.
-//! Invariant: nothing is read from, and nothing written to, a file that has not passed these checks.
+//! A store file is untrusted until its application id, its version and its schema have been
+//! checked. The schema must be exactly the one of that version. All connections enable SQLite's
+//! defenses against hostile files. Invariant: nothing is read from or written to a file that has
+//! not passed these checks.
 
 mod check;
 mod checksums;
@@ -16,7 +17,7 @@ mod meta;
 mod migrate;
 mod outline_codec;
 mod pages;
-mod salvage;
+mod recovery;
 mod schema;
 mod snapshot;
 mod stored_rows;
@@ -29,7 +30,7 @@ pub(super) use derived::DerivedRows;
 use header::{Header, peek};
 pub(super) use log::{has_log, write_log_back};
 pub(super) use migrate::{Migrated, free_name};
-pub(super) use salvage::{DamagedStore, Found};
+pub(super) use recovery::{DamagedStore, Found};
 use snapshot::RowDamaged;
 pub use snapshot::{NameMatch, Snapshot, Totals};
 pub(super) use stored_rows::StoredRows;
@@ -46,26 +47,26 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
-use crate::store::{beside, without_extension};
+use crate::store::{with_suffix, without_extension};
 
-/// Raised whenever the same bytes would be parsed or packed differently, so that the next ingest
-/// takes every document anew.
+/// The version of the parser and the packers. It is incremented whenever the same bytes give
+/// different rows, so that the next ingest parses all documents again.
 const PARSER_VERSION: i64 = 5;
 
-/// Bytes of a row at most: well above [`crate::limits::MAX_OUTLINE_BYTES`].
+/// The size limit of a row in bytes; well above [`crate::limits::MAX_OUTLINE_BYTES`].
 const MAX_ROW_BYTES: i32 = 256 << 20;
 
-/// The name by which messages tell a store: where it lies is no part of any answer.
+/// Returns the name of a store for messages. Messages do not contain its folder.
 fn file_name(path: &Path) -> std::path::Display<'_> {
     path.file_name().map_or(path, Path::new).display()
 }
 
-/// The file whose lock a writer of the store at `path` holds.
+/// Returns the path of the file that a writer of the store at `path` locks.
 fn lock_path(path: &Path) -> PathBuf {
-    beside(path, "-lock")
+    with_suffix(path, "-lock")
 }
 
-/// Whether SQLite wanted for room on the disk: 32 KiB, at least, for the index of its log.
+/// Returns whether the disk is full. SQLite needs at least 32 KiB for the shared memory of its log.
 fn has_no_room(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
         || error
@@ -73,7 +74,7 @@ fn has_no_room(error: &rusqlite::Error) -> bool {
             .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// What an error of SQLite at the store `path` means to a user.
+/// Converts an error of SQLite for the store at `path`.
 fn store_error(path: &Path, error: rusqlite::Error) -> Error {
     let name = file_name(path);
     let code = error.sqlite_error_code();
@@ -85,44 +86,44 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
         | rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::Utf8Error(..)
         | rusqlite::Error::IntegralValueOutOfRange(..) => {
-            return corrupt(path, "a row holds what mdsel does not write").with_source(error);
+            return corrupt(path, "a row contains a value that mdsel does not write")
+                .with_source(error);
         }
         _ => {}
     }
     let result = match code {
-        // The header was that of a store.
+        // The header of the file has been checked before, so this file is a store.
         Some(ErrorCode::NotADatabase) => {
-            return corrupt(path, "SQLite does not take it for a database");
+            return corrupt(path, "SQLite does not recognize it as a database");
         }
         Some(ErrorCode::TooBig) => return crate::limits::exceeded("outline-bytes"),
         Some(ErrorCode::DatabaseCorrupt) => {
             Error::new(ErrorKind::StoreCorrupt, format!("{name}: the store is damaged: {error}"))
-                .with_hint("run `mdsel verify --repair`, which keeps the file aside")
+                .with_hint("run `mdsel verify --repair`, which keeps the damaged file")
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::new(ErrorKind::Locked, format!("{name}: another process holds the store"))
-                .with_hint("wait for it to end, or give it more time with --wait")
+            Error::new(ErrorKind::Locked, format!("{name}: another process has locked the store"))
+                .with_hint("wait until it ends, or wait longer with --wait SECONDS")
         }
         Some(ErrorCode::ReadOnly) => {
             Error::new(ErrorKind::ReadOnly, format!("{name}: the store cannot be written"))
         }
         Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),
-        _ if has_no_room(&error) => {
-            Error::new(ErrorKind::Io, format!("{name}: {error}")).with_hint("make room on the disk")
-        }
+        _ if has_no_room(&error) => Error::new(ErrorKind::Io, format!("{name}: {error}"))
+            .with_hint("free space on the disk"),
         _ => Error::new(ErrorKind::Io, format!("{name}: {error}")),
     };
     result.with_source(error)
 }
 
 fn foreign(path: &Path) -> Error {
-    Error::new(ErrorKind::StoreForeign, format!("{}: not a store of mdsel", file_name(path)))
-        .with_hint("name another file with --db, or move this one away")
+    Error::new(ErrorKind::StoreForeign, format!("{}: not an mdsel store", file_name(path)))
+        .with_hint("choose another file with --db, or move this one away")
 }
 
 fn not_found(path: &Path) -> Error {
-    Error::new(ErrorKind::StoreNotFound, format!("{}: there is no store", file_name(path)))
-        .with_hint("make one with `mdsel ingest FOLDER`")
+    Error::new(ErrorKind::StoreNotFound, format!("{}: the store does not exist", file_name(path)))
+        .with_hint("create it with `mdsel ingest FOLDER`")
 }
 
 fn corrupt(path: &Path, what: &str) -> Error {
@@ -130,10 +131,10 @@ fn corrupt(path: &Path, what: &str) -> Error {
         ErrorKind::StoreCorrupt,
         format!("{}: the store is damaged: {what}", file_name(path)),
     )
-    .with_hint("run `mdsel verify --repair`, which keeps the file aside")
+    .with_hint("run `mdsel verify --repair`, which keeps the damaged file")
 }
 
-/// Opens a connection with `flags`, every defence on.
+/// Opens a connection with `flags` and enables all defenses.
 fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
     let wrap = |error| store_error(path, error);
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -146,7 +147,7 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
         (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
-        // Without it every value that bounds a range prepares the statement anew.
+        // Without it SQLite prepares a statement again for each value that is the bound of a range.
         (DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true),
     ] {
         connection.set_db_config(config, on).map_err(wrap)?;
@@ -168,7 +169,8 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
     Ok(connection)
 }
 
-/// The key under which `document.name_key` holds a path whose extension is already cut off.
+/// Returns the key of a path without extension in the column `document.name_key`: the folded
+/// components in reverse order, each with `/` after it.
 fn name_key(stem: &str) -> String {
     let mut key = String::with_capacity(stem.len() + 1);
     for component in fold(stem).rsplit('/') {
@@ -178,12 +180,12 @@ fn name_key(stem: &str) -> String {
     key
 }
 
-/// A count in SQLite's integers.
+/// Converts a count to SQLite's integer type. Saturates.
 fn sql(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// An integer of SQLite's as a count.
+/// Converts an integer from SQLite to a count; 0 if it is negative.
 fn count(value: i64) -> usize {
     usize::try_from(value).unwrap_or(0)
 }
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bundled_sqlite_has_the_fix_for_resetting_the_log() {
+    fn the_bundled_sqlite_has_the_fix_for_the_wal_reset_bug() {
         assert!(rusqlite::version_number() >= 3_051_003);
     }
 }

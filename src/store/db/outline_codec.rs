@@ -1,8 +1,9 @@
-//! The packed form of an outline: one blob a document.
+//! The packed form of an outline: one blob per document.
 //!
-//! Nodes are stored as differences to the node before them, which variable-length integers make one
-//! or two bytes each. Invariant: decoding what encoding gave is the identity, and decoding anything
-//! else gives an outline whose spans lie inside each other and inside the file, or nothing.
+//! Positions are stored as differences from the previous node. With variable-length integers most
+//! of them take one or two bytes. Invariants: decoding an encoded value returns the same value.
+//! Decoding any other bytes returns `None`, or an outline whose spans are nested and within the
+//! file.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,14 +26,15 @@ struct Packed {
 
 #[derive(Serialize, Deserialize)]
 struct PackedNode {
-    /// 0 root, 1 section, 2 item, from 3 on the block types in their order.
+    /// 0 = root, 1 = section, 2 = item, 3 and above = the block types in the order of
+    /// [`BlockType::ALL`].
     kind: u8,
-    /// How many nodes back the parent stands; 0 where there is none.
+    /// Index of the node minus index of its parent; 0 if it has no parent.
     parent_back: usize,
-    /// Bytes from the start of the node before.
+    /// Bytes from the start of the previous node.
     start: usize,
     length: usize,
-    /// Lines from the first line of the node before.
+    /// Lines from the first line of the previous node.
     line: usize,
     line_count: usize,
 }
@@ -42,7 +44,7 @@ struct PackedSection {
     level: u8,
     /// The title, and after a U+0000 the title as it is written if that differs.
     title: String,
-    /// Left out where the title is ASCII: making it again is as fast as reading it.
+    /// `None` if the title is ASCII. Computing the slug is then as fast as reading it.
     slug: Option<String>,
     anchor_number: usize,
     path_number: usize,
@@ -132,7 +134,7 @@ pub(super) fn encode(outline: &Outline) -> Vec<u8> {
     postcard::to_stdvec(&packed).unwrap_or_default()
 }
 
-/// Unpacks an outline; `None` where `bytes` are not one.
+/// Unpacks an outline; `None` if `bytes` are invalid.
 pub(super) fn decode(bytes: &[u8]) -> Option<Outline> {
     let packed: Packed = postcard::from_bytes(bytes).ok()?;
     let mut outline = Outline {
@@ -225,7 +227,7 @@ mod tests {
         "---\na: 1\n---\nintro\n\n# A\n\n- x\n  - y\n\n> # Q\n\n## **Ünï**\n\ntext\n\n## Ünï\n";
 
     #[test]
-    fn decoding_gives_what_was_encoded() {
+    fn decoding_returns_the_encoded_outline() {
         for text in [TEXT, "", "\u{feff}", "# x"] {
             let outline = crate::markdown::parse(text.as_bytes()).outline;
             assert_eq!(decode(&encode(&outline)), Some(outline));
@@ -234,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_blobs_never_panic_and_never_leave_the_file(
+        fn damaged_blobs_never_panic_and_spans_stay_in_the_file(
             changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)
         ) {
             let mut bytes = encode(&crate::markdown::parse(TEXT.as_bytes()).outline);

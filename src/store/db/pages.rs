@@ -1,9 +1,10 @@
-//! The pages of a database file, read without SQLite.
+//! Reads the pages of a database file without SQLite.
 //!
-//! SQLite finds a row by way of its schema and the pages above it; where one of those is damaged it loses
-//! every row below, whole as they are. Here each page is read by itself, as the file format describes it
-//! (sqlite.org/fileformat.html, sections 1.5 to 2.1). Invariant: any bytes are read without a panic and within
-//! bounded memory, and nothing that is read is believed: who asks proves it.
+//! SQLite reaches a row through its schema and the interior pages of the tree. If one of these is
+//! damaged, SQLite cannot read the intact rows below it. This module reads each page separately, as
+//! described in the file format (sqlite.org/fileformat.html, sections 1.5 to 2.1). Invariants:
+//! reading any bytes neither panics nor uses unbounded memory. Nothing that is read is trusted; the
+//! caller must verify it.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,53 +15,53 @@ use super::header;
 use crate::error::{Error, Result};
 use crate::limits;
 
-/// The most columns of a record that are looked at: more than any table has.
+/// The maximum number of columns of a record. No table has as many.
 const MAX_COLUMNS: usize = 64;
 
 /// A database file.
 #[derive(Debug)]
 pub(super) struct Pages {
     file: File,
-    /// Bytes of a page.
+    /// Size of a page in bytes.
     bytes: usize,
-    /// How many there are; the first is number 1.
+    /// The number of pages. The first page has number 1.
     count: u32,
 }
 
-/// A kind of tree.
+/// The kind of a B-tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tree {
-    /// Rows by their ids.
+    /// A table B-tree: rows by row id.
     Table,
-    /// Rows by their values.
+    /// An index B-tree: rows by their values.
     Index,
 }
 
-/// Where a record is, and what its columns are.
+/// The place and the column types of a record.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) tree: Tree,
-    /// The id of a row of a table. Where its page is damaged there are several that it may be.
+    /// The row id, for a table. On a damaged page several row ids are possible.
     pub(super) ids: Vec<i64>,
-    /// SQLite's serial types of the columns.
+    /// The serial type of each column (file format, section 2.1).
     pub(super) types: Vec<u64>,
-    /// Where the record begins.
+    /// The place of the record.
     pub(super) place: RecordPlace,
 }
 
-/// Where a record begins, and how long it is.
+/// The place and the length of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordPlace {
     page: u32,
     offset: u16,
-    /// Bytes of its header, which precedes its values.
+    /// Size in bytes of the record header, which precedes the values.
     header: u16,
-    /// Bytes in all.
+    /// Size of the record in bytes.
     length: u32,
     is_index: bool,
 }
 
-/// A value of a column.
+/// The value of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field<'a> {
     Null,
@@ -83,12 +84,13 @@ impl Pages {
         Ok(Self { file, bytes, count })
     }
 
-    /// The numbers of all pages.
+    /// Returns the numbers of all pages.
     pub(super) fn numbers(&self) -> std::ops::RangeInclusive<u32> {
         1..=self.count
     }
 
-    /// A page; what the file ends before is zero.
+    /// Reads a page. Bytes after the end of the file are zero. `None` if there is no such page or
+    /// it cannot be read.
     pub(super) fn page(&self, number: u32) -> Option<Vec<u8>> {
         if !self.numbers().contains(&number) {
             return None;
@@ -101,10 +103,11 @@ impl Pages {
         Some(page)
     }
 
-    /// The pages that nothing is on any more; none where their list does not add up.
+    /// Returns the unused pages; none if the freelist is inconsistent.
     pub(super) fn free(&self) -> HashSet<u32> {
         let first = self.page(1).unwrap_or_default();
-        let (mut trunk, told) = (number(&first, 32).unwrap_or(0), number(&first, 36).unwrap_or(0));
+        let (mut trunk, stated) =
+            (number(&first, 32).unwrap_or(0), number(&first, 36).unwrap_or(0));
         let mut free = HashSet::new();
         while trunk != 0 {
             let Some(page) = self.page(trunk).filter(|_| free.insert(trunk)) else { break };
@@ -114,13 +117,13 @@ impl Pages {
             free.extend(leaves);
             trunk = number(&page, 0).unwrap_or(0);
         }
-        if free.len() != told as usize || !free.iter().all(|page| self.numbers().contains(page)) {
+        if free.len() != stated as usize || !free.iter().all(|page| self.numbers().contains(page)) {
             free.clear();
         }
         free
     }
 
-    /// The pages that a record goes on with.
+    /// Returns the overflow pages of a record.
     pub(super) fn overflow(&self, place: RecordPlace, page: &[u8]) -> Vec<u32> {
         let length = usize::try_from(place.length).unwrap_or(0);
         let local = self.local(length, place.is_index);
@@ -134,8 +137,8 @@ impl Pages {
         pages
     }
 
-    /// The records that a page lists; none of a page above the leaves of a table, and `None` where it is no
-    /// page of a tree that adds up.
+    /// Returns the records that a page lists. An interior page of a table has none. `None` if the
+    /// page is not a consistent B-tree page.
     pub(super) fn records(&self, number: u32, page: &[u8]) -> Option<Vec<Record>> {
         let start = if number == 1 { header::LENGTH } else { 0 };
         let (tree, is_leaf) = match page.get(start)? {
@@ -149,12 +152,13 @@ impl Pages {
         self.listed(number, &Cells { page, start, first, tree, is_leaf })
     }
 
-    /// Whether a page above the leaves of a table has pointers to pages that there are.
+    /// Returns whether the right-most pointer of an interior page refers to an existing page.
     fn is_interior(&self, page: &[u8], start: usize) -> bool {
         number(page, start + 8).is_some_and(|right| self.numbers().contains(&right))
     }
 
-    /// The records that a page lists, if they and what is free fill it exactly.
+    /// Returns the records that a page lists. `None` unless the records and the free space fill the
+    /// page exactly.
     fn listed(&self, number: u32, cells: &Cells<'_>) -> Option<Vec<Record>> {
         let &Cells { page, start, first, .. } = cells;
         let count = short(page, start + 3)?;
@@ -170,7 +174,7 @@ impl Pages {
             used += size;
             records.push(record);
         }
-        // Free blocks are linked in ascending order; fragments are too small for a link.
+        // Free blocks are linked in ascending order. Fragments are too small to contain a link.
         let mut block = short(page, start + 1)?;
         while block != 0 {
             used += short(page, block + 2)?;
@@ -180,7 +184,7 @@ impl Pages {
         (first + 2 * count + used == page.len()).then_some(records)
     }
 
-    /// The record of the cell at `at`, and the bytes that the cell takes on the page.
+    /// Returns the record of the cell at `at`, and the size of the cell on this page in bytes.
     fn cell(&self, number: u32, cells: &Cells<'_>, at: usize) -> Option<(Record, usize)> {
         let page = cells.page;
         let mut offset = at + if cells.is_leaf { 0 } else { 4 };
@@ -192,7 +196,7 @@ impl Pages {
             offset += size;
             ids.push(id.cast_signed());
         }
-        let (types, header, told) = record_header(page, offset)?;
+        let (types, header, stated) = record_header(page, offset)?;
         let is_index = cells.tree == Tree::Index;
         let local = self.local(usize::try_from(length).ok()?, is_index);
         let overflow = if local as u64 == length { 0 } else { 4 };
@@ -200,15 +204,15 @@ impl Pages {
             page: number,
             offset: u16::try_from(offset).ok()?,
             header: u16::try_from(header).ok()?,
-            length: u32::try_from(length).ok().filter(|_| told == length)?,
+            length: u32::try_from(length).ok().filter(|_| stated == length)?,
             is_index,
         };
-        // A cell takes as many bytes as a free block at least.
+        // A cell takes at least as many bytes as a free block.
         let size = (offset + local + overflow - at).max(4);
         (at + size <= page.len()).then_some((Record { tree: cells.tree, ids, types, place }, size))
     }
 
-    /// All that may be records on a page that does not add up.
+    /// Returns everything on an inconsistent page that may be a record.
     pub(super) fn records_anywhere(number: u32, page: &[u8]) -> Vec<Record> {
         let mut records = Vec::new();
         for offset in 0..page.len() {
@@ -218,7 +222,7 @@ impl Pages {
             else {
                 continue;
             };
-            // The id of a row ends where its record begins.
+            // The row id ends where the record begins.
             let begins = (1..=9).filter_map(|size| offset.checked_sub(size));
             let ids = begins.filter_map(|begin| {
                 let (id, size) = varint(page, begin)?;
@@ -235,7 +239,7 @@ impl Pages {
         records
     }
 
-    /// How many bytes of a record of so many are on its own page.
+    /// Returns how many bytes of a record of `length` bytes are on its own page.
     fn local(&self, length: usize, is_index: bool) -> usize {
         let most = if is_index { (self.bytes - 12) * 64 / 255 - 23 } else { self.bytes - 35 };
         if length <= most {
@@ -246,8 +250,8 @@ impl Pages {
         if local <= most { local } else { least }
     }
 
-    /// The bytes of a record. Where `is_in_sequence`, pages that go on with it are taken to follow each other,
-    /// whatever they say of themselves.
+    /// Reads the bytes of a record. If `is_in_sequence` is set, the overflow pages are assumed to
+    /// have consecutive numbers, and their links are not used.
     pub(super) fn payload(&self, place: RecordPlace, is_in_sequence: bool) -> Option<Vec<u8>> {
         let length =
             usize::try_from(place.length).ok().filter(|it| *it <= limits::MAX_ROW_BYTES)?;
@@ -265,7 +269,8 @@ impl Pages {
         Some(payload)
     }
 
-    /// The first bytes of a record that are on its own page, given that page: its header, and some values.
+    /// Returns the bytes of a record that are on its own page, given that page: its header and some
+    /// of its values.
     pub(super) fn beginning<'p>(&self, place: RecordPlace, page: &'p [u8]) -> Option<&'p [u8]> {
         let local = self.local(usize::try_from(place.length).ok()?, place.is_index);
         let start = usize::from(place.offset);
@@ -273,10 +278,10 @@ impl Pages {
     }
 }
 
-/// A page of cells.
+/// A page with cells.
 struct Cells<'a> {
     page: &'a [u8],
-    /// Where its header begins, and where its pointers to cells do.
+    /// The offset of the page header, and of the cell pointer array.
     start: usize,
     first: usize,
     tree: Tree,
@@ -284,24 +289,25 @@ struct Cells<'a> {
 }
 
 impl RecordPlace {
-    /// The page.
+    /// Returns the number of the page.
     pub(super) fn page(self) -> u32 {
         self.page
     }
 
-    /// Bytes of the header of the record.
+    /// Returns the size of the record header in bytes.
     pub(super) fn header(self) -> usize {
         usize::from(self.header)
     }
 
-    /// Bytes of the record.
+    /// Returns the size of the record in bytes.
     pub(super) fn length(self) -> usize {
         usize::try_from(self.length).unwrap_or(usize::MAX)
     }
 }
 
 impl Record {
-    /// The value of a column of the record, of which `payload` is the beginning at least.
+    /// Returns the value of a column. `payload` must contain the record up to that column. `None`
+    /// if it does not, or there is no such column.
     pub(super) fn field<'a>(&self, payload: &'a [u8], column: usize) -> Option<Field<'a>> {
         let mut start = usize::from(self.place.header);
         for before in self.types.get(..column)? {
@@ -324,7 +330,8 @@ impl Record {
     }
 }
 
-/// The serial types, the bytes of the header, and those of the whole record at `offset`.
+/// Parses the record header at `offset`. Returns the serial types, the size of the header, and the
+/// size of the record in bytes.
 fn record_header(page: &[u8], offset: usize) -> Option<(Vec<u64>, usize, u64)> {
     let (header, mut at) = varint(page, offset)?;
     let most = page.len() - offset;
@@ -342,7 +349,8 @@ fn record_header(page: &[u8], offset: usize) -> Option<(Vec<u64>, usize, u64)> {
     (at == header).then_some((types, header, length))
 }
 
-/// The bytes of a value of a serial type; `None` where there is no such type.
+/// Returns the size in bytes of a value of a serial type; `None` if the type is not valid or the
+/// value is too large.
 fn size_of_type(kind: u64) -> Option<usize> {
     match kind {
         0 | 8 | 9 => Some(0),
@@ -354,7 +362,7 @@ fn size_of_type(kind: u64) -> Option<usize> {
     }
 }
 
-/// An integer of one to nine bytes, and how many it has.
+/// Reads a variable-length integer. Returns its value and its size of one to nine bytes.
 fn varint(bytes: &[u8], offset: usize) -> Option<(u64, usize)> {
     let mut value = 0_u64;
     for size in 0..8 {
@@ -367,13 +375,13 @@ fn varint(bytes: &[u8], offset: usize) -> Option<(u64, usize)> {
     Some((value << 8 | u64::from(*bytes.get(offset + 8)?), 9))
 }
 
-/// Two bytes, big-endian.
+/// Reads a big-endian integer of two bytes.
 fn short(bytes: &[u8], offset: usize) -> Option<usize> {
     let bytes = bytes.get(offset..offset.checked_add(2)?)?;
     Some(usize::from(u16::from_be_bytes(bytes.try_into().ok()?)))
 }
 
-/// Four bytes, big-endian.
+/// Reads a big-endian integer of four bytes.
 fn number(bytes: &[u8], offset: usize) -> Option<u32> {
     let bytes = bytes.get(offset..offset.checked_add(4)?)?;
     Some(u32::from_be_bytes(bytes.try_into().ok()?))

@@ -1,8 +1,8 @@
-//! The schema: numbered migrations, and the proof that a file has exactly theirs.
+//! The schema: numbered migrations, and the check that a file has exactly their result.
 //!
-//! A migration is never changed once released; `migrate` runs those that a store lacks. Invariant: a file
-//! that passes [`check`] has the tables and indices that the migrations up to its version make, byte for
-//! byte, and no trigger, view or table more.
+//! A migration is never changed after its release. `migrate` runs the ones that a store does not
+//! have yet. Invariant: a file that passes [`check`] has exactly the tables and indices that the
+//! migrations up to its version create, byte for byte, and no other trigger, view or table.
 
 use std::path::Path;
 
@@ -11,17 +11,17 @@ use rusqlite::Connection;
 use super::{corrupt, file_name, sql, store_error};
 use crate::error::{Error, ErrorKind, Result};
 
-/// "mdse" in ASCII: SQLite's mark of whose file it is.
+/// "mdse" in ASCII: the application id in the header of a SQLite file.
 pub(super) const APPLICATION_ID: i32 = 0x6d64_7365;
 
 /// A step from one version of the schema to the next.
 pub(super) struct Migration {
     pub(super) sql: &'static str,
-    /// blake3 of what `sqlite_schema` holds behind it.
+    /// blake3 of the content of `sqlite_schema` after this migration.
     pub(super) fingerprint: &'static str,
 }
 
-/// The migrations in order; the schema's version is how many have run.
+/// All migrations in order. The version of a schema is the number of migrations that have run.
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         sql: include_str!("../../../migrations/0001_documents.sql"),
@@ -33,7 +33,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// Makes the schema of a version in an empty database, in one transaction.
+/// Creates the schema of a version in an empty database, in one transaction.
 pub(super) fn create(connection: &mut Connection, version: usize) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     for migration in MIGRATIONS.iter().take(version) {
@@ -44,16 +44,16 @@ pub(super) fn create(connection: &mut Connection, version: usize) -> rusqlite::R
     transaction.commit()
 }
 
-/// Whether a store is to be migrated before it is used.
+/// Whether a store must be migrated before it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
-    /// It has the newest schema.
+    /// The store has the newest schema.
     Current,
-    /// So many migrations have run, and others follow.
+    /// This many migrations have run and more exist.
     Old(usize),
 }
 
-/// Refuses a database that is not a store of a version that `migrations` make.
+/// Checks that a database is a store with the schema of one of the versions of `migrations`.
 pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migration]) -> Result<Age> {
     let wrap = |error| store_error(path, error);
     let number = |name: &str| {
@@ -64,26 +64,26 @@ pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migratio
     let found = fingerprint(connection).map_err(wrap)?;
     let newest = migrations.len();
     let known = migrations.iter().position(|migration| migration.fingerprint == found);
-    // The header of the file was that of a store; its log has another one.
+    // The file header has been checked before, so another id comes from the write-ahead log.
     if application_id != i64::from(APPLICATION_ID) {
-        return Err(corrupt(path, "its log is that of another database"));
+        return Err(corrupt(path, "its log belongs to another database"));
     }
     if known.is_none() && user_version > sql(newest) {
         return Err(Error::new(
             ErrorKind::StoreTooNew,
             format!(
-                "{}: the store has version {user_version}, this program knows up to {newest}",
+                "{}: the store has version {user_version}; this program supports up to {newest}",
                 file_name(path),
             ),
         )
-        .with_hint("use the program that wrote it, or a newer one"));
+        .with_hint("use the version of mdsel that wrote it, or a newer one"));
     }
     let Some(version) = known.map(|last| last + 1) else {
-        return Err(corrupt(path, "its schema is not the one that mdsel makes"));
+        return Err(corrupt(path, "its schema differs from the one that mdsel creates"));
     };
-    // Every version has a schema of its own.
+    // Each version has a unique schema.
     if user_version != sql(version) {
-        return Err(corrupt(path, "its version is not that of its schema"));
+        return Err(corrupt(path, "its version number does not match its schema"));
     }
     Ok(if version == newest { Age::Current } else { Age::Old(version) })
 }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fingerprints_are_those_of_the_migrations() {
+    fn the_fingerprints_match_the_migrations() {
         let connection = Connection::open_in_memory().unwrap();
         for migration in MIGRATIONS {
             connection.execute_batch(migration.sql).unwrap();
@@ -116,16 +116,16 @@ mod tests {
         }
     }
 
-    /// The version of a store is told by its schema, too.
+    /// A store is identified by its schema as well as by its version number.
     #[test]
-    fn every_version_has_a_schema_of_its_own() {
+    fn every_version_has_a_unique_schema() {
         let fingerprints: std::collections::HashSet<_> =
             MIGRATIONS.iter().map(|migration| migration.fingerprint).collect();
         assert_eq!(fingerprints.len(), MIGRATIONS.len());
     }
 
     #[test]
-    fn what_is_made_is_current() {
+    fn a_new_store_has_the_current_schema() {
         let mut connection = Connection::open_in_memory().unwrap();
         create(&mut connection, MIGRATIONS.len()).unwrap();
         assert_eq!(check(Path::new("x"), &connection, MIGRATIONS).unwrap(), Age::Current);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn another_table_or_view_is_refused() {
+    fn a_changed_schema_is_refused() {
         for extra in
             ["CREATE TABLE x (y)", "CREATE VIEW v AS SELECT 1", "DROP INDEX document_name_key"]
         {

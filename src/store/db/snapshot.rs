@@ -1,7 +1,7 @@
-//! Reading: one unchanging state of the store.
+//! Reading one unchanging state of the store.
 //!
-//! Invariant: everything that one [`Snapshot`] answers is of the same committed generation, whatever
-//! a writer does meanwhile, and no reader ever waits for a writer.
+//! Invariants: all answers of one [`Snapshot`] come from the same committed generation, whatever a
+//! writer does meanwhile. A reader never waits for a writer.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -17,9 +17,9 @@ use super::checksums::{self, Checksums, Part};
 use super::schema::Age;
 use super::writer::RowWriter;
 use super::{
-    Header, PARSER_VERSION, beside, clip, connect, content, corrupt, count, file_name, fold,
-    has_log, has_no_room, lock_path, meta, name_key, not_found, outline_codec, peek, schema, sql,
-    store_error, title_keys, without_extension,
+    Header, PARSER_VERSION, clip, connect, content, corrupt, count, file_name, fold, has_log,
+    has_no_room, lock_path, meta, name_key, not_found, outline_codec, peek, schema, sql,
+    store_error, title_keys, with_suffix, without_extension,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -27,11 +27,11 @@ use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{FileState, IngestOptions, StoredDocument};
 
-/// Columns of a [`StoredDocument`], in the order that [`stored_document`] reads.
+/// The columns of a [`StoredDocument`], in the order in which [`stored_document`] reads them.
 pub(super) const DOCUMENT_COLUMNS: &str =
     "id, path, hash, size, mtime_ns, ctime_ns, lossy, ldmd, seal";
 
-/// Reads a row of [`DOCUMENT_COLUMNS`], and checks it.
+/// Reads a row of [`DOCUMENT_COLUMNS`]. Fails if its checksum is wrong.
 pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
     let stored = unchecked_document(row)?;
     let StoredDocument { path, hash, state, is_lossy, has_ldmd, .. } = &stored;
@@ -43,7 +43,7 @@ pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument>
     Err(rusqlite::Error::FromSqlConversionFailure(1, Type::Text, damage))
 }
 
-/// Likewise, whatever it holds.
+/// Reads a row of [`DOCUMENT_COLUMNS`] without comparing its checksum.
 pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
     Ok(StoredDocument {
         id: row.get(0)?,
@@ -60,47 +60,48 @@ pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocume
     })
 }
 
-/// The row of the document at this path is not what was written.
+/// The row of the document at this path differs from what was written.
 #[derive(Debug, thiserror::Error)]
-#[error("the row of {0} is not what was written")]
+#[error("the row of {0} differs from what was written")]
 pub(super) struct RowDamaged(String);
 
-/// What a document's name stands for.
+/// The result of looking up a document by name.
 #[derive(Debug)]
 pub enum NameMatch {
-    /// No document.
+    /// No document has this name.
     None,
-    /// Exactly one.
+    /// Exactly one document has this name.
     One(StoredDocument),
-    /// Several: the first of their paths in path order, and how many there are.
+    /// Several documents have this name: the first paths in path order, and the number of
+    /// documents.
     Many(Vec<String>, usize),
 }
 
-/// Paths, and which of them a tier of names takes.
+/// Paths, and the condition that one tier of names puts on them.
 type NameTier<'a> = (&'a [String], Box<dyn Fn(&str) -> bool + 'a>);
 
-/// What the store holds in all.
+/// The totals of the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Totals {
-    /// Documents.
+    /// Number of documents.
     pub documents: usize,
-    /// Sections.
+    /// Number of sections.
     pub sections: usize,
-    /// Blocks of all types, in containers too.
+    /// Number of blocks of all types, including those in lists and block quotes.
     pub blocks: usize,
-    /// Links that do not lead out of the library, in the text and in front matter.
+    /// Number of links in text and front matter, without links to external addresses.
     pub links: usize,
-    /// Bytes of the documents.
+    /// Bytes of all documents.
     pub bytes: usize,
-    /// Words of the documents.
+    /// Words of all documents.
     pub words: usize,
-    /// Lines of the documents.
+    /// Lines of all documents.
     pub lines: usize,
-    /// Diagnostics: places that could not be taken as they stand.
+    /// Number of diagnostics of the parser.
     pub diagnostics: usize,
 }
 
-/// Which file lies at a path: device and inode; none where the system does not tell.
+/// The device and the inode of a file. Only Unix reports them here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity(u64, u64);
 
@@ -120,32 +121,32 @@ impl FileIdentity {
 /// One unchanging state of the store.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// One statement at a time; what takes long is done with its rows, behind it.
+    /// Locked only while a statement runs. Slow work with the rows is done afterwards.
     connection: Mutex<Connection>,
     path: PathBuf,
-    /// Looked at before it was opened, so that another file in its place is never taken for it.
+    /// Read before the file is opened, so a file that replaces it is never mistaken for it.
     file: Option<FileIdentity>,
     root: PathBuf,
     options: IngestOptions,
     generation: u64,
     identity: String,
     has_current_parser: bool,
-    /// The ids of documents whose bytes were found to have their hash.
+    /// The ids of the documents whose bytes have been compared with their hash.
     checked: Mutex<HashSet<i64>>,
-    /// When the statement that runs began.
+    /// The time at which the current statement started.
     statement_began: Arc<Mutex<Instant>>,
-    /// Keeps writers away, where nothing else would.
+    /// A shared or exclusive lock that excludes writers if SQLite cannot use its log.
     lock: Option<File>,
 }
 
 impl Snapshot {
-    /// Opens the store at `path` and pins its newest generation. A store of an older schema is migrated
-    /// first.
+    /// Opens the store at `path` and pins its newest generation. A store with an older schema is
+    /// migrated first.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_locked(path, None)
     }
 
-    /// Likewise, under the writer's `lock` where the caller holds it.
+    /// Opens the store like [`Self::open`]. `lock` is the writer's lock if the caller holds it.
     pub(in crate::store) fn open_locked(path: &Path, lock: Option<&File>) -> Result<Self> {
         if peek(path)? == Header::Absent {
             return Err(not_found(path));
@@ -157,15 +158,15 @@ impl Snapshot {
                 let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
                 let migrated = RowWriter::open(&path, wait).and_then(RowWriter::close);
                 migrated.map_err(|error| {
-                    error.with_hint("it is of an older version, and brought to this one first")
+                    error.with_hint("make the store writable, so that it can be upgraded")
                 })?;
                 Self::open_current(&path, lock)?
-                    .ok_or_else(|| corrupt(&path, "it stays as old as it is"))
+                    .ok_or_else(|| corrupt(&path, "it could not be upgraded"))
             }
         }
     }
 
-    /// Likewise; `None` where the store must be migrated first.
+    /// Opens a store with the newest schema; `None` if it must be migrated first.
     fn open_current(path: &Path, held: Option<&File>) -> Result<Option<Self>> {
         let path = path.to_owned();
         let file = FileIdentity::of(&path);
@@ -196,30 +197,30 @@ impl Snapshot {
             lock,
         };
         let known = meta::read(&snapshot.path, &snapshot.statement())?;
-        // A first ingest that was killed leaves a store that nothing is known of yet.
+        // The first ingest was killed before it wrote any metadata.
         let Some(known) = known else { return Err(not_found(&snapshot.path)) };
         snapshot.identity = known.identity;
         snapshot.has_current_parser = known.parser_version == Some(PARSER_VERSION);
         snapshot.generation = known.generation;
         snapshot.root = root_folder(&snapshot.path, &known.root);
-        // Whoever writes is told of options that are lost; nothing that is read depends on them.
+        // A writer warns about unreadable options. Reading does not depend on them.
         snapshot.options = known.options.unwrap_or_default();
         Ok(Some(snapshot))
     }
 
-    /// Lets go of the generation, which a writer would otherwise have to keep; before the next question
-    /// it is pinned again with [`Self::renew`].
+    /// Releases the generation, so that a writer can write the log back. Call [`Self::renew`]
+    /// before the next query.
     pub fn release(&self) -> Result<()> {
         self.wrap(self.statement().execute_batch("ROLLBACK"))
     }
 
-    /// Whether no writer can come as long as this is open.
+    /// Returns whether no writer can write as long as this snapshot exists.
     pub fn holds_writers_off(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// Pins the newest generation behind [`Self::release`] and tells whether it is still the same one of
-    /// the same file; if not, the store has to be opened anew.
+    /// Pins the newest generation after [`Self::release`]. Returns whether it is the same
+    /// generation of the same file. If not, the store must be opened again.
     pub fn renew(&self) -> Result<bool> {
         if self.file.is_none() || self.file != FileIdentity::of(&self.path) {
             return Ok(false);
@@ -235,34 +236,34 @@ impl Snapshot {
         result.map_err(|error| store_error(&self.path, error))
     }
 
-    /// The store file.
+    /// Returns the path of the store file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder that document paths are relative to. It need not exist.
+    /// Returns the folder that document paths are relative to. It may not exist.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What the last ingest took.
+    /// Returns the options of the last ingest.
     pub fn options(&self) -> &IngestOptions {
         &self.options
     }
 
-    /// Whether the documents were parsed as this program parses.
+    /// Returns whether the documents were parsed with the parser version of this program.
     pub fn has_current_parser(&self) -> bool {
         self.has_current_parser
     }
 
-    /// The connection, for one more statement.
+    /// Returns the connection for a statement that may run for [`limits::QUERY_SECONDS`].
     pub(super) fn statement(&self) -> MutexGuard<'_, Connection> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         connection
     }
 
-    /// Likewise, for one that may run for [`limits::CHECK_SECONDS`].
+    /// Returns the connection for a statement that may run for [`limits::CHECK_SECONDS`].
     pub(super) fn long_statement(&self) -> MutexGuard<'_, Connection> {
         let connection = self.statement();
         let more = Duration::from_secs((limits::CHECK_SECONDS - limits::QUERY_SECONDS) as u64);
@@ -270,17 +271,17 @@ impl Snapshot {
         connection
     }
 
-    /// How many times the store has been changed.
+    /// Returns the generation: the number of commits that changed a document.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// What tells this store from every other.
+    /// Returns the random name that distinguishes this store from all others.
     pub(in crate::store) fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// The highest id of a document; 0 where there is none.
+    /// Returns the highest id of a document; 0 if there are no documents.
     pub(in crate::store) fn highest_id(&self) -> Result<i64> {
         self.wrap(
             self.statement()
@@ -289,7 +290,7 @@ impl Snapshot {
         )
     }
 
-    /// The documents with ids above `id`, in the order of their ids.
+    /// Returns the documents with ids above `id`, in the order of their ids.
     pub fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
         let statement =
             format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id > ?1 ORDER BY id");
@@ -300,7 +301,7 @@ impl Snapshot {
         )
     }
 
-    /// The documents with these ids, in no order.
+    /// Returns the documents with these ids, in no particular order. Unknown ids are ignored.
     pub fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
         let statement = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN (SELECT value FROM json_each(?1))"
@@ -313,7 +314,7 @@ impl Snapshot {
         )
     }
 
-    /// The document with that id.
+    /// Returns the document with this id, if any.
     pub fn document(&self, id: i64) -> Result<Option<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id = ?1");
         self.wrap(
@@ -323,7 +324,7 @@ impl Snapshot {
         )
     }
 
-    /// The tags of a document, case-folded.
+    /// Returns the tags of a document, case-folded and sorted.
     pub fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
         let tags: Vec<String> = self.wrap(
             self.statement()
@@ -334,12 +335,21 @@ impl Snapshot {
         if is_whole { Ok(tags) } else { Err(self.damaged(document, "tags")) }
     }
 
-    /// What is said of a part of a document that is not what was written.
-    pub(super) fn damaged(&self, document: &StoredDocument, part: &str) -> Error {
-        corrupt(&self.path, &format!("the {part} of {} are not what was written", document.path))
+    /// Returns the error that a document of the index is not in the table of documents.
+    pub(in crate::store) fn lacking(&self) -> Error {
+        corrupt(&self.path, "a document that the full-text index names is missing")
     }
 
-    /// The keys and values of a document's front matter, where it has any that can be read.
+    /// Returns the error about a part of a document that differs from what was written.
+    pub(super) fn damaged(&self, document: &StoredDocument, part: &str) -> Error {
+        corrupt(
+            &self.path,
+            &format!("the {part} of {} differ from what was written", document.path),
+        )
+    }
+
+    /// Returns the keys and values of the front matter of a document; `None` if it has none or it
+    /// could not be parsed.
     pub fn front_matter(&self, document: &StoredDocument) -> Result<Option<Map<String, Json>>> {
         let value: Option<String> = self.wrap(
             self.statement()
@@ -355,9 +365,9 @@ impl Snapshot {
         Ok(value.and_then(|value| serde_json::from_str(&value).ok()))
     }
 
-    /// The ids of the documents with the case-folded `tag`, or one below it.
+    /// Returns the ids of the documents with the case-folded `tag` or a tag below it.
     pub fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
-        // `0` is what follows `/`.
+        // `0` is the character after `/`.
         let bounds = [tag.to_owned(), format!("{tag}/"), format!("{tag}0")];
         self.wrap(
             self.statement()
@@ -368,7 +378,7 @@ impl Snapshot {
         )
     }
 
-    /// The document whose path is exactly `path`.
+    /// Returns the document whose path is exactly `path`, if any.
     pub fn document_at(&self, path: &str) -> Result<Option<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE path = ?1");
         self.wrap(
@@ -378,7 +388,7 @@ impl Snapshot {
         )
     }
 
-    /// Up to `count` documents in path order, behind the path `after`.
+    /// Returns the first `count` documents in path order whose paths are greater than `after`.
     pub fn documents(&self, after: Option<&str>, count: usize) -> Result<Vec<StoredDocument>> {
         let statement = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path > ?1 ORDER BY path LIMIT ?2"
@@ -390,7 +400,7 @@ impl Snapshot {
                     .query_map(params![after.unwrap_or_default(), sql(count)], stored_document)?
                     .collect()
             }))?;
-        // The index on paths and the table must agree; only damage makes them differ.
+        // Only damage can make the index on paths and the table differ.
         if after.is_none() && documents.len() < count {
             let statement = "SELECT count(*) FROM document NOT INDEXED";
             let in_table: i64 = self.wrap(
@@ -399,18 +409,18 @@ impl Snapshot {
                     .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
             )?;
             if in_table != sql(documents.len()) {
-                return Err(corrupt(&self.path, "the list of documents is not complete"));
+                return Err(corrupt(&self.path, "the list of documents is incomplete"));
             }
         }
         Ok(documents)
     }
 
-    /// The documents below `folder`, in path order.
+    /// Returns the documents below `folder`, in path order.
     pub fn documents_below(&self, folder: &str) -> Result<Vec<StoredDocument>> {
         let statement = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path > ?1 AND path < ?2 ORDER BY path"
         );
-        // `0` is what follows `/`.
+        // `0` is the character after `/`.
         let bounds = [format!("{folder}/"), format!("{folder}0")];
         self.wrap(
             self.statement()
@@ -419,7 +429,7 @@ impl Snapshot {
         )
     }
 
-    /// Whether any document is below `folder`.
+    /// Returns whether there is a document below `folder`.
     pub fn is_folder(&self, folder: &str) -> Result<bool> {
         let bounds = [format!("{folder}/"), format!("{folder}0")];
         self.wrap(
@@ -431,7 +441,7 @@ impl Snapshot {
         )
     }
 
-    /// The ids and paths of all documents, by path. Reads an index and no document.
+    /// Returns the ids and paths of all documents, in path order. This reads only an index.
     pub fn paths(&self) -> Result<Vec<(i64, String)>> {
         self.wrap(
             self.statement()
@@ -442,9 +452,10 @@ impl Snapshot {
         )
     }
 
-    /// The document that `name` stands for: an exact path, one without its extension, a unique
-    /// suffix of whole components with and without extension, and the same case-folded. The first
-    /// tier that has any hit decides; where `name` begins with `./`, only the first two do.
+    /// Looks up a document by name; see `mdsel help addresses`. The tiers are: the exact path; the
+    /// path without its extension; a suffix of whole components with or without the extension; and
+    /// the same with case folded. The first tier with a match decides. If `name` begins with `./`,
+    /// only the first two tiers are used.
     pub fn named(&self, name: &str) -> Result<NameMatch> {
         let (name, most) = name.strip_prefix("./").map_or((name, 7), |path| (path, 1));
         if let Some(document) = self.document_at(name)? {
@@ -485,26 +496,26 @@ impl Snapshot {
         Ok(NameMatch::None)
     }
 
-    /// The paths, in path order, whose name key begins with `key`, which ends with a slash.
+    /// Returns the paths whose name key begins with `key`, in path order. `key` must end with `/`.
     fn paths_below(&self, key: &str) -> Result<Vec<String>> {
-        let behind = format!("{}0", key.strip_suffix('/').unwrap_or(key));
+        let end = format!("{}0", key.strip_suffix('/').unwrap_or(key));
         self.wrap(
             self.statement()
                 .prepare_cached(
                     "SELECT path FROM document WHERE name_key >= ?1 AND name_key < ?2 ORDER BY path",
                 )
                 .and_then(|mut statement| {
-                    statement.query_map([key, &behind], |row| row.get(0))?.collect()
+                    statement.query_map([key, &end], |row| row.get(0))?.collect()
                 }),
         )
     }
 
-    /// Paths whose name resembles `name` enough to be worth comparing with it: those that begin with
-    /// the same letter, at most [`limits::MAX_NAMESPACES_COMPARED`].
+    /// Returns paths to compare with `name` for suggestions: those whose file name begins with the
+    /// same character, at most [`limits::MAX_NAMESPACES_COMPARED`].
     pub fn similar_paths(&self, name: &str) -> Result<Vec<String>> {
         let key = name_key(without_extension(name));
         let first: String = key.chars().take(1).collect();
-        let behind = format!("{first}\u{10FFFF}");
+        let end = format!("{first}\u{10FFFF}");
         self.wrap(
             self.statement()
                 .prepare_cached(
@@ -514,7 +525,7 @@ impl Snapshot {
                 .and_then(|mut statement| {
                     statement
                         .query_map(
-                            params![first, behind, sql(limits::MAX_NAMESPACES_COMPARED)],
+                            params![first, end, sql(limits::MAX_NAMESPACES_COMPARED)],
                             |row| row.get(0),
                         )?
                         .collect()
@@ -522,7 +533,8 @@ impl Snapshot {
         )
     }
 
-    /// The packed row of a document that `statement` gives, which is `part`.
+    /// Reads the packed row of a document with `statement`. Fails if the checksum of `part` is
+    /// wrong.
     pub(super) fn packed_row(
         &self,
         statement: &str,
@@ -537,13 +549,13 @@ impl Snapshot {
         if is_whole { Ok(packed) } else { Err(self.damaged(document, "packed rows")) }
     }
 
-    /// The structure of a document.
+    /// Returns the structure of a document.
     pub fn outline(&self, document: &StoredDocument) -> Result<Outline> {
         let statement = "SELECT packed FROM outline WHERE document_id = ?1";
         self.unpacked(document, self.packed_row(statement, document, Part::Outline)?)
     }
 
-    /// The structures of documents, in their order.
+    /// Returns the structures of `documents`, in the same order.
     pub fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
         let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
         let ids = serde_json::to_string(&ids).unwrap_or_default();
@@ -564,18 +576,18 @@ impl Snapshot {
         documents.iter().map(outline).collect()
     }
 
-    /// The outline of a document from its row.
+    /// Unpacks the outline of a document.
     fn unpacked(&self, document: &StoredDocument, packed: Option<Vec<u8>>) -> Result<Outline> {
         let outline = packed.and_then(|packed| outline_codec::decode(&packed));
         let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
         outline.filter(is_of_it).ok_or_else(|| {
             corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
-                .with_hint("or let `mdsel ingest --force` make it anew")
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
         })
     }
 
-    /// The folders at the top, largest first, and how many documents lie below each, at most `most`;
-    /// the empty name stands for the root itself.
+    /// Returns the `most` folders at the top of the root that contain the most documents, with the
+    /// number of documents below each. The empty name is the root itself.
     pub fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
         let statement = "SELECT substr(path, 1, max(instr(path, '/') - 1, 0)) AS folder, \
              count(*) AS documents FROM document GROUP BY folder \
@@ -586,8 +598,8 @@ impl Snapshot {
         }))
     }
 
-    /// The first `count` documents, in path order, that may have a section whose title or path part
-    /// contains one of `texts`: every one that does, and a few that do not.
+    /// Returns the first `count` documents, in path order, that may have a section whose title or
+    /// path part contains one of `texts`. No document that has one is missing.
     pub fn documents_with_title_part(
         &self,
         texts: &[&str],
@@ -596,7 +608,8 @@ impl Snapshot {
         self.documents_with_keys(texts, |_, _| true, count)
     }
 
-    /// Likewise those that have a section whose title or path part is one of `texts`.
+    /// Returns the first `count` documents, in path order, that have a section whose title or path
+    /// part is one of `texts`.
     pub fn documents_with_title(
         &self,
         texts: &[&str],
@@ -638,8 +651,8 @@ impl Snapshot {
         Ok(documents)
     }
 
-    /// The bytes of a document within `span`, clipped to the document. All bytes of the document are compared
-    /// with its hash when it is first read.
+    /// Returns the bytes of a document within `span`, clipped to the document. The first read of a
+    /// document compares all of its bytes with its hash.
     pub fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
         let span = clip(span, self.length(document)?);
         if self.checked_documents().contains(&document.id) {
@@ -673,14 +686,18 @@ impl Snapshot {
         packed.unpack().ok_or_else(|| self.damaged(document, "bytes"))
     }
 
-    /// The length of a document, which decides how much is read.
+    /// Returns the length of a document in bytes. Fails if it exceeds the largest possible length,
+    /// because the length determines how much memory is used.
     pub(super) fn length(&self, document: &StoredDocument) -> Result<usize> {
         let is_possible = document.state.size <= limits::LARGEST_MAX_FILE_BYTES as u64;
         let length = usize::try_from(document.state.size).ok().filter(|_| is_possible);
-        length.ok_or_else(|| corrupt(&self.path, &format!("{} has no such size", document.path)))
+        length.ok_or_else(|| {
+            corrupt(&self.path, &format!("the size of {} is not possible", document.path))
+        })
     }
 
-    /// The bytes of several documents, as they are asked for.
+    /// Returns the bytes of each of `documents`. They are decompressed and compared with their
+    /// hashes when the iterator reaches them.
     pub fn contents<'a>(
         &'a self,
         documents: &'a [StoredDocument],
@@ -699,7 +716,7 @@ impl Snapshot {
         }))
     }
 
-    /// Whether an edit was begun and not ended, as far as is known.
+    /// Returns whether an edit was started and not finished.
     pub fn has_edit_intents(&self) -> Result<bool> {
         self.wrap(
             self.statement()
@@ -708,7 +725,7 @@ impl Snapshot {
         )
     }
 
-    /// What the store holds in all.
+    /// Returns the totals of the store.
     pub fn totals(&self) -> Result<Totals> {
         self.wrap(self.statement().query_row(
             "SELECT count(*), coalesce(sum(sections), 0), coalesce(sum(blocks), 0), \
@@ -732,10 +749,10 @@ impl Snapshot {
     }
 }
 
-/// Connects for reading. On media that cannot be written, and on a full disk, SQLite cannot make the
-/// index of its log; the file is then read as one that nobody changes, which its log, if any, would
-/// belie. A disk may have room again at any time: there a lock keeps it true, the one that is `held` or one
-/// of its own.
+/// Connects for reading. On a read-only file system or a full disk, SQLite cannot create the shared
+/// memory of its log. The file is then opened as immutable, which is correct only if there is no
+/// log. A full disk may get room again at any time, so a lock excludes writers in that case:
+/// `held`, or a shared lock acquired here.
 fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, Option<File>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = connect(path, path, flags)?;
@@ -756,30 +773,33 @@ fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, 
         _ if is_unwritable => None,
         _ => return Err(store_error(path, error)),
     };
-    let log = beside(path, "-wal");
+    let log = with_suffix(path, "-wal");
     if has_log(path) {
         if lock.is_some() {
             return Err(store_error(path, error));
         }
         return Err(Error::new(
             ErrorKind::StoreNeedsCheckpoint,
-            format!("{}: holds changes that cannot be read from here", file_name(&log)),
+            format!(
+                "{}: contains changes that cannot be read without write access",
+                file_name(&log)
+            ),
         )
-        .with_hint("run `mdsel ingest` once where the folder can be written"));
+        .with_hint("run `mdsel ingest` once with write access to the folder"));
     }
     let target = format!("file:{}?immutable=1", uri_path(path));
     let connection = connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)?;
     Ok((connection, lock))
 }
 
-/// The root folder, which the store knows relative to its own folder.
+/// Returns the root folder. `root` is relative to the folder of the store.
 pub(super) fn root_folder(store: &Path, root: &str) -> PathBuf {
     let folder = store.parent().unwrap_or_else(|| Path::new(""));
     let joined = if root == "." { folder.to_owned() } else { folder.join(root) };
     joined.canonicalize().unwrap_or(joined)
 }
 
-/// A path as the path of a `file:` URI (RFC 3986, section 2.1).
+/// Encodes a path for a `file:` URI (RFC 3986, section 2.1).
 fn uri_path(path: &Path) -> String {
     let mut result = String::new();
     for &byte in path.as_os_str().as_encoded_bytes() {

@@ -1,7 +1,7 @@
-//! A document as it is stored, read back to be checked.
+//! Reading all rows of a document to check them.
 //!
-//! Invariant: rows of any content are read within bounded memory, and whatever they hold is a fault or
-//! none, never a panic.
+//! Invariants: rows of any content are read with bounded memory. Damaged content is reported as a
+//! problem and never causes a panic.
 
 use rusqlite::{OptionalExtension as _, Row};
 
@@ -18,23 +18,23 @@ use crate::store::StoredDocument;
 
 /// A document with all of its rows.
 pub(in crate::store) struct StoredRows {
-    /// As the store lists it.
+    /// The row of the table `document`.
     pub(in crate::store) document: StoredDocument,
-    /// What was made of its bytes.
+    /// The rows that were derived from its bytes.
     pub(in crate::store) derived: DerivedRows,
     checksums: Option<Vec<u8>>,
     packed: content::PackedSpan,
     has_all_chunks: bool,
 }
 
-/// What a document says of itself, once its rows are found to fit its bytes.
+/// The decoded rows of a document that match its bytes.
 pub(in crate::store) struct Decoded {
     pub(in crate::store) outline: Outline,
     pub(in crate::store) links: Outgoing,
 }
 
 impl Snapshot {
-    /// The ids of all documents, ascending.
+    /// Returns the ids of all documents, ascending.
     pub(in crate::store) fn ids(&self) -> Result<Vec<i64>> {
         self.wrap(
             self.long_statement()
@@ -43,7 +43,7 @@ impl Snapshot {
         )
     }
 
-    /// The document with that id, whatever its row holds.
+    /// Returns the document with this id without comparing its checksum.
     pub(in crate::store) fn unchecked(&self, id: i64) -> Result<Option<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id = ?1");
         self.wrap(
@@ -53,7 +53,7 @@ impl Snapshot {
         )
     }
 
-    /// The paths of all documents, whatever their rows hold.
+    /// Returns the paths of all documents, in order, without comparing checksums.
     pub(crate) fn stored_paths(&self) -> Result<Vec<String>> {
         self.wrap(
             self.long_statement()
@@ -62,7 +62,7 @@ impl Snapshot {
         )
     }
 
-    /// All rows of a document; a row larger than any that is written counts for none.
+    /// Reads all rows of a document. A row that is larger than any valid one is treated as missing.
     pub(in crate::store) fn rows(&self, id: i64) -> Result<Option<StoredRows>> {
         let statement = "SELECT d.id, d.path, d.hash, d.size, d.mtime_ns, d.ctime_ns, d.lossy, \
              d.ldmd, d.seal, d.name_key, d.lines, d.words, d.sections, d.blocks, d.links, \
@@ -111,7 +111,7 @@ impl Snapshot {
     }
 }
 
-/// What the row of a document and those joined to it hold.
+/// Reads the derived rows from the joined tables.
 fn part(row: &Row<'_>) -> rusqlite::Result<DerivedRows> {
     Ok(DerivedRows {
         path: row.get(1)?,
@@ -136,47 +136,49 @@ fn diagnostic(row: &Row<'_>) -> rusqlite::Result<StoredDiagnostic> {
 }
 
 impl StoredRows {
-    /// The bytes of the document; else why they are not those that were taken.
+    /// Returns the bytes of the document, or the reason why they are damaged.
     pub(in crate::store) fn bytes(&self) -> std::result::Result<Vec<u8>, &'static str> {
         let bytes = self.packed.unpack().filter(|_| self.has_all_chunks);
         let bytes = bytes.ok_or("its bytes cannot be read")?;
         if *blake3::hash(&bytes).as_bytes() == self.document.hash {
             Ok(bytes)
         } else {
-            Err("its bytes do not have its hash")
+            Err("its bytes do not match its hash")
         }
     }
 
-    /// Whether the program that wrote the document gave its rows checksums.
+    /// Returns whether the document was written with checksums.
     pub(in crate::store) fn has_checksums(&self) -> bool {
         self.checksums.is_some()
     }
 
-    /// Whether these are the checksums of the rows, as this program or an older one writes them.
+    /// Returns whether `stored` are the checksums of these rows, in the form of this version or an
+    /// older one.
     fn are_checksums(&self, stored: &[u8]) -> bool {
         let rows = &self.derived;
         stored == rows.checksums(self.document.state.size).bytes() || stored == rows.whole_hash()
     }
 
-    /// What the rows say, else what is wrong with them as those of a document with these bytes.
+    /// Decodes the rows and compares them with the bytes of the document. Returns a description of
+    /// the first problem.
     pub(in crate::store) fn decode(&self, bytes: &[u8]) -> std::result::Result<Decoded, String> {
         let rows = &self.derived;
         if self.checksums.as_ref().is_some_and(|stored| !self.are_checksums(stored)) {
-            return Err("its rows are not those that were written".to_owned());
+            return Err("its rows differ from what was written".to_owned());
         }
         let is_kept = |is_so: bool, what: &str| {
-            if is_so { Ok(()) } else { Err(format!("its {what} do not fit its bytes")) }
+            if is_so { Ok(()) } else { Err(format!("its {what} do not match its bytes")) }
         };
         let outline = rows.outline.as_ref().and_then(|packed| outline_codec::decode(packed));
         let outline = outline.ok_or("its outline cannot be read")?;
         if let Some(fault) = tiling::fault(&outline, bytes) {
-            return Err(format!("its outline does not fit: {fault}"));
+            return Err(format!("its outline does not match its bytes: {fault}"));
         }
         let keys = title_keys::of(&outline);
         is_kept(rows.title_keys.as_deref().unwrap_or_default() == keys, "titles")?;
         is_kept(rows.name_key == name_key(without_extension(&rows.path)), "names")?;
-        is_kept(rows.is_lossy == std::str::from_utf8(bytes).is_err(), "marks")?;
-        is_kept(rows.has_markup == rows.markup.is_some(), "marks")?;
+        is_kept(rows.is_lossy == std::str::from_utf8(bytes).is_err(), "flags")?;
+        is_kept(rows.has_markup == rows.markup.is_some(), "flags")?;
         let markup = match &rows.markup {
             None => crate::ldmd::Markup::default(),
             Some(packed) => markup_codec::decode(packed, bytes.len())

@@ -1,21 +1,21 @@
-//! What the titles of a document are looked up by over the whole store.
+//! Lookup keys for finding the titles of all documents.
 //!
-//! Invariant: where the comparable form of a section's title or path part contains that of a text,
-//! the keys of its document contain the needle of that text. The opposite need not hold: who looks
-//! something up verifies it on the outline.
+//! Invariant: if the comparable form of a title or path part of a section contains that of a text,
+//! the keys of its document contain the needle of that text. The reverse is not guaranteed. The
+//! caller verifies each result with the outline.
 
 use crate::markdown::outline::Outline;
 use crate::markdown::slug::comparable;
 
-/// The form in which keys are kept and sought: comparable, with hyphens for blanks, so that most
-/// slugs are the key of their title.
+/// Returns the form in which keys are stored and searched: comparable, with hyphens instead of
+/// spaces. In this form the slug of most titles equals the key of the title.
 pub(super) fn needle(text: &str) -> String {
     comparable(text).replace(' ', "-")
 }
 
-/// The keys of all sections: each a line end and the needle of the title, then a tab and the path
-/// part, and a tab and the title as it is written, where they differ from it. Anchors of headings in
-/// containers have a line each.
+/// Returns the keys of all sections. Each is a line feed and the needle of the title, then a tab and
+/// the needle of the path part, and a tab and the title as it is written, where they differ from the
+/// title. Anchors of headings in lists and block quotes are stored like titles.
 pub(super) fn of(outline: &Outline) -> String {
     let mut keys = String::new();
     for section in &outline.sections {

@@ -1,6 +1,6 @@
-//! What a snapshot asks of SQLite, counted by statement, so that a question can be held to what it may cost.
+//! Counters of the SQLite statements that a snapshot runs, so tests can limit the cost of a query.
 //!
-//! Invariant: counting changes no answer; without it nothing is counted and nothing costs more.
+//! Invariant: counting does not change any result. It has no cost if it is not enabled.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,23 +11,23 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use super::Snapshot;
 use crate::error::Result;
 
-/// What a statement took.
+/// The cost of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// How often it ran.
+    /// The number of times that it ran.
     pub runs: u64,
-    /// Rows that it stepped over because no index led past them.
+    /// The number of rows visited by full table scans.
     pub scanned: u64,
-    /// Instructions of SQLite's virtual machine.
+    /// The number of instructions of SQLite's virtual machine.
     pub steps: u64,
 }
 
-/// What was done, by the text of the statement.
+/// The cost of all statements, by their SQL text.
 #[derive(Clone, Debug, Default)]
 pub struct Work(Arc<Mutex<BTreeMap<String, Runs>>>);
 
 impl Work {
-    /// What was done since this was asked last.
+    /// Returns the counters and resets them.
     pub fn take(&self) -> BTreeMap<String, Runs> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -42,11 +42,11 @@ impl Work {
 }
 
 impl Snapshot {
-    /// Counts from here on what is asked of SQLite.
+    /// Starts counting the statements of this snapshot.
     pub fn count_work(&self) -> Result<Work> {
         let work = Work::default();
         let counted = work.clone();
-        // SQLite counts over the life of a statement, which is kept for the next time.
+        // SQLite counts over the lifetime of a cached statement, so the difference is added.
         let mut before: HashMap<String, (u64, u64)> = HashMap::new();
         let count = move |event: TraceEvent<'_>| {
             let TraceEvent::Profile(statement, _) = event else { return };

@@ -1,9 +1,9 @@
-//! Writing: the lock, and transactions that change whole documents.
+//! Writing to SQLite: the lock, and transactions that change whole documents.
 //!
-//! One writer at a time holds a `flock` on a file beside the store, which the system releases however
-//! the process ends. Invariant: a change is acknowledged only behind a commit with
-//! `synchronous = FULL`, every commit that changed anything makes a new generation, and a writer that
-//! has written, and meets no reader of an older state, leaves the file alone as the store.
+//! One writer at a time holds a `flock` on a file next to the store. The system releases it however
+//! the process ends. Invariants: a change is acknowledged only after a commit with `synchronous =
+//! FULL`. Every commit that changes a document increments the generation. After a writer has
+//! written and no reader uses an older state, the store is one file without a log.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use super::derived::DerivedRows;
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, unchecked_document};
 use super::{
-    Header, PARSER_VERSION, beside, connect, content, corrupt, file_name, lock_path, meta, peek,
-    schema, sql, store_error,
+    Header, PARSER_VERSION, connect, content, corrupt, file_name, lock_path, meta, peek, schema,
+    sql, store_error, with_suffix,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
@@ -25,7 +25,7 @@ use crate::limits;
 use crate::links::Outgoing;
 use crate::store::{EditIntent, FileState, IngestOptions, NewDocument, StoredDocument, remove};
 
-/// A document with everything made that is written of it.
+/// A document in the form in which it is written to SQLite.
 #[derive(Debug)]
 pub(in crate::store) struct PackedRows {
     state: FileState,
@@ -37,17 +37,18 @@ pub(in crate::store) struct PackedRows {
 }
 
 impl PackedRows {
-    /// What is stored beside the bytes.
+    /// Returns the rows that were derived from the bytes.
     pub(in crate::store) fn derived(&self) -> &DerivedRows {
         &self.derived
     }
 }
 
-/// Makes of documents what is written of them, which takes time but no lock; one a thread.
+/// Converts documents into the form in which they are written. This is slow but needs no lock. Each
+/// thread uses its own packer.
 pub(in crate::store) struct RowPacker(content::ContentCompressor);
 
 impl RowPacker {
-    /// A packer.
+    /// Creates a packer. Fails if there is not enough memory for the compressor.
     pub(in crate::store) fn new() -> Result<Self> {
         content::ContentCompressor::new()
             .map(Self)
@@ -74,7 +75,8 @@ impl RowPacker {
     }
 }
 
-/// A name that no other store has: random, as far as the system has anything random to give.
+/// Returns a name that no other store has. It is a hash of random numbers, the time and the process
+/// id.
 fn new_identity() -> String {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     let mut hasher = blake3::Hasher::new();
@@ -87,7 +89,7 @@ fn new_identity() -> String {
     hasher.finalize().to_hex().chars().take(32).collect()
 }
 
-/// Locks the store at `path` against every writer, which is waited for up to `wait`.
+/// Acquires the lock of the store at `path`. Waits up to `wait` for another writer.
 pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
     let lock_path = lock_path(path);
     let deadline = Instant::now() + wait;
@@ -104,7 +106,9 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
                     format!("{}: the store cannot be written: {error}", file_name(path)),
                 )
             }
-            std::io::ErrorKind::IsADirectory => corrupt(path, "a folder is where its lock belongs"),
+            std::io::ErrorKind::IsADirectory => {
+                corrupt(path, "a folder is in the place of its lock file")
+            }
             _ => Error::io(&lock_path, error),
         })?;
     loop {
@@ -116,43 +120,44 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
                     ErrorKind::Locked,
                     format!("{}: another process is writing", file_name(path)),
                 )
-                .with_hint("wait for it to end, or give it more time with --wait"));
+                .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
         }
     }
 }
 
-/// What SQLite keeps of pages in memory while it writes, in the unit and with the sign that it asks for
-/// where bytes are meant and not pages. A batch changes more than the two megabytes that it keeps unasked.
+/// The page cache while writing. SQLite takes a negative number as KiB and a positive one as pages.
+/// A batch changes more than the default of 2 MB.
 const CACHE_KIBIBYTES: i32 = -(32 << 10);
 
-/// The right to change a store file.
+/// The right to change a store file: holds its lock.
 #[derive(Debug)]
 pub(in crate::store) struct RowWriter {
     connection: Connection,
     path: PathBuf,
-    /// Keys that the transaction has yet to write, in no order; see [`Self::write_keys`].
+    /// The keys that are not written yet in this transaction, in no order; see
+    /// [`Self::write_keys`].
     link_keys: Vec<(i64, i64)>,
     name_keys: Vec<(i64, i64)>,
     is_dirty: bool,
     has_written: bool,
     /// Whether the options of the last ingest cannot be read.
     pub(in crate::store) has_lost_options: bool,
-    /// What opening it did to a store of an older schema.
+    /// The migration that opening the store ran, if any.
     pub(in crate::store) migrated: Option<Migrated>,
-    // Held until the connection is closed.
+    // The last field, so that it is released after the connection is closed.
     _lock: File,
 }
 
 impl RowWriter {
-    /// Opens the store at `path` for writing, making it where there is none; waits up to `wait` for
-    /// another writer.
+    /// Opens the store at `path` for writing, and creates it if it does not exist. Waits up to
+    /// `wait` for another writer.
     pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
         peek(path)?;
         let lock = lock(path, wait)?;
         failpoint!(LOCKED);
-        // Once more: another writer may have made the store while this one waited.
+        // Checked again, because another writer may have created the store while this one waited.
         let was_absent = peek(path)? == Header::Absent;
         if was_absent {
             Self::create(path)?;
@@ -169,7 +174,7 @@ impl RowWriter {
         connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
         connection.pragma_update(None, "cache_size", CACHE_KIBIBYTES).map_err(wrap)?;
         let migrated = migrate(path, &mut connection, schema::MIGRATIONS)?;
-        // Nothing is written over a store that has lost what it says of itself.
+        // Fails if the metadata is damaged, so that it is not overwritten.
         let meta = meta::read(path, &connection)?;
         Ok(Self {
             has_lost_options: meta.is_some_and(|meta| meta.options.is_none()),
@@ -184,11 +189,12 @@ impl RowWriter {
         })
     }
 
-    /// Makes an empty store beside `path` and moves it there, so that nobody ever meets half a store.
+    /// Creates an empty store next to `path` and renames it, so that no other process sees an
+    /// incomplete store.
     fn create(path: &Path) -> Result<()> {
-        let new = beside(path, "-new");
+        let new = with_suffix(path, "-new");
         for suffix in ["", "-wal", "-shm", "-journal"] {
-            remove(&beside(&new, suffix))?;
+            remove(&with_suffix(&new, suffix))?;
         }
         let wrap = |error| store_error(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
@@ -218,26 +224,27 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Makes the store a later state of one of that generation, so that nobody takes it for the same.
-    pub(in crate::store) fn go_on_from(&mut self, generation: i64) -> Result<()> {
+    /// Sets the generation to a later one than `generation`, so that no reader takes this store for
+    /// an older state.
+    pub(in crate::store) fn set_generation_after(&mut self, generation: i64) -> Result<()> {
         self.begin()?;
         let current = i64::try_from(self.generation()?).unwrap_or(0);
         self.set_meta("generation", current.max(generation.saturating_add(1)))?;
         self.commit()
     }
 
-    /// Writes the checksum of what the store says of itself.
+    /// Writes the checksum of the metadata.
     fn write_meta_checksum(&self) -> Result<()> {
         let checksum = self.wrap(meta::stored_checksum(&self.connection))?;
         self.set_meta("seal", checksum)
     }
 
-    /// The folder that document paths are relative to, once one is set.
+    /// Returns the folder that document paths are relative to; `None` before the first ingest.
     pub(in crate::store) fn root(&self) -> Result<Option<PathBuf>> {
         Ok(self.meta::<String>("root")?.map(|root| root_folder(&self.path, &root)))
     }
 
-    /// Notes the root, relative to the folder of the store, and what an ingest takes.
+    /// Stores the root, relative to the folder of the store, and the options of an ingest.
     pub(in crate::store) fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
         self.begin()?;
         if self.meta::<i64>("generation")?.is_none() {
@@ -251,22 +258,23 @@ impl RowWriter {
         self.commit()
     }
 
-    /// What the last ingest took, once there was one.
+    /// Returns the options of the last ingest; `None` before the first one.
     pub(in crate::store) fn options(&self) -> Result<Option<IngestOptions>> {
         self.wrap(meta::options(&self.connection))
     }
 
-    /// Whether the documents were parsed as this program parses.
+    /// Returns whether the documents were parsed with the parser version of this program.
     pub(in crate::store) fn has_current_parser(&self) -> Result<bool> {
         Ok(self.meta::<i64>("parser_version")? == Some(PARSER_VERSION))
     }
 
-    /// How many times the store has been changed.
+    /// Returns the current generation: the number of commits that changed a document.
     pub(in crate::store) fn generation(&self) -> Result<u64> {
         Ok(self.meta::<i64>("generation")?.map_or(0, i64::unsigned_abs))
     }
 
-    /// All documents, whatever their rows hold: an ingest takes anew what is not as its file is.
+    /// Returns all documents without comparing checksums, because an ingest replaces every document
+    /// that differs from its file.
     pub(in crate::store) fn documents(&self) -> Result<Vec<StoredDocument>> {
         let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document");
         self.wrap(
@@ -283,7 +291,7 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Commits the transaction; where it changed a document, as a new generation.
+    /// Commits the transaction and increments the generation if a document changed.
     pub(in crate::store) fn commit(&mut self) -> Result<()> {
         if self.is_dirty {
             let generation = i64::try_from(self.generation()?).unwrap_or(0) + 1;
@@ -299,7 +307,7 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Ends a transaction that is still open, and takes it back.
+    /// Rolls back the transaction, if one is open.
     pub(in crate::store) fn roll_back(&mut self) -> Result<()> {
         if !self.connection.is_autocommit() {
             self.wrap(self.connection.execute_batch("ROLLBACK"))?;
@@ -310,7 +318,7 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Notes that every document is parsed as this program parses.
+    /// Records that all documents were parsed with the parser version of this program.
     pub(in crate::store) fn set_current_parser(&mut self) -> Result<()> {
         self.begin()?;
         self.set_meta("parser_version", PARSER_VERSION)?;
@@ -318,20 +326,20 @@ impl RowWriter {
         self.commit()
     }
 
-    /// What tells this store from every other; `None` before anything was ingested.
+    /// Returns the random name of this store; `None` before the first ingest.
     pub(in crate::store) fn identity(&self) -> Result<Option<String>> {
         self.meta("identity")
     }
 
-    /// The highest id of a document.
+    /// Returns the highest id of a document; 0 if there are no documents.
     pub(in crate::store) fn highest_id(&self) -> Result<i64> {
         let highest =
             self.connection.query_row("SELECT max(id) FROM document", [], |row| row.get(0));
         Ok(self.wrap::<Option<i64>>(highest)?.unwrap_or(0))
     }
 
-    /// Puts a document, in place of the one with the same path; tells its id and that of the one
-    /// before.
+    /// Writes a document and replaces the one with the same path, if any. Returns its id, and the
+    /// id of the replaced document.
     pub(in crate::store) fn put(&mut self, document: &PackedRows) -> Result<(i64, Option<i64>)> {
         self.is_dirty = true;
         let result = self.put_rows(document);
@@ -420,15 +428,15 @@ impl RowWriter {
         Ok((id, before))
     }
 
-    /// Forgets a document.
+    /// Removes a document.
     pub(in crate::store) fn remove(&mut self, id: i64) -> Result<()> {
         self.is_dirty = true;
         let result = self.remove_rows(id);
         self.wrap(result)
     }
 
-    /// Writes the keys of links and names in the order in which they are stored: hashes written as they
-    /// come would each meet a page that is not in memory.
+    /// Writes the pending keys of links and names in the order in which they are stored. Keys are
+    /// hashes, so writing them in any other order would read a page from disk for almost every one.
     fn write_keys(&mut self) -> rusqlite::Result<()> {
         for (table, keys) in [("link_key", &mut self.link_keys), ("name_key", &mut self.name_keys)]
         {
@@ -444,7 +452,8 @@ impl RowWriter {
     }
 
     fn remove_rows(&mut self, id: i64) -> rusqlite::Result<()> {
-        // Ids ascend: of a document before all whose keys wait, none does.
+        // Ids increase, so a document has no pending keys if its id is below that of the first
+        // pending key.
         let waits = |keys: &[(i64, i64)]| keys.first().is_some_and(|(_, first)| id >= *first);
         if waits(&self.link_keys) || waits(&self.name_keys) {
             self.write_keys()?;
@@ -457,7 +466,7 @@ impl RowWriter {
             .map(|_| ())
     }
 
-    /// Forgets the keys of the links and names of a document.
+    /// Deletes the keys of the links and names of a document.
     fn remove_keys(&self, id: i64) -> rusqlite::Result<()> {
         let prepare = |statement| self.connection.prepare_cached(statement);
         let row: Option<(String, Vec<u8>)> = prepare(
@@ -478,7 +487,8 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Notes that a file is about to be replaced, in a transaction of its own; tells the note's id.
+    /// Records that a file is about to be replaced, in a separate transaction. Returns the id of
+    /// the record.
     pub(in crate::store) fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
         self.begin()?;
         self.wrap(
@@ -495,7 +505,7 @@ impl RowWriter {
         Ok(id)
     }
 
-    /// Forgets such a note.
+    /// Deletes the record of an edit that is finished.
     pub(in crate::store) fn forget_intent(&self, id: i64) -> Result<()> {
         self.wrap(
             self.connection
@@ -505,9 +515,10 @@ impl RowWriter {
         Ok(())
     }
 
-    /// The edits that were begun and not ended.
+    /// Returns the edits that were started and not finished, with the ids of their records.
     pub(in crate::store) fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
-        // A name with damaged bytes names no file, so its note is forgotten as that of a file that is gone.
+        // A damaged name refers to no file, so the record is handled like that of a file that no
+        // longer exists.
         let name = |row: &rusqlite::Row<'_>, column: usize| -> rusqlite::Result<String> {
             let bytes = row.get_ref(column)?.as_bytes().unwrap_or_default();
             Ok(String::from_utf8_lossy(bytes).into_owned())
@@ -523,7 +534,7 @@ impl RowWriter {
         )
     }
 
-    /// Notes the state of a file whose bytes are the stored ones.
+    /// Updates the stored metadata of a file whose bytes are unchanged.
     pub(in crate::store) fn set_state(&self, id: i64, state: FileState) -> Result<()> {
         self.wrap(
             self.connection
@@ -535,8 +546,8 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Writes the log back into the store file and ends. A reader of an older state keeps the log from
-    /// being emptied; it is waited for no longer than an answer takes.
+    /// Writes the log back into the store file. A reader of an older state prevents this; the
+    /// writer waits for it at most [`limits::CLOSE_WAIT_MILLISECONDS`].
     pub(in crate::store) fn close(self) -> Result<()> {
         if !self.has_written {
             return Ok(());
@@ -569,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_those_of_the_documents_that_are_left() {
+    fn only_keys_of_the_remaining_documents_are_stored() {
         let folder = tempfile::tempdir().unwrap();
         let mut packer = RowPacker::new().unwrap();
         let mut writer = RowWriter::open(&folder.path().join("a.db"), Duration::ZERO).unwrap();
@@ -591,7 +602,7 @@ mod tests {
         writer.begin().unwrap();
         writer.put(&one).unwrap();
         writer.put(&two).unwrap();
-        // In place of one whose keys wait.
+        // Replaces a document whose keys are pending.
         let (id, before) = writer.put(&other).unwrap();
         assert!(before.is_some());
         writer.commit().unwrap();

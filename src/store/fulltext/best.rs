@@ -1,8 +1,8 @@
-//! The best of many matches, in memory for twice as many as are wanted.
+//! The best of many matches, in memory for about twice as many as are requested.
 
 use tantivy::{DocId, Score};
 
-/// A match: its score, and the segment and number that tantivy has for it.
+/// A match: its score, and the number of its segment and its document id in tantivy.
 #[derive(Clone, Copy)]
 pub(super) struct Match {
     pub(super) score: Score,
@@ -14,12 +14,12 @@ pub(super) struct Match {
 pub(super) struct Best {
     pub(super) count: usize,
     pub(super) matches: Vec<Match>,
-    /// What is not better than this is not among them.
+    /// Matches with a lower or equal score are not among the best.
     pub(super) least: Score,
 }
 
 impl Best {
-    /// Takes a match.
+    /// Adds a match.
     pub(super) fn take(&mut self, found: Match) {
         self.matches.push(found);
         if self.matches.len() >= self.count.saturating_mul(2).max(1024) {
@@ -36,7 +36,7 @@ impl Best {
         }
     }
 
-    /// The best, best first.
+    /// Returns the best matches, best first.
     pub(super) fn finish(mut self) -> Vec<Match> {
         self.cut();
         self.matches.sort_by(|one, other| {

@@ -1,8 +1,8 @@
-//! What can be told of an index by itself: its files, and which sections it holds.
+//! Checks of an index without the store: its files and the sections that it contains.
 //!
-//! tantivy's checksums cover the files of its segments and not `meta.json`, which says which segments
-//! there are and how many rows each has; of that, everything is compared with what the segments say.
-//! Invariant: an index without fault holds the rows that were committed with its stamp.
+//! tantivy's checksums cover the segment files but not `meta.json`, which lists the segments and
+//! their row counts. These values are therefore compared with the segments. Invariant: an index
+//! that passes the check contains the rows that were committed with its metadata.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,28 +13,28 @@ use tantivy::{Index, SegmentMeta};
 use super::reader::places;
 use super::schema::{open, schema};
 use super::trigram_component::{self, EXTENSION};
-use super::{Place, Stamp, Unusable, Usable, guarded, stamp_of};
+use super::{IndexMetadata, Place, Unusable, Usable, guarded, metadata_of};
 use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::store::fault::Tally;
 
-/// The sections of documents, as numbers of places.
+/// A tally of [`Place::to_number`] of the sections of each document, by document id.
 pub(in crate::store) type PlaceTallies = HashMap<i64, Tally>;
 
-/// What was found of an index.
+/// The result of reading an index.
 #[derive(Debug)]
 pub(in crate::store) struct Inspection {
-    /// The stamp of its last commit.
-    pub(in crate::store) stamp: Stamp,
-    /// The sections that it holds.
+    /// The metadata of its last commit.
+    pub(in crate::store) metadata: IndexMetadata,
+    /// The sections in the index.
     pub(in crate::store) places: PlaceTallies,
 }
 
-/// Reads all of the index in `folder`.
+/// Reads and checks the whole index in `folder`.
 pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
     guarded(|| {
         let index = open(folder)?;
-        let stamp = stamp_of(&index)?;
+        let metadata = metadata_of(&index)?;
         if index.schema() != schema().0 {
             return Err(Unusable::Foreign);
         }
@@ -52,7 +52,8 @@ pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
         }
         for path in named {
             let name = path.display().to_string();
-            // Named, but there only while rows are removed or written.
+            // These files are listed but exist only if rows were deleted, or while a segment is
+            // written.
             let is_optional = [".del", ".temp"].iter().any(|end| name.ends_with(end));
             let is_there = folder.join(&path).exists();
             if is_there || !is_optional {
@@ -64,12 +65,13 @@ pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
         for place in places_of(&index)? {
             tallies.entry(place.document).or_default().add(place.to_number());
         }
-        Ok(Inspection { stamp, places: tallies })
+        Ok(Inspection { metadata, places: tallies })
     })
 }
 
-/// Compares the smallest files of an index with their checksums, up to [`limits::INDEX_CHECK_BYTES`]: all of a
-/// small index, and of a large one the files by which the others are read.
+/// Compares the smallest files of an index with their checksums, up to
+/// [`limits::INDEX_CHECK_BYTES`] in total. These are all files of a small index. In a large one
+/// they are the files through which the others are read.
 pub(super) fn check_small_files(index: &Index, folder: &Path) -> Usable<()> {
     if index.schema() != schema().0 {
         return Err(Unusable::Foreign);
@@ -92,7 +94,7 @@ pub(super) fn check_small_files(index: &Index, folder: &Path) -> Usable<()> {
     Ok(())
 }
 
-/// The places of all rows, which must be as many as the segments are said to have.
+/// Returns the places of all rows. Fails if their number differs from `meta.json`.
 fn places_of(index: &Index) -> Usable<Vec<Place>> {
     let (searcher, places) = places(index)?;
     for segment in searcher.segment_readers() {
@@ -105,11 +107,11 @@ fn places_of(index: &Index) -> Usable<Vec<Place>> {
 }
 
 fn damaged(name: &str) -> Unusable {
-    Unusable::Damaged(format!("{name} is not what was written"))
+    Unusable::Damaged(format!("{name} differs from what was written"))
 }
 
-/// The entries of a document as its outline has them: the levels of its sections, in order, and its front
-/// matter.
+/// Returns the tally of the entries that the index must contain for a document: its root, its
+/// sections and its front matter.
 pub(in crate::store) fn expected(document: i64, outline: &Outline) -> Tally {
     let levels = [0].into_iter().chain(outline.sections.iter().map(|section| section.level));
     let sections = levels.enumerate().map(|(section, level)| Place { document, section, level });
@@ -117,12 +119,12 @@ pub(in crate::store) fn expected(document: i64, outline: &Outline) -> Tally {
     Tally::of(sections.chain(front_matter).map(Place::to_number))
 }
 
-/// Whether temporary files of an interrupted commit lie in `folder`.
+/// Returns whether temporary files of an interrupted commit are in `folder`.
 pub(in crate::store) fn has_leftovers(folder: &Path) -> bool {
     super::writer::leftovers(folder).next().is_some()
 }
 
-/// Removes them.
+/// Removes the temporary files of interrupted commits.
 pub(in crate::store) fn sweep(folder: &Path) {
     super::writer::sweep(folder);
 }

@@ -1,6 +1,6 @@
-//! The folder of an index as tantivy sees it.
+//! The folder of an index as a tantivy directory.
 //!
-//! Invariant: an index on media that cannot be written can be read.
+//! Invariant: an index on a read-only file system can be read.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ use tantivy::directory::{
     DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
 
-/// A folder whose readers do without locks where no lock file can be written, as on a full disk: nobody can
-/// write anything else there either.
+/// A folder in which readers work without a lock if the lock file cannot be written, as on a full
+/// disk. No other process can write to the index then either.
 #[derive(Clone, Debug)]
 pub(super) struct IndexFolder {
     inner: MmapDirectory,
 }
 
 impl IndexFolder {
-    /// Opens the folder at `path`, which must be there, and no link.
+    /// Opens the folder at `path`. Fails if it does not exist or is a symbolic link.
     pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
         match path.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => {

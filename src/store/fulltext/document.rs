@@ -1,7 +1,8 @@
-//! What of a document goes into the index.
+//! The text of a document that goes into the index.
 //!
-//! Invariant: every document has the entry of its root, which carries its trigrams and has words only
-//! where there is text before the first heading; every section has an entry of its own, front matter too.
+//! Invariants: every document has an entry for its root, which contains the trigrams of the
+//! document. That entry has words only if there is text before the first heading. Every section has
+//! an entry, and so has the front matter.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use std::sync::Arc;
 use tantivy::schema::Field;
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
 
+use super::byte_budget::Permit;
 use super::fingerprint::Fingerprint;
-use super::flight::Permit;
 use super::schema::{FRONT_MATTER, Fields, Place};
 use super::trigrams::TrigramCollector;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
@@ -21,41 +22,43 @@ use crate::store::without_extension;
 #[derive(Debug)]
 pub(crate) struct DocumentText {
     path: String,
-    /// The bytes, what is not UTF-8 of them replaced by as many blanks, so that offsets hold.
+    /// The bytes as text. Each byte that is not UTF-8 is replaced by a space, so offsets are
+    /// unchanged.
     text: String,
     trigrams: Vec<u32>,
     tags: Vec<String>,
-    /// The title that the front matter gives.
+    /// The title in the front matter.
     title: Option<String>,
     front_matter: Option<SectionText>,
-    /// That of the root first.
+    /// The texts of the root and of all sections, in document order.
     sections: Vec<SectionText>,
-    /// The section that the page begins with, which the names of the document are titles of, too.
+    /// The first section with text. The names of the document are added to its title.
     first: Option<usize>,
 }
 
-/// Which texts a section has.
+/// The texts of a section.
 #[derive(Debug, Default)]
 struct SectionText {
     title: String,
     level: u8,
-    /// The section above; 0 where there is none.
+    /// Index of the parent section; 0 if it has none.
     above: usize,
     body: Vec<ByteSpan>,
     code: Vec<ByteSpan>,
     fingerprint: u64,
 }
 
-/// Takes from documents what goes into the index; one a thread.
+/// Extracts the text of documents for the index. Each thread uses its own extractor.
 pub(crate) struct TextExtractor(TrigramCollector);
 
 impl TextExtractor {
-    /// An extractor.
+    /// Creates an extractor.
     pub(crate) fn new() -> Self {
         Self(TrigramCollector::new())
     }
 
-    /// The texts of the document at `path`. `tags` are folded; `title` is that of its front matter.
+    /// Extracts the text of the document at `path`. `tags` must be case-folded. `title` is the
+    /// title in the front matter.
     pub(crate) fn extract(
         &mut self,
         path: &str,
@@ -84,7 +87,7 @@ impl TextExtractor {
     }
 }
 
-/// The texts of the sections, which the outline tells in document order.
+/// Returns the texts of the root and of all sections, in document order.
 fn sections(outline: &Outline) -> Vec<SectionText> {
     let mut sections = vec![SectionText::default()];
     sections.extend(outline.sections.iter().map(|section| {
@@ -96,7 +99,7 @@ fn sections(outline: &Outline) -> Vec<SectionText> {
         let title = section.title.clone();
         SectionText { title, level: section.level, above: above.unwrap_or(0), ..Default::default() }
     }));
-    // Where the own text of each begins and ends; nodes stand in document order.
+    // The own text of each section. The nodes of an outline are in document order.
     let mut bounds = Vec::with_capacity(sections.len());
     bounds.push(outline.nodes.first().map(|root| root.bytes).unwrap_or_default());
     bounds.extend(outline.sections.iter().map(|section| ByteSpan {
@@ -135,13 +138,13 @@ fn sections(outline: &Outline) -> Vec<SectionText> {
     sections
 }
 
-/// The name of a file without its extension.
+/// Returns the name of a file without its extension.
 fn stem(path: &str) -> &str {
     let path = without_extension(path);
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The text of `bytes`, each byte that is not UTF-8 a blank.
+/// Returns `bytes` as text. Each byte that is not UTF-8 is replaced by a space.
 pub(crate) fn same_length_text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -155,12 +158,13 @@ pub(crate) fn same_length_text(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 impl DocumentText {
-    /// Bytes that it holds.
+    /// Returns the approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         self.text.len() + self.trigrams.len() * 4
     }
 
-    /// The entries of the document `id`.
+    /// Returns the entries of the document with this id. `permit` is released when the last of them
+    /// is dropped.
     pub(super) fn entries(self, id: i64, fields: Fields, permit: Permit) -> Vec<SectionEntry> {
         let sections = (0..self.sections.len()).map(Some);
         let front_matter = self.front_matter.is_some().then_some(None);
@@ -171,8 +175,8 @@ impl DocumentText {
     }
 }
 
-/// The section that a page begins with: the root where text is before the first heading, else the first;
-/// `None` where there is neither.
+/// Returns the section that a document begins with: the root if there is text before the first
+/// heading, else the first section; `None` if there is neither.
 fn first_section(sections: &[SectionText], text: &str) -> Option<usize> {
     let root = sections.first()?;
     let is_blank = root
@@ -184,18 +188,18 @@ fn first_section(sections: &[SectionText], text: &str) -> Option<usize> {
     if is_blank { (sections.len() > 1).then_some(1) } else { Some(0) }
 }
 
-/// One section's entry in the index. The texts of a document live as long as an entry of it does.
+/// The entry of one section in the index. The texts of a document are shared by its entries.
 #[derive(Debug)]
 pub(super) struct SectionEntry {
     document: Arc<(DocumentText, Permit)>,
     id: i64,
-    /// `None` for the front matter.
+    /// Index of the section, 0 for the root; `None` for the front matter.
     section: Option<usize>,
     fields: Fields,
 }
 
 impl SectionEntry {
-    /// The trigrams of the document, which the entry of its root carries.
+    /// Returns the trigrams of the document if this is the entry of its root.
     pub(super) fn trigrams(&self) -> Option<&[u32]> {
         (self.section == Some(0)).then_some(self.document.0.trigrams.as_slice())
     }
@@ -241,7 +245,7 @@ impl Document for SectionEntry {
         values.push((fields.document, EntryValue::Number(self.id.unsigned_abs())));
         values.push((fields.place, EntryValue::Number(place.to_number())));
         values.push((fields.fingerprint, EntryValue::Number(section.fingerprint)));
-        // A root without text is nothing to find.
+        // A root without text has no words.
         if self.section == Some(0) && document.first != Some(0) {
             return values.into_iter();
         }
@@ -278,7 +282,7 @@ impl Document for SectionEntry {
             add(fields.path, &section.title);
             above = section.above;
         }
-        // Front matter holds its tags as words.
+        // The front matter contains its tags as words.
         for tag in document.tags.iter().filter(|_| self.section.is_some()) {
             add(fields.tags, tag);
         }
@@ -291,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_text_is_body_and_code_without_heading() {
+    fn own_text_is_body_and_code_without_the_heading() {
         let file = b"intro\n\n# A\n\none\n\n- x\n\n  ```\n  code\n  ```\n\ntwo\n\n## B\n\nthree\n";
         let outline = crate::markdown::parse(file).outline;
         let document =
@@ -300,7 +304,7 @@ mod tests {
             let texts = spans.iter().map(|span| document.text[span.start..span.end].trim());
             texts.collect::<Vec<_>>().join("|")
         };
-        let told: Vec<_> = document
+        let actual: Vec<_> = document
             .sections
             .iter()
             .map(|section| {
@@ -312,11 +316,11 @@ mod tests {
             ("A", 0, "one\n\n- x|two", "```\n  code\n  ```"),
             ("B", 1, "three", ""),
         ];
-        assert_eq!(told, expected.map(|(a, b, c, d)| (a, b, c.to_owned(), d.to_owned())));
+        assert_eq!(actual, expected.map(|(a, b, c, d)| (a, b, c.to_owned(), d.to_owned())));
     }
 
     #[test]
-    fn bytes_that_are_not_text_keep_their_place() {
+    fn each_invalid_byte_becomes_one_space() {
         assert_eq!(same_length_text(b"a\xff\xfeb\xe2\x82c"), "a  b  c");
     }
 }

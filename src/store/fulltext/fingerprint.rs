@@ -1,35 +1,36 @@
-//! A number of a text by which texts that are nearly the same are known.
+//! A fingerprint of a text for finding near-duplicates.
 //!
-//! A text is taken as the set of its pairs of neighboring words. Each pair has a hash, whose upper bits
-//! choose one of 16 buckets; a bucket keeps the least. Of that the fingerprint has four bits, so that
-//! the share of equal buckets estimates the share of common pairs (minhash with one permutation). A
-//! short text has a hash of all of it instead. Invariant: 0 is the fingerprint of a text without words,
-//! which is like no other.
+//! A text is treated as the set of its pairs of adjacent words. The upper bits of the hash of a
+//! pair select one of 16 buckets, and each bucket keeps the smallest hash. The fingerprint contains
+//! four bits per bucket. The proportion of equal buckets therefore estimates the proportion of
+//! common pairs (one permutation hashing: Li, Owen, Zhang 2012). The fingerprint of a short text is
+//! a hash of all of its words instead. Invariant: 0 is the fingerprint of a text without words,
+//! which is not near any text.
 
-/// Texts of fewer pairs are alike only where they are the same.
+/// Texts with fewer pairs are near only if they have the same words.
 const FEW: usize = 24;
 
 const BUCKETS: usize = 16;
-/// Of 16 buckets, those that may differ in texts that are nearly the same are this share.
+/// Texts are near if at most one in this number of used buckets differs.
 const DIFFERENT: u32 = 8;
 
-/// Collects the words of a text.
+/// The words of a text that have been added so far.
 #[derive(Clone, Debug)]
 pub(super) struct Fingerprint {
     least: [u64; BUCKETS],
     pairs: usize,
-    /// A hash of all of the text, and one of the word before.
+    /// A hash of all words, and the hash of the previous word.
     whole: u64,
     before: u64,
 }
 
 impl Fingerprint {
-    /// That of an empty text.
+    /// Creates the fingerprint of an empty text.
     pub(super) fn new() -> Self {
         Self { least: [u64::MAX; BUCKETS], pairs: 0, whole: 0, before: 0 }
     }
 
-    /// Adds the words of `text`; bytes that are not ASCII are letters.
+    /// Adds the words of `text`. Every byte that is not ASCII counts as a letter.
     pub(super) fn add(&mut self, text: &str) {
         let mut word = 0_u64;
         for byte in text.bytes().chain([b' ']) {
@@ -52,7 +53,7 @@ impl Fingerprint {
         }
     }
 
-    /// The fingerprint.
+    /// Returns the fingerprint.
     pub(super) fn finish(&self) -> u64 {
         if self.pairs == 0 {
             return 0;
@@ -60,7 +61,7 @@ impl Fingerprint {
         if self.pairs < FEW {
             return mixed(self.whole).max(1);
         }
-        // An empty bucket is 0, others are 1 to 15.
+        // An empty bucket is 0, and a used one is 1 to 15.
         self.least.iter().fold(0, |number, least| {
             let bits = if *least == u64::MAX { 0 } else { 1 + mixed(*least) % 15 };
             number << 4 | bits
@@ -68,30 +69,30 @@ impl Fingerprint {
     }
 }
 
-/// An odd number whose bits are spread evenly.
+/// An odd number with evenly distributed bits.
 const PRIME: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// `value` with all bits depending on all others, as `MurmurHash3` finishes.
+/// Mixes all bits of `value`: the finalizer of `MurmurHash3`.
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ value >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     value = (value ^ value >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
     value ^ value >> 33
 }
 
-/// Whether the texts of both fingerprints are nearly the same.
+/// Returns whether the texts of two fingerprints are nearly the same.
 pub(super) fn is_near(one: u64, other: u64) -> bool {
     let (same, all) = shared(one, other);
     all > 0 && (all - same) * DIFFERENT <= all
 }
 
-/// Whether the texts of both fingerprints have about half of their pairs in common, or more. Two texts without
-/// words are similar.
+/// Returns whether the texts of two fingerprints have about half of their pairs in common, or more.
+/// Two texts without words are similar.
 pub(super) fn is_similar(one: u64, other: u64) -> bool {
     let (same, all) = shared(one, other);
     same * 2 >= all
 }
 
-/// How many buckets of both fingerprints are equal, and how many are in use.
+/// Returns the number of equal buckets and the number of used buckets.
 fn shared(one: u64, other: u64) -> (u32, u32) {
     let (mut same, mut all) = (0, 0);
     for shift in (0..64).step_by(4) {
@@ -121,10 +122,10 @@ mod tests {
         let text = words(0, 300);
         let near = |other: &str| is_near(fingerprint(&text), fingerprint(other));
         assert!(near(&text));
-        assert!(near(&text.to_uppercase()), "case does not count");
-        assert!(near(&text.replace(' ', "\n")), "nor do blanks");
+        assert!(near(&text.to_uppercase()), "case is ignored");
+        assert!(near(&text.replace(' ', "\n")), "white space is ignored");
         assert!(near(&text.replace("word150", "edited")));
-        assert!(!near(&words(0, 150)), "half of it");
+        assert!(!near(&words(0, 150)), "half of the text");
         assert!(!near(&words(300, 600)), "another text");
         assert!(!near(&words(100, 400)), "two thirds in common");
     }
@@ -143,11 +144,14 @@ mod tests {
         assert!(is_near(fingerprint("one two three"), fingerprint("One, two; three.")));
         assert!(!is_near(fingerprint("one two three"), fingerprint("one two four")));
         assert!(!is_near(fingerprint("version 1.2 of it"), fingerprint("version 1.3 of it")));
-        assert!(!is_near(fingerprint(""), fingerprint(" -- ")), "no words are no text");
+        assert!(
+            !is_near(fingerprint(""), fingerprint(" -- ")),
+            "a text without words is not near any text"
+        );
     }
 
     #[test]
-    fn texts_that_share_nothing_are_seldom_near() {
+    fn texts_without_common_words_are_not_near() {
         let prints: Vec<u64> =
             (0..300).map(|index| fingerprint(&words(index * 100, index * 100 + 60))).collect();
         for (index, one) in prints.iter().enumerate() {

@@ -1,7 +1,9 @@
-//! One term of a query as an index has it: how rare it is, and in which sections, field by field.
+//! One term of a query in an index: its inverse document frequency and the sections that contain
+//! it, by field.
 //!
-//! A word that has a stem is looked up with all words of the index that have the same. Invariant: the
-//! sections that a leaf matches hold the term in their own text, or in the field that it names.
+//! A word with a stem is looked up together with all words in the index that have the same stem.
+//! Invariant: the sections that a leaf matches contain the term in their own text, or in the field
+//! that the term names.
 
 use std::ops::Bound;
 
@@ -18,42 +20,44 @@ use super::Usable;
 use super::schema::{FRONT_MATTER, Fields};
 use super::term::{QueryTerm, TextField};
 
-/// How much more a word in the title counts than one in the body.
+/// The weight of a word in the title. A word in the body has weight 1.
 const TITLE_WEIGHT: Score = 2.0;
-/// Likewise one in a code block,
+/// The weight of a word in a code block.
 const CODE_WEIGHT: Score = 0.8;
-/// one in the part of an identifier,
+/// The weight of a part of an identifier.
 const PARTS_WEIGHT: Score = 0.3;
-/// and one in the path or a title above, which by itself is no match.
+/// The weight of a word in the path or in the title of a parent section. Such a word alone is not a
+/// match.
 const PATH_WEIGHT: Score = 1.0;
 
-/// How much the length of a text counts, from 0 to 1.
+/// The influence of the length of a text, from 0 to 1: `b` of BM25.
 const LENGTH: Score = 0.75;
-/// Likewise that of a title.
+/// The influence of the length of a title.
 const TITLE_LENGTH: Score = 0.5;
 
-/// Terms that begin with a prefix and are counted, which tells well enough how rare it is.
+/// The maximum number of terms with a prefix that are counted. An exact count is not needed for the
+/// document frequency.
 const MOST_COUNTED: usize = 1000;
 
-/// A field, and what a word in it counts.
+/// A field and the weight of a word in it.
 struct WeighedField {
     field: Field,
     weight: Score,
-    /// What a word counts in a text of each length, as tantivy encodes lengths; `None` where the index
-    /// has no lengths.
+    /// The weight of a word in a text of each length. The index is the length as tantivy encodes
+    /// it. `None` if the index does not store lengths of the field.
     by_length: Option<Box<[Score; 256]>>,
 }
 
-/// The fields that words are looked up in: title, body, code, parts of identifiers, path.
+/// The fields in which words are looked up: title, body, code, parts of identifiers, path.
 pub(super) struct FieldTable {
     fields: Fields,
     weighed: [WeighedField; 5],
-    /// How many sections there are.
+    /// The number of sections.
     sections: u64,
 }
 
 impl FieldTable {
-    /// Those of what `searcher` sees.
+    /// Creates the table for what `searcher` sees.
     pub(super) fn of(searcher: &Searcher, fields: Fields) -> Usable<Self> {
         let sections = searcher.num_docs();
         let text = |field, weight, length: Score| -> Usable<WeighedField> {
@@ -80,13 +84,14 @@ impl FieldTable {
         Ok(Self { fields, weighed, sections })
     }
 
-    /// The inverse document frequency of what is in so many sections.
+    /// Returns the inverse document frequency of a term that is in this many sections.
     fn rarity(&self, sections: u64) -> Score {
         let all = number(self.sections.max(sections));
         (1.0 + (all - number(sections) + 0.5) / (number(sections) + 0.5)).ln()
     }
 
-    /// How many sections hold what so many hold in each field, about: those of the one with the most.
+    /// Estimates the number of sections that contain a term from the numbers by field: the largest
+    /// of title, body and code.
     fn most(counts: &[u64]) -> u64 {
         counts.iter().take(3).copied().max().unwrap_or(0)
     }
@@ -97,31 +102,31 @@ fn number(count: u64) -> Score {
     count as Score
 }
 
-/// A posting list of a word that a term stands for.
+/// The posting list of a word that matches a term.
 struct Found {
-    /// Index of the field.
+    /// Index of the field in [`FieldTable::weighed`].
     field: usize,
-    /// Whether the word is that of the query, not another with its stem.
+    /// Whether this is the word in the query, and not another word with the same stem.
     is_exact: bool,
-    /// Whether it makes a match only better.
+    /// Whether the list only increases the score and does not make a match.
     is_context: bool,
     info: TermInfo,
 }
 
 /// A term of a query.
 pub(super) struct Leaf {
-    /// The posting lists of its words, by segment.
+    /// The posting lists of the words, by segment.
     found: Vec<Vec<Found>>,
-    /// What tantivy finds: phrases and beginnings.
+    /// Phrases and prefixes, which tantivy matches, with their weights.
     queries: Vec<(Box<dyn Weight>, Score)>,
-    /// How rare the word is as it is written,
+    /// The inverse document frequency of the word as it is written.
     pub(super) exact_rarity: Score,
-    /// and how rare the words of its stem are.
+    /// The inverse document frequency of all words with its stem.
     pub(super) rarity: Score,
 }
 
 impl Leaf {
-    /// Looks `term` up.
+    /// Looks up `term` in all segments.
     pub(super) fn look_up(
         searcher: &Searcher,
         table: &FieldTable,
@@ -168,7 +173,7 @@ impl Leaf {
         Ok(Self { found, queries, exact_rarity, rarity })
     }
 
-    /// Where it is in a segment.
+    /// Opens the postings of the term in a segment.
     pub(super) fn in_segment<'a>(
         &self,
         table: &'a FieldTable,
@@ -203,24 +208,24 @@ impl Leaf {
 /// A term in a segment.
 pub(super) struct SegmentLeaf<'a> {
     pub(super) words: Vec<WordPostings<'a>>,
-    /// What tantivy finds, and what its scores count.
+    /// Phrases and prefixes, which tantivy matches, with their weights.
     pub(super) sets: Vec<(Box<dyn Scorer>, Score)>,
 }
 
-/// The sections of a segment that a word is in.
+/// The postings of a word in a segment.
 pub(super) struct WordPostings<'a> {
     pub(super) postings: SegmentPostings,
-    /// The lengths of the texts, and what a word in each counts.
+    /// The length of each text, and the weight of a word by length.
     pub(super) lengths: Option<(FieldNormReader, &'a [Score; 256])>,
-    /// What a word counts where lengths are not known.
+    /// The weight of a word if lengths are not stored.
     pub(super) weight: Score,
-    /// Whether it is the word of the query, not another with its stem.
+    /// Whether this is the word in the query, and not another word with the same stem.
     pub(super) is_exact: bool,
-    /// Whether it makes a match only better.
+    /// Whether the list only increases the score and does not make a match.
     pub(super) is_context: bool,
 }
 
-/// The word that is looked up for `term` by itself; `None` for what tantivy is asked.
+/// Returns the word to look up for `term`; `None` if tantivy must match it.
 fn single_word(term: &QueryTerm) -> Option<&str> {
     match (term.field, term.words.as_slice()) {
         (Some(TextField::Tags | TextField::Meta), _) | (Some(TextField::Path), [_, _, ..]) => None,
@@ -230,8 +235,8 @@ fn single_word(term: &QueryTerm) -> Option<&str> {
     }
 }
 
-/// Calls `visit` with `word`, and with those that have its stem, where `term` has one, in a field of
-/// `segment`.
+/// Calls `visit` with `word` in a field of `segment`. If `term` has a stem, also calls it with all
+/// other words with that stem.
 fn words_like(
     segment: &SegmentReader,
     field: Field,
@@ -264,7 +269,8 @@ fn term_in(field: Field, word: &str) -> Box<dyn Query> {
 }
 
 impl FieldTable {
-    /// The field of the index that `field` names.
+    /// Returns the field of the index that `field` names; `None` for tags and front matter, which
+    /// have their own queries.
     fn field(&self, field: TextField) -> Option<Field> {
         Some(match field {
             TextField::Title => self.fields.title,
@@ -275,7 +281,7 @@ impl FieldTable {
         })
     }
 
-    /// What tantivy is asked for `term`, and what the score of it counts.
+    /// Returns the queries with which tantivy matches `term`, and the weights of their scores.
     fn queries(&self, term: &QueryTerm) -> Vec<(Box<dyn Query>, Score)> {
         let Fields { body, path, tags, scope, .. } = self.fields;
         let words = |field| {
@@ -291,7 +297,7 @@ impl FieldTable {
                 let within = vec![term_in(scope, FRONT_MATTER), text];
                 vec![(Box::new(BooleanQuery::intersection(within)), 1.0)]
             }
-            // It has no positions.
+            // The path is indexed without positions.
             Some(TextField::Path) if term.words.len() > 1 => vec![(words(path), 1.0)],
             named => {
                 let named = named.and_then(|field| self.field(field));
@@ -304,7 +310,8 @@ impl FieldTable {
         }
     }
 
-    /// How rare a phrase is, which is as rare as its words are together, or words that begin alike.
+    /// Returns the sum of the inverse document frequencies of the words of a phrase. For a prefix,
+    /// all words that begin with it are counted.
     fn rarity_of_query(&self, searcher: &Searcher, term: &QueryTerm) -> Usable<Score> {
         let Fields { title, body, code, tags, .. } = self.fields;
         if term.field == Some(TextField::Tags) {
@@ -327,7 +334,7 @@ impl FieldTable {
     }
 }
 
-/// How many sections hold words that begin with `word`, about.
+/// Estimates the number of sections that contain a word that begins with `word`.
 fn count_beginning(searcher: &Searcher, field: Field, word: &str) -> Usable<u64> {
     let mut count = 0;
     for segment in searcher.segment_readers() {
@@ -344,12 +351,12 @@ fn count_beginning(searcher: &Searcher, field: Field, word: &str) -> Usable<u64>
     Ok(count)
 }
 
-/// What is not less than any word that begins with `word`.
+/// Returns a text that is not less than any word that begins with `word`.
 fn beyond(word: &str) -> String {
     format!("{word}\u{10FFFF}")
 }
 
-/// The query for a phrase or the beginning of a word in `field`; `None` for what is looked up as a word.
+/// Returns the query for a phrase or a prefix in `field`; `None` if `term` is a single word.
 fn sequence(field: Field, term: &QueryTerm) -> Option<Box<dyn Query>> {
     let term_of = |word: &str| Term::from_field_text(field, word);
     match term.words.as_slice() {

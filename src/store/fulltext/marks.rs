@@ -1,12 +1,12 @@
-//! Which sections of a window of successive ones are marked: a bit for each.
+//! A bit for each section of a window of consecutive sections.
 
 use tantivy::DocId;
 
-/// Sections of a window.
+/// The number of sections in a window.
 pub(super) const WINDOW: usize = 4096;
 pub(super) const WINDOW_LENGTH: DocId = 4096;
 
-/// Marks of the sections of a window.
+/// The bits of a window.
 pub(super) type Marks = [u64; WINDOW / 64];
 
 pub(super) fn mark(marks: &mut Marks, slot: usize) {
@@ -15,7 +15,7 @@ pub(super) fn mark(marks: &mut Marks, slot: usize) {
     }
 }
 
-/// Calls `visit` with each marked section.
+/// Calls `visit` with the index of each marked section, ascending.
 pub(super) fn each_marked(marks: &Marks, mut visit: impl FnMut(usize)) {
     for (index, bits) in marks.iter().enumerate() {
         let mut bits = *bits;

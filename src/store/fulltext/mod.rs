@@ -1,20 +1,24 @@
-//! The full-text half of the store: a tantivy index in a folder beside the SQLite file.
+//! The full-text part of the store: a tantivy index in a folder next to the SQLite file.
 //!
-//! It is derived: whatever happens to it, it can be made anew from SQLite alone, and nothing that it
-//! says is believed before SQLite knows the document. Its last commit carries a [`Stamp`] that tells
-//! which store it belongs to and how far it follows. Ids of documents only grow and are never used
-//! twice, so an old index may hold documents that are gone, which a reader drops, and lack those with
-//! ids above [`Stamp::through`], which a reader looks through in SQLite. Invariant: a document with an
-//! id up to `through` that SQLite holds is in the index; no index is ever opened by making one.
+//! The index is derived. It can always be rebuilt from SQLite, and its results are used only for
+//! documents that SQLite contains. Its last commit contains [`IndexMetadata`] with the identity of
+//! the store and the state that the index matches. Ids of documents only increase and are never
+//! reused. An outdated index can therefore contain documents that no longer exist, which a reader
+//! drops, and lack documents with ids above [`IndexMetadata::last_indexed_id`], which a reader
+//! searches in SQLite.
 //!
-//! tantivy may panic on damaged files; every use of it here is caught and told as [`Unusable`].
+//! Invariants: every document in SQLite with an id up to `last_indexed_id` is in the index. Opening
+//! an index never creates one.
+//!
+//! tantivy can panic on damaged files. Every call of it here catches panics and returns
+//! [`Unusable`].
 
 mod best;
+mod byte_budget;
 pub(in crate::store) mod check;
 mod directory;
 mod document;
 mod fingerprint;
-mod flight;
 mod leaf;
 mod marks;
 mod postings;
@@ -32,7 +36,7 @@ mod writer;
 pub(crate) use document::{DocumentText, TextExtractor, same_length_text};
 pub use query::WordQuery;
 pub use ranking::{Ranked, SectionFilter};
-pub(crate) use reader::{Reader, stamp};
+pub(crate) use reader::{Reader, index_metadata};
 pub use schema::Place;
 pub use stems::StemClass;
 pub use term::QueryTerm;
@@ -46,45 +50,49 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Which store an index belongs to, and how far it follows.
+/// The metadata of an index: the store that it belongs to and the state that it matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stamp {
+pub(crate) struct IndexMetadata {
     /// The identity of the store.
     pub(crate) store: String,
-    /// What the index was made with: [`schema::fingerprint`].
+    /// The schema that the index was created with: [`schema::fingerprint`].
     pub(crate) schema: String,
-    /// Documents with ids up to this one are in the index, if the store holds them.
-    pub(crate) through: i64,
-    /// The generation of the store that the index equals where `through` is its highest id.
+    /// All documents of the store with ids up to this one are in the index.
+    #[serde(rename = "through")]
+    pub(crate) last_indexed_id: i64,
+    /// The generation of the store that the index matches, if `last_indexed_id` is the highest id
+    /// of the store.
     pub(crate) generation: u64,
 }
 
-impl Stamp {
-    /// The stamp of an index of `store`.
-    pub(crate) fn new(store: &str, through: i64, generation: u64) -> Self {
-        Self { store: store.to_owned(), schema: schema::fingerprint(), through, generation }
+impl IndexMetadata {
+    /// Creates the metadata of an index of `store`.
+    pub(crate) fn new(store: &str, last_indexed_id: i64, generation: u64) -> Self {
+        Self { store: store.to_owned(), schema: schema::fingerprint(), last_indexed_id, generation }
     }
 }
 
-/// What came of using an index.
+/// The result of using an index.
 pub(crate) type Usable<T> = Result<T, Unusable>;
 
-/// Why an index cannot be used.
+/// The reason why an index cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unusable {
-    /// There is none.
+    /// The index does not exist.
     Missing,
-    /// It belongs to another store, to another state of this one, or was made by another program.
+    /// It belongs to another store or another state of this store, or another version wrote it.
     Foreign,
-    /// It cannot be read.
+    /// It cannot be read. The text says what is damaged.
     Damaged(String),
 }
 
 impl std::fmt::Display for Unusable {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Missing => formatter.write_str("there is no full-text index"),
-            Self::Foreign => formatter.write_str("the full-text index is not that of this store"),
+            Self::Missing => formatter.write_str("the full-text index does not exist"),
+            Self::Foreign => {
+                formatter.write_str("the full-text index belongs to another store or version")
+            }
             Self::Damaged(what) => write!(formatter, "the full-text index is damaged: {what}"),
         }
     }
@@ -92,8 +100,8 @@ impl std::fmt::Display for Unusable {
 
 #[cfg(feature = "failpoints")]
 impl From<crate::failpoint::Injected> for Unusable {
-    fn from(fault: crate::failpoint::Injected) -> Self {
-        Self::Damaged(fault.to_string())
+    fn from(error: crate::failpoint::Injected) -> Self {
+        Self::Damaged(error.to_string())
     }
 }
 
@@ -123,29 +131,29 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread is one that is caught here, and told in the answer.
+/// Returns whether a panic of this thread will be caught and reported as [`Unusable`].
 pub(crate) fn is_guarded() -> bool {
     IS_GUARDED.get()
 }
 
-/// Does something with the index; a panic is a fault of its files.
+/// Calls `act`. A panic becomes [`Unusable::Damaged`], because tantivy panics on damaged files.
 fn guarded<T>(act: impl FnOnce() -> Usable<T>) -> Usable<T> {
     let was_guarded = IS_GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(act));
     IS_GUARDED.set(was_guarded);
-    result.unwrap_or_else(|_| Err(Unusable::Damaged("its files make no sense".to_owned())))
+    result.unwrap_or_else(|_| Err(Unusable::Damaged("its files cannot be read".to_owned())))
 }
 
-/// The folder of the index of the store at `path`.
+/// Returns the folder of the index of the store at `path`.
 pub(crate) fn folder(path: &Path) -> PathBuf {
-    super::beside(path, "-fts")
+    super::with_suffix(path, "-fts")
 }
 
-/// The stamp of an open index, which must have been made as this program makes them.
-fn stamp_of(index: &tantivy::Index) -> Usable<Stamp> {
+/// Returns the metadata of an open index. Fails if its schema is not that of this version.
+fn metadata_of(index: &tantivy::Index) -> Usable<IndexMetadata> {
     let payload = index.load_metas()?.payload;
     payload
-        .and_then(|payload| serde_json::from_str::<Stamp>(&payload).ok())
-        .filter(|stamp| stamp.schema == schema::fingerprint())
+        .and_then(|payload| serde_json::from_str::<IndexMetadata>(&payload).ok())
+        .filter(|metadata| metadata.schema == schema::fingerprint())
         .ok_or(Unusable::Foreign)
 }

@@ -1,18 +1,21 @@
-//! The documents of each trigram as a file.
+//! The file format of the trigram index of a segment.
 //!
-//! It holds, for each trigram, the ordinals of the documents that have it (ordinals count the roots of a
-//! segment), as gaps or as bits, whichever is shorter:
+//! For each trigram the file contains the ordinals of the documents that have it. An ordinal counts
+//! the roots of a segment. A list of ordinals is stored as gaps or as a bitmap, whichever is
+//! shorter:
 //!
 //! ```text
 //! buckets     for each first two bytes that occur, in order: entries of
-//!             third byte, varint (count << 1 | is bits), for gaps a varint of their length, postings
+//!             third byte, varint (count << 1 | is bitmap), for gaps a varint of their length,
+//!             postings
 //! directory   for each bucket: u16 first two bytes, u32 offset of its end
 //! roots       for each ordinal: u32 tantivy's document id
 //! footer      u32 number of buckets, u32 number of roots
 //! ```
 //!
-//! Numbers are little-endian; varints are LEB128. tantivy puts a checksum behind every file. Invariant:
-//! what is read of any bytes ends and stays within them; a fault of a file is an error.
+//! Numbers are little-endian; varints are LEB128. tantivy appends a checksum to every file.
+//! Invariants: reading any bytes terminates, stays within them and never panics. Damage is returned
+//! as an error.
 
 use std::io::{self, Write};
 
@@ -21,26 +24,26 @@ use tantivy::{DocId, TantivyError};
 
 use super::trigrams::{Trigram, TrigramQuery};
 
-/// Candidates so few are looked at without asking further.
+/// With this many candidates or fewer, no further trigrams are looked up.
 const FEW: usize = 8;
 
 fn broken() -> TantivyError {
-    TantivyError::InternalError("the trigrams of a segment make no sense".to_owned())
+    TantivyError::InternalError("the trigram file of a segment is damaged".to_owned())
 }
 
-/// A file while it is written.
+/// Writes a file.
 pub(super) struct PostingsWriter<W> {
     out: W,
     offset: u32,
     directory: Vec<(u16, u32)>,
-    /// Bytes of a posting list as bits.
+    /// Size of a bitmap in bytes.
     bits_length: usize,
     bytes: Vec<u8>,
     gaps: Vec<u8>,
 }
 
 impl<W: Write> PostingsWriter<W> {
-    /// A writer of the postings of so many documents.
+    /// Creates a writer for the postings of `roots` documents.
     pub(super) fn new(out: W, roots: usize) -> Self {
         let bits_length = roots.div_ceil(8);
         Self {
@@ -53,8 +56,9 @@ impl<W: Write> PostingsWriter<W> {
         }
     }
 
-    /// Writes the postings of a bucket, each the third byte and the ordinal, ascending; buckets too are
-    /// written in ascending order.
+    /// Writes the bucket of trigrams whose first two bytes are `prefix`. Each of `postings` is the
+    /// third byte in the upper 8 bits and the ordinal in the lower 24. Postings must be ascending,
+    /// and so must the buckets.
     pub(super) fn bucket(&mut self, prefix: u16, postings: &[u32]) -> io::Result<()> {
         if postings.is_empty() {
             return Ok(());
@@ -88,13 +92,13 @@ impl<W: Write> PostingsWriter<W> {
         self.out.write_all(&self.bytes)?;
         let length = u32::try_from(self.bytes.len()).ok();
         let offset = length.and_then(|length| self.offset.checked_add(length));
-        self.offset =
-            offset.ok_or_else(|| io::Error::other("the trigrams of a segment are too long"))?;
+        self.offset = offset
+            .ok_or_else(|| io::Error::other("the trigram file of a segment exceeds 4 GiB"))?;
         self.directory.push((prefix, self.offset));
         Ok(())
     }
 
-    /// Writes what tells where everything is, and the tantivy ids of the documents.
+    /// Writes the directory, the document ids of the roots and the footer.
     pub(super) fn finish(mut self, roots: &[DocId]) -> io::Result<()> {
         for (prefix, end) in &self.directory {
             self.out.write_all(&prefix.to_le_bytes())?;
@@ -120,7 +124,7 @@ fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.extend(value.to_le_bytes().first());
 }
 
-/// Takes a varint from the front of `bytes`.
+/// Removes a varint from the front of `bytes`; `None` if there is no complete one.
 fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
@@ -134,17 +138,17 @@ fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The trigrams of a segment.
+/// The trigrams of a segment, read from a file.
 pub(super) struct TrigramPostings {
     bytes: OwnedBytes,
-    /// Where the directory begins, and how many buckets it lists.
+    /// The offset of the directory, and the number of buckets in it.
     directory: usize,
     buckets: usize,
-    /// How many documents there are.
+    /// The number of documents.
     pub(super) roots: usize,
 }
 
-/// The postings of a trigram, as they are written.
+/// The postings of a trigram in their stored form.
 pub(super) struct Entry<'a> {
     pub(super) third: u8,
     count: usize,
@@ -153,7 +157,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl TrigramPostings {
-    /// Reads a file.
+    /// Reads the footer of a file.
     pub(super) fn open(bytes: OwnedBytes) -> tantivy::Result<Self> {
         let number = |from: usize| -> Option<usize> {
             let bytes = bytes.get(from..from + 4)?;
@@ -166,14 +170,14 @@ impl TrigramPostings {
         Ok(Self { bytes, directory, buckets, roots })
     }
 
-    /// The tantivy id of the document at `ordinal`.
+    /// Returns the tantivy document id of the root with this ordinal.
     pub(super) fn root(&self, ordinal: usize) -> tantivy::Result<DocId> {
         let from = self.directory + self.buckets * 6 + ordinal * 4;
         let bytes = self.bytes.get(from..from + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u32::from_le_bytes).ok_or_else(broken)
     }
 
-    /// The first two bytes and the end of a bucket.
+    /// Returns the first two bytes and the end of a bucket.
     fn listed(&self, bucket: usize) -> Option<(u16, usize)> {
         let from = self.directory + bucket * 6;
         let prefix = self.bytes.get(from..from + 2)?.try_into().ok()?;
@@ -181,7 +185,7 @@ impl TrigramPostings {
         Some((u16::from_le_bytes(prefix), u32::from_le_bytes(end) as usize))
     }
 
-    /// The entries of the trigrams that begin with these two bytes.
+    /// Returns the entries of the trigrams that begin with the two bytes of `prefix`.
     pub(super) fn bucket(
         &self,
         prefix: u16,
@@ -204,13 +208,13 @@ impl TrigramPostings {
         let mut rest = self.bytes.get(start..end).ok_or_else(broken)?;
         let bits_length = self.roots.div_ceil(8);
         Ok(std::iter::from_fn(move || {
-            let (&third, behind) = rest.split_first()?;
-            rest = behind;
+            let (&third, remaining) = rest.split_first()?;
+            rest = remaining;
             Some(take_entry(&mut rest, third, bits_length).ok_or_else(broken))
         }))
     }
 
-    /// The ordinals of an entry, ascending.
+    /// Returns the ordinals of an entry, ascending.
     pub(super) fn ordinals(&self, entry: &Entry<'_>) -> tantivy::Result<Vec<u32>> {
         let mut ordinals = Vec::with_capacity(entry.count.min(self.roots));
         if entry.is_bits {
@@ -244,7 +248,7 @@ impl TrigramPostings {
         Ok(None)
     }
 
-    /// The tantivy ids of the documents that `query` admits, and maybe a few others.
+    /// Returns the tantivy ids of the documents that match `query`, and possibly others.
     pub(super) fn documents(&self, query: &TrigramQuery) -> tantivy::Result<Vec<DocId>> {
         match self.admitted(query)? {
             Some(ordinals) => {
@@ -254,7 +258,8 @@ impl TrigramPostings {
         }
     }
 
-    /// The ordinals of what `query` admits, ascending; `None` for all.
+    /// Returns the ordinals of the documents that match `query`, ascending, and possibly others;
+    /// `None` if all match.
     fn admitted(&self, query: &TrigramQuery) -> tantivy::Result<Option<Vec<u32>>> {
         Ok(match query {
             TrigramQuery::All => None,
@@ -297,7 +302,7 @@ impl TrigramPostings {
         })
     }
 
-    /// How many documents `query` admits at most.
+    /// Returns an upper bound of the number of documents that match `query`.
     fn estimate(&self, query: &TrigramQuery) -> tantivy::Result<usize> {
         Ok(match query {
             TrigramQuery::All => self.roots,
@@ -321,7 +326,7 @@ impl TrigramPostings {
     }
 }
 
-/// Takes the rest of an entry from the front of `bytes`.
+/// Removes the rest of an entry from the front of `bytes`.
 fn take_entry<'a>(bytes: &mut &'a [u8], third: u8, bits_length: usize) -> Option<Entry<'a>> {
     let header = take_varint(bytes)?;
     let is_bits = header & 1 == 1;
@@ -331,7 +336,7 @@ fn take_entry<'a>(bytes: &mut &'a [u8], third: u8, bits_length: usize) -> Option
     Some(Entry { third, count: usize::try_from(header >> 1).ok()?, is_bits, postings })
 }
 
-/// What two ascending lists have in common.
+/// Returns the values that are in both ascending lists.
 fn common(one: &[u32], other: &[u32]) -> Vec<u32> {
     let mut result = Vec::with_capacity(one.len().min(other.len()));
     let mut rest = other;
@@ -349,7 +354,7 @@ fn common(one: &[u32], other: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// A file over documents with these trigrams, read back.
+    /// Writes a file of documents with these trigrams and reads it back.
     fn postings(documents: &[Vec<u32>]) -> TrigramPostings {
         let mut bytes = Vec::new();
         let roots: Vec<u32> = (0..).step_by(3).take(documents.len()).collect();
@@ -383,7 +388,7 @@ mod tests {
 
     #[test]
     fn documents_are_found_by_their_trigrams() {
-        // "abc" in every third, "abd" in all but one, "xyz" in one.
+        // "abc" is in every third document, "abd" in all except one, "xyz" in one.
         let documents: Vec<Vec<u32>> = (0..1000)
             .map(|index| {
                 let mut trigrams = Vec::new();
@@ -404,7 +409,11 @@ mod tests {
         let has = |text: &[u8; 3]| TrigramQuery::Has(*text);
         assert_eq!(count(&has(b"abc")), 334);
         assert_eq!(count(&has(b"abd")), 999);
-        assert_eq!(postings.documents(&has(b"xyz")).unwrap(), [1800], "as tantivy numbers it");
+        assert_eq!(
+            postings.documents(&has(b"xyz")).unwrap(),
+            [1800],
+            "the tantivy id of ordinal 600"
+        );
         assert_eq!(count(&has(b"nil")), 0);
         assert_eq!(count(&has(b"abc").and(has(b"abd"))), 334);
         assert_eq!(count(&has(b"abc").and(has(b"xyz"))), 1);
@@ -414,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_read_without_harm() {
+    fn damaged_files_never_panic() {
         let sound = postings(&[vec![number(*b"abc"), number(*b"abd")], vec![number(*b"abd")]]);
         for index in 0..sound.bytes.len() {
             for bit in 0..8 {
@@ -428,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_survive() {
+    fn varints_round_trip() {
         for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
             let mut bytes = Vec::new();
             put_varint(&mut bytes, value);

@@ -1,11 +1,14 @@
-//! What a user asks for in words.
+//! Parsing word queries.
 //!
-//! The grammar is tantivy's, read leniently: words, `"phrases"`, `+must`, `AND OR NOT`, parentheses,
-//! `^boost`, `prefix*`, and the fields `title: body: code: path: tags: meta:`. Hyphens before a word mean
-//! nothing, because options are written so. Words that are joined (`read-only`) are words of their own,
-//! and a section that has them in a row is better. Stop words are left out where another word remains.
-//! Invariant: every text is a query. What the grammar does not give a meaning here becomes plain words,
-//! and the remark says so; a query that could only exclude does, too.
+//! The grammar is that of tantivy with lenient parsing: words, `"phrases"`, `+must`, `AND OR NOT`,
+//! parentheses, `^boost`, `prefix*`, and the fields `title: body: code: path: tags: meta:`. A
+//! hyphen before a word has no meaning, because options are written that way. The words of a
+//! hyphenated word (`read-only`) are separate words, and a section that contains them in sequence
+//! gets a higher score. Stop words are dropped if the query has other words. See `mdsel help
+//! search`.
+//!
+//! Invariant: every text is a valid query. Text that the grammar does not accept is searched as
+//! plain words with a notice. The same applies to a query that only excludes.
 
 use std::borrow::Cow;
 
@@ -15,31 +18,31 @@ use super::term::{QueryTerm, TextField, term};
 use super::tokens::{TokenKind, Tokens};
 use crate::limits;
 
-/// A query, or a part of one.
+/// A query or a part of one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Clause {
     Term(QueryTerm),
-    /// What makes a match better and is none by itself.
+    /// A term that increases the score of a match but does not make one.
     Bonus(QueryTerm),
     Group(Vec<(Occur, Clause)>),
     Boost(Box<Clause>, f32),
 }
 
-/// A query in words.
+/// A parsed word query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordQuery {
-    /// `None` where there is no word in it.
+    /// `None` if the query contains no words.
     pub(super) clause: Option<Clause>,
-    /// Why it was not read as it was written, where it was not.
+    /// The reason why the text was not parsed as a query; `None` if it was.
     pub remark: Option<String>,
-    /// What a hit must not hold, as it was written.
+    /// The texts of the terms that must not match.
     pub excluded: Vec<String>,
-    /// Words that were written behind one hyphen, which does not exclude them.
+    /// The words that were written after a single hyphen, which does not exclude them.
     pub hyphenated: Vec<String>,
 }
 
 impl WordQuery {
-    /// Reads `text`.
+    /// Parses `text`.
     pub fn parse(text: &str) -> Self {
         let (text, hyphenated) = without_hyphens(text);
         match read(&text) {
@@ -60,12 +63,12 @@ impl WordQuery {
         }
     }
 
-    /// Whether it holds any word.
+    /// Returns whether the query contains a word.
     pub fn has_words(&self) -> bool {
         self.clause.is_some()
     }
 
-    /// The terms that a hit may hold; no stop words that are left out.
+    /// Returns the terms that can match, without dropped stop words.
     pub fn terms(&self) -> Vec<&QueryTerm> {
         let mut terms = Vec::new();
         if let Some(clause) = &self.clause {
@@ -74,8 +77,8 @@ impl WordQuery {
         terms
     }
 
-    /// The same query with every word of a phrase or a compound by itself; `None` where that is the
-    /// same.
+    /// Returns the same query with the words of each phrase and compound as separate terms; `None`
+    /// if nothing changes.
     pub fn loosened(&self) -> Option<Self> {
         let clause = self.clause.as_ref().map(Clause::loosened);
         (clause != self.clause).then(|| Self { clause, remark: None, ..self.clone() })
@@ -98,7 +101,7 @@ impl Clause {
         }
     }
 
-    /// The texts of the terms that must not match.
+    /// Collects the texts of the terms that must not match.
     fn excluded(&self, texts: &mut Vec<String>) {
         match self {
             Self::Term(_) | Self::Bonus(_) => {}
@@ -117,7 +120,7 @@ impl Clause {
         }
     }
 
-    /// The same with its words alone, not with others of the same stem.
+    /// Returns the same clause without the other words with the same stems.
     fn without_stems(self) -> Self {
         match self {
             Self::Term(term) => Self::Term(QueryTerm { stems: None, ..term }),
@@ -132,7 +135,7 @@ impl Clause {
         }
     }
 
-    /// The same without the stop words that it could do without; `None` where nothing else is left.
+    /// Returns the same clause without its stop words; `None` if nothing else remains.
     fn without_stop_words(&self) -> Option<Self> {
         Some(match self {
             Self::Term(term) if term.is_stop_word => return None,
@@ -170,7 +173,7 @@ impl Clause {
             Self::Bonus(term) => Self::Bonus(term.clone()),
             Self::Group(clauses) => {
                 let loosened = clauses.iter().map(|(occur, clause)| {
-                    // What must not be there is still no less than what was written.
+                    // A term that must not match stays as it was written.
                     let is_not = *occur == Occur::MustNot;
                     (*occur, if is_not { clause.clone() } else { clause.loosened() })
                 });
@@ -180,7 +183,7 @@ impl Clause {
         }
     }
 
-    /// Whether something can match that does not only exclude.
+    /// Returns whether the clause can match something, and does not only exclude.
     fn is_positive(&self) -> bool {
         match self {
             Self::Term(_) => true,
@@ -193,7 +196,7 @@ impl Clause {
     }
 }
 
-/// Reads `text` by the grammar; the remark says why it cannot be, where there is something to say.
+/// Parses `text` with the grammar. The error is the notice to show, or `None` if none is needed.
 fn read(text: &str) -> Result<Clause, Option<String>> {
     let is_long = text.len() > limits::MAX_QUERY_BYTES
         || text.bytes().filter(|&byte| byte == b'(').count() > limits::MAX_QUERY_GROUPS;
@@ -201,23 +204,24 @@ fn read(text: &str) -> Result<Clause, Option<String>> {
         return Err(Some("it is too long for a query; its words are searched".to_owned()));
     }
     let (tree, errors) = parse_query_lenient(text);
-    // What is no field and so was a word with a colon is no fault here.
+    // An unknown field name becomes a word with a colon, which is valid here.
     let is_fault = |message: &str| message != "parsed possible invalid field as term";
     if let Some(error) = errors.iter().find(|error| is_fault(&error.message)) {
         let remark = || format!("{}; its words are searched", error.message);
         return Err(has_operators(text).then(remark));
     }
-    // The grammar drops the sign of a term that is alone.
+    // The grammar drops the sign of a single term.
     match clause(tree, text.trim_start().starts_with('+')) {
         Some(clause) if clause.is_positive() => Ok(clause),
         Some(_) => Err(Some("it only excludes; its words are searched".to_owned())),
         None => Err(has_operators(text)
-            .then(|| "it is not a query of words; its words are searched".to_owned())),
+            .then(|| "it cannot be parsed as a query; its words are searched".to_owned())),
     }
 }
 
-/// Whether `text` has operators of the grammar, which plain words lose. Parentheses, brackets and other signs are
-/// in code, paths and addresses too.
+/// Returns whether `text` has operators that are lost if it is searched as plain words.
+/// Parentheses, brackets and other signs do not count, because they also occur in code, paths and
+/// addresses.
 fn has_operators(text: &str) -> bool {
     text.contains('"')
         || text.split_whitespace().any(|word| {
@@ -232,23 +236,23 @@ fn has_operators(text: &str) -> bool {
         })
 }
 
-/// A tree of the grammar as a clause, its joined words a phrase where it `is_literal`; `None` where it has
-/// no meaning here.
+/// Converts a syntax tree to a clause. If `is_literal` is set, joined words become a phrase. `None`
+/// if the tree has no meaning here.
 fn clause(tree: UserInputAst, is_literal: bool) -> Option<Clause> {
     Some(match tree {
         UserInputAst::Clause(clauses) => {
             let mut result = Vec::with_capacity(clauses.len());
             for (occur, tree) in clauses {
                 let occur = occur.unwrap_or(Occur::Should);
-                // What must or must not be there is taken as it is written.
+                // A term that must or must not match is used as it is written.
                 let is_literal = occur != Occur::Should;
-                // A word without any letter says nothing beside others.
+                // A word without letters or digits has no tokens and is dropped.
                 if let Some(clause) = clause(tree, is_literal)?.non_empty() {
                     match clause {
                         _ if occur == Occur::MustNot => {
                             result.push((occur, clause.without_stems()));
                         }
-                        // What only excludes does so where it stands: `a AND NOT b`.
+                        // A group that only excludes applies to the group around it: `a AND NOT b`.
                         Clause::Group(inner) if inner.iter().all(|(o, _)| *o == Occur::MustNot) => {
                             result.extend(inner);
                         }
@@ -297,10 +301,11 @@ impl Clause {
     }
 }
 
-/// The words of `text` that nothing but signs is between, and the phrase that they are, which is better.
+/// Returns the words of `text`, which are separated only by signs, as separate terms. The phrase of
+/// them increases the score.
 fn joined_words(text: &str, phrase: QueryTerm) -> Clause {
     let Some(Clause::Group(mut clauses)) = plain_words(text).0 else { return Clause::Term(phrase) };
-    // `to-do` is a subject; `what's` is two stop words.
+    // `to-do` is a name and its words are kept; `what's` is two stop words.
     let is_name = !text.contains(['\'', '\u{2019}'])
         && clauses.iter().all(|(_, clause)| clause.without_stop_words().is_none());
     if is_name {
@@ -314,8 +319,8 @@ fn joined_words(text: &str, phrase: QueryTerm) -> Clause {
     Clause::Group(clauses)
 }
 
-/// `text` with blanks for the hyphens before words and between blanks, outside of quotes, and the words
-/// behind one hyphen.
+/// Replaces the hyphens before words and between spaces by spaces, except in quotes. Also returns
+/// the words that were written after a single hyphen.
 fn without_hyphens(text: &str) -> (Cow<'_, str>, Vec<String>) {
     let mut hyphenated = Vec::new();
     let mut result = String::new();
@@ -346,11 +351,11 @@ fn without_hyphens(text: &str) -> (Cow<'_, str>, Vec<String>) {
     (Cow::Owned(result), hyphenated)
 }
 
-/// The words of `text`, any of which may match, and whether there were more.
+/// Returns a clause that matches any word of `text`, and whether words were left out.
 fn plain_words(text: &str) -> (Option<Clause>, bool) {
     let mut clauses: Vec<(Occur, Clause)> = Vec::new();
     let mut tokens = Tokens::new(text);
-    // Where the last compound ends, whose words follow it, and the last pair.
+    // The end of the last compound, whose words follow it, and of the last pair.
     let (mut compound_end, mut pair_end) = (0, 0);
     while tokens.advance() {
         let is_in_pair = tokens.kind == TokenKind::Last && tokens.span.start < pair_end;
@@ -380,8 +385,8 @@ fn plain_words(text: &str) -> (Option<Clause>, bool) {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> String {
-        fn tell(clause: &Clause) -> String {
+    fn parsed(text: &str) -> String {
+        fn describe(clause: &Clause) -> String {
             match clause {
                 Clause::Term(term) => {
                     let words: Vec<&str> =
@@ -401,21 +406,21 @@ mod tests {
                             Occur::Must => "+",
                             Occur::MustNot => "-",
                         };
-                        format!("{sign}{}", tell(clause))
+                        format!("{sign}{}", describe(clause))
                     });
                     format!("({})", clauses.collect::<Vec<_>>().join(" "))
                 }
-                Clause::Bonus(term) => format!("~{}", tell(&Clause::Term(term.clone()))),
-                Clause::Boost(clause, boost) => format!("{}^{boost}", tell(clause)),
+                Clause::Bonus(term) => format!("~{}", describe(&Clause::Term(term.clone()))),
+                Clause::Boost(clause, boost) => format!("{}^{boost}", describe(clause)),
             }
         }
         let query = WordQuery::parse(text);
-        let clause = query.clause.as_ref().map_or_else(|| "nothing".to_owned(), tell);
+        let clause = query.clause.as_ref().map_or_else(|| "nothing".to_owned(), describe);
         if query.remark.is_some() { format!("{clause} !") } else { clause }
     }
 
     #[test]
-    fn the_grammar_is_read() {
+    fn operators_and_fields_are_parsed() {
         for (text, expected) in [
             ("one Two", "(one two)"),
             ("+one NOT two three", "(+one -two three)"),
@@ -428,12 +433,12 @@ mod tests {
             ("inst*", "inst*"),
             ("one^2", "one^2"),
         ] {
-            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(parsed(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn joined_words_are_a_phrase_and_one_word() {
+    fn joined_words_become_compounds_or_phrases() {
         for (text, expected) in [
             ("get_slice", "<get_slice>get_slice"),
             ("foo.bar", "<foo.bar>foo_bar"),
@@ -447,12 +452,12 @@ mod tests {
             ("中文", "中文"),
             ("中", "中*"),
         ] {
-            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(parsed(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn hyphens_before_words_mean_nothing() {
+    fn hyphens_before_words_have_no_meaning() {
         for (text, expected, hyphenated) in [
             ("get -Recurse", "(get recurse)", &["Recurse"][..]),
             ("-x", "x", &["x"]),
@@ -462,13 +467,13 @@ mod tests {
             ("\"one -two\"", "one_two", &[]),
             ("one two-three", "(one (two three ~two_three))", &[]),
         ] {
-            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(parsed(text), expected, "{text}");
             assert_eq!(WordQuery::parse(text).hyphenated, hyphenated, "{text}");
         }
     }
 
     #[test]
-    fn stop_words_count_only_where_nothing_else_is_left() {
+    fn stop_words_are_dropped_if_other_words_remain() {
         for (text, expected) in [
             ("how do I share a file", "(share file)"),
             ("how do I", "(how do i)"),
@@ -478,12 +483,12 @@ mod tests {
             ("what's new", "(new)"),
             ("to-do lists", "((to do ~to_do) lists)"),
         ] {
-            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(parsed(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_query_becomes_words() {
+    fn text_that_cannot_be_parsed_becomes_words() {
         for (text, expected) in [
             ("std::vector<bool>", "(<std::vector>std_vector bool)"),
             ("key: value", "(key value)"),
@@ -503,27 +508,27 @@ mod tests {
             ("{中文 搜}", "(中文 搜*)"),
             ("http://a.b/c", "(http <a.b>a_b c)"),
         ] {
-            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(parsed(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn hostile_queries_are_words() {
+    fn oversized_queries_become_words() {
         let deep = "(".repeat(10_000) + "x";
-        assert_eq!(told(&deep), "(x) !");
+        assert_eq!(parsed(&deep), "(x) !");
         let long = (0..5000).map(|number| format!("w{number} ")).collect::<String>();
         assert_eq!(WordQuery::parse(&long).terms().len(), limits::MAX_QUERY_WORDS);
     }
 
     #[test]
-    fn loosened_queries_ask_for_each_word() {
+    fn loosened_queries_have_each_word_as_a_term() {
         let query = WordQuery::parse("get_slice +\"one two\" NOT \"x y\"").loosened().unwrap();
         let words: Vec<_> = query.terms().iter().map(|term| term.words[0].1.clone()).collect();
         assert_eq!(words, ["get", "slice", "one", "two"]);
     }
 
     #[test]
-    fn what_is_left_out_is_told() {
+    fn excluded_terms_are_listed() {
         assert_eq!(WordQuery::parse("get-childitem NOT Recurse").excluded, ["recurse"]);
         assert!(WordQuery::parse("a \"NOT b\" -c").excluded.is_empty());
     }

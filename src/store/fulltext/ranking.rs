@@ -1,10 +1,12 @@
-//! Which sections of an index match a query in words, and how well.
+//! Finding the sections of an index that match a word query, and scoring them.
 //!
-//! A segment is looked at in windows of successive sections. Each term of the query marks the sections of
-//! the window that hold it and adds to their scores; the tree of the query is evaluated on the marks. A
-//! score is BM25 over all fields as one text (BM25F), the word as it is written beside those of its stem,
-//! times the share of the query, by rarity, that the section and its titles hold. Invariant: what the
-//! filter does not admit is never among the best.
+//! Each segment is processed in windows of consecutive sections. Each term of the query marks the
+//! sections of the window that contain it and adds to their scores. The tree of the query is then
+//! evaluated on the marks. The score is BM25 over all fields as one text (BM25F: Robertson,
+//! Zaragoza, Taylor 2004). It combines the word as it is written with the words of the same stem.
+//! It is multiplied by a power of the proportion of the query, weighted by inverse document
+//! frequency, that the section and its parent titles contain. Invariant: sections that the filter
+//! does not admit are never returned.
 
 use std::collections::HashSet;
 
@@ -23,57 +25,60 @@ use super::query::Clause;
 use super::schema::{FINGERPRINT, Fields, PLACE, Place};
 use super::term::QueryTerm;
 
-/// How soon more of the same word counts no more.
+/// The saturation of the term frequency: `k1` of BM25.
 const SATURATION: Score = 1.6;
-/// What the words of a stem count, of 1, beside the word as it is written.
+/// The weight of all words with the same stem, out of 1. The rest is the weight of the word as it
+/// is written.
 const STEM_SHARE: Score = 0.7;
-/// What a phrase counts that is sought by its words, too.
+/// The weight of a phrase whose words are also searched separately.
 const BONUS_WEIGHT: Score = 0.3;
-/// How much the share of the query counts that a section covers, as a power of it.
+/// The exponent of the proportion of the query that a section contains.
 const COVERAGE: Score = 0.7;
 
-/// A section and how well it matches.
+/// A section and its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranked {
-    /// Which section.
+    /// The section.
     pub place: Place,
-    /// How well it matches.
+    /// The score: the higher, the better.
     pub score: f32,
     fingerprint: u64,
 }
 
 impl Ranked {
-    /// Whether the texts of both are nearly the same, as those of two editions are.
+    /// Returns whether the texts of both sections are nearly the same, as in two editions of a
+    /// document.
     pub fn is_near_duplicate(&self, other: &Self) -> bool {
         is_near(self.fingerprint, other.fingerprint)
     }
 
-    /// Whether the texts of both have about half of their words in common, or more, or none has words.
+    /// Returns whether the texts of both sections have about half of their word pairs in common, or
+    /// more. Two sections without words are similar.
     pub fn is_similar(&self, other: &Self) -> bool {
         is_similar(self.fingerprint, other.fingerprint)
     }
 }
 
-/// Which sections are wanted.
+/// Conditions on the sections of a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SectionFilter {
-    /// Folders, of which the document is in one; where there are none, it may be anywhere.
+    /// The document must be in one of these folders; any folder if empty.
     pub folders: Vec<String>,
-    /// Sets of ids of documents, in each of which the document is.
+    /// The id of the document must be in each of these sets.
     pub documents: Vec<HashSet<i64>>,
-    /// The level of the section.
+    /// The level of the section must be this one.
     pub level: Option<u8>,
-    /// Whether front matter is wanted alone, or not at all.
+    /// `Some(true)` admits only front matter, `Some(false)` no front matter.
     pub front_matter: Option<bool>,
 }
 
 impl SectionFilter {
-    /// Whether it looks at more than the folder.
+    /// Returns whether there are conditions other than folders.
     fn looks_at_places(&self) -> bool {
         !self.documents.is_empty() || self.level.is_some() || self.front_matter.is_some()
     }
 
-    /// Whether it wants the section at `place`, if that is in one of its folders.
+    /// Returns whether the section at `place` meets all conditions except the folders.
     fn admits(&self, place: Place) -> bool {
         self.level.is_none_or(|level| level == place.level)
             && self.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
@@ -81,14 +86,14 @@ impl SectionFilter {
     }
 }
 
-/// The tree of a query, its terms by their number.
+/// The tree of a query. Its terms are numbered.
 enum Node {
     Leaf(usize),
     Group(Vec<(Occur, Node)>),
 }
 
 impl Node {
-    /// What matches, where the terms match what is marked of each.
+    /// Returns the marks of the sections that match, given those of each term.
     fn matches(&self, marks: &[Marks]) -> Marks {
         let clauses = match self {
             Self::Leaf(index) => return marks.get(*index).copied().unwrap_or([0; WINDOW / 64]),
@@ -110,22 +115,22 @@ impl Node {
     }
 }
 
-/// What a term does to a match.
+/// The effect of a term on the score of a match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Effect {
-    /// It adds this many times its score, and covers its share of the query.
+    /// Adds its score times this factor, and counts for the coverage of the query.
     Counts(Score),
-    /// It adds a part of its score.
+    /// Adds its score times [`BONUS_WEIGHT`].
     Bonus,
-    /// It does nothing.
+    /// Adds nothing.
     Excludes,
 }
 
-/// A query, its terms looked up.
+/// A query whose terms have been looked up.
 struct Plan {
     leaves: Vec<(Leaf, Effect)>,
     root: Node,
-    /// How rare all terms are together.
+    /// The sum of the inverse document frequencies of all terms that count.
     rarity: Score,
 }
 
@@ -146,7 +151,7 @@ impl Plan {
     }
 }
 
-/// The tree of `clause`, whose terms are added to `terms`.
+/// Converts `clause` to a tree and appends its terms to `terms`.
 fn node<'a>(clause: &'a Clause, effect: Effect, terms: &mut Vec<(&'a QueryTerm, Effect)>) -> Node {
     match clause {
         Clause::Term(term) => {
@@ -174,8 +179,8 @@ fn node<'a>(clause: &'a Clause, effect: Effect, terms: &mut Vec<(&'a QueryTerm, 
     }
 }
 
-/// The `count` best sections for `clause` that `filter` wants, best first, and how rare each of the terms
-/// of the query is.
+/// Returns the `count` best sections for `clause` that `filter` admits, best first, and the inverse
+/// document frequency of each term of the query.
 pub(super) fn ranked(
     searcher: &Searcher,
     fields: Fields,
@@ -223,7 +228,7 @@ fn column(segment: &SegmentReader, name: &str) -> Usable<Column> {
     Ok(segment.fast_fields().u64(name)?)
 }
 
-/// The sections of each of the folders of `filter`; `None` where it names none.
+/// Returns the postings of each folder of `filter`; `None` if it has no folders.
 fn folders(
     segment: &SegmentReader,
     fields: Fields,
@@ -253,13 +258,15 @@ struct Scan<'a> {
     place: Option<Column>,
 }
 
-/// What is known of the sections of a window.
+/// The state of the sections in a window.
 struct Window {
     start: DocId,
-    /// Their scores, and the rarity of what they cover of the query.
+    /// The scores, and the sums of the inverse document frequencies of the terms that a section
+    /// contains.
     scores: Box<[Score; WINDOW]>,
     covered: Box<[Score; WINDOW]>,
-    /// For the term under way, how often its words are in them: the one of the query, and all.
+    /// For the current term, the weighted frequencies of the word as it is written, and of all
+    /// words with its stem.
     exact: Box<[Score; WINDOW]>,
     all: Box<[Score; WINDOW]>,
 }
@@ -292,7 +299,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Where the next window begins that may have a match; `None` behind the last.
+    /// Returns the start of the next window that may contain a match, or `None` if there is none.
     fn next_window(&mut self, from: DocId) -> Option<DocId> {
         let mut next = TERMINATED;
         for (leaf, (_, effect)) in self.leaves.iter_mut().zip(&self.plan.leaves) {
@@ -314,7 +321,7 @@ impl Scan<'_> {
         (next < TERMINATED).then_some(next / WINDOW_LENGTH * WINDOW_LENGTH)
     }
 
-    /// Takes a section that matches.
+    /// Adds a matching section to `best`.
     fn collect(&self, window: &Window, slot: usize, best: &mut Best) {
         let (Some(score), Some(covered)) = (window.scores.get(slot), window.covered.get(slot))
         else {
@@ -339,12 +346,12 @@ impl Scan<'_> {
     }
 }
 
-/// Goes on to `target`; what is there or behind it.
+/// Advances to `target`. Returns the first section at or after it.
 fn seek(postings: &mut SegmentPostings, target: DocId) -> DocId {
     if postings.doc() < target { postings.seek(target) } else { postings.doc() }
 }
 
-/// Calls `visit` with each section of the window at `start`, as its number and its place in the window.
+/// Calls `visit` with each section of the window at `start`, and its index in the window.
 fn each_section(
     postings: &mut SegmentPostings,
     start: DocId,
@@ -358,7 +365,8 @@ fn each_section(
 }
 
 impl Window {
-    /// Adds what the sections of the window get for a term; marks those that it matches.
+    /// Adds the scores of a term to the sections of the window. Returns the marks of the sections
+    /// that it matches.
     fn take(&mut self, leaf: &mut SegmentLeaf<'_>, known: &Leaf, effect: Effect) -> Marks {
         let (mut marks, mut context) = ([0; WINDOW / 64], [0; WINDOW / 64]);
         let start = self.start;
@@ -422,7 +430,7 @@ impl Window {
     }
 }
 
-/// What a word counts that is so often in a text.
+/// Returns the score of a word with this weighted frequency.
 fn saturated(count: Score) -> Score {
     count * (SATURATION + 1.0) / (count + SATURATION)
 }

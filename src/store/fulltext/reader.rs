@@ -1,7 +1,7 @@
-//! Reading the index: ranked sections, and documents by trigrams.
+//! Reading the index: ranked sections, and candidate documents by trigrams.
 //!
-//! Invariant: a reader sees one commit, and tells of it only where the index itself can be read; whether
-//! the documents still exist is the caller's to ask of SQLite.
+//! Invariant: a reader sees exactly one commit. It does not check whether the documents still
+//! exist; the caller looks them up in SQLite.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,14 +11,14 @@ use tantivy::columnar::Column;
 use tantivy::query::AllQuery;
 use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader};
 
+use super::byte_budget::ByteBudget;
 use super::check::check_small_files;
 use super::document::DocumentText;
-use super::flight::Flight;
 use super::query::WordQuery;
 use super::ranking::{self, Ranked, SectionFilter};
 use super::schema::{Fields, PLACE, Place, builder, open, schema};
 use super::trigrams::TrigramQuery;
-use super::{Stamp, Usable, guarded, stamp_of, trigram_component};
+use super::{IndexMetadata, Usable, guarded, metadata_of, trigram_component};
 use crate::failpoint::failpoint;
 use crate::limits;
 
@@ -26,18 +26,18 @@ use crate::limits;
 pub(crate) struct Reader {
     searcher: Searcher,
     fields: Fields,
-    stamp: Stamp,
+    metadata: IndexMetadata,
 }
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Reader").field("stamp", &self.stamp).finish_non_exhaustive()
+        formatter.debug_struct("Reader").field("metadata", &self.metadata).finish_non_exhaustive()
     }
 }
 
-/// The stamp of the index in `folder`, without opening more of it.
-pub(crate) fn stamp(folder: &Path) -> Usable<Stamp> {
-    guarded(|| stamp_of(&open(folder)?))
+/// Returns the metadata of the index in `folder` without reading its segments.
+pub(crate) fn index_metadata(folder: &Path) -> Usable<IndexMetadata> {
+    guarded(|| metadata_of(&open(folder)?))
 }
 
 impl Reader {
@@ -45,21 +45,23 @@ impl Reader {
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
             let index = open(folder)?;
-            let mut stamp = stamp_of(&index)?;
+            let mut metadata = metadata_of(&index)?;
             loop {
                 failpoint!(INDEX_STAMP_READ);
                 check_small_files(&index, folder)?;
-                let reader = Self::of(&index, stamp)?;
-                // A writer may have committed between the two: the stamp must be that of what is read.
-                stamp = stamp_of(&index)?;
-                if stamp == reader.stamp {
+                let reader = Self::of(&index, metadata)?;
+                // A writer may have committed since the metadata was read, so it must be read again
+                // until it matches the commit.
+                metadata = metadata_of(&index)?;
+                if metadata == reader.metadata {
                     return Ok(reader);
                 }
             }
         })
     }
 
-    /// An index of `documents` in memory.
+    /// Creates an index of `documents` in memory. The outer error is that of the first document
+    /// that cannot be read.
     pub(crate) fn of_documents(
         documents: impl Iterator<Item = crate::error::Result<(i64, DocumentText)>>,
     ) -> crate::error::Result<Usable<Self>> {
@@ -72,28 +74,28 @@ impl Reader {
             let index = builder().create_in_ram()?;
             let mut writer = index.writer_with_num_threads(1, limits::INDEX_MEMORY_BYTES)?;
             for (id, text) in texts {
-                let permit = Flight::default().permit(0);
+                let permit = ByteBudget::default().acquire(0);
                 for entry in text.entries(id, fields, permit) {
                     writer.add_document(entry)?;
                 }
             }
             writer.commit()?;
-            Self::of(&index, Stamp::new("", 0, 0))
+            Self::of(&index, IndexMetadata::new("", 0, 0))
         }))
     }
 
-    fn of(index: &Index, stamp: Stamp) -> Usable<Self> {
+    fn of(index: &Index, metadata: IndexMetadata) -> Usable<Self> {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { searcher: reader.searcher(), fields: schema().1, stamp })
+        Ok(Self { searcher: reader.searcher(), fields: schema().1, metadata })
     }
 
-    /// The stamp of the commit.
-    pub(crate) fn stamp(&self) -> &Stamp {
-        &self.stamp
+    /// Returns the metadata of the commit.
+    pub(crate) fn metadata(&self) -> &IndexMetadata {
+        &self.metadata
     }
 
-    /// The best `count` sections of those that `filter` wants, best first, and how rare each of the terms
-    /// of the query is.
+    /// Returns the best `count` sections that `filter` admits, best first, and the inverse document
+    /// frequency of each term of the query.
     pub(crate) fn ranked(
         &self,
         query: &WordQuery,
@@ -104,7 +106,8 @@ impl Reader {
         guarded(|| ranking::ranked(&self.searcher, self.fields, clause, filter, count))
     }
 
-    /// The documents whose trigrams `query` asks for, those maybe among them that were removed.
+    /// Returns the documents whose trigrams match `query`, and possibly others. Removed documents
+    /// may be among them.
     pub(crate) fn candidates(&self, query: &TrigramQuery) -> Usable<Vec<i64>> {
         guarded(|| {
             let mut documents = Vec::new();
@@ -122,12 +125,13 @@ impl Reader {
     }
 }
 
-/// The ids of all documents of an index.
+/// Returns the ids of all documents in an index.
 pub(super) fn documents(index: &Index) -> Usable<HashSet<i64>> {
     Ok(places(index)?.1.into_iter().map(|place| place.document).collect())
 }
 
-/// The places of all sections of an index, in no order, and what they were read with.
+/// Returns the places of all sections in an index, in no particular order, and the searcher that
+/// read them.
 pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<Place>)> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let searcher = reader.searcher();
@@ -135,7 +139,7 @@ pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<Place>)> {
     Ok((searcher, places))
 }
 
-/// Collects the places of what matches, in no order.
+/// Collects the places of all matches.
 struct Places;
 
 struct SegmentPlaces {

@@ -1,8 +1,8 @@
-//! The fields of the index, and how their texts become terms.
+//! The fields of the index, and how texts become terms.
 //!
-//! A document of the index is one section's own text, or the root's; that of the root carries the
-//! trigrams of the whole file too, which are no field but a component of the segment. Invariant: an
-//! index is used only with the fields it was made with, of which [`fingerprint`] is the proof.
+//! An entry of the index is the own text of one section or of the root. The entry of the root also
+//! contains the trigrams of the whole document, which are stored in a separate file of the segment.
+//! Invariant: an index is used only if its [`fingerprint`] equals that of this version.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,67 +19,69 @@ use super::trigram_component::TrigramComponent;
 use super::{Unusable, Usable};
 use crate::position::ByteSpan;
 
-/// Raised whenever the same text would make other terms, so that every index is made anew.
+/// The version of the tokenizer. It is incremented whenever the same text gives different terms, so
+/// that every index is rebuilt.
 const TOKENIZER_VERSION: u32 = 4;
 
-/// Bits of the number of a [`Place`] that tell the level of the section, and those that tell which it is.
+/// The bits of [`Place::to_number`] for the level and for the number of the section.
 const LEVEL_BITS: u32 = 3;
 const SECTION_BITS: u32 = 24;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
-    /// The id of the document, to find what is to be removed.
+    /// The id of the document; used to delete its entries.
     pub(super) document: Field,
-    /// Document, section and level in one number: see [`Place`].
+    /// Document, section and level as one number: [`Place::to_number`].
     pub(super) place: Field,
-    /// What its words are, about: see [`super::fingerprint`].
+    /// The fingerprint of the words, for finding near-duplicates: [`super::fingerprint`].
     pub(super) fingerprint: Field,
-    /// The rendered title; that of the document, too, for the section that the page begins with.
+    /// The rendered title. The first section with text also has the title and the file name of the
+    /// document.
     pub(super) title: Field,
-    /// The own text without title and code blocks; all of front matter.
+    /// The own text without the title and code blocks; the whole text of front matter.
     pub(super) body: Field,
     /// The code blocks.
     pub(super) code: Field,
     /// The parts of identifiers in camel case.
     pub(super) parts: Field,
-    /// The path of the file and the titles above.
+    /// The path of the file and the titles of the parent sections.
     pub(super) path: Field,
     /// The tags of the document.
     pub(super) tags: Field,
-    /// The folders that the file is in, and [`FRONT_MATTER`].
+    /// The folders that contain the file. For front matter also [`FRONT_MATTER`].
     pub(super) scope: Field,
 }
 
-/// Stands among the folders of front matter; no folder is named so.
+/// The value of the field `scope` that marks front matter. No folder has this name.
 pub(super) const FRONT_MATTER: &str = "//";
 
-/// Which section a document of the index is.
+/// The section that an entry of the index belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// Id of the document.
+    /// The id of the document.
     pub document: i64,
-    /// 0 for the root, else the index of the section and one.
+    /// 0 for the root and for front matter, else the index of the section plus 1.
     pub section: usize,
-    /// Level of the section; 0 for the root and 7 for the front matter, whose section is 0.
+    /// The level of the section, 1 to 6; 0 for the root and 7 for front matter.
     pub level: u8,
 }
 
-/// The level of front matter, which no section has.
+/// The level of front matter. Sections have levels 1 to 6.
 const FRONT_MATTER_LEVEL: u8 = 7;
 
 impl Place {
-    /// The place of the front matter of `document`.
+    /// Returns the place of the front matter of `document`.
     pub(super) fn front_matter(document: i64) -> Self {
         Self { document, section: 0, level: FRONT_MATTER_LEVEL }
     }
 
-    /// Whether it is the document's front matter.
+    /// Returns whether this is front matter.
     pub fn is_front_matter(self) -> bool {
         self.level == FRONT_MATTER_LEVEL
     }
 
-    /// As a number that grows with the document and the section.
+    /// Returns a number that increases with the document and the section.
     pub(super) fn to_number(self) -> u64 {
         let section = (self.section as u64).min((1 << SECTION_BITS) - 1);
         self.document.unsigned_abs() << (SECTION_BITS + LEVEL_BITS)
@@ -87,7 +89,7 @@ impl Place {
             | u64::from(self.level)
     }
 
-    /// Back from the number.
+    /// Converts the result of [`Self::to_number`] back.
     pub(super) fn from_number(number: u64) -> Self {
         let section = (number >> LEVEL_BITS) & ((1 << SECTION_BITS) - 1);
         Self {
@@ -103,7 +105,7 @@ pub(super) const PLACE: &str = "place";
 /// The name of the field [`Fields::fingerprint`].
 pub(super) const FINGERPRINT: &str = "fingerprint";
 
-/// The schema.
+/// Returns the schema and its fields.
 pub(super) fn schema() -> (Schema, Fields) {
     let text = |tokenizer: &str, record: IndexRecordOption, has_norms: bool| {
         TextOptions::default().set_indexing_options(
@@ -130,7 +132,7 @@ pub(super) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-/// What an index must have been made with.
+/// Returns a hash of the schema and the tokenizer version.
 pub(super) fn fingerprint() -> String {
     let (schema, _) = schema();
     let text = serde_json::to_string(&schema).unwrap_or_default();
@@ -141,7 +143,7 @@ pub(super) fn fingerprint() -> String {
 /// Opens the index in `folder`.
 pub(super) fn open(folder: &Path) -> Usable<Index> {
     let directory = IndexFolder::open(folder).map_err(|_| match folder.symlink_metadata() {
-        Ok(_) => Unusable::Damaged("what is in the place of its folder is none".to_owned()),
+        Ok(_) => Unusable::Damaged("something else is in the place of its folder".to_owned()),
         Err(_) => Unusable::Missing,
     })?;
     let mut index = Index::open(directory)?;
@@ -150,7 +152,7 @@ pub(super) fn open(folder: &Path) -> Usable<Index> {
     Ok(index)
 }
 
-/// How a new index is made.
+/// Returns a builder for a new index.
 pub(super) fn builder() -> IndexBuilder {
     Index::builder()
         .schema(schema().0)
@@ -158,16 +160,16 @@ pub(super) fn builder() -> IndexBuilder {
         .register_plugin(Arc::new(TrigramComponent))
 }
 
-/// The tokenizers that the schema names.
+/// Returns the tokenizers that the schema names.
 fn tokenizers() -> TokenizerManager {
-    // With the stock ones: tantivy asks for its default for fields that are no text, too.
+    // tantivy also needs its default tokenizers, for fields that are not text.
     let tokenizers = TokenizerManager::default();
     tokenizers.register("words", WordTokenizer::default());
     tokenizers.register("parts", PartTokenizer::default());
     tokenizers
 }
 
-/// Every token of [`Tokens`]. What one text was cut up with serves for the next.
+/// Produces every token of [`Tokens`]. The buffers are reused for the next text.
 #[derive(Clone, Default)]
 struct WordTokenizer {
     buffers: TokenBuffers,
@@ -175,7 +177,7 @@ struct WordTokenizer {
 }
 
 struct WordStream<'a> {
-    home: &'a mut WordTokenizer,
+    tokenizer: &'a mut WordTokenizer,
     tokens: Tokens<'a>,
     token: Token,
 }
@@ -186,14 +188,14 @@ impl Tokenizer for WordTokenizer {
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         let tokens = Tokens::with(text, std::mem::take(&mut self.buffers));
         let token = std::mem::take(&mut self.token);
-        WordStream { home: self, tokens, token }
+        WordStream { tokenizer: self, tokens, token }
     }
 }
 
 impl Drop for WordStream<'_> {
     fn drop(&mut self) {
-        self.home.buffers = self.tokens.give_back();
-        self.home.token = std::mem::take(&mut self.token);
+        self.tokenizer.buffers = self.tokens.take_buffers();
+        self.tokenizer.token = std::mem::take(&mut self.token);
     }
 }
 
@@ -216,7 +218,8 @@ impl TokenStream for WordStream<'_> {
     }
 }
 
-/// The parts of identifiers in camel case, prepared for the whole text at once.
+/// Produces the parts of camel-case identifiers. The parts of a text are computed before the first
+/// token.
 #[derive(Clone, Default)]
 struct PartTokenizer {
     parts: String,
@@ -269,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_survive_being_numbers_and_keep_their_order() {
+    fn places_round_trip_through_numbers_in_order() {
         let place = Place { document: 58_000, section: 1234, level: 6 };
         assert_eq!(Place::from_number(place.to_number()), place);
         let later = Place { document: 58_000, section: 1235, level: 1 };

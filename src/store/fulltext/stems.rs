@@ -1,28 +1,30 @@
-//! English words by their stems, and those that say nothing of a subject.
+//! Classes of English words with the same stem, and stop words.
 //!
-//! The index holds words as they are written, not stems: a query looks up every word of the index that
-//! has the stem of its own. That costs no byte of the index. Invariant: only words of ASCII letters have
-//! a stem; all words of a class begin with its prefix.
+//! The index contains words as they are written and no stems. A query looks up all words in the
+//! index that have the same stem as its own word, so stemming takes no space in the index.
+//! Invariants: only words of ASCII letters have a stem. All words of a class begin with its prefix.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 
-/// How many letters a word may have beyond the prefix of its class.
+/// The maximum number of letters of a word after the prefix of its class.
 const MOST_ENDING: usize = 9;
 
-/// The class of words that have one stem.
+/// The class of words with the same stem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StemClass {
     stem: String,
-    /// The stem of the word as a singular in `-as`: `alias` for `aliases`, where `stem` is `alia`.
+    /// The stem of the word as a singular that ends with `as`: `alias` for `aliases`, whose `stem`
+    /// is `alia`.
     singular: Option<String>,
     prefix: String,
 }
 
 impl StemClass {
-    /// The class of `word`, which is folded; `None` where it is no word of ASCII letters.
+    /// Returns the class of `word`, which must be folded; `None` if it has other characters than
+    /// ASCII letters or is too short.
     pub(super) fn of(word: &str) -> Option<Self> {
         if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
             return None;
@@ -30,7 +32,7 @@ impl StemClass {
         let stem = stem(word);
         let common = word.bytes().zip(stem.bytes()).take_while(|(one, other)| one == other).count();
         let mut prefix = word.get(..common).unwrap_or_default();
-        // What endings replace: `share` and `sharing`, `study` and `studies`.
+        // Endings replace these letters: `share` and `sharing`, `study` and `studies`.
         if prefix.len() > 2 && prefix.ends_with(['e', 'i', 'y']) {
             prefix = prefix.get(..prefix.len() - 1).unwrap_or_default();
         }
@@ -38,12 +40,12 @@ impl StemClass {
         (prefix.len() > 1).then_some(Self { stem, singular: singular(word), prefix })
     }
 
-    /// What all of its words begin with.
+    /// Returns the prefix of all words of the class.
     pub(super) fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Whether `word`, which is folded, is one of them.
+    /// Returns whether `word`, which must be folded, is in the class.
     pub(crate) fn has(&self, word: &str) -> bool {
         word.len() <= self.prefix.len() + MOST_ENDING
             && word.starts_with(&self.prefix)
@@ -59,7 +61,8 @@ impl StemClass {
     }
 }
 
-/// The stem of a word in `-as` that is a singular. The stemmer takes it for a plural: `schemas`.
+/// Returns the stem of a word as a singular if it ends with `as`. The stemmer treats such a word as
+/// a plural, like `schemas`.
 fn singular(word: &str) -> Option<String> {
     word.ends_with("as").then(|| stem(&format!("{word}es")))
 }
@@ -68,7 +71,7 @@ fn stem(word: &str) -> String {
     Stemmer::new(Algorithm::English).stem(word).into_owned()
 }
 
-/// Whether `word`, which is folded, is one that stands in any English text (the list of NLTK).
+/// Returns whether `word`, which must be folded, is a stop word (list of NLTK).
 pub(super) fn is_stop_word(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> =
         LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().collect());
@@ -103,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_english_word_has_no_class() {
+    fn words_with_other_characters_have_no_class() {
         for word in ["c99s", "über", "a", "搜索", "get_slice"] {
             assert_eq!(StemClass::of(word), None, "{word}");
         }

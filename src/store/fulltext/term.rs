@@ -1,25 +1,25 @@
-//! A word, a phrase or a prefix of a query, as it is sought in the index.
+//! A word, a phrase or a prefix in a query, in the form in which it is looked up.
 //!
-//! Invariant: a term is made of the tokens that the same text makes in a document.
+//! Invariant: a term consists of the same tokens that the same text has in a document.
 
 use super::stems::{StemClass, is_stop_word};
 use super::tokens::{TokenKind, Tokens, fold_into};
 use crate::limits;
 
-/// A text that a word or phrase may be asked of alone.
+/// A field that a query can name; see `mdsel help search`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextField {
     /// The title of the section.
     Title,
-    /// Its own text without code blocks.
+    /// The own text of the section without code blocks.
     Body,
-    /// Its code blocks.
+    /// The code blocks of the section.
     Code,
-    /// The path of the file and the titles above.
+    /// The path of the file and the titles of the parent sections.
     Path,
     /// The tags of the document.
     Tags,
-    /// The document's front matter.
+    /// The front matter of the document.
     Meta,
 }
 
@@ -40,25 +40,26 @@ impl TextField {
 /// A word, a phrase or a prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryTerm {
-    /// Where alone it is sought.
+    /// The field that must contain the term; `None` for any field.
     pub field: Option<TextField>,
-    /// Its words with their places in the phrase, folded.
+    /// The folded words, with their positions in the phrase.
     pub words: Vec<(usize, String)>,
-    /// The words as one, where they are joined: `get_slice`, `c++`.
+    /// The compound, if the words are joined: `get_slice`, `c++`.
     pub compound: Option<String>,
-    /// The other words that a single English word stands for: `shared` and `sharing` for `share`.
+    /// The words with the same stem, if the term is a single English word: `shared` and `sharing`
+    /// for `share`.
     pub stems: Option<StemClass>,
-    /// Whether it says nothing of a subject where other words do: `how`.
+    /// Whether the term is dropped if the query has other words: `how`.
     pub(super) is_stop_word: bool,
-    /// Whether the last word is only the beginning of one.
+    /// Whether the last word is a prefix.
     pub is_prefix: bool,
-    /// How far apart the words of a phrase may stand beyond their places.
+    /// The maximum number of extra positions between the words of a phrase.
     pub slop: u32,
-    /// What was written, folded: by this a tag is sought.
+    /// The folded text of the term. Tags are looked up by it.
     pub text: String,
 }
 
-/// The term that `text` is; `None` where it holds no word.
+/// Returns the term for `text`; `None` if it contains no word.
 pub(super) fn term(
     field: Option<TextField>,
     text: &str,
@@ -67,7 +68,7 @@ pub(super) fn term(
 ) -> Option<QueryTerm> {
     let mut words: Vec<(usize, String)> = Vec::new();
     let mut compounds = Vec::new();
-    // A scalar that is a run of its own begins whatever pairs it is in.
+    // A run of one scalar matches every pair that begins with it.
     let mut is_lone_scalar = false;
     let (mut words_end, mut pair_end) = (0, 0);
     let mut tokens = Tokens::new(text);
@@ -80,7 +81,7 @@ pub(super) fn term(
                 pair_end = tokens.span.end;
             }
             TokenKind::Compound => compounds.push((tokens.span, tokens.token.clone())),
-            // In a longer run, the pair before holds it.
+            // The last scalar of a longer run is part of the pair before it.
             TokenKind::Last if tokens.span.start < pair_end => {}
             TokenKind::Last => {
                 words.push((tokens.position, tokens.token.clone()));
@@ -94,7 +95,7 @@ pub(super) fn term(
     if words.is_empty() {
         return None;
     }
-    // One compound that is all of the text.
+    // The text is a compound only if one compound covers all of it.
     let compound = match compounds.as_slice() {
         [(span, compound)] if words_end <= span.end => Some(compound.clone()),
         _ => None,
@@ -108,7 +109,7 @@ pub(super) fn term(
         [(_, word)] if !is_quoted && !is_prefix && compound.is_none() => Some(word),
         _ => None,
     };
-    // What has capitals within is a name, not an English word.
+    // A word with inner capitals is a name and is not stemmed.
     let mut letters = text.chars().skip_while(|scalar| !scalar.is_alphabetic()).skip(1);
     let is_name = letters.any(char::is_uppercase);
     let stems = plain_word.filter(|_| !is_name).and_then(|word| StemClass::of(word));

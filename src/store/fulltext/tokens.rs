@@ -1,11 +1,11 @@
-//! Words of a text as they are looked up: folded, with their positions and spans. Pure.
+//! Splitting a text into the words that are looked up: folded, with their positions and spans.
 //!
-//! Owns what is a word for search. A run of letters, digits and marks is a word; words joined by `_`,
-//! `.` or `::` are each a word and together one more, the compound; `++` and `#` behind a word make a
-//! compound of it (C++, C#); scripts that are written without blanks are cut into pairs of neighbours,
-//! the last scalar of a run standing alone, so that any one scalar begins some token; a pictograph is a
-//! word. Folding is NFKC, case, and the diacritics of U+0300 to U+036F. Invariant: whatever a text
-//! holds of these, the same text as a query makes the same tokens.
+//! A sequence of letters, digits and marks is a word. Words joined by `_`, `.` or `::` are separate
+//! words and also one compound. `++` and `#` after a word make a compound of it (C++, C#). Text in
+//! scripts without spaces between words is split into overlapping pairs of scalars. The last scalar
+//! of such a run is a token of its own, so every scalar begins a token. A pictograph is a word.
+//! Folding is NFKC, lower case, and removal of the diacritics U+0300 to U+036F. Invariant: the same
+//! text gives the same tokens in a document and in a query.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -13,20 +13,20 @@ use unicode_normalization::char::is_combining_mark;
 use crate::limits;
 use crate::position::ByteSpan;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// A word, or one of a compound.
+    /// A word, or a word of a compound.
     Word,
-    /// Several words that are joined, or a word with the signs that belong to it.
+    /// Several joined words, or a word with the signs that belong to it.
     Compound,
-    /// Two neighbours of a run without blanks.
+    /// Two adjacent scalars of a run without spaces.
     Pair,
     /// The last scalar of such a run.
     Last,
 }
 
-/// Memory that a text is cut up in, to be used again for the next.
+/// Buffers that can be reused for the next text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TokenBuffers {
     words: Vec<ByteSpan>,
@@ -34,33 +34,33 @@ pub(super) struct TokenBuffers {
     token: String,
 }
 
-/// The tokens of a text, one after the other.
+/// An iterator over the tokens of a text.
 #[derive(Debug)]
 pub(crate) struct Tokens<'a> {
     text: &'a str,
-    /// Where the next token is sought.
+    /// The offset at which the search for the next token starts.
     offset: usize,
-    /// Spans of the words of the compound that is being told, and how many were.
+    /// The spans of the words of the current compound, and the number of words returned so far.
     words: Vec<ByteSpan>,
-    told: usize,
-    /// The run that is being cut into pairs: its scalars, folded, and how many were told.
+    emitted: usize,
+    /// The folded scalars of the current run, and the number of scalars returned so far.
     run: Vec<char>,
-    run_told: usize,
+    run_emitted: usize,
     run_span: ByteSpan,
-    /// Offset in the text of the scalar that is told next; `None` where folding has changed scalars.
+    /// The offset in the text of the next scalar of the run; `None` if folding changed the scalars.
     run_offset: Option<usize>,
     next_position: usize,
     /// The folded text of the token.
     pub(crate) token: String,
-    /// What it is.
+    /// The kind of the token.
     pub(crate) kind: TokenKind,
-    /// How many words stand before it.
+    /// The number of words before the token.
     pub(crate) position: usize,
-    /// Where it stands in the text.
+    /// The span of the token in the text.
     pub(crate) span: ByteSpan,
 }
 
-/// What a scalar is to the tokenizer.
+/// The class of a scalar for the tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Word,
@@ -71,7 +71,8 @@ enum Class {
 
 fn class_of(scalar: char) -> Class {
     match scalar {
-        // What most texts hold is told without searching tables: ASCII, letters of Latin and Cyrillic,
+        // Frequent scalars are classified without a table lookup: ASCII, and the letters of Latin
+        // and Cyrillic.
         'a'..='z'
         | 'A'..='Z'
         | '0'..='9'
@@ -79,7 +80,7 @@ fn class_of(scalar: char) -> Class {
         | '\u{D8}'..='\u{F6}'
         | '\u{F8}'..='\u{24F}'
         | '\u{400}'..='\u{481}' => Class::Word,
-        // and punctuation, general, of CJK and of full width.
+        // General punctuation, CJK punctuation and full-width punctuation.
         '\0'..='\x7f'
         | '\u{2000}'..='\u{206F}'
         | '\u{3000}'..='\u{3004}'
@@ -87,7 +88,7 @@ fn class_of(scalar: char) -> Class {
         | '\u{FF01}'..='\u{FF0F}'
         | '\u{FF1A}'..='\u{FF20}' => Class::Other,
         _ if is_written_without_blanks(scalar) => Class::Run,
-        // Arrows, technical signs, dingbats; the pictographs of the supplementary plane.
+        // Arrows, technical signs, dingbats, and the pictographs of the supplementary plane.
         '\u{2190}'..='\u{21FF}'
         | '\u{2300}'..='\u{23FF}'
         | '\u{2600}'..='\u{27BF}'
@@ -98,7 +99,7 @@ fn class_of(scalar: char) -> Class {
     }
 }
 
-/// Whether `scalar` belongs to a script that is written without blanks between words.
+/// Returns whether `scalar` belongs to a script without spaces between words.
 fn is_written_without_blanks(scalar: char) -> bool {
     if scalar <= '\u{E00}' {
         return false;
@@ -121,12 +122,12 @@ fn is_written_without_blanks(scalar: char) -> bool {
 }
 
 impl<'a> Tokens<'a> {
-    /// The tokens of `text`.
+    /// Creates an iterator over the tokens of `text`.
     pub(crate) fn new(text: &'a str) -> Self {
         Self::with(text, TokenBuffers::default())
     }
 
-    /// The tokens of `text`, cut up in `buffers`.
+    /// Creates an iterator over the tokens of `text` that uses `buffers`.
     pub(super) fn with(text: &'a str, buffers: TokenBuffers) -> Self {
         let TokenBuffers { mut words, mut run, token } = buffers;
         words.clear();
@@ -135,9 +136,9 @@ impl<'a> Tokens<'a> {
             text,
             offset: 0,
             words,
-            told: 0,
+            emitted: 0,
             run,
-            run_told: 0,
+            run_emitted: 0,
             run_span: ByteSpan::default(),
             run_offset: None,
             next_position: 0,
@@ -148,8 +149,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The buffers again; nothing is told behind it.
-    pub(super) fn give_back(&mut self) -> TokenBuffers {
+    /// Returns the buffers. The iterator then has no more tokens.
+    pub(super) fn take_buffers(&mut self) -> TokenBuffers {
         self.offset = self.text.len();
         TokenBuffers {
             words: std::mem::take(&mut self.words),
@@ -158,14 +159,14 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Goes on to the next token; false behind the last.
+    /// Advances to the next token. Returns false after the last one.
     pub(crate) fn advance(&mut self) -> bool {
-        if self.told < self.words.len() {
-            self.tell_word();
+        if self.emitted < self.words.len() {
+            self.emit_word();
             return true;
         }
-        if self.run_told < self.run.len() {
-            self.tell_pair();
+        if self.run_emitted < self.run.len() {
+            self.emit_pair();
             return true;
         }
         self.seek()
@@ -175,7 +176,7 @@ impl<'a> Tokens<'a> {
         self.text.get(self.offset..).unwrap_or_default()
     }
 
-    /// Finds the next word, run or pictograph and tells its first token.
+    /// Finds the next word, run or pictograph and sets the first token of it.
     fn seek(&mut self) -> bool {
         while let Some(byte) = self.text.as_bytes().get(self.offset) {
             if byte.is_ascii() && !byte.is_ascii_alphanumeric() {
@@ -191,7 +192,7 @@ impl<'a> Tokens<'a> {
                 }
                 Class::Run => {
                     self.take_run();
-                    self.tell_pair();
+                    self.emit_pair();
                     return true;
                 }
                 Class::Pictograph => {
@@ -209,17 +210,17 @@ impl<'a> Tokens<'a> {
         false
     }
 
-    /// The token takes the next position.
+    /// Assigns the next position to the token.
     fn step(&mut self) {
         self.position = self.next_position;
         self.next_position += 1;
     }
 
-    /// Takes the words that are joined from here on, and tells the compound, or the word if it is
-    /// only one.
+    /// Reads the joined words at the offset and sets the compound as the token, or the word if
+    /// there is only one.
     fn take_compound(&mut self) {
         self.words.clear();
-        self.told = 0;
+        self.emitted = 0;
         let start = self.offset;
         loop {
             let end = word_end(self.text, self.offset);
@@ -233,7 +234,7 @@ impl<'a> Tokens<'a> {
         let end = self.offset + sign_length(self.rest());
         let is_compound = self.words.len() > 1 || end > self.offset;
         if !is_compound || end - start > limits::MAX_WORD_BYTES {
-            self.tell_word();
+            self.emit_word();
             return;
         }
         self.offset = end;
@@ -243,15 +244,15 @@ impl<'a> Tokens<'a> {
         self.fold_span();
     }
 
-    fn tell_word(&mut self) {
-        self.span = self.words.get(self.told).copied().unwrap_or_default();
-        self.told += 1;
+    fn emit_word(&mut self) {
+        self.span = self.words.get(self.emitted).copied().unwrap_or_default();
+        self.emitted += 1;
         self.kind = TokenKind::Word;
         self.step();
         self.fold_span();
     }
 
-    /// Sets the token to what its span holds, folded and cut to the longest word.
+    /// Sets the token to the folded text of its span, cut to [`limits::MAX_WORD_BYTES`].
     fn fold_span(&mut self) {
         let mut text = self.text.get(self.span.start..self.span.end).unwrap_or_default();
         if text.len() > limits::MAX_WORD_BYTES {
@@ -261,7 +262,7 @@ impl<'a> Tokens<'a> {
         fold_into(text, &mut self.token);
     }
 
-    /// Takes the run of scalars from here on.
+    /// Reads the run of scalars at the offset.
     fn take_run(&mut self) {
         let start = self.offset;
         let rest = self.rest();
@@ -276,21 +277,21 @@ impl<'a> Tokens<'a> {
         let run = rest.get(..length).unwrap_or_default();
         self.run.clear();
         self.run.extend(run.nfkc());
-        self.run_told = 0;
+        self.run_emitted = 0;
         self.run_offset = self.run.iter().copied().eq(run.chars()).then_some(start);
     }
 
-    fn tell_pair(&mut self) {
-        let index = self.run_told;
-        self.run_told += 1;
+    fn emit_pair(&mut self) {
+        let index = self.run_emitted;
+        self.run_emitted += 1;
         self.step();
         self.token.clear();
         for scalar in self.run.iter().skip(index).take(2) {
             self.token.push(*scalar);
         }
-        let is_last = self.run_told == self.run.len();
+        let is_last = self.run_emitted == self.run.len();
         self.kind = if is_last { TokenKind::Last } else { TokenKind::Pair };
-        // Where folding has changed scalars, only the run can be named.
+        // If folding changed the scalars, the span is that of the whole run.
         self.span = self.run_span;
         if let Some(start) = self.run_offset {
             let length = |index: usize| self.run.get(index).map_or(0, |scalar| scalar.len_utf8());
@@ -300,7 +301,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Offset behind the word that begins at `start`.
+/// Returns the offset of the end of the word that begins at `start`.
 fn word_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let ascii = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
@@ -316,7 +317,8 @@ fn word_end(text: &str, start: usize) -> usize {
     start + rest.find(|scalar: char| !is_of_word(scalar)).unwrap_or(rest.len())
 }
 
-/// Bytes of what joins the word before with one that follows; `None` where nothing does.
+/// Returns the length in bytes of the joint between the previous word and the next one; `None` if
+/// they are not joined.
 fn joint(rest: &str) -> Option<usize> {
     let length = match rest.as_bytes() {
         [b'_', ..] => rest.bytes().take_while(|&byte| byte == b'_').count(),
@@ -328,7 +330,8 @@ fn joint(rest: &str) -> Option<usize> {
     (class_of(next) == Class::Word).then_some(length)
 }
 
-/// Bytes of the signs that belong to the word before: `++` and `#`, with no word behind them.
+/// Returns the length in bytes of the signs that belong to the previous word: `++` or `#` without a
+/// word after them.
 fn sign_length(rest: &str) -> usize {
     let length = match rest.as_bytes() {
         [b'+', b'+', ..] => 2,
@@ -342,7 +345,7 @@ fn sign_length(rest: &str) -> usize {
     if is_end { length } else { 0 }
 }
 
-/// Appends `text` in the form in which words are compared.
+/// Appends the folded form of `text`, in which words are compared.
 pub(crate) fn fold_into(text: &str, folded: &mut String) {
     if text.is_ascii() {
         folded.push_str(text);
@@ -365,12 +368,12 @@ pub(crate) fn fold_into(text: &str, folded: &mut String) {
     }
 }
 
-/// Calls `visit` with the parts of identifiers in camel case (`getSlice`, `HTTPServer`), folded.
-/// Only ASCII has such identifiers here; parts of one letter are none.
+/// Calls `visit` with the folded parts of camel-case identifiers (`getSlice`, `HTTPServer`). Only
+/// ASCII identifiers are split. Parts of one letter are left out.
 pub(crate) fn camel_parts(text: &str, mut visit: impl FnMut(&str)) {
     let mut folded = String::new();
     for bytes in text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()) {
-        // As in most words.
+        // Most words have no capitals after the first letter.
         if bytes.iter().skip(1).all(|byte| !byte.is_ascii_uppercase()) {
             continue;
         }
@@ -420,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_kept_whole_and_split() {
+    fn identifiers_are_a_compound_and_its_words() {
         assert_eq!(tokens("get_slice()"), ["get_slice@0", "get@0", "slice@1"]);
         assert_eq!(tokens("foo.bar."), ["foo.bar@0", "foo@0", "bar@1"]);
         assert_eq!(
@@ -431,22 +434,22 @@ mod tests {
     }
 
     #[test]
-    fn signs_belong_to_a_word_that_they_end() {
+    fn signs_after_a_word_make_a_compound() {
         assert_eq!(tokens("C++ and C#."), ["c++@0", "c@0", "and@1", "c#@2", "c@2"]);
         assert_eq!(tokens("a+b i++j c#m"), ["a@0", "b@1", "i@2", "j@3", "c@4", "m@5"]);
     }
 
     #[test]
-    fn scripts_without_blanks_are_cut_into_pairs() {
+    fn scripts_without_spaces_are_split_into_pairs() {
         assert_eq!(tokens("全文搜索 x"), ["全文@0", "文搜@1", "搜索@2", "索@3", "x@4"]);
         assert_eq!(tokens("中"), ["中@0"]);
-        assert_eq!(tokens("か\u{3099}く"), tokens("がく"), "NFD as NFC");
-        assert_eq!(tokens("ｶﾞ"), tokens("ガ"), "half-width as full-width");
+        assert_eq!(tokens("か\u{3099}く"), tokens("がく"), "NFD equals NFC");
+        assert_eq!(tokens("ｶﾞ"), tokens("ガ"), "half-width equals full-width");
         assert_eq!(tokens("\u{1112}\u{1161}\u{11AB}"), tokens("한"));
     }
 
     #[test]
-    fn what_is_told_without_tables_is_what_they_tell() {
+    fn classification_without_tables_agrees_with_the_tables() {
         for scalar in '\0'..=char::MAX {
             match class_of(scalar) {
                 Class::Word => assert!(scalar.is_alphanumeric(), "{scalar:?}"),
@@ -484,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn long_words_are_cut_alike() {
+    fn long_words_are_cut_to_the_limit() {
         let long = "x".repeat(5000);
         assert_eq!(tokens(&long).len(), 1);
         assert!(tokens(&long)[0].len() <= limits::MAX_WORD_BYTES + 2);
@@ -493,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_name_the_token_in_the_text() {
+    fn spans_cover_the_token_in_the_text() {
         let text = "x 全文搜";
         let mut tokens = Tokens::new(text);
         let mut spans = Vec::new();
@@ -504,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn camel_case_has_parts() {
+    fn camel_case_is_split_into_parts() {
         let parts = |text: &str| {
             let mut parts = Vec::new();
             camel_parts(text, |part| parts.push(part.to_owned()));

@@ -1,9 +1,11 @@
-//! The trigrams as a component of every segment of the index, written, merged and removed with it.
+//! The trigrams as a component of every index segment. tantivy writes, merges and deletes it with
+//! the segment.
 //!
-//! Half of all terms of an index would be trigrams, each once a document and without position, and
-//! tantivy's own postings spend on such a term what they spend on any other. Here they are gathered, and
-//! written in order at once. Invariant: what a segment holds of documents that were not removed, its
-//! component holds, whatever it was merged from.
+//! As ordinary terms, trigrams would be half of all terms in an index. Each occurs once per
+//! document and has no positions, but the postings of tantivy cost as much for it as for any other
+//! term. This component therefore collects the trigrams and writes them sorted. Invariant: the
+//! component of a segment contains the trigrams of all documents of that segment that were not
+//! deleted, also after a merge.
 
 use std::any::Any;
 
@@ -18,22 +20,22 @@ use tantivy::{DocId, Segment, SegmentReader, TantivyError};
 use super::document::SectionEntry;
 use super::postings::{PostingsWriter, TrigramPostings};
 
-/// The extension of the files.
+/// The file extension of the component.
 pub(super) const EXTENSION: &str = "trigrams";
 
-/// Ordinals share four bytes with the third byte of a trigram.
+/// An ordinal and the third byte of a trigram share 32 bits.
 const MOST_ROOTS: usize = 1 << 24;
 
 fn component() -> SegmentComponent {
     SegmentComponent::Custom(EXTENSION.to_owned())
 }
 
-/// The postings of a segment.
+/// Opens the trigram postings of a segment.
 pub(super) fn open(reader: &SegmentReader) -> tantivy::Result<TrigramPostings> {
     TrigramPostings::open(reader.open_read(component())?.read_bytes()?)
 }
 
-/// The component.
+/// The tantivy plugin that writes and merges the component.
 pub(super) struct TrigramComponent;
 
 impl SegmentPlugin for TrigramComponent {
@@ -48,7 +50,7 @@ impl SegmentPlugin for TrigramComponent {
     fn merge(&self, context: PluginMergeContext<'_>) -> tantivy::Result<()> {
         let mut roots = Vec::new();
         let mut sources = Vec::with_capacity(context.readers.len());
-        // Segments are stacked, what was removed left out.
+        // A merge appends the segments to each other and leaves out deleted documents.
         let mut next = 0;
         for reader in context.readers {
             let postings = open(reader)?;
@@ -99,11 +101,11 @@ fn ordinal_of(count: usize) -> tantivy::Result<u32> {
     }
 }
 
-/// Gathers the trigrams of a segment.
+/// Collects the trigrams of a new segment.
 #[derive(Default)]
 struct Gatherer {
     roots: Vec<DocId>,
-    /// The trigrams of all roots, and where those of each end.
+    /// The trigrams of all roots, and the end of those of each root.
     trigrams: Vec<u32>,
     ends: Vec<usize>,
 }
@@ -131,7 +133,7 @@ impl PluginWriter for Gatherer {
         segment: &Segment,
         _: Option<&DocIdMapping>,
     ) -> tantivy::Result<()> {
-        // Where the postings of each first two bytes begin, found by counting.
+        // A counting sort by the first two bytes: the start of each bucket.
         let mut starts = vec![0_usize; (1 << 16) + 1];
         for trigram in &self.trigrams {
             if let Some(start) = starts.get_mut((trigram >> 8) as usize + 1) {
@@ -175,7 +177,7 @@ impl PluginWriter for Gatherer {
     }
 
     fn mem_usage(&self) -> usize {
-        // The postings are written into as much memory again.
+        // Sorting needs as much memory again.
         (self.trigrams.len() * 2 + self.roots.len()) * 4 + self.ends.len() * 8
     }
 

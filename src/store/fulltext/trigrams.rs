@@ -1,29 +1,30 @@
-//! Trigrams: which documents may hold a text, told from the three-byte sequences that they hold.
+//! Trigrams: finding the documents that may contain a text by its three-byte sequences.
 //!
-//! Owns what a trigram is here: three bytes in a row, ASCII letters in lower case, none of them a
-//! control character. Invariant: a document that holds three such bytes in a row has their trigram, so
-//! that what is required of a match can be asked of the index, and the bytes decide.
+//! A trigram here is a sequence of three bytes without control characters, with ASCII letters in
+//! lower case. Invariant: if a document contains three such bytes in sequence, it has their
+//! trigram. The index can therefore exclude documents that cannot match; the bytes of the others
+//! are searched.
 
-/// Three bytes in a row, ASCII letters in lower case.
+/// Three consecutive bytes, with ASCII letters in lower case.
 pub type Trigram = [u8; 3];
 
-/// What the trigrams of a document must be for it to be worth looking at.
+/// A condition on the trigrams of a document that every document with a match meets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TrigramQuery {
-    /// Any document may hold a match.
+    /// Every document may contain a match.
     All,
-    /// None can.
+    /// No document contains a match.
     None,
-    /// The document must have this one.
+    /// The document must have this trigram.
     Has(Trigram),
-    /// All of these.
+    /// The document must meet all of these conditions.
     And(Vec<TrigramQuery>),
-    /// One of these.
+    /// The document must meet at least one of these conditions.
     Or(Vec<TrigramQuery>),
 }
 
 impl TrigramQuery {
-    /// What must hold for both.
+    /// Returns a query that requires both conditions.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -37,7 +38,7 @@ impl TrigramQuery {
         }
     }
 
-    /// What must hold for either.
+    /// Returns a query that requires at least one of the conditions.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         match (self, other) {
@@ -64,7 +65,7 @@ impl TrigramQuery {
         result
     }
 
-    /// What a text must have: all of its trigrams.
+    /// Returns a query that requires all trigrams of `literal`.
     pub fn of_literal(literal: &[u8]) -> Self {
         let mut trigrams: Vec<Self> =
             literal.windows(3).filter_map(trigram).map(Self::Has).collect();
@@ -77,7 +78,8 @@ impl TrigramQuery {
         }
     }
 
-    /// Whether a document is worth looking at that has the trigrams for which `has` says so.
+    /// Returns whether a document meets the condition, if it has the trigrams for which `has`
+    /// returns true.
     pub fn is_met_by(&self, has: &impl Fn(Trigram) -> bool) -> bool {
         match self {
             Self::All => true,
@@ -88,7 +90,7 @@ impl TrigramQuery {
         }
     }
 
-    /// How many trigrams it names.
+    /// Returns the number of trigrams in the query.
     pub fn len(&self) -> usize {
         match self {
             Self::All | Self::None => 0,
@@ -97,20 +99,21 @@ impl TrigramQuery {
         }
     }
 
-    /// Whether it names none.
+    /// Returns whether the query contains no trigrams.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The trigram of three bytes; `None` where one of them is a control character.
+/// Returns the trigram of three bytes; `None` if there are not three or one of them is a control
+/// character.
 pub fn trigram(bytes: &[u8]) -> Option<Trigram> {
     let &[one, two, three] = bytes else { return None };
     let is_plain = one >= b' ' && two >= b' ' && three >= b' ';
     is_plain.then(|| [one, two, three].map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// Finds the distinct trigrams of documents; keeps a bit for each possible one.
+/// Collects the distinct trigrams of documents with one bit for each possible trigram.
 pub(super) struct TrigramCollector {
     seen: Vec<u64>,
     found: Vec<u32>,
@@ -121,10 +124,11 @@ impl TrigramCollector {
         Self { seen: vec![0; 1 << 18], found: Vec::new() }
     }
 
-    /// The distinct trigrams of `bytes`, each as the number that its bytes are, most significant first.
+    /// Returns the distinct trigrams of `bytes` in the order of their first occurrence. Each is a
+    /// big-endian number of three bytes.
     pub(super) fn distinct(&mut self, bytes: &[u8]) -> Vec<u32> {
         let mut value = 0;
-        // How many bytes in a row were no control character.
+        // The number of consecutive bytes without control characters so far.
         let mut plain = 0;
         for &byte in bytes {
             if byte < b' ' {
@@ -165,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn distinct_trigrams_in_lower_case_without_controls() {
+    fn trigrams_are_distinct_lower_case_and_without_control_characters() {
         assert_eq!(distinct(b"abCabc"), [*b"abc", *b"bca", *b"cab"]);
         assert_eq!(distinct(b"ab\ncd\tefg"), [*b"efg"]);
         assert_eq!(distinct("é!".as_bytes()), [*b"\xc3\xa9!"]);
@@ -174,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_collector_forgets_the_document_before() {
+    fn a_collector_is_reset_after_each_document() {
         let mut collector = TrigramCollector::new();
         assert_eq!(collector.distinct(b"abc"), collector.distinct(b"abc"));
     }

@@ -1,7 +1,7 @@
-//! Writing the index. Whoever does so holds the lock of the store.
+//! Writing the index. The caller holds the lock of the store.
 //!
-//! Invariant: the first act of every writer is to remove what an interrupted one left behind (tantivy
-//! cannot commit over the leftovers of a killed commit), and every commit carries its [`Stamp`].
+//! Invariants: a writer first removes the files that an interrupted writer left, because tantivy
+//! cannot commit if they exist. Every commit contains its [`IndexMetadata`].
 
 use std::collections::{HashMap, HashSet};
 use std::fs::DirEntry;
@@ -11,56 +11,60 @@ use tantivy::index::SegmentId;
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
 use tantivy::{Index, Term};
 
+use super::byte_budget::ByteBudget;
 use super::document::{DocumentText, SectionEntry};
-use super::flight::Flight;
 use super::schema::{Fields, builder, open, schema};
-use super::{Stamp, Unusable, Usable, guarded, reader, stamp_of};
+use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of, reader};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::parallel::shares;
 
-/// Bytes of texts and trigrams that the threads of tantivy are given at once: to wake one for every small
-/// document would take longer than to index it.
-const SHARE_BYTES: usize = 256 << 10;
+/// Bytes of text and trigrams that are passed to the threads of tantivy at once. Waking a thread
+/// for every small document would take longer than indexing it.
+const FLUSH_BYTES: usize = 256 << 10;
 
-/// The right to change an index.
+/// The right to change an index. The caller holds the lock of the store.
 pub(crate) struct IndexWriter {
     writer: tantivy::IndexWriter<SectionEntry>,
     fields: Fields,
     folder: PathBuf,
-    /// What was put or removed and not handed to the threads of tantivy, and how many bytes it holds.
+    /// Operations that have not been passed to the threads of tantivy yet, and the bytes of their
+    /// documents.
     waiting: Vec<UserOperation<SectionEntry>>,
     waiting_bytes: usize,
-    flight: Flight,
-    /// Of the last commit.
-    stamp: Stamp,
+    budget: ByteBudget,
+    /// The metadata of the last commit.
+    metadata: IndexMetadata,
 }
 
 impl std::fmt::Debug for IndexWriter {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("IndexWriter").field("stamp", &self.stamp).finish_non_exhaustive()
+        formatter
+            .debug_struct("IndexWriter")
+            .field("metadata", &self.metadata)
+            .finish_non_exhaustive()
     }
 }
 
 impl IndexWriter {
-    /// Opens the index in `folder`, which must be that of `store`.
+    /// Opens the index in `folder`. Fails if it does not belong to `store`.
     pub(crate) fn open(folder: &Path, store: &str) -> Usable<Self> {
         guarded(|| {
             sweep(folder);
             failpoint!(INDEX_SWEPT);
             let index = open(folder)?;
-            let stamp = stamp_of(&index)?;
-            if stamp.store != store {
+            let metadata = metadata_of(&index)?;
+            if metadata.store != store {
                 return Err(Unusable::Foreign);
             }
-            let writer = Self::start(folder, &index, stamp)?;
+            let writer = Self::start(folder, &index, metadata)?;
             writer.writer.garbage_collect_files().wait()?;
             failpoint!(INDEX_COLLECTED);
             Ok(writer)
         })
     }
 
-    /// Makes an empty index of `store` in `folder`, in place of whatever is there.
+    /// Creates an empty index of `store` in `folder`. Replaces an existing folder.
     pub(crate) fn create(folder: &Path, store: &str) -> Usable<Self> {
         let io = |error: std::io::Error| Unusable::Damaged(error.to_string());
         match std::fs::remove_dir_all(folder) {
@@ -73,13 +77,13 @@ impl IndexWriter {
         guarded(|| {
             let index = builder().create_in_dir(folder)?;
             failpoint!(INDEX_MADE);
-            let mut writer = Self::start(folder, &index, Stamp::new(store, 0, 0))?;
-            writer.commit(Stamp::new(store, 0, 0))?;
+            let mut writer = Self::start(folder, &index, IndexMetadata::new(store, 0, 0))?;
+            writer.commit(IndexMetadata::new(store, 0, 0))?;
             Ok(writer)
         })
     }
 
-    fn start(folder: &Path, index: &Index, stamp: Stamp) -> Usable<Self> {
+    fn start(folder: &Path, index: &Index, metadata: IndexMetadata) -> Usable<Self> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
         let writer =
             index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
@@ -90,30 +94,31 @@ impl IndexWriter {
             folder: folder.to_owned(),
             waiting: Vec::new(),
             waiting_bytes: 0,
-            flight: Flight::default(),
-            stamp,
+            budget: ByteBudget::default(),
+            metadata,
         })
     }
 
-    /// The stamp of the last commit.
-    pub(crate) fn stamp(&self) -> &Stamp {
-        &self.stamp
+    /// Returns the metadata of the last commit.
+    pub(crate) fn metadata(&self) -> &IndexMetadata {
+        &self.metadata
     }
 
-    /// The ids of the documents in it.
+    /// Returns the ids of the documents in the index.
     pub(crate) fn documents(&self) -> Usable<HashSet<i64>> {
         guarded(|| reader::documents(self.writer.index()))
     }
 
-    /// Puts a document that is not in it.
+    /// Adds a document that is not in the index. Waits until there is room in the queue.
     pub(crate) fn put(&mut self, id: i64, document: DocumentText) -> Usable<()> {
         guarded(|| {
             let size = document.size();
-            if self.waiting_bytes + size > SHARE_BYTES {
-                // Also because what waits here lets nobody land who is waited for.
-                self.hand_over()?;
+            if self.waiting_bytes + size > FLUSH_BYTES {
+                // Waiting operations hold bytes of the budget, so they must be passed on before
+                // more bytes are acquired.
+                self.flush_waiting()?;
             }
-            let permit = self.flight.permit(size);
+            let permit = self.budget.acquire(size);
             let entries = document.entries(id, self.fields, permit);
             self.waiting.extend(entries.into_iter().map(UserOperation::Add));
             self.waiting_bytes += size;
@@ -122,8 +127,8 @@ impl IndexWriter {
         })
     }
 
-    /// Gives what waits to the threads of tantivy.
-    fn hand_over(&mut self) -> Usable<()> {
+    /// Passes the waiting operations to the threads of tantivy.
+    fn flush_waiting(&mut self) -> Usable<()> {
         self.waiting_bytes = 0;
         if !self.waiting.is_empty() {
             self.writer.run(std::mem::take(&mut self.waiting))?;
@@ -131,45 +136,45 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Removes a document.
+    /// Deletes a document.
     pub(crate) fn remove(&mut self, id: i64) {
         let term = Term::from_field_u64(self.fields.document, id.unsigned_abs());
-        // Behind what waits, of which it may be.
+        // The order matters: a waiting operation may have added the document.
         self.waiting.push(UserOperation::Delete(term));
     }
 
-    /// Commits what was put and removed, with its stamp.
-    pub(crate) fn commit(&mut self, stamp: Stamp) -> Usable<()> {
+    /// Commits all operations with this metadata.
+    pub(crate) fn commit(&mut self, metadata: IndexMetadata) -> Usable<()> {
         guarded(|| {
-            self.hand_over()?;
+            self.flush_waiting()?;
             let mut commit = self.writer.prepare_commit()?;
-            commit.set_payload(&serde_json::to_string(&stamp).unwrap_or_default());
+            commit.set_payload(&serde_json::to_string(&metadata).unwrap_or_default());
             failpoint!(INDEX_PREPARED);
             commit.commit()?;
             failpoint!(INDEX_COMMITTED);
             Ok(())
         })?;
-        self.stamp = stamp;
+        self.metadata = metadata;
         Ok(())
     }
 
-    /// Merges segments where there are many, and ends.
+    /// Merges segments if there are many, and waits until all threads have ended.
     pub(crate) fn close(mut self) -> Usable<()> {
         guarded(|| {
             let segments = self.writer.index().searchable_segment_metas()?;
             if segments.len() > limits::INDEX_SEGMENTS {
                 use tantivy::indexer::MergePolicy as _;
                 let candidates = LogMergePolicy::default().compute_merge_candidates(&segments);
-                // tantivy keeps the files of segments that anybody knows.
+                // tantivy keeps the files of a segment while its metadata is referenced.
                 drop(segments);
                 let sizes = sizes(&self.folder);
                 let size = |id: &SegmentId| sizes.get(&id.uuid_string()).copied().unwrap_or(0);
                 for candidate in candidates {
-                    // A merge maps all files that it reads.
+                    // A merge maps all files that it reads into memory.
                     let most = limits::INDEX_MERGE_BYTES as u64;
-                    let shares = shares(&candidate.0, usize::MAX, most, size);
-                    for share in shares.filter(|share| share.len() > 1) {
-                        drop(self.writer.merge(share).wait()?);
+                    let batches = shares(&candidate.0, usize::MAX, most, size);
+                    for batch in batches.filter(|batch| batch.len() > 1) {
+                        drop(self.writer.merge(batch).wait()?);
                         failpoint!(INDEX_MERGED);
                     }
                 }
@@ -181,7 +186,8 @@ impl IndexWriter {
     }
 }
 
-/// Bytes of the files of each segment, by its name, which those of its files begin with.
+/// Returns the size in bytes of the files of each segment, by the name of the segment, with which
+/// the names of its files begin.
 fn sizes(folder: &Path) -> HashMap<String, u64> {
     let mut sizes = HashMap::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -195,17 +201,17 @@ fn sizes(folder: &Path) -> HashMap<String, u64> {
     sizes
 }
 
-/// The temporary files of interrupted commits, which tantivy does not know of.
+/// Returns the temporary files of interrupted commits, which tantivy does not remove.
 pub(super) fn leftovers(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_one = |entry: &DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".tmp");
     entries.filter(is_one).map(|entry| entry.path())
 }
 
-/// Removes them.
+/// Removes the temporary files of interrupted commits.
 pub(super) fn sweep(folder: &Path) {
     for path in leftovers(folder) {
-        // What cannot be removed does no harm but take space.
+        // A file that cannot be removed only takes space.
         drop(std::fs::remove_file(path));
     }
 }

@@ -1,7 +1,8 @@
-//! A store file made anew from what can be read of a damaged one.
+//! Building a new store file from the readable parts of a damaged one.
 //!
-//! Invariant: nobody meets the new store before it is whole, nobody else writes meanwhile, and nothing that
-//! is made on the way outlives the repair, unless the process dies, and then no longer than to the next one.
+//! Invariants: no other process sees the new store before it is complete, and no other process
+//! writes to the store meanwhile. All temporary files are removed when the repair ends; those of a
+//! killed process are removed by the next repair.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,86 +12,86 @@ use std::time::Duration;
 use super::db::{self, DamagedStore, Found, RowWriter};
 use super::swap::swap;
 use super::writer::packed;
-use super::{FileState, PackedDocument, Packer, Writer, beside, fulltext, remove};
+use super::{FileState, PackedDocument, Packer, Writer, fulltext, remove, with_suffix};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::parallel::on_all_cores;
 
-/// The name of the new store, behind that of the damaged one.
+/// The suffix of the new store.
 const NEW: &str = "-repaired";
 
-/// That of a copy of the damaged one, which is read or written instead of it.
+/// The suffix of a copy of the damaged store, which is read or written instead of the original.
 const COPY: &str = "-repaired-from";
 
-/// That of a copy which has its own name only when it is whole.
+/// The suffix of an incomplete copy, which is renamed when it is complete.
 const PARTIAL: &str = "-repaired-part";
 
-/// A store made anew beside a damaged one, whose lock is held.
+/// A new store next to a damaged one. The lock of the damaged store is held until this is dropped.
 #[derive(Debug)]
 pub struct Salvage {
     path: PathBuf,
-    /// The documents in it, and those that are not.
+    /// The result of the recovery so far.
     pub salvaged: Salvaged,
-    /// Whether the log beside the damaged store is its own and can be read.
+    /// Whether the damaged store has a write-ahead log that belongs to it and can be read.
     has_log: bool,
     _lock: File,
 }
 
-/// What became of the documents of a damaged store.
+/// The result of a recovery.
 #[derive(Clone, Debug, Default)]
 pub struct Salvaged {
-    /// Documents that are in the new file.
+    /// The number of documents in the new file.
     pub recovered: usize,
-    /// Those that are not.
+    /// The documents that could not be recovered, sorted.
     pub lost: Vec<LostDocument>,
-    /// Remarks.
+    /// Warnings about the recovery.
     pub warnings: Vec<Warning>,
 }
 
-/// A document that could not be recovered, as far as it is known.
+/// What is known about a document that could not be recovered.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LostDocument {
-    /// Its path.
+    /// The path, if known.
     pub path: Option<String>,
-    /// blake3 of its bytes.
+    /// blake3 of the bytes, if known.
     pub hash: Option<[u8; 32]>,
 }
 
 impl Salvage {
-    /// How long to wait for the new store, for which nobody else has a name: for the moment that a process
-    /// which begins may share its lock.
+    /// How long to wait for the lock of the new store. No other process uses that store, but a
+    /// process that is just starting may have inherited the lock for a moment.
     pub const PATIENCE: Duration = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
 
-    /// Makes the store at `path` anew from what can be read of it, beside it; waits up to `wait` for another
-    /// writer.
+    /// Builds a new store next to the one at `path` from its readable parts. Waits up to `wait` for
+    /// another writer.
     pub fn begin(path: &Path, wait: Duration) -> Result<Self> {
         let lock = db::lock(path, wait)?;
         remove_leftovers(path)?;
         let salvaged = Salvaged::default();
-        // From here on whatever is made goes with it.
+        // From here on, dropping this value removes all temporary files.
         let mut salvage = Self { path: path.to_owned(), salvaged, has_log: false, _lock: lock };
-        let (old, has_log) = open_damaged(path, &beside(path, COPY))?;
+        let (old, has_log) = open_damaged(path, &with_suffix(path, COPY))?;
         salvage.has_log = has_log;
         salvage.salvaged = write(&salvage.store(), old)?;
         failpoint!(SALVAGED);
         Ok(salvage)
     }
 
-    /// The new store, to which more may be added.
+    /// Returns the path of the new store. More documents may be added to it.
     pub fn store(&self) -> PathBuf {
-        beside(&self.path, NEW)
+        with_suffix(&self.path, NEW)
     }
 
-    /// Gives the new store its index, and puts both in the place of the damaged ones; tells under what name
-    /// the damaged file is kept.
+    /// Builds the index of the new store and replaces the damaged store and its index. Returns the
+    /// name under which the damaged file is kept.
     pub fn put_in_place(self) -> Result<PathBuf> {
         let (path, new) = (&self.path, self.store());
-        // What it lacks, it gets from whoever searches next.
+        // If the index is incomplete, the next search completes it.
         Writer::open(&new, Self::PATIENCE)?.close()?;
         failpoint!(SALVAGE_INDEXED);
-        let copy = self.has_log.then(|| beside(path, COPY));
-        let kept = swap(path, &new, copy.as_deref(), &beside(path, PARTIAL))?;
+        let copy = self.has_log.then(|| with_suffix(path, COPY));
+        let kept = swap(path, &new, copy.as_deref(), &with_suffix(path, PARTIAL))?;
         failpoint!(STORE_SWAPPED);
         let index = fulltext::folder(path);
         drop(std::fs::remove_dir_all(&index));
@@ -103,38 +104,39 @@ impl Salvage {
 
 impl Drop for Salvage {
     fn drop(&mut self) {
-        // What stays is found by the next check.
+        // The next check reports files that could not be removed.
         drop(remove_leftovers(&self.path));
     }
 }
 
-/// What a repair of the store at `path` may leave behind when it is killed.
+/// Returns the names of all files that a killed repair of the store at `path` can leave.
 fn leftovers(path: &Path) -> impl Iterator<Item = PathBuf> {
-    let new = beside(path, NEW);
-    let stores = [beside(path, COPY), beside(path, PARTIAL), beside(&new, "-new"), new];
+    let new = with_suffix(path, NEW);
+    let stores =
+        [with_suffix(path, COPY), with_suffix(path, PARTIAL), with_suffix(&new, "-new"), new];
     stores.into_iter().flat_map(|store| {
-        ["", "-wal", "-shm", "-journal", "-lock"].map(|suffix| beside(&store, suffix))
+        ["", "-wal", "-shm", "-journal", "-lock"].map(|suffix| with_suffix(&store, suffix))
     })
 }
 
-/// Removes it.
+/// Removes all files that a killed repair can leave.
 fn remove_leftovers(path: &Path) -> Result<()> {
     leftovers(path).try_for_each(|file| remove(&file))?;
-    let index = fulltext::folder(&beside(path, NEW));
+    let index = fulltext::folder(&with_suffix(path, NEW));
     match std::fs::remove_dir_all(&index) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&index, error)),
         _ => Ok(()),
     }
 }
 
-/// Whether a repair of the store at `path` that was killed left anything behind.
+/// Returns whether a killed repair of the store at `path` left any files.
 pub(super) fn has_leftovers(path: &Path) -> bool {
-    let index = fulltext::folder(&beside(path, NEW));
+    let index = fulltext::folder(&with_suffix(path, NEW));
     leftovers(path).chain([index]).any(|path| path.symlink_metadata().is_ok())
 }
 
-/// Opens the damaged store at `path`: with what its log tells, as a `copy`, where that is its own log; and
-/// whether it is.
+/// Opens the damaged store at `path`. If its write-ahead log belongs to it, the log is applied to
+/// `copy` and that file is read instead. Also returns whether it was.
 fn open_damaged(path: &Path, copy: &Path) -> Result<(DamagedStore, bool)> {
     let alone = DamagedStore::open(path, path)?;
     if !db::has_log(path) {
@@ -152,14 +154,14 @@ fn open_damaged(path: &Path, copy: &Path) -> Result<(DamagedStore, bool)> {
     Ok((with_log, true))
 }
 
-/// Writes all documents of `old` that are whole to a new store at `path`.
+/// Writes all intact documents of `old` to a new store at `path`.
 fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
     let mut salvaged = Salvaged::default();
     let mut writer = RowWriter::open(path, Salvage::PATIENCE)?;
     let (root, options) = (old.root(), old.options());
     if root.is_none() || options.is_none() {
-        let message = "the root or the options of the store could not be read: those of a new store \
-                       took their place";
+        let message =
+            "the root or the options of the store could not be read; the defaults are used";
         salvaged.warnings.push(Warning::new("OPTIONS_LOST", message));
     }
     writer.set_up(root.as_deref().unwrap_or("."), &options.unwrap_or_default())?;
@@ -173,7 +175,7 @@ fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
         };
         let lost = LostDocument { path: Some(path.clone()), hash: Some(hash) };
         let Some(packer) = packer else { return Err(out_of_memory()) };
-        // When its file was like this is as doubtful as anything: it is read at the next ingest.
+        // The stored file times are not reliable, so 0 makes the next ingest read the file.
         let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
         Ok(packed(path, bytes, hash, state, packer)?.map(Box::new).map_err(|_| lost))
     };
@@ -205,25 +207,25 @@ fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
     if old.has_strays() {
         salvaged.lost.push(LostDocument { path: None, hash: None });
     }
-    writer.go_on_from(old.generation())?;
+    writer.set_generation_after(old.generation())?;
     writer.close()?;
     salvaged.lost.sort();
     salvaged.lost.dedup();
     Ok(salvaged)
 }
 
-/// A document to be written, or one that cannot be.
+/// A packed document, or a document that could not be recovered.
 type Taken = std::result::Result<Box<PackedDocument>, LostDocument>;
 
 fn out_of_memory() -> Error {
     Error::new(ErrorKind::Io, "a document could not be packed; nothing was changed")
 }
 
-/// Moves aside what is in the place of the files and the folder that belong to the store at `path`, and tells
-/// under what names it is kept.
+/// Renames files of another type that are in the place of the lock, the log, the shared-memory file
+/// or the index folder of the store at `path`. Returns their new names.
 pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
     let index = fulltext::folder(path);
-    let files = ["-lock", "-wal", "-shm"].map(|suffix| beside(path, suffix));
+    let files = ["-lock", "-wal", "-shm"].map(|suffix| with_suffix(path, suffix));
     let mut kept = Vec::new();
     for (way, is_folder) in files.into_iter().map(|file| (file, false)).chain([(index, true)]) {
         let Ok(metadata) = way.symlink_metadata() else { continue };
@@ -232,7 +234,7 @@ pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
         }
         let name = db::free_name(&way, ".aside");
         match std::fs::rename(&way, &name) {
-            // Another repair was sooner.
+            // Another repair has already moved it.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             moved => {
                 moved.map_err(|error| Error::io(&way, error))?;
@@ -243,15 +245,16 @@ pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(kept)
 }
 
-/// Makes the full-text index of the store at `path` anew, and tells what there is to say of it.
+/// Rebuilds the full-text index of the store at `path` and returns the warnings. Waits up to `wait`
+/// for another writer.
 pub fn rebuild_index(path: &Path, wait: Duration) -> Result<Vec<Warning>> {
     let mut writer = Writer::open(path, wait)?;
-    writer.distrust_index();
+    writer.require_rebuild();
     writer.close()
 }
 
-/// Removes what interrupted writers left in the folder of the full-text index, and interrupted repairs beside
-/// the store.
+/// Removes the files that interrupted writers left in the folder of the full-text index, and those
+/// that interrupted repairs left next to the store. Waits up to `wait` for another writer.
 pub fn sweep(path: &Path, wait: Duration) -> Result<()> {
     let lock = db::lock(path, wait)?;
     fulltext::check::sweep(&fulltext::folder(path));

@@ -1,39 +1,39 @@
-//! How much text waits to be indexed.
+//! The limit for text that waits to be indexed.
 //!
-//! The index takes documents on threads of its own, behind a queue that counts documents and not
-//! bytes. Invariant: the texts that wait hold at most [`limits::INDEX_QUEUE_BYTES`] bytes, or are those
-//! of one document.
+//! tantivy indexes documents on its own threads, after a queue that counts documents and not bytes.
+//! Invariant: the waiting texts have at most [`limits::INDEX_QUEUE_BYTES`] bytes in total, or there
+//! is only one.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::limits;
 
-/// After so long without any progress the threads of the index are taken for dead; the index itself
-/// tells when it is given the next document.
+/// If nothing is indexed for this time, the threads of tantivy have probably ended. The wait then
+/// ends, and tantivy returns the error when the next document is added.
 const STUCK: Duration = Duration::from_mins(1);
 
-/// Bytes that wait, and who waits for less.
+/// The number of waiting bytes, and a signal that it has decreased.
 #[derive(Debug, Default)]
 struct Queue {
     bytes: Mutex<usize>,
     taken: Condvar,
 }
 
-/// Lets documents into the queue.
+/// A counting semaphore for bytes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Flight(Arc<Queue>);
+pub(super) struct ByteBudget(Arc<Queue>);
 
-/// The right of a document to wait; given back when it is dropped.
+/// Bytes acquired from the budget; released when this is dropped.
 #[derive(Debug)]
 pub(super) struct Permit {
     queue: Arc<Queue>,
     bytes: usize,
 }
 
-impl Flight {
-    /// Waits until there is room for `bytes` more.
-    pub(super) fn permit(&self, bytes: usize) -> Permit {
+impl ByteBudget {
+    /// Acquires `bytes`. Waits until the budget has room for them or is not in use.
+    pub(super) fn acquire(&self, bytes: usize) -> Permit {
         let mut waiting = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         while *waiting > 0 && *waiting + bytes > limits::INDEX_QUEUE_BYTES {
             let (guard, timeout) =

@@ -1,9 +1,9 @@
-//! Reading what can be read of a store that may be damaged anywhere.
+//! Reading the intact parts of a store that may be damaged anywhere.
 //!
-//! The tables are known by the shape of their rows, and found wherever their pages are: neither the schema of
-//! the file nor the pages that lead to its rows are asked. Invariant: bytes are given only where they have the
-//! hash that was stored with them, under a path on which two places of the file agree; and such a document is
-//! never missed.
+//! The rows of each table are recognized by their column types and found on any page. Neither the
+//! schema of the file nor its interior pages are used. Invariants: the bytes of a document are
+//! returned only if their hash matches a stored one, with a path on which two places in the file
+//! agree. Such a document is always found.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -17,7 +17,8 @@ use crate::error::Result;
 use crate::limits;
 use crate::store::IngestOptions;
 
-/// Tables by which a file without a sound header is known: where its schema begins, most of these are.
+/// The SQL statements by which a file with a damaged header is recognized as a store. At least half
+/// of them must be on the first pages.
 const STATEMENTS: [&[u8]; 6] = [
     b"CREATE TABLE meta (",
     b"CREATE TABLE content (",
@@ -27,10 +28,10 @@ const STATEMENTS: [&[u8]; 6] = [
     b"CREATE INDEX document_name_key ON document",
 ];
 
-/// Pages among which the schema is.
+/// The number of pages at the beginning of the file on which the schema is searched.
 const SCHEMA_PAGES: usize = 64;
 
-/// Whether the file at `path` is a store, however damaged.
+/// Returns whether the file at `path` is a store, however damaged.
 pub(super) fn is_store(path: &Path) -> bool {
     let Ok(pages) = Pages::open(path) else { return false };
     let mut known = [false; STATEMENTS.len()];
@@ -42,47 +43,48 @@ pub(super) fn is_store(path: &Path) -> bool {
     known.into_iter().filter(|is_known| *is_known).count() * 2 >= STATEMENTS.len()
 }
 
-/// A store that is read as far as it can be.
+/// A store of which the intact parts are read.
 pub(in crate::store) struct DamagedStore {
     pages: Pages,
     path: PathBuf,
     free: HashSet<u32>,
-    /// Pages that do not add up.
+    /// The numbers of inconsistent pages, ascending.
     damaged: Vec<u32>,
     documents: Vec<DocumentRow>,
     chunks: Chunks,
-    /// Documents that have bytes and no row, by the hash of these bytes, and which of them were found to be
-    /// those of another row.
+    /// Documents that have bytes but no row, by the hash of these bytes. `claimed` are the hashes
+    /// of bytes that turned out to belong to another row.
     strays: HashMap<[u8; 32], i64>,
     claimed: HashSet<[u8; 32]>,
     meta: Meta,
 }
 
-/// What is known of a document.
+/// What is known about a document.
 #[derive(Debug, Default)]
 struct DocumentRow {
-    /// Its id; several where its page is damaged.
+    /// The row id; several candidates if its page is damaged.
     ids: Vec<i64>,
-    /// On which two places of the file agree.
+    /// The path, if two places in the file agree on it.
     path: Option<String>,
-    /// As far as it can be read, for whoever is told of it.
-    told: Option<String>,
+    /// The path or the name key as it was read, possibly damaged; for reporting the document.
+    reported: Option<String>,
     hash: Option<[u8; 32]>,
-    /// Bytes of the document.
+    /// Size of the document in bytes.
     size: u64,
-    /// Whether it is lossy, and whether it has markers of LDMD.
+    /// Whether the document contains bytes that are not UTF-8, and whether it contains LDMD
+    /// markers.
     marks: [bool; 2],
     checksums: Option<Checksums>,
 }
 
-/// Where chunks may be, by their place.
+/// The possible places of each chunk, by its row id.
 type Chunks = HashMap<i64, Vec<RecordPlace>>;
 
-/// What the store says of itself, as far as it can be read.
+/// The metadata of the store that could be read.
 #[derive(Default)]
 struct Meta {
     values: BTreeMap<String, MetaValue>,
-    is_sealed: bool,
+    has_valid_checksum: bool,
 }
 
 #[derive(Clone)]
@@ -91,24 +93,25 @@ enum MetaValue {
     Bytes(Vec<u8>),
 }
 
-/// A document of such a store.
+/// A document of a damaged store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Found {
-    /// It is whole.
+    /// The document is intact.
     Whole {
-        /// Its path.
+        /// The path.
         path: String,
-        /// blake3 of its bytes.
+        /// blake3 of the bytes.
         hash: [u8; 32],
-        /// Its bytes.
+        /// The bytes.
         bytes: Vec<u8>,
     },
-    /// It is not: its path and its hash, as far as they can be told.
+    /// The document is damaged. The path and the hash are given if known.
     Damaged(Option<String>, Option<[u8; 32]>),
 }
 
 impl DamagedStore {
-    /// Reads the file at `read`, which is the store at `path` or a copy of it; nothing of it is trusted.
+    /// Reads the file at `read`, which is the store at `path` or a copy of it. Nothing in it is
+    /// trusted.
     pub(in crate::store) fn open(path: &Path, read: &Path) -> Result<Self> {
         let pages = Pages::open(read)?;
         let mut old = Self {
@@ -130,7 +133,7 @@ impl DamagedStore {
         Ok(old)
     }
 
-    /// Finds the pages that do not add up: those that go on with a record of another page are none.
+    /// Finds the inconsistent pages. Overflow pages are not B-tree pages, so they are excluded.
     fn find_damaged_pages(&mut self) {
         let (mut odd, mut overflow) = (Vec::new(), HashSet::new());
         for number in self.pages.numbers().filter(|number| !self.free.contains(number)) {
@@ -147,7 +150,7 @@ impl DamagedStore {
         self.damaged = odd;
     }
 
-    /// Calls `act` with every record of the pages in use.
+    /// Calls `act` with every record on the used pages.
     fn each_record(&self, mut act: impl FnMut(&Record, &[u8])) {
         for number in self.pages.numbers().filter(|number| !self.free.contains(number)) {
             let Some(page) = self.pages.page(number) else { continue };
@@ -186,7 +189,7 @@ impl DamagedStore {
         self.meta = Meta::of(metas.into_values().collect());
     }
 
-    /// The record itself, where its `beginning` is not all of it.
+    /// Returns all bytes of a record. `beginning` is used if it is complete.
     fn whole<'a>(&self, record: &Record, beginning: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         if beginning.len() >= record.place.length() {
             return Some(Cow::Borrowed(beginning));
@@ -194,14 +197,14 @@ impl DamagedStore {
         self.pages.payload(record.place, false).map(Cow::Owned)
     }
 
-    /// A row of the table `document`: see `migrations/0001_documents.sql`.
+    /// Parses a row of the table `document`; see `migrations/0001_documents.sql`.
     fn document_row(&self, record: &Record, beginning: &[u8]) -> Option<DocumentRow> {
         const COLUMNS: usize = 15;
         let types = record.types.get(..COLUMNS)?;
         let is_text = |kind: u64| kind >= 13 && kind % 2 == 1;
         let are_texts = types[1..3].iter().filter(|kind| is_text(**kind)).count();
         let are_numbers = types[4..].iter().filter(|kind| (1..=9).contains(*kind)).count();
-        // One column may be damaged.
+        // At most one column may be damaged.
         let has_hash = types[3] == 12 + 2 * 32;
         let wrong = 3 - are_texts - usize::from(has_hash) + (COLUMNS - 4 - are_numbers);
         if record.tree != Tree::Table || wrong > 1 {
@@ -209,7 +212,8 @@ impl DamagedStore {
         }
         let beginning = &self.whole(record, beginning)?;
         let text = |column| match record.field(beginning, column) {
-            // The checksum says whether a text is whole without the bytes that are not UTF-8.
+            // Bytes that are not UTF-8 are removed. The checksum shows whether the text without
+            // them is correct.
             Some(Field::Text(bytes)) => {
                 Some(String::from_utf8_lossy(bytes).replace(char::REPLACEMENT_CHARACTER, ""))
             }
@@ -233,17 +237,17 @@ impl DamagedStore {
         let mut row = DocumentRow {
             ids: record.ids.clone(),
             path: None,
-            told: path.or(key),
+            reported: path.or(key),
             hash,
             size,
             marks: [is_set(12), is_set(13)],
             checksums,
         };
-        row.path = row.told.clone().filter(|path| row.has_checksum_of(path));
+        row.path = row.reported.clone().filter(|path| row.has_checksum_of(path));
         Some(row)
     }
 
-    /// A row of the table `meta`.
+    /// Parses a row of the table `meta`.
     fn meta_row(&self, record: &Record, beginning: &[u8]) -> Option<(String, MetaValue)> {
         if record.tree != Tree::Index || record.types.len() != 2 {
             return None;
@@ -259,11 +263,12 @@ impl DamagedStore {
         Some((key.to_owned(), value))
     }
 
-    /// Looks up in the indices on documents what their rows do not tell.
+    /// Finds the paths that could not be read from the rows, in the index B-trees.
     fn read_paths(&mut self) {
         let certain: HashSet<i64> =
             self.documents.iter().filter_map(DocumentRow::certain_id).collect();
-        // Of each other document the texts that an index has it under: its path, its key, tags and so on.
+        // The texts under which indices contain each of the other documents: its path, its name
+        // key, its tags and so on.
         let mut texts: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
         self.each_record(|record, beginning| {
             if record.tree != Tree::Index || record.types.len() != 2 {
@@ -293,7 +298,8 @@ impl DamagedStore {
         }));
     }
 
-    /// Leaves of several documents with one path the last, which took the place of the others.
+    /// If several documents have the same path, keeps the one with the highest id, which replaced
+    /// the others.
     fn forget_older(&mut self) {
         let mut last: HashMap<String, i64> = HashMap::new();
         for row in &self.documents {
@@ -322,20 +328,20 @@ impl DamagedStore {
         self.strays = strays;
     }
 
-    /// How many documents it tells of.
+    /// Returns the number of documents.
     pub(in crate::store) fn count(&self) -> usize {
         self.documents.len()
     }
 
-    /// Whether there are bytes of documents of which nothing else is known.
+    /// Returns whether there are bytes of documents about which nothing else is known.
     pub(in crate::store) fn has_strays(&self) -> bool {
         self.strays.keys().any(|hash| !self.claimed.contains(hash))
     }
 
-    /// One of the documents.
+    /// Returns the document with this number, counted from 0.
     pub(in crate::store) fn document(&mut self, number: usize) -> Found {
         let Some(row) = self.documents.get(number) else { return Found::Damaged(None, None) };
-        let DocumentRow { path, told, hash, .. } = row;
+        let DocumentRow { path, reported, hash, .. } = row;
         let bytes = path.as_ref().and_then(|path| {
             let own = row
                 .ids
@@ -350,14 +356,16 @@ impl DamagedStore {
                 Found::Whole { path, hash, bytes }
             }
             _ => {
-                let told = path.as_ref().or(told.as_ref()).filter(|told| !told.ends_with('/'));
-                Found::Damaged(told.cloned(), *hash)
+                let reported =
+                    path.as_ref().or(reported.as_ref()).filter(|reported| !reported.ends_with('/'));
+                Found::Damaged(reported.cloned(), *hash)
             }
         }
     }
 
-    /// Whether `bytes` are those of a document: they have its hash, or the checksum of its row is that of a
-    /// row with their hash, or their hash is on a page that is damaged, where the row must have been.
+    /// Returns whether `bytes` belong to a document. They do if they have the hash in its row, or
+    /// the checksum of its row is correct with their hash. They also do if their hash is on a
+    /// damaged page, because the row was probably there.
     fn proves(&self, row: &DocumentRow, path: &str, bytes: &[u8]) -> bool {
         let hash = *blake3::hash(bytes).as_bytes();
         let [is_lossy, has_ldmd] = row.marks;
@@ -372,10 +380,10 @@ impl DamagedStore {
                 .any(|page| memchr::memmem::find(&page, &hash).is_some())
     }
 
-    /// The bytes of the chunks of a document, if `is_it` says that they are its.
+    /// Returns the bytes of a document from its chunks, if `is_it` accepts them.
     fn bytes(&self, id: i64, mut is_it: impl FnMut(&[u8]) -> bool) -> Option<Vec<u8>> {
         let places = |place| self.chunks.get(&place).map_or(&[][..], Vec::as_slice);
-        // There are several rows for one place only where a page is damaged.
+        // Several rows have the same row id only if a page is damaged.
         let choices = places(content::places(id).start).len().max(1);
         let ways = (0..choices).flat_map(|choice| [(choice, false), (choice, true)]);
         ways.into_iter().find_map(|(choice, is_in_sequence)| {
@@ -396,20 +404,21 @@ impl DamagedStore {
         })
     }
 
-    /// The root as the store knows it, relative to its own folder: a folder that is there, unless a checksum
-    /// says that it is what was written, or there is none.
+    /// Returns the root, relative to the folder of the store. The value is accepted if its checksum
+    /// is correct, the store has no checksum of it, or the folder exists.
     pub(in crate::store) fn root(&self) -> Option<String> {
         let root = String::from_utf8(self.meta.bytes("root")?.to_vec()).ok()?;
-        let is_known = self.meta.is_sealed || self.meta.bytes("seal").is_none();
+        let is_known = self.meta.has_valid_checksum || self.meta.bytes("seal").is_none();
         (is_known || root_folder(&self.path, &root).is_dir()).then_some(root)
     }
 
-    /// What the last ingest took.
+    /// Returns the options of the last ingest, if they can be read.
     pub(in crate::store) fn options(&self) -> Option<IngestOptions> {
         serde_json::from_slice(self.meta.bytes("options")?).ok()
     }
 
-    /// Whether `other`, which was read with a log, is another store. A few bits may differ by damage.
+    /// Returns whether `other`, which was read with a log, is another store. Damage may change a
+    /// few bits of the identity.
     pub(in crate::store) fn is_another_store(&self, other: &Self) -> bool {
         const DAMAGED_BITS: u32 = 8;
         match (self.meta.bytes("identity"), other.meta.bytes("identity")) {
@@ -417,12 +426,12 @@ impl DamagedStore {
                 let bits = own.iter().zip(others).map(|(one, other)| (one ^ other).count_ones());
                 bits.sum::<u32>() > DAMAGED_BITS
             }
-            // A log has every page of its own first ingest.
+            // The log of the first ingest of another store contains all pages of that store.
             (own, _) => own.is_some(),
         }
     }
 
-    /// How many times the store has been changed.
+    /// Returns the generation; 0 if it cannot be read.
     pub(in crate::store) fn generation(&self) -> i64 {
         match self.meta.values.get("generation") {
             Some(MetaValue::Integer(generation)) => (*generation).clamp(0, i64::MAX / 2),
@@ -432,7 +441,7 @@ impl DamagedStore {
 }
 
 impl DocumentRow {
-    /// Its id, where that and its path are certain.
+    /// Returns the id, if both the id and the path are certain.
     fn certain_id(&self) -> Option<i64> {
         self.path.as_ref()?;
         match self.ids.as_slice() {
@@ -441,52 +450,54 @@ impl DocumentRow {
         }
     }
 
-    /// Whether a row with this path, and all else as it is, is what was written.
+    /// Returns whether the checksum of the row is correct with this path.
     fn has_checksum_of(&self, path: &str) -> bool {
         let (Some(hash), [is_lossy, has_ldmd]) = (&self.hash, self.marks) else { return false };
         let checksum = || checksums::row(path, hash, self.size, is_lossy, has_ldmd);
         self.checksums.is_some_and(|checksums| checksums.is(Part::Row, checksum))
     }
 
-    /// The highest id that it may have.
+    /// Returns the highest of the possible ids.
     fn last_id(&self) -> i64 {
         self.ids.iter().copied().max().unwrap_or(0)
     }
 }
 
-/// The path among the `texts` that indices have a document under, as far as its row does not contradict.
+/// Returns the path among the `texts` under which indices contain a document, unless its row
+/// contradicts it.
 fn path_in(texts: &BTreeSet<String>, row: &DocumentRow) -> Option<String> {
-    // A path never ends as keys do.
-    let told = row.told.as_ref().filter(|told| !told.ends_with('/'));
+    // A name key ends with `/`, and a path does not.
+    let reported = row.reported.as_ref().filter(|reported| !reported.ends_with('/'));
     let proven = texts.iter().find(|path| row.has_checksum_of(path));
-    if let Some(path) = proven.or(told.filter(|told| texts.contains(*told))) {
+    if let Some(path) = proven.or(reported.filter(|reported| texts.contains(*reported))) {
         return Some(path.clone());
     }
     let key_of = |path: &str| name_key(without_extension(path));
     let has_key = |path: &&String| {
         let key = key_of(path);
-        let is_contradicted = told.is_some_and(|told| key_of(told) == key);
-        !is_contradicted && (texts.contains(&key) || row.told.as_ref() == Some(&key))
+        let is_contradicted = reported.is_some_and(|reported| key_of(reported) == key);
+        !is_contradicted && (texts.contains(&key) || row.reported.as_ref() == Some(&key))
     };
     texts.iter().filter(|text| !text.ends_with('/')).find(has_key).cloned()
 }
 
 impl Meta {
-    /// Of the rows of several pages those that the checksum is of, else the most.
+    /// Chooses between the rows of several pages: those with a correct checksum, or else the most
+    /// rows.
     fn of(mut pages: Vec<BTreeMap<String, MetaValue>>) -> Self {
         pages.sort_by_key(BTreeMap::len);
-        let is_sealed = |values: &BTreeMap<String, MetaValue>| {
+        let has_valid_checksum = |values: &BTreeMap<String, MetaValue>| {
             let fields = values.iter().map(|(key, value)| match value {
                 MetaValue::Integer(number) => (key.as_str(), number.to_le_bytes().to_vec()),
                 MetaValue::Bytes(bytes) => (key.as_str(), bytes.clone()),
             });
             let checksum = meta::checksum(fields);
-            matches!(values.get("seal"), Some(MetaValue::Bytes(seal)) if **seal == checksum)
+            matches!(values.get("seal"), Some(MetaValue::Bytes(stored)) if **stored == checksum)
         };
-        if let Some(values) = pages.iter().rev().find(|values| is_sealed(values)) {
-            return Self { values: values.clone(), is_sealed: true };
+        if let Some(values) = pages.iter().rev().find(|values| has_valid_checksum(values)) {
+            return Self { values: values.clone(), has_valid_checksum: true };
         }
-        Self { values: pages.pop().unwrap_or_default(), is_sealed: false }
+        Self { values: pages.pop().unwrap_or_default(), has_valid_checksum: false }
     }
 
     fn bytes(&self, key: &str) -> Option<&[u8]> {
@@ -497,7 +508,8 @@ impl Meta {
     }
 }
 
-/// Whether a record is a row of the table `content`: no other has compressed bytes.
+/// Returns whether a record is a row of the table `content`. Only that table has blobs compressed
+/// with zstd.
 fn is_chunk(record: &Record, beginning: &[u8]) -> bool {
     const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let is_blob = matches!(record.types.as_slice(), [0, kind] if *kind >= 12 && kind % 2 == 0);

@@ -1,0 +1,174 @@
+//! Looks up files and folders below the root, for links to files that are not documents.
+//!
+//! Invariant: no path outside the root is accessed, no symbolic link is followed, and no file is opened.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::io::Errno;
+
+use super::beneath::{open_folder, open_root};
+use crate::limits;
+use crate::links::OnDisk;
+use crate::markdown::slug::fold;
+
+/// The files and folders below a root.
+#[derive(Debug, Default)]
+pub(crate) struct Disk {
+    /// `None` if the root cannot be opened.
+    root: Option<OwnedFd>,
+    /// The folder of the last lookup, with its path.
+    last: RefCell<Option<(String, OwnedFd)>>,
+    names: OnceCell<Option<Names>>,
+}
+
+/// The paths of files by their case-folded names.
+type Names = HashMap<String, Vec<String>>;
+
+impl Disk {
+    /// Looks up files below `root`, which need not exist.
+    pub(crate) fn new(root: &Path) -> Self {
+        Self { root: open_root(root).ok(), ..Self::default() }
+    }
+
+    /// Returns what is at `path`, which is relative to the root and has no `.` and `..`; "" is the root.
+    pub(crate) fn at(&self, path: &str) -> OnDisk {
+        let Some(root) = &self.root else { return OnDisk::Unknown };
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if path.is_empty() {
+            return OnDisk::Folder;
+        }
+        if folder.is_empty() {
+            return entry(root, name);
+        }
+        let mut last = self.last.borrow_mut();
+        if last.as_ref().is_none_or(|(opened, _)| opened != folder) {
+            *last = match folder_at(root, folder) {
+                Ok(opened) => Some((folder.to_owned(), opened)),
+                Err(state) => return state,
+            };
+        }
+        last.as_ref().map_or(OnDisk::Unknown, |(_, opened)| entry(opened, name))
+    }
+
+    /// Returns the paths of the files whose path equals `path` or ends with `/` and `path`, ignoring case. `None`
+    /// if the root cannot be opened or has more than [`limits::MAX_FILES_LISTED`] entries.
+    pub(crate) fn ending_in(&self, path: &str) -> Option<Vec<String>> {
+        let root = self.root.as_ref()?;
+        let names = self.names.get_or_init(|| names_below(root)).as_ref()?;
+        let path = fold(path);
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        let has_path = |other: &&String| {
+            fold(other)
+                .strip_suffix(&path)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        let mut found: Vec<String> =
+            names.get(name).into_iter().flatten().filter(has_path).cloned().collect();
+        found.sort();
+        Some(found)
+    }
+}
+
+/// Returns what is called `name` in `folder`.
+fn entry(folder: &OwnedFd, name: &str) -> OnDisk {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(state) if FileType::from_raw_mode(state.st_mode).is_dir() => OnDisk::Folder,
+        Ok(_) => OnDisk::File,
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG | Errno::INVAL) => OnDisk::Missing,
+        Err(_) => OnDisk::Unknown,
+    }
+}
+
+/// Opens the folder at `path`, one path component at a time. If that fails, returns the state of everything
+/// below `path`.
+fn folder_at(root: &OwnedFd, path: &str) -> Result<OwnedFd, OnDisk> {
+    let mut folder = None;
+    for part in path.split('/') {
+        let parent = folder.as_ref().unwrap_or(root);
+        match rustix::fs::statat(parent, part, AtFlags::SYMLINK_NOFOLLOW) {
+            // The link may lead out of the root.
+            Ok(state) if FileType::from_raw_mode(state.st_mode).is_symlink() => {
+                return Err(OnDisk::Unknown);
+            }
+            Ok(state) if !FileType::from_raw_mode(state.st_mode).is_dir() => {
+                return Err(OnDisk::Missing);
+            }
+            Err(Errno::NOENT | Errno::NAMETOOLONG | Errno::INVAL) => return Err(OnDisk::Missing),
+            Ok(_) | Err(_) => {}
+        }
+        folder = Some(open_folder(parent.as_fd(), part).map_err(|_| OnDisk::Unknown)?);
+    }
+    folder.ok_or(OnDisk::Unknown)
+}
+
+/// The files below `root`; `None` if there are more than [`limits::MAX_FILES_LISTED`] entries.
+fn names_below(root: &OwnedFd) -> Option<Names> {
+    let mut names = Names::new();
+    let mut count = 0;
+    let mut folders = vec![String::new()];
+    while let Some(path) = folders.pop() {
+        let opened = match path.as_str() {
+            "" => open_folder(root, ".").ok(),
+            path => folder_at(root, path).ok(),
+        };
+        let Some(entries) = opened.and_then(|opened| Dir::read_from(&opened).ok()) else {
+            continue;
+        };
+        for entry in entries.filter_map(Result::ok) {
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if matches!(name, "." | ".." | ".git") {
+                continue;
+            }
+            count += 1;
+            if count > limits::MAX_FILES_LISTED {
+                return None;
+            }
+            let below = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+            if entry.file_type().is_dir() {
+                folders.push(below);
+            } else {
+                names.entry(fold(name)).or_default().push(below);
+            }
+        }
+    }
+    Some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_outside_the_root_are_not_accessed() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("root");
+        std::fs::create_dir_all(root.join("in/deep")).unwrap();
+        std::fs::create_dir(place.path().join("out")).unwrap();
+        std::fs::write(place.path().join("out/secret"), "x").unwrap();
+        std::fs::write(root.join("in/deep/Pic.PNG"), "x").unwrap();
+        std::os::unix::fs::symlink("../out", root.join("link")).unwrap();
+        let disk = Disk::new(&root);
+        for (path, expected) in [
+            ("", OnDisk::Folder),
+            ("in", OnDisk::Folder),
+            ("in/deep/Pic.PNG", OnDisk::File),
+            ("in/deep/pic.png", OnDisk::Missing),
+            ("in/deep/Pic.PNG/x", OnDisk::Missing),
+            ("in/none/x", OnDisk::Missing),
+            ("link", OnDisk::File),
+            ("link/secret", OnDisk::Unknown),
+            ("link/none", OnDisk::Unknown),
+        ] {
+            assert_eq!(disk.at(path), expected, "{path}");
+        }
+        assert_eq!(disk.ending_in("deep/pic.png"), Some(vec!["in/deep/Pic.PNG".to_owned()]));
+        assert_eq!(disk.ending_in("eep/pic.png"), Some(Vec::new()));
+        assert_eq!(disk.ending_in("secret"), Some(Vec::new()));
+        let gone = Disk::new(&place.path().join("none"));
+        assert_eq!((gone.at("in"), gone.ending_in("x")), (OnDisk::Unknown, None));
+    }
+}

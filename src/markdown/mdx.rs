@@ -1,0 +1,272 @@
+//! What MDX has besides Markdown: imports and exports, JSX, and expressions in braces.
+//!
+//! Invariant: nothing in them is Markdown. A block of them ends at the first blank line at which every
+//! tag, brace, template and comment is closed; if one is never closed, at the first blank line.
+
+use markdown_it::Node;
+use markdown_it::parser::block::{BlockRule, BlockState};
+use markdown_it::parser::extset::RootExt;
+use markdown_it::plugins::html::html_block::HtmlBlock;
+
+use crate::limits;
+
+/// Whether something in the document is never closed: what follows is not scanned as far again.
+#[derive(Debug, Default)]
+struct Unclosed(bool);
+impl RootExt for Unclosed {}
+
+/// The rule for all of them: each becomes an HTML block.
+pub(super) struct MdxBlock;
+
+impl BlockRule for MdxBlock {
+    fn check(state: &mut BlockState) -> Option<()> {
+        let is_here = state.line_indent(state.line) < state.md.max_indent;
+        (is_here && state.get_line(state.line).starts_with("{/*")).then_some(())
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        let indent = state.line_indent(state.line);
+        let line = state.get_line(state.line);
+        if !(0..state.md.max_indent).contains(&indent) {
+            return None;
+        }
+        let is_module = indent == 0
+            && state.level == 0
+            && (line.starts_with("import ") || line.starts_with("export "));
+        if !is_module && !line.starts_with('{') && !is_tag(line) {
+            return None;
+        }
+        let mut scan = Scan { is_code: is_module, ..Scan::default() };
+        scan.line(line);
+        if scan.open.is_empty() && scan.has_text {
+            // Inline: a paragraph that begins with a tag or an expression.
+            return None;
+        }
+        let is_bounded = state.root_ext.get_or_insert_default::<Unclosed>().0;
+        let lines = if is_bounded { None } else { closed_lines(state, scan) };
+        let lines = lines.unwrap_or_else(|| {
+            state.root_ext.get_or_insert_default::<Unclosed>().0 = true;
+            (state.line..state.line_max).take_while(|line| !state.is_empty(*line)).count()
+        });
+        Some((Node::new(HtmlBlock { content: String::new() }), lines))
+    }
+}
+
+/// How many lines from the current one, which `scan` has read, the block has; `None` if it is never
+/// closed.
+fn closed_lines(state: &BlockState, mut scan: Scan) -> Option<usize> {
+    let mut line = state.line + 1;
+    while line < state.line_max {
+        let is_end = state.is_empty(line) || state.line_indent(line) < 0;
+        if is_end && scan.open.is_empty() {
+            break;
+        }
+        if state.line_indent(line) < 0 && !state.is_empty(line) {
+            return None;
+        }
+        scan.line(state.get_line(line));
+        line += 1;
+    }
+    scan.open.is_empty().then_some(line - state.line)
+}
+
+/// Whether a line begins with a tag of JSX, and not with an autolink.
+fn is_tag(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix('<') else { return false };
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    let is_name_part = |scalar: char| scalar.is_alphanumeric() || "_$-.:".contains(scalar);
+    let name = rest.len() - rest.trim_start_matches(is_name_part).len();
+    let (name, rest) = rest.split_at(name);
+    let is_name = name.is_empty()
+        || name.starts_with(|first: char| first.is_alphabetic() || "_$".contains(first));
+    let is_apart = rest.is_empty() || rest.starts_with(['>', '/', '{', ' ', '\t']);
+    is_name && is_apart && !(name.is_empty() && !rest.starts_with('>')) && !name.ends_with(':')
+}
+
+/// What is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    /// A tag, up to its `>`.
+    Tag,
+    /// A value of an attribute, up to this quote.
+    Quote(char),
+    /// Braces, brackets or parentheses of code.
+    Braces,
+    /// A template literal.
+    Template,
+    /// A comment of code.
+    Comment,
+}
+
+/// A scan of MDX, line by line.
+#[derive(Debug, Default)]
+struct Scan {
+    /// Whether what is in nothing else is code, and not text between tags.
+    is_code: bool,
+    /// What is open, the innermost last.
+    open: Vec<Open>,
+    /// Whether there is text that is in nothing else.
+    has_text: bool,
+}
+
+impl Scan {
+    fn push(&mut self, open: Open) {
+        if self.open.len() < limits::MAX_MDX_NESTING {
+            self.open.push(open);
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        let mut rest = line;
+        while let Some(first) = rest.chars().next() {
+            let mut length = first.len_utf8();
+            let following = rest.get(length..).unwrap_or_default();
+            match self.open.last() {
+                Some(Open::Quote(quote)) if first == *quote => drop(self.open.pop()),
+                Some(Open::Quote(_)) => {}
+                Some(Open::Comment) => {
+                    if rest.starts_with("*/") {
+                        self.open.pop();
+                        length = 2;
+                    }
+                }
+                Some(Open::Template) => match first {
+                    '`' => drop(self.open.pop()),
+                    '\\' => length += following.chars().next().map_or(0, char::len_utf8),
+                    '$' if following.starts_with('{') => {
+                        self.push(Open::Braces);
+                        length = 2;
+                    }
+                    _ => {}
+                },
+                Some(Open::Tag) => match first {
+                    '>' => drop(self.open.pop()),
+                    '{' => self.push(Open::Braces),
+                    '"' | '\'' => self.push(Open::Quote(first)),
+                    _ => {}
+                },
+                Some(Open::Braces) => match self.code(first, rest) {
+                    Some(taken) => length = taken,
+                    None => return,
+                },
+                None if self.is_code => match self.code(first, rest) {
+                    Some(taken) => length = taken,
+                    None => return,
+                },
+                None => match first {
+                    '{' => self.push(Open::Braces),
+                    '<' if is_tag(rest) => self.push(Open::Tag),
+                    '`' => {
+                        self.has_text = true;
+                        length = code_span(rest);
+                    }
+                    _ => self.has_text |= !first.is_whitespace(),
+                },
+            }
+            rest = rest.get(length..).unwrap_or_default();
+        }
+    }
+
+    /// Reads what `rest`, which begins with `first`, begins with as code, and answers how many bytes that
+    /// are; `None` for a comment up to the end of the line.
+    fn code(&mut self, first: char, rest: &str) -> Option<usize> {
+        match first {
+            '{' | '(' | '[' => self.push(Open::Braces),
+            '}' | ')' | ']' => drop(self.open.pop()),
+            '`' => self.push(Open::Template),
+            '"' | '\'' => return Some(string(rest, first)),
+            '/' if rest.starts_with("//") => return None,
+            '/' if rest.starts_with("/*") => {
+                self.push(Open::Comment);
+                return Some(2);
+            }
+            _ => {}
+        }
+        Some(first.len_utf8())
+    }
+}
+
+/// The bytes of the string that `text` begins with; a quote that is not closed on its line is alone.
+fn string(text: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    for (at, scalar) in text.char_indices().skip(1) {
+        match scalar {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            _ if scalar == quote => return at + 1,
+            _ => {}
+        }
+    }
+    1
+}
+
+/// The bytes of the code span that `text` begins with; backticks that are not closed are alone.
+fn code_span(text: &str) -> usize {
+    let length = text.len() - text.trim_start_matches('`').len();
+    let (ticks, rest) = text.split_at(length);
+    rest.find(ticks).map_or(length, |at| length + at + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::markdown::outline::NodeKind;
+    use crate::markdown::{Dialect, parse_as};
+
+    /// The titles, and the types of the blocks.
+    fn read(text: &str) -> (Vec<String>, Vec<&'static str>) {
+        let outline = parse_as(text.as_bytes(), Dialect::Mdx).outline;
+        let titles = outline.sections.iter().map(|section| section.title.clone()).collect();
+        let types = outline.nodes.iter().filter_map(|node| match node.kind {
+            NodeKind::Block(block_type) => Some(block_type.name()),
+            _ => None,
+        });
+        (titles, types.collect())
+    }
+
+    #[test]
+    fn nothing_in_mdx_is_a_heading() {
+        for text in [
+            "import A from 'a'\nimport B from \"b\"",
+            "export const meta = {\n\n# no\n\n}",
+            "export const text = `\n\n# no\n\n- no ${call({\n\n# no\n\n})}\n`",
+            "export function A() {\n  // it's }\n\n  /* } \n\n# no\n */\n  return <p>{'}'}</p>\n}",
+            "{/* # no */}",
+            "{/*\n\n# no\n\n## no\n*/}",
+            "<Code text={`\n\n# no\n\n`} />",
+            "<Note\n  title=\"a\n\n# no\n\"\n>",
+            "<Tabs>\n# no\n</Tabs>",
+            "<>\n{`\n\n# no\n`}\n</>",
+            "<A.B x='>'>{/*\n\n# no\n*/}</A.B>",
+        ] {
+            let (titles, types) = read(&format!("# One\n\n{text}\n\n## Two\n\nend\n"));
+            assert_eq!(titles, ["One", "Two"], "{text}");
+            assert_eq!(types, ["html", "paragraph"], "{text}");
+        }
+    }
+
+    #[test]
+    fn markdown_between_tags_is_markdown() {
+        let text = "<Tabs>\n\n## In tabs\n\n`{` and {x} text\n\n</Tabs>\n\n<b>bold</b> text\n\n\
+            <https://a.b>\n\n> {/*\n> # no\n> */}\n";
+        let (titles, types) = read(text);
+        assert_eq!(titles, ["In tabs"]);
+        assert_eq!(
+            types,
+            ["html", "paragraph", "html", "paragraph", "paragraph", "blockquote", "html"]
+        );
+    }
+
+    #[test]
+    fn what_is_never_closed_ends_at_a_blank_line() {
+        let (titles, _) = read("{ open\n\n# One\n\n{/* # no\n\n# Two\n");
+        assert_eq!(titles, ["One", "Two"]);
+        let many = "<A b={\n\n".repeat(20_000);
+        assert_eq!(read(&many).1.len(), 20_000);
+    }
+
+    #[test]
+    fn markdown_itself_has_none_of_it() {
+        let outline = crate::markdown::parse(b"{/*\n\n# Yes\n\n*/}\n").outline;
+        assert_eq!(outline.sections.len(), 1);
+    }
+}

@@ -1,0 +1,102 @@
+//! Whether a paragraph shows text: some hold only anchors, comments or badges.
+//!
+//! Invariant: time is linear in the paragraph.
+
+/// Whether the paragraph `text` shows a letter or a digit outside of images, tags and comments.
+pub fn shows_text(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let hidden = match first {
+            '!' if rest.starts_with("![") => image(rest),
+            '<' if rest.starts_with("<!--") => end_of(rest, "-->"),
+            '<' if is_tag(rest) => end_of(rest, ">"),
+            // A link shows what is in its brackets, and not where it leads.
+            ']' => destination(rest),
+            '\\' => Some(1 + rest.chars().nth(1).map_or(0, char::len_utf8)),
+            _ if first.is_alphanumeric() => return true,
+            _ => Some(first.len_utf8()),
+        };
+        // What is never closed is shown as it is written.
+        let Some(hidden) = hidden else { return true };
+        rest = rest.get(hidden..).unwrap_or_default();
+    }
+    false
+}
+
+/// The bytes of `text` up to the first `end`, with it.
+fn end_of(text: &str, end: &str) -> Option<usize> {
+    text.find(end).map(|at| at + end.len())
+}
+
+/// The bytes of the image that `text` begins with.
+fn image(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let end = text.char_indices().skip(1).find(|(_, scalar)| {
+        depth = match scalar {
+            '[' => depth + 1,
+            ']' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        depth == 0
+    });
+    let (end, _) = end?;
+    Some(end + destination(text.get(end..)?)?)
+}
+
+/// The bytes of the bracket that `text` begins with and of the destination or the label after it.
+fn destination(text: &str) -> Option<usize> {
+    let close = match text.as_bytes().get(1) {
+        Some(b'(') => ")",
+        Some(b'[') => "]",
+        _ => return Some(1),
+    };
+    Some(end_of(text.get(2..)?, close)? + 2)
+}
+
+/// Whether `text` begins with a tag; an autolink is none.
+fn is_tag(text: &str) -> bool {
+    let name = text.strip_prefix("</").or_else(|| text.strip_prefix('<')).unwrap_or_default();
+    let rest =
+        name.trim_start_matches(|scalar: char| scalar.is_ascii_alphanumeric() || scalar == '-');
+    rest.len() < name.len() && rest.starts_with(['>', '/', ' ', '\t', '\n', '\r'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shows_text;
+
+    #[test]
+    fn anchors_comments_and_badges_show_no_text() {
+        for text in [
+            "",
+            "<a id=\"x\"></a>",
+            "<a name=\"x\">\n</a>",
+            "<!-- a comment -->",
+            "![logo](a.png \"title\")",
+            "[![CI](https://ci/x.svg)](https://ci)\n[![docs][badge]][docs] ![x][y]",
+            "[](x.md) []",
+            "<img src=\"a.png\" alt=\"text\">",
+            "<br/> --- * _",
+        ] {
+            assert!(!shows_text(text), "{text}");
+        }
+        for text in [
+            "text",
+            "[text](x.md)",
+            "[text][ref]",
+            "<b>bold</b>",
+            "<https://example.org>",
+            "![logo](a.png) and text",
+            "中文",
+            "a < b",
+            "!important",
+            "![](",
+            "<!-- ",
+            "\\[x\\]",
+        ] {
+            assert!(shows_text(text), "{text}");
+        }
+        let hostile = "![".repeat(100_000);
+        assert!(shows_text(&hostile));
+    }
+}
