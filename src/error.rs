@@ -22,7 +22,7 @@ pub enum ErrorKind {
     InvalidPattern,
     /// The file or the section is not the one that the edit was made for.
     Conflict,
-    /// An edit would change something outside its place, and no option allows that.
+    /// An edit was refused: it would do more than it says, or its content does not fit the place.
     EditRefused,
     /// A path is outside the root of the store.
     OutsideRoot,

@@ -77,13 +77,16 @@ mod injected {
 
     points! {
         LOCKED = "locked", "the lock of the store is taken";
-        MIGRATION_COPIED = "migration-copied", "a store with an older schema is copied, and the copy has its temporary name";
+        MIGRATION_COPIED = "migration-copied",
+            "a store with an older schema is copied, and the copy has its temporary name";
         MIGRATION_BEGUN = "migration-begun", "the transaction of a migration has begun";
         MIGRATION_RUN = "migration-run", "a migration has run, and is not committed";
-        MIGRATION_KEPT = "migration-kept", "a migration is not committed, and the copy has its final name";
+        MIGRATION_KEPT = "migration-kept",
+            "a migration is not committed, and the copy has its final name";
         MIGRATION_COMMITTED = "migration-committed", "a migration is committed";
         STORE_MADE_BESIDE = "store-made-beside", "an empty store is created under a temporary name";
-        STORE_MADE = "store-made", "an empty store has its final name, and neither root nor options";
+        STORE_MADE = "store-made",
+            "an empty store has its final name, and neither root nor options";
         BEGUN = "begun", "a transaction has begun";
         FILE_READ = "file-read", "a file is open";
         ROWS_PUT = "rows-put", "the rows of a document are written, and not committed";
@@ -95,34 +98,46 @@ mod injected {
         INDEX_REMOVED = "index-removed", "an unusable index is removed";
         INDEX_FOLDER_MADE = "index-folder-made", "the folder of an index is created";
         INDEX_MADE = "index-made", "an empty index is created, without its metadata";
-        CATCH_UP_BEGUN = "catch-up-begun", "removed documents are deleted from the index, and that is not committed";
-        CATCH_UP_COMMITTED = "catch-up-committed", "some of the missing documents are committed to the index";
+        CATCH_UP_BEGUN = "catch-up-begun",
+            "removed documents are deleted from the index, and that is not committed";
+        CATCH_UP_COMMITTED = "catch-up-committed",
+            "some of the missing documents are committed to the index";
         INDEX_PUT = "index-put", "a document is added to the index, and not committed";
         INDEX_PREPARED = "index-prepared", "a commit of the index is prepared";
         INDEX_COMMITTED = "index-committed", "the index has committed";
         INDEX_MERGED = "index-merged", "segments of the index are merged";
-        INDEX_STAMP_READ = "index-stamp-read", "a reader has read the metadata of the index, and has not opened the index";
+        INDEX_STAMP_READ = "index-stamp-read",
+            "a reader has read the metadata of the index, and has not opened the index";
         INDEX_CLOSED = "index-closed", "the index is closed, and the store is not";
         BEFORE_CHECKPOINT = "before-checkpoint", "the write-ahead log is about to be checkpointed";
         AFTER_CHECKPOINT = "after-checkpoint", "the write-ahead log is empty";
         EDIT_NOTED = "edit-noted", "the intent of an edit is stored";
-        EDIT_TEMPORARY_MADE = "edit-temporary-made", "the temporary file of an edit is created and empty";
-        EDIT_TEMPORARY_WRITTEN = "edit-temporary-written", "the temporary file of an edit is written, and not synced";
-        EDIT_BEFORE_RENAME = "edit-before-rename", "the store has the new version, and the file the old one";
+        EDIT_TEMPORARY_MADE = "edit-temporary-made",
+            "the temporary file of an edit is created and empty";
+        EDIT_TEMPORARY_WRITTEN = "edit-temporary-written",
+            "the temporary file of an edit is written, and not synced";
+        EDIT_BEFORE_RENAME = "edit-before-rename",
+            "the store has the new version, and the file the old one";
         EDIT_RENAMED = "edit-renamed", "the file is replaced, and its folder is not synced";
         RECOVERY_SWEPT = "recovery-swept", "the temporary file of an interrupted edit is removed";
-        RECOVERY_STORED = "recovery-stored", "the store matches the file after an interrupted edit, and the intent is still stored";
-        DAMAGED_LOG_READ = "damaged-log-read", "a copy of a damaged store includes the committed pages of its log";
+        RECOVERY_STORED = "recovery-stored",
+            "the store matches the file after an interrupted edit, and the intent is still stored";
+        DAMAGED_LOG_READ = "damaged-log-read",
+            "a copy of a damaged store includes the committed pages of its log";
         SALVAGED = "salvaged", "a new store contains the undamaged documents of a damaged one";
-        SALVAGE_INDEXED = "salvage-indexed", "the new store also contains the documents that were read from files, and has its index";
-        LOG_WRITTEN_BACK = "log-written-back", "the log of the damaged store is written back into a copy of it";
+        SALVAGE_INDEXED = "salvage-indexed",
+            "the new store also contains the documents that were read from files, and has its index";
+        LOG_WRITTEN_BACK = "log-written-back",
+            "the log of the damaged store is written back into a copy of it";
         LOG_KEPT = "log-kept", "a copy of the log of the damaged store is kept";
         STORE_KEPT = "store-kept", "a copy of the damaged store is kept";
-        LOG_SETTLED = "log-settled", "the copy with its log written back is the store, and the log is obsolete";
+        LOG_SETTLED = "log-settled",
+            "the copy with its log written back is the store, and the log is obsolete";
         LOG_REMOVED = "log-removed", "the log of the damaged store is removed";
         STORE_SWAPPED = "store-swapped", "the new store has replaced the damaged one";
         SWAP_INDEX_REMOVED = "swap-index-removed", "the index of the damaged store is removed";
-        INDEX_SWAPPED = "index-swapped", "the new store has its index, and leftover files are not removed";
+        INDEX_SWAPPED = "index-swapped",
+            "the new store has its index, and leftover files are not removed";
         LEFTOVERS_REMOVED = "leftovers-removed", "files that interrupted repairs left are removed";
     }
 }
