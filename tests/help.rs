@@ -43,6 +43,96 @@ fn every_command_shows_an_example_and_has_a_manual_page() {
     assert!(answer.stderr.contains("search"), "{}", answer.stderr);
 }
 
+/// The lines of the help of a command below each heading.
+fn headings(help: &str) -> Vec<(String, Vec<String>)> {
+    let mut result: Vec<(String, Vec<String>)> = Vec::new();
+    for line in help.lines() {
+        let is_heading = line.ends_with(':') && !line.starts_with(' ');
+        match result.last_mut() {
+            _ if is_heading => result.push((line.trim_end_matches(':').to_owned(), Vec::new())),
+            Some((_, lines)) => lines.push(line.trim().to_owned()),
+            None => {}
+        }
+    }
+    result
+}
+
+#[test]
+fn help_lists_options_in_groups_and_those_of_every_command_apart() {
+    let place = Place::new();
+    let help = place.run(&["search", "--help"]).success().text();
+    let groups = headings(&help);
+    let group_of = |option: &str| -> &str {
+        let has_it = |lines: &Vec<String>| {
+            lines.iter().any(|line| line.split([' ', ',']).any(|word| word == option))
+        };
+        let mut found = groups.iter().filter(|(_, lines)| has_it(lines));
+        &found.next().unwrap_or_else(|| panic!("{option}: {help}")).0
+    };
+    for (option, group) in [
+        ("--also", "Query"),
+        ("--ignore-case", "Query"),
+        ("--under", "Filters"),
+        ("--tag", "Filters"),
+        ("--limit", "Output"),
+        ("--format", "Output"),
+        ("--max-chars", "Output"),
+        ("--db", "Store"),
+        ("--refresh", "Store"),
+    ] {
+        assert_eq!(group_of(option), group, "{help}");
+    }
+    for command in commands(&place) {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let help = place.run(&[&words[..], &["--help"]].concat()).success().text();
+        for (heading, lines) in headings(&help) {
+            let is_own = heading == "Options" || heading == "Arguments";
+            let is_of_all =
+                |line: &String| line.starts_with("--db") || line.starts_with("--pretty");
+            assert!(!is_own || !lines.iter().any(is_of_all), "{help}");
+        }
+    }
+}
+
+#[test]
+fn the_default_format_is_that_of_the_reader() {
+    let place = Place::ingested(&[("a.md", "# A\n\ntext\n")]);
+    let with = |format: &str, arguments: &[&str]| {
+        let output = place.command("", arguments).env("MDSEL_FORMAT", format).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert!(place.run(&["toc"]).success().text().starts_with('{'));
+    assert!(with("text", &["toc"]).1.contains("# A"));
+    assert!(with("records", &["toc"]).1.starts_with("H mdsel=1"));
+    // A command that has no such form answers as it does without; one that is asked for it is refused.
+    assert!(with("records", &["find", "A"]).1.starts_with('{'));
+    let refused = place.run(&["find", "A", "-f", "records"]).ends(2);
+    assert!(refused.stderr.contains("USAGE"), "{}", refused.stderr);
+    assert!(with("text", &["toc", "-f", "json"]).1.starts_with('{'));
+    let (status, answer) = with("xml", &["toc"]);
+    assert_eq!(status, 2);
+    assert!(answer.contains("MDSEL_FORMAT"), "{answer}");
+}
+
+#[test]
+fn a_terminal_gets_text() {
+    let place = Place::ingested(&[("a.md", "# A\n\ntext\n")]);
+    // util-linux; without it the rule is tested where it is written.
+    let script = std::process::Command::new("script")
+        .args(["-qec", &format!("{} toc a.md", crate::harness::PROGRAM), "/dev/null"])
+        .current_dir(place.path())
+        .env_remove("MDSEL_FORMAT")
+        .env_remove("MDSEL_DB")
+        .stdin(std::process::Stdio::null())
+        .output();
+    let Ok(output) = script else {
+        eprintln!("no terminal: script(1) is missing");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("# A") && text.contains("(1-3"), "{text}");
+}
+
 #[test]
 fn the_skill_file_is_short_and_names_commands_that_there_are() {
     let place = Place::new();

@@ -25,8 +25,14 @@ pub(super) struct Global {
     /// The store file [default: $MDSEL_DB, or the nearest .mdsel.db upwards]
     #[arg(long, global = true, value_name = "PATH")]
     pub(super) db: Option<PathBuf>,
-    /// How to print the answer [default: json]
-    #[arg(short, long, global = true, value_enum)]
+    /// How to print the answer
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_enum,
+        help = "How to print the answer [default: $MDSEL_FORMAT, or text on a terminal, else json]"
+    )]
     pub(super) format: Option<FormatName>,
     /// Print at most this many characters, a valid answer still
     #[arg(long, global = true, value_name = "N")]

@@ -9,13 +9,12 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory as _;
 use clap_complete::CompleteEnv;
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 
-use super::args::{Cli, CompletionsArgs, ShellName};
-use super::{Status, generated, store};
+use super::args::{CompletionsArgs, ShellName};
+use super::{Status, generated, groups, store};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::query::Library;
@@ -54,7 +53,7 @@ fn is_path(called: &OsStr) -> bool {
 pub(super) fn complete(arguments: &[OsString]) -> Option<Status> {
     std::env::var_os(VARIABLE)?;
     let folder = store::current_folder().ok();
-    let completed = CompleteEnv::with_factory(Cli::command)
+    let completed = CompleteEnv::with_factory(groups::command)
         .var(VARIABLE)
         .try_complete(arguments.iter().cloned(), folder.as_deref());
     match completed {

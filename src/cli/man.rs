@@ -1,13 +1,13 @@
 //! `man`: manual pages, made of what the command line knows of itself.
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 
-use super::args::{Cli, ManArgs};
-use super::{Status, generated};
+use super::args::ManArgs;
+use super::{Status, generated, groups};
 use crate::error::{Error, ErrorKind, Result};
 
 pub(super) fn run(arguments: &ManArgs) -> Result<Status> {
-    let mut program = Cli::command();
+    let mut program = groups::command();
     program.build();
     let mut command: &Command = &program;
     for name in &arguments.command {

@@ -8,6 +8,8 @@ mod args;
 mod completions;
 mod context;
 mod edit;
+mod format;
+mod groups;
 mod help;
 mod ingest;
 mod input;
@@ -29,7 +31,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind as ClapErrorKind;
-use clap::{Parser as _, ValueEnum as _};
+use clap::{FromArgMatches as _, ValueEnum as _};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -95,12 +97,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(status) = completions::complete(&arguments) {
         return status.into();
     }
-    let mut cli = match Cli::try_parse_from(&arguments) {
+    let matches = groups::command().try_get_matches_from(&arguments);
+    let mut cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments).into(),
     };
     // What a server writes is messages alone.
     let is_server = matches!(cli.command, Command::Mcp(_));
+    let (global, command) = (&mut cli.global, &cli.command);
+    if global.format.is_none() && !is_server {
+        match format::of_environment() {
+            Ok(wanted) => global.format = wanted.filter(|format| command.has(*format)),
+            Err(error) => return fault(&error, format::default() == FormatName::Json, None).into(),
+        }
+    }
     let is_json = cli.global.format() == FormatName::Json && !is_server;
     match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
         Ok(status) => status.into(),
@@ -176,7 +186,12 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Status {
             )
         })
     });
-    fault(&error, !is_other_format, None)
+    let is_named = arguments.iter().any(|argument| {
+        let argument = argument.as_encoded_bytes();
+        argument.starts_with(b"-f") || argument.starts_with(b"--format")
+    });
+    let is_json = !is_other_format && (is_named || format::usual() == FormatName::Json);
+    fault(&error, is_json, None)
 }
 
 /// Prints a fault of the command: one line on standard error, and where JSON was asked for one
@@ -220,7 +235,7 @@ impl From<FormatName> for Format {
 
 impl Global {
     fn format(&self) -> FormatName {
-        self.format.unwrap_or(FormatName::Json)
+        self.format.unwrap_or_else(format::default)
     }
 
     fn options<'a>(&self, store: &'a str) -> Options<'a> {

@@ -265,7 +265,7 @@ mod tests {
             ("api/fs.md", ""),
             ("README.md", ""),
         ];
-        let shelf = Shelf::new(&documents).as_sites(&[("api", "/docs/api"), ("pages/en", "")]);
+        let shelf = Shelf::new(&documents).with_sites(&[("api", "/docs/api"), ("pages/en", "")]);
         for (target, expected) in [
             ("/", "pages/en/index.md"),
             ("/about/eol", "pages/en/about/eol.md"),
@@ -286,7 +286,7 @@ mod tests {
                 assert_eq!(shelf.find(source, &Markdown, target), expected, "{target}");
             }
         }
-        let part = Shelf::new(&documents).as_sites(&[("api", "/docs/api")]);
+        let part = Shelf::new(&documents).with_sites(&[("api", "/docs/api")]);
         assert_eq!(part.find("README.md", &Markdown, "/docs/api/gone"), "File");
         assert_eq!(part.find("README.md", &Markdown, "/about/eol"), "Site");
     }

@@ -28,7 +28,7 @@ impl Shelf {
     }
 
     /// The same, as parts of web sites: folders and the paths that they are served below.
-    pub(super) fn as_sites(mut self, sites: &[(&str, &str)]) -> Self {
+    pub(super) fn with_sites(mut self, sites: &[(&str, &str)]) -> Self {
         let site = |(folder, prefix): &(&str, &str)| SiteRoot {
             folder: (*folder).to_owned(),
             prefix: (*prefix).to_owned(),

@@ -80,7 +80,7 @@ fn is_tag(line: &str) -> bool {
     let is_name = name.is_empty()
         || name.starts_with(|first: char| first.is_alphabetic() || "_$".contains(first));
     let is_apart = rest.is_empty() || rest.starts_with(['>', '/', '{', ' ', '\t']);
-    is_name && is_apart && !(name.is_empty() && !rest.starts_with('>')) && !name.ends_with(':')
+    is_name && is_apart && !name.ends_with(':') && (!name.is_empty() || rest.starts_with('>'))
 }
 
 /// What is open.

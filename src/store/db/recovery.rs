@@ -128,6 +128,7 @@ impl DamagedStore {
         old.find_damaged_pages();
         old.read_rows();
         old.read_paths();
+        old.correct_ids();
         old.forget_older();
         old.find_strays();
         Ok(old)
@@ -296,6 +297,37 @@ impl DamagedStore {
             let path = Some(path_in(texts, &DocumentRow::default())?);
             Some(DocumentRow { ids: vec![*id], path, ..DocumentRow::default() })
         }));
+    }
+
+    /// Corrects the ids of rows whose id is damaged: an index has the path of such a row under another
+    /// id, and the bytes under that id have the hash of the row.
+    fn correct_ids(&mut self) {
+        let mut rowless: HashMap<&str, (usize, i64)> = HashMap::new();
+        for (number, row) in self.documents.iter().enumerate() {
+            if let (Some(path), None, [id]) = (&row.path, row.hash, row.ids.as_slice()) {
+                rowless.insert(path, (number, *id));
+            }
+        }
+        let mut corrections = Vec::new();
+        for (number, row) in self.documents.iter().enumerate() {
+            let (Some(path), Some(hash)) = (&row.path, row.hash) else { continue };
+            let Some((other, id)) = rowless.get(path.as_str()).copied() else { continue };
+            if self.bytes(id, |bytes| *blake3::hash(bytes).as_bytes() == hash).is_some() {
+                corrections.push((number, other, id));
+            }
+        }
+        let mut replaced = HashSet::new();
+        for (number, other, id) in corrections {
+            replaced.insert(other);
+            if let Some(row) = self.documents.get_mut(number) {
+                row.ids = vec![id];
+            }
+        }
+        let mut number = 0;
+        self.documents.retain(|_| {
+            number += 1;
+            !replaced.contains(&(number - 1))
+        });
     }
 
     /// If several documents have the same path, keeps the one with the highest id, which replaced
