@@ -16,7 +16,7 @@ pub enum ErrorKind {
     Usage,
     /// `--max-chars` is too small for the smallest possible answer.
     BudgetTooSmall,
-    /// A cap of [`crate::limits`] was exceeded.
+    /// A limit of [`crate::limits`] was exceeded.
     Limit,
     /// A pattern is not a valid regular expression.
     InvalidPattern,
@@ -28,9 +28,9 @@ pub enum ErrorKind {
     OutsideRoot,
     /// The store asks for more than its own folder or for other options, which the user has not accepted.
     UntrustedStore,
-    /// Another process is writing.
+    /// Another process is writing to the store.
     Locked,
-    /// The store or its folder cannot be written.
+    /// The store, its folder, or a file to edit cannot be written.
     ReadOnly,
     /// No store was found.
     StoreNotFound,
@@ -172,7 +172,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// A warning in an answer: nothing failed, but the reader should know it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Warning {
-    /// Stable code in capitals.
+    /// The code in capitals. Codes are stable; `mdsel help errors` lists them.
     pub code: &'static str,
     /// The message, which names the object.
     pub message: String,

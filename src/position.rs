@@ -16,13 +16,13 @@ pub struct ByteSpan {
 }
 
 impl ByteSpan {
-    /// The span from `start` up to, not including, `end`.
+    /// Creates the span from `start` to `end`, exclusive. `start` must be at most `end`.
     pub fn new(start: usize, end: usize) -> Self {
         debug_assert!(start <= end);
         Self { start, end }
     }
 
-    /// Length in bytes.
+    /// The number of bytes in the span.
     pub fn len(self) -> usize {
         self.end - self.start
     }
@@ -80,7 +80,7 @@ impl LineIndex {
         Self { starts, length: bytes.len() }
     }
 
-    /// Number of lines.
+    /// The number of lines; 0 for an empty text.
     pub fn count(&self) -> usize {
         self.starts.len()
     }

@@ -49,7 +49,7 @@ pub enum Operation {
 /// One edit of a document.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// The place: any locator of the document, or an address.
+    /// The place: a locator in the document, or an address with its document.
     pub section: String,
     /// The operation on the place.
     pub operation: Operation,
@@ -63,12 +63,12 @@ pub struct Edit {
     pub origin: Option<String>,
 }
 
-/// An edit that was made.
+/// The result of one edit.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// The address of the place, before this edit.
     pub selector: String,
-    /// `replace`, `insert` or `delete`.
+    /// The name of the operation: `replace`, `insert` or `delete`.
     pub operation: &'static str,
     /// The bytes that were removed, before this edit.
     pub old_content: Vec<u8>,

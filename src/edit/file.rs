@@ -191,7 +191,7 @@ fn outside(path: &str) -> Error {
         )
 }
 
-/// The beginning of the name of every temporary file.
+/// The prefix of the names of all temporary files.
 const PREFIX: &str = ".mdsel-edit-";
 
 /// Returns a random name for a temporary file.

@@ -65,7 +65,7 @@ pub struct Document {
     pub tags: Vec<String>,
     /// The URLs of the sources that its front matter lists.
     pub sources: Vec<String>,
-    /// Its content.
+    /// The bytes of the document.
     pub bytes: Vec<u8>,
 }
 
@@ -89,9 +89,9 @@ pub struct Attachment {
     pub path: String,
     /// Its name, for display only; never use it as a path.
     pub name: String,
-    /// Its media type.
+    /// Its media type, such as `image/png`.
     pub content_type: String,
-    /// Its content.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
 }
 

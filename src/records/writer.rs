@@ -23,11 +23,11 @@ pub struct Node<'a> {
     pub id: &'a str,
     /// The type that its front matter gives, else the name of its kind.
     pub kind: &'a str,
-    /// Its title.
+    /// Its title; empty if it has none.
     pub title: &'a str,
     /// Its tags.
     pub tags: &'a [String],
-    /// The path of its document.
+    /// The path of its document, relative to the root.
     pub path: &'a str,
 }
 
@@ -62,7 +62,7 @@ impl<W: Write> Writer<W> {
         writeln!(self.output, "{}", write_header(fields))
     }
 
-    /// Writes a node.
+    /// Writes the record of a node.
     pub fn node(&mut self, node: &Node<'_>) -> Result<()> {
         writeln!(self.output, "{node}")
     }

@@ -14,7 +14,7 @@ use crate::position::ByteSpan;
 /// The number of bytes of a link in which its label is looked up.
 const LONGEST_REFERENCE: usize = 4096;
 
-/// A definition inside the place.
+/// A link reference definition inside the place.
 struct Definition {
     /// Its lines, without the last line end.
     span: ByteSpan,
@@ -29,7 +29,7 @@ struct Definition {
 pub(super) struct Kept {
     /// Their lines, without the last line end.
     pub(super) bytes: Vec<u8>,
-    /// Their labels.
+    /// The labels as written.
     pub(super) labels: Vec<String>,
 }
 

@@ -59,7 +59,7 @@ pub enum FrontMatterProblem {
     NotClosed,
     /// The content has a delimiter in the middle.
     ClosedEarly,
-    /// The content is not keys and values.
+    /// The content does not consist of keys with values.
     NotKeys,
     /// Text at the beginning of the file would be parsed as front matter.
     Appears,
