@@ -1,6 +1,6 @@
-"""Two clients of the official SDK ask `mdsel mcp` at once: every tool, the resources, and an edit.
+"""Tests `mdsel mcp` with two concurrent clients of the official SDK: every tool, the resources, and an edit.
 
-Usage: mcp_client.py PROGRAM FOLDER, where FOLDER holds Markdown and a store of it.
+Usage: mcp_client.py PROGRAM FOLDER. FOLDER contains Markdown files and their store.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ TOOLS = ["overview", "find", "search", "read", "neighbors", "context", "edit"]
 
 
 def body(result):
-    """What stands between the marks of a reply."""
+    """The text between the marks of a reply."""
     lines = result.content[0].text.split("\n")
     assert lines[0].startswith("<<mdsel "), lines[0]
     name = lines[0].split()[1].rstrip(":")
@@ -71,7 +71,7 @@ async def ask(name, allow_write):
             assert json.loads(made)["success"]
             assert json.loads(await call("find", pattern=f"Of {name}"))["matches"]
 
-        # One call behind the other, and fifty at once.
+        # 300 calls one after the other, then 50 at the same time.
         times = []
         for _ in range(300):
             began = time.perf_counter()
@@ -82,7 +82,7 @@ async def ask(name, allow_write):
 
 
 def fresh(count):
-    """Milliseconds of whole processes that answer the same."""
+    """The times, in milliseconds, of new processes that answer the same query."""
     times = []
     for _ in range(count):
         began = time.perf_counter()
@@ -92,15 +92,15 @@ def fresh(count):
     return times
 
 
-def told(what, times):
+def report(what, times):
     centiles = statistics.quantiles(times, n=100)
     print(f"{what}: median {statistics.median(times):.2f} ms, p99 {centiles[98]:.2f} ms")
 
 
 async def main():
     both = await asyncio.gather(ask("one", True), ask("two", False))
-    told("a warm call, two clients at once", both[0] + both[1])
-    told("a fresh process", fresh(100))
+    report("a warm call, two concurrent clients", both[0] + both[1])
+    report("a new process", fresh(100))
 
 
 asyncio.run(main())

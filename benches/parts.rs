@@ -1,6 +1,6 @@
-//! The pure parts, by themselves: how long a document, an address, a pattern, a page takes.
+//! Benchmarks of the pure modules: the time to parse a document, an address, a pattern and a query.
 //!
-//! `cargo bench --bench parts`; figures of one machine mean little, their change on it does.
+//! Run them with `cargo bench --bench parts`. Compare figures of the same machine only.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark")]
 
@@ -13,7 +13,7 @@ use mdsel::markdown::{parse, tiling};
 use mdsel::query::search::{PatternOptions, required_trigrams};
 use mdsel::store::WordQuery;
 
-/// About 300 KB of all that documents have.
+/// A document of about 300 KB with every kind of block.
 fn document() -> Vec<u8> {
     let mut text = String::from("---\ntitle: A document\ntags: [a, b]\n---\nAn introduction.\n\n");
     for number in 0..400 {

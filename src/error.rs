@@ -1,52 +1,53 @@
-//! What can go wrong with a command as a whole, and what to do about it.
+//! Errors of a whole command, with hints, and warnings.
 //!
-//! Owns the codes that a user sees, their exit statuses and the shape "message plus hints". Faults
-//! of one address among several are not errors: they are answers (see [`crate::address::Fault`]).
-//! Invariant: a message is lower case without a period and names the object; a hint says what to do.
+//! Owns the error codes that a user sees and the form of an error: a message and hints. A problem with one
+//! address among several is not an error but part of the answer (see [`crate::address::Fault`]).
+//! Invariant: a message is in lower case, has no period at its end, and names the object; a hint says what
+//! to do.
 
 use std::fmt;
 use std::path::Path;
 
-/// The code of an error: stable, told to people and programs alike.
+/// The code of an error. Codes are stable; `mdsel help errors` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The command line is not one that the program understands.
+    /// The command line or the call is not valid.
     Usage,
-    /// `--max-chars` is too small for any answer.
+    /// `--max-chars` is too small for the smallest possible answer.
     BudgetTooSmall,
-    /// A cap of [`crate::limits`] was exceeded.
+    /// A limit of [`crate::limits`] was exceeded.
     Limit,
-    /// A pattern is not one of the syntax.
+    /// A pattern is not a valid regular expression.
     InvalidPattern,
-    /// What is to be changed is not what the change was made for.
+    /// The file or the section is not the one that the edit was made for.
     Conflict,
-    /// An edit would do more than it says.
+    /// An edit was refused: it would do more than it says, or its content does not fit the place.
     EditRefused,
-    /// A path lies outside the root of the store.
+    /// A path is outside the root of the store.
     OutsideRoot,
-    /// The store asks for more than its own folder, and the user has not accepted that.
+    /// The store asks for more than its own folder or for other options, which the user has not accepted.
     UntrustedStore,
-    /// Another process is writing.
+    /// Another process is writing to the store.
     Locked,
-    /// The store or its folder cannot be written.
+    /// The store, its folder, or a file to edit cannot be written.
     ReadOnly,
-    /// There is no store.
+    /// No store was found.
     StoreNotFound,
-    /// The file is not a store of this program.
+    /// The file is not a store of mdsel.
     StoreForeign,
-    /// The store was written by a newer program.
+    /// A newer version of mdsel wrote the store.
     StoreTooNew,
     /// The store is damaged.
     StoreCorrupt,
-    /// The store has a write-ahead log that cannot be read from here.
+    /// The store has a write-ahead log that this process cannot read.
     StoreNeedsCheckpoint,
-    /// The operating system refused something.
+    /// The operating system refused an operation.
     Io,
 }
 
 impl ErrorKind {
-    /// The code as it is printed.
+    /// The code in capitals, as it is printed.
     pub fn code(self) -> &'static str {
         match self {
             Self::Usage => "USAGE",
@@ -69,7 +70,7 @@ impl ErrorKind {
     }
 }
 
-/// A fault of the command: its kind, what happened to what, and what to do about it.
+/// An error of the whole command: its kind, a message that names the object, and hints.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.message)]
 pub struct Error(Box<Inner>);
@@ -77,7 +78,7 @@ pub struct Error(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
-    /// Why, where the kind alone does not say.
+    /// A more precise code, if the kind has several reasons.
     reason: Option<&'static str>,
     message: String,
     hints: Vec<String>,
@@ -85,13 +86,13 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` with its `message`.
+    /// Creates an error without hints.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self(Box::new(Inner { kind, reason: None, message, hints: Vec::new(), source: None }))
     }
 
-    /// An I/O error at `path`.
+    /// Creates an I/O error at `path`: `ReadOnly` on a read-only file system, else `Io`.
     pub fn io(path: &Path, error: std::io::Error) -> Self {
         let kind = match error.kind() {
             std::io::ErrorKind::ReadOnlyFilesystem => ErrorKind::ReadOnly,
@@ -102,35 +103,35 @@ impl Error {
         result
     }
 
-    /// Adds the reason as a code in capitals.
+    /// Sets the reason, a code in capitals.
     #[must_use]
     pub fn with_reason(mut self, reason: &'static str) -> Self {
         self.0.reason = Some(reason);
         self
     }
 
-    /// Says first which part of a request it is about.
+    /// Puts `part`, the part of the request that failed, before the message.
     #[must_use]
     pub fn in_part(mut self, part: &str) -> Self {
         self.0.message = format!("{part}: {}", self.0.message);
         self
     }
 
-    /// Adds an imperative sentence that tells what to do.
+    /// Adds a hint: an imperative sentence that says what to do.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hints.push(hint.into());
         self
     }
 
-    /// Adds the error below this one.
+    /// Sets the underlying error.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.0.source = Some(Box::new(source));
         self
     }
 
-    /// Whether nobody reads any more what was written.
+    /// Whether the cause is a closed pipe: the reader of the output has gone.
     pub fn is_broken_pipe(&self) -> bool {
         let source = self.0.source.as_ref();
         source
@@ -138,17 +139,17 @@ impl Error {
             .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
-    /// Its kind.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The reason as a code, where the kind alone does not say it.
+    /// The reason, a code in capitals, if the kind has several.
     pub fn reason(&self) -> Option<&'static str> {
         self.0.reason
     }
 
-    /// The error as programs read it.
+    /// The error as a JSON object with `code`, `message`, `hint`, and `reason` if there is one.
     pub fn to_json(&self) -> serde_json::Value {
         let mut object = serde_json::json!({ "code": self.kind().code() });
         if let Some(reason) = self.reason() {
@@ -159,32 +160,33 @@ impl Error {
         object
     }
 
-    /// What to do, in the order of likelihood.
+    /// What to do, the likeliest first.
     pub fn hints(&self) -> &[String] {
         &self.0.hints
     }
 }
 
-/// The result of everything that can fail as a whole.
+/// The result of an operation that can fail as a whole.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A remark beside an answer: nothing failed, but the reader should know.
+/// A warning in an answer: nothing failed, but the reader should know it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Warning {
-    /// Stable code in capitals.
+    /// The code in capitals. Codes are stable; `mdsel help errors` lists them.
     pub code: &'static str,
-    /// What it is about, naming the object.
+    /// The message, which names the object.
     pub message: String,
 }
 
 impl Warning {
-    /// A warning with its code.
+    /// Creates a warning.
     pub fn new(code: &'static str, message: impl fmt::Display) -> Self {
         Self { code, message: message.to_string() }
     }
 }
 
-/// `text` as one word of a command line, for hints: a store may hold anything.
+/// Quotes `text` as one word of a shell command in a hint, because a path in a store may contain any
+/// character.
 pub(crate) fn shell_word(text: &str) -> String {
     let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
@@ -198,7 +200,7 @@ mod tests {
     use super::shell_word;
 
     #[test]
-    fn a_word_of_a_hint_is_one_word_of_a_command_line() {
+    fn words_of_hints_are_quoted_for_the_shell() {
         assert_eq!(shell_word("md,env"), "md,env");
         assert_eq!(shell_word("a; rm -rf '~'"), r"'a; rm -rf '\''~'\'''");
         assert_eq!(shell_word("-x"), "'-x'");

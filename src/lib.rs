@@ -1,36 +1,39 @@
 //! mdsel: a persistent, indexed Markdown store for LLM agents.
 //!
-//! The map of the project. Each layer may use the ones below it, never one above or beside it unless
-//! said here:
+//! This is the map of the project. A layer may use only the layers below it, except where this list says
+//! otherwise:
 //!
-//! - [`cli`]: the front door for people and scripts. Arguments to requests, answers to bytes and exit
-//!   statuses.
-//! - [`mcp`]: the front door for agents. Calls to the same requests, the same answers to replies.
-//! - [`output`]: answers as JSON, text, bytes, records or LDMD, within a budget, safe to show. Never asks
-//!   the store.
-//! - [`query`], [`mod@ingest`] and [`edit`]: the verbs. Questions of one snapshot; files brought into the
-//!   store; files changed and the store with them. They look sideways where one rule must hold for both:
-//!   a question compares a file with what is stored as an ingest does; an edit names its place as a
-//!   question does, and brings the file into the store as an ingest does.
-//! - [`verify`](mod@verify): the store checked, and made whole again with the help of the other verbs.
-//! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index that follows it.
-//!   The only module that knows SQLite (`store/db`) and tantivy (`store/fulltext`).
-//! - [`trust`]: what a store may decide for whoever runs the program.
-//! - [`address`]: everything that the text of an address may mean, read once and in order of precedence,
-//!   and the tree in which selectors are followed. Pure.
-//! - [`markdown`]: bytes of a file to its outline. Pure; the only module that knows the parser.
-//! - [`links`]: what a document links to and is linked by, and where a link leads. Pure.
-//! - [`records`]: answers as lines for the context of a model, written and read. Pure.
-//! - [`pack`]: all documents of a store as one stream, written and read. Pure.
-//! - [`ldmd`]: sections between markers in HTML comments, their slices, and a writer of such. Pure.
+//! - [`cli`]: the interface for people and scripts. Parses arguments into requests, and turns answers into
+//!   bytes and exit statuses.
+//! - [`mcp`]: the interface for agents. Parses calls into the same requests, and turns the same answers into
+//!   replies.
+//! - [`output`]: formats answers as JSON, text, bytes, records or LDMD, within a budget, with unsafe
+//!   characters escaped. Never reads the store.
+//! - [`query`], [`mod@ingest`] and [`edit`]: the operations. A query reads one snapshot; an ingest reads files
+//!   into the store; an edit changes files and the store. They use each other where both must follow one
+//!   rule: a query compares a file with the store as an ingest does; an edit resolves its place as a query
+//!   does, and stores the file as an ingest does.
+//! - [`verify`](mod@verify): checks the store, and repairs it with the other operations.
+//! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index derived from it.
+//!   The only module that uses SQLite (`store/db`) and tantivy (`store/fulltext`).
+//! - [`trust`]: what a store file may decide for the user who runs the program.
+//! - [`address`]: parses the text of an address into its possible meanings, in order of precedence, and
+//!   resolves selectors in a tree. Pure.
+//! - [`markdown`]: parses the bytes of a file into its outline. Pure; the only module that uses the parser.
+//! - [`links`]: the links of a document, the links to it, and the target of a link. Pure.
+//! - [`records`]: writes and reads answers as lines for the context of a model. Pure.
+//! - [`pack`]: writes and reads all documents of a store as one stream. Pure.
+//! - [`ldmd`]: reads, slices and writes sections between markers in HTML comments. Pure.
 //! - [`mod@reference`]: the pages that `mdsel help` prints.
-//! - [`error`], [`limits`], [`position`], [`visible`], [`failpoint`]: faults with hints, every cap in one
-//!   table, spans and lines, characters that are shown as they are, places where tests let it fail.
+//! - [`error`]: errors with hints. [`limits`]: the table of every cap. [`position`]: spans and lines.
+//!   [`visible`]: the characters that are shown unescaped. [`failpoint`]: the points at which tests inject
+//!   failures.
 //!
-//! The way of a byte: file -> walk -> hash -> parse -> rows and terms. The way of a question: arguments ->
-//! request -> address -> node -> span -> bytes -> answer -> format. Neither turns back on itself.
+//! The path of a file: walk -> hash -> parse -> rows and terms. The path of a query: arguments -> request ->
+//! address -> node -> span -> bytes -> answer -> format. Neither has a cycle.
 //!
-//! The library prints nothing and reads neither environment nor current folder; [`cli`] does, for [`mcp`] too.
+//! The library prints nothing and reads neither the environment nor the current folder; only [`cli`] does,
+//! and passes both on to [`mcp`].
 //!
 //! ```
 //! let document = mdsel::markdown::parse(b"intro\n\n# Title\n\ntext\n");

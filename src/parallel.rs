@@ -1,16 +1,16 @@
-//! Work on many things at once, on all cores.
+//! Work on many items at the same time, on all cores.
 //!
-//! Invariant: what is done and not yet taken is bounded, and the work ends soon after nobody takes any
-//! more.
+//! Invariant: the number of results that wait for the consumer is bounded, and the threads stop soon after
+//! the consumer fails.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Results of each core that wait to be taken.
+/// The number of results per core that may wait for the consumer.
 const WAITING: usize = 4;
 
-/// Does `work` on each of `items`, with a state that `state` makes for each thread, and calls `take` with
-/// what comes of it, in no order, until it fails.
+/// Calls `work` on each of `items`, with a state that `state` creates for each thread. Calls `take` with each
+/// result, in no particular order, on the calling thread. Stops at the first error of `take` and returns it.
 pub(crate) fn on_all_cores<I: Sync, S, R: Send, E>(
     items: &[I],
     state: impl Fn() -> S + Sync,
@@ -34,14 +34,14 @@ pub(crate) fn on_all_cores<I: Sync, S, R: Send, E>(
         }
         drop(sender);
         let result = receiver.iter().try_for_each(&mut take);
-        // Whoever waits to tell something must not wait for ever.
+        // A thread that waits to send a result must not wait for ever.
         drop(receiver);
         result
     })
 }
 
-/// Cuts `items` into shares, in order, of at most `count` items and `bytes` bytes; what is larger has a share
-/// of its own.
+/// Divides `items`, in order, into batches of at most `count` items and `bytes` bytes. An item of more than
+/// `bytes` bytes is a batch of its own.
 pub(crate) fn shares<I>(
     items: &[I],
     count: usize,
@@ -55,13 +55,13 @@ pub(crate) fn shares<I>(
             sum += size(item);
             sum <= bytes
         });
-        let (share, behind) = rest.split_at(fitting.count().max(1).min(rest.len()));
-        rest = behind;
-        (!share.is_empty()).then_some(share)
+        let (batch, following) = rest.split_at(fitting.count().max(1).min(rest.len()));
+        rest = following;
+        (!batch.is_empty()).then_some(batch)
     })
 }
 
-/// What `work` makes of each of `items`, in their order.
+/// Returns the result of `work` for each of `items`, in their order.
 pub(crate) fn map<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync) -> Vec<R> {
     let numbered: Vec<(usize, &I)> = items.iter().enumerate().collect();
     let mut results = Vec::with_capacity(items.len());
@@ -71,8 +71,8 @@ pub(crate) fn map<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync) 
         || (),
         |(), (number, item)| (*number, work(item)),
         |(number, result)| {
-            if let Some(place) = results.get_mut(number) {
-                *place = Some(result);
+            if let Some(entry) = results.get_mut(number) {
+                *entry = Some(result);
             }
             Ok::<_, Infallible>(())
         },
@@ -84,7 +84,7 @@ pub(crate) fn map<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync) 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn shares_hold_no_more_than_they_may() {
+    fn batches_stay_within_both_bounds() {
         let cut = |sizes: &[u64], count| {
             super::shares(sizes, count, 100, |size| *size).map(<[u64]>::len).collect::<Vec<_>>()
         };
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_of_items_is_in_their_order() {
+    fn map_keeps_the_order_of_the_items() {
         let items: Vec<usize> = (0..1000).collect();
         assert_eq!(super::map(&items, |item| item * 2), (0..2000).step_by(2).collect::<Vec<_>>());
         assert_eq!(super::map(&[], |item: &usize| *item), [0; 0]);

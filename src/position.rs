@@ -1,8 +1,8 @@
-//! Places in a document: byte spans, line spans, and the line index that turns one into the other.
+//! Positions in a document: byte spans, line spans, and the line index that converts between them.
 //!
-//! Owns the one definition of a line (`CommonMark` section 2.1: LF, CRLF and a lone CR end a line,
-//! nothing else does). Invariant: every offset is an offset into the file's own bytes, a byte order
-//! mark included, whatever a parser was given instead of them.
+//! Owns the definition of a line: LF, CRLF and a lone CR end a line, and nothing else does (`CommonMark`
+//! 0.31.2, section 2.1). Invariant: every offset is an offset into the bytes of the file, including its
+//! byte order mark, even if a parser was given modified bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,28 +11,28 @@ use serde::{Deserialize, Serialize};
 pub struct ByteSpan {
     /// Offset of the first byte, 0-based.
     pub start: usize,
-    /// Offset behind the last byte.
+    /// Offset after the last byte, 0-based.
     pub end: usize,
 }
 
 impl ByteSpan {
-    /// The span from `start` up to, not including, `end`.
+    /// Creates the span from `start` to `end`, exclusive. `start` must be at most `end`.
     pub fn new(start: usize, end: usize) -> Self {
         debug_assert!(start <= end);
         Self { start, end }
     }
 
-    /// Length in bytes.
+    /// The number of bytes in the span.
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Whether the span holds no byte.
+    /// Whether the span contains no byte.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// Whether `other` lies wholly inside this span.
+    /// Whether all of `other` is inside this span.
     pub fn contains(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end
     }
@@ -40,17 +40,17 @@ impl ByteSpan {
 
 /// An inclusive range of line numbers, 1-based.
 ///
-/// An empty node (a document that begins with its first heading has an empty root) is told by
-/// `end == start - 1`, the line before which it stands.
+/// An empty node has `end == start - 1`, and `start` is the line before which it is. The root of a document
+/// that begins with a heading is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LineSpan {
-    /// First line, 1-based.
+    /// Number of the first line, 1-based.
     pub start: usize,
-    /// Last line, inclusive.
+    /// Number of the last line, 1-based, inclusive.
     pub end: usize,
 }
 
-/// Where the lines of a text begin.
+/// The offsets at which the lines of a text begin.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,
@@ -58,20 +58,20 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Indexes `bytes`. A final line end begins no further line; an empty text has no line.
+    /// Indexes `bytes`. A final line end does not begin another line; an empty text has no lines.
     pub fn new(bytes: &[u8]) -> Self {
         let mut starts = Vec::with_capacity(bytes.len() / 32 + 1);
         if !bytes.is_empty() {
             starts.push(0);
         }
         if memchr::memchr(b'\r', bytes).is_none() {
-            // As most texts are: one kind of line end is found faster than two.
+            // Most texts have no CR, and a search for one byte is faster than a search for two.
             starts.extend(memchr::memchr_iter(b'\n', bytes).map(|at| at + 1));
             starts.pop_if(|start| *start == bytes.len());
             return Self { starts, length: bytes.len() };
         }
         for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
-            // The CR of a CRLF ends no line by itself.
+            // The CR of a CRLF does not end a line by itself.
             let is_crlf = bytes.get(at) == Some(&b'\r') && bytes.get(at + 1) == Some(&b'\n');
             if !is_crlf && at + 1 < bytes.len() {
                 starts.push(at + 1);
@@ -80,12 +80,12 @@ impl LineIndex {
         Self { starts, length: bytes.len() }
     }
 
-    /// Number of lines.
+    /// The number of lines; 0 for an empty text.
     pub fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// The line, 1-based, that holds the byte at `offset`; past the end, the line behind the last.
+    /// The line, 1-based, that contains the byte at `offset`; past the end, the number after the last line.
     pub fn line_of(&self, offset: usize) -> usize {
         if offset >= self.length {
             return self.starts.len() + 1;
@@ -98,12 +98,12 @@ impl LineIndex {
         line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(self.length)
     }
 
-    /// Offset behind the line end of `line` (1-based).
+    /// Offset after the line end of `line` (1-based); past the end, the length of the text.
     pub fn end_of(&self, line: usize) -> usize {
         self.start_of(line + 1)
     }
 
-    /// The lines that `span` touches.
+    /// The lines that contain the bytes of `span`; an empty [`LineSpan`] if `span` is empty.
     pub fn lines(&self, span: ByteSpan) -> LineSpan {
         let start = self.line_of(span.start);
         if span.is_empty() {
@@ -113,8 +113,8 @@ impl LineIndex {
     }
 }
 
-/// Offset behind the end of the line that holds `position`: behind its LF, CRLF or CR, or the
-/// length of `bytes` where the last line has none.
+/// Offset after the LF, CRLF or CR that ends the line that contains `position`; the length of `bytes` if
+/// that line has no line end.
 pub fn next_line_start(bytes: &[u8], position: usize) -> usize {
     let rest = bytes.get(position..).unwrap_or_default();
     match memchr::memchr2(b'\n', b'\r', rest) {
@@ -126,7 +126,7 @@ pub fn next_line_start(bytes: &[u8], position: usize) -> usize {
     }
 }
 
-/// The line without its line end.
+/// Returns `line` without the LF, CRLF or CR at its end.
 pub fn trim_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lf_crlf_and_lone_cr_end_lines_and_nothing_else_does() {
+    fn only_lf_crlf_and_lone_cr_end_a_line() {
         let text = "a\nb\r\nc\rd\u{2028}e\u{b}f\u{c}g\u{85}h".as_bytes();
         let index = LineIndex::new(text);
         assert_eq!(index.count(), 4);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_final_line_end_begins_no_line() {
+    fn a_final_line_end_does_not_begin_a_line() {
         assert_eq!(LineIndex::new(b"").count(), 0);
         assert_eq!(LineIndex::new(b"\n").count(), 1);
         assert_eq!(LineIndex::new(b"a\n").count(), 1);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_spans_end_before_they_start() {
+    fn the_line_span_of_an_empty_span_ends_before_it_starts() {
         let index = LineIndex::new(b"a\nb\n");
         assert_eq!(index.lines(ByteSpan::new(2, 2)), LineSpan { start: 2, end: 1 });
         assert_eq!(index.lines(ByteSpan::new(0, 4)), LineSpan { start: 1, end: 2 });

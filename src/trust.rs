@@ -1,10 +1,10 @@
-//! Trust: what a store file, which may come from somebody else, decides for whoever runs the program.
+//! What a store file may decide for the user who runs the program. A store may come from somebody else.
 //!
-//! By itself a store decides only over the folder that holds it, with the default options. A root outside
-//! that folder, and other options, hold if the user gave them with the command, or has accepted them
-//! before: the trust file of the user lists what was accepted, one JSON object a line. Reading a store
-//! needs no trust. Invariant: a trust file that another user could have written is not believed, and a
-//! write replaces the whole file or nothing.
+//! Without trust a store may use only the folder that contains it, with the default options. A root outside
+//! that folder, or other options, need the user's consent: given with the command, or recorded before. The
+//! user's trust file lists the recorded consent, one JSON object per line. Reading a store needs no trust
+//! (see `mdsel help store`). Invariant: a trust file that another user could have written is rejected, and
+//! a write replaces the whole file atomically.
 
 use std::fs::File;
 use std::io::{ErrorKind as IoKind, Read as _, Write as _};
@@ -17,32 +17,32 @@ use crate::limits;
 use crate::links::SiteRoot;
 use crate::store::IngestOptions;
 
-/// Who says what a store may decide beyond its own folder.
+/// Who decides which stores are trusted.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// The caller, who has checked every store that is named.
+    /// Every store is trusted; the caller has checked them.
     Everything,
-    /// The trust file of the user at this path; without one, nobody.
+    /// The user's trust file at this path; `None` trusts no store.
     File(Option<PathBuf>),
 }
 
-/// What a store asks for beyond what every store may decide; nothing by default.
+/// What a store asks for beyond its own folder and the default options. The default asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wish {
-    /// The root, absolute, where it is outside the folder of the store.
+    /// The root, absolute, if it is outside the folder of the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,
-    /// The extensions that are taken, where they are not the default ones.
+    /// The extensions of files to ingest, if they are not the default ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extensions: Option<Vec<String>>,
-    /// Whether hidden files are taken.
+    /// Whether hidden files are ingested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// Whether ignore files are left unread.
+    /// Whether ignore files such as `.gitignore` are disregarded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_ignore: bool,
-    /// Where links that begin with `/` lead, where that is said: absolute folders, as `--site-root`
-    /// takes them.
+    /// The site roots, to which links that begin with `/` are relative, if there are any: absolute folders in
+    /// the form of `--site-root`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_roots: Option<Vec<String>>,
 }
@@ -56,21 +56,21 @@ struct Entry {
     wish: Wish,
 }
 
-/// Where the trust in a store comes from.
+/// Why a store is trusted, or that it is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// It asks for nothing that needs trust.
+    /// The store asks for nothing that needs trust.
     OwnFolder,
-    /// The user has accepted what it asks for.
+    /// The trust file records that the user accepted what the store asks for.
     Recorded,
-    /// Nowhere: ingests and edits refuse it.
+    /// The store is not trusted: ingests and edits refuse it.
     Untrusted,
 }
 
 impl Wish {
-    /// What the store at `store`, absolute and without symbolic links, asks for with this root and
-    /// these options.
+    /// Returns what the store at `store` asks for if it has this root and these options. `store` must be
+    /// absolute and free of symbolic links.
     pub fn of(store: &Path, root: &Path, options: &IngestOptions) -> Self {
         let folder = store.parent().unwrap_or_else(|| Path::new(""));
         let plain = IngestOptions::default();
@@ -85,12 +85,12 @@ impl Wish {
         }
     }
 
-    /// Whether it asks for nothing.
+    /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether everything that `other` asks for is granted with this.
+    /// Whether consent to `self` includes everything that `other` asks for.
     fn covers(&self, other: &Self) -> bool {
         let extensions = |wish: &Self| wish.extensions.as_deref().map(sorted);
         (other.root.is_none() || other.root == self.root)
@@ -100,7 +100,7 @@ impl Wish {
             && (other.site_roots.is_none() || other.site_roots == self.site_roots)
     }
 
-    /// It as options of `ingest`.
+    /// The options of `mdsel ingest` that ask for the same, each after a space.
     fn arguments(&self) -> String {
         let mut arguments = String::new();
         if let Some(root) = &self.root {
@@ -122,8 +122,8 @@ impl Wish {
 }
 
 impl Trust {
-    /// Refuses the store at `store` where it asks for more than was accepted. `given` is what the
-    /// user gave with this command.
+    /// Returns `UNTRUSTED_STORE` if the store at `store` asks for more than the user accepted. `given` is what
+    /// the user asked for with this command, which needs no record.
     pub fn check(&self, store: &Path, wish: &Wish, given: &Wish) -> Result<()> {
         let not_given = Wish {
             root: wish.root.clone().filter(|_| wish.root != given.root),
@@ -150,8 +150,8 @@ impl Trust {
         Err(Error::new(ErrorKind::UntrustedStore, message).with_hint(hint))
     }
 
-    /// Where the trust comes from in the store at `store`, which asks for `wish`; an error where the
-    /// trust file cannot be believed.
+    /// Returns why the store at `store`, which asks for `wish`, is trusted, or that it is not. Fails if the
+    /// trust file is rejected or cannot be read.
     pub fn source(&self, store: &Path, wish: &Wish) -> Result<Source> {
         if wish.is_empty() {
             return Ok(Source::OwnFolder);
@@ -168,8 +168,8 @@ impl Trust {
         Ok(if is_recorded { Source::Recorded } else { Source::Untrusted })
     }
 
-    /// Records that the user accepts `wish` of the store at `store`, in the place of what was
-    /// recorded of it; a warning where that is not possible.
+    /// Records that the user accepts `wish` for the store at `store`, replacing its previous record. Returns a
+    /// warning if that fails.
     pub(crate) fn record(&self, store: &Path, wish: &Wish) -> Option<Warning> {
         let Self::File(file) = self else { return None };
         let recorded = match file {
@@ -178,14 +178,14 @@ impl Trust {
         };
         let error = recorded.err()?;
         let message = format!(
-            "that the store is trusted is not recorded: {error}; give{} with the next ingest again",
+            "the trust in the store was not recorded: {error}; give{} again with the next ingest",
             wish.arguments()
         );
         Some(Warning::new("TRUST_NOT_RECORDED", message))
     }
 }
 
-/// A site root as `--site-root` takes it.
+/// A site root in the form of `--site-root`.
 fn site_argument(root: &Path, site: &SiteRoot) -> String {
     let folder = root.join(&site.folder);
     let prefix = if site.prefix.is_empty() { String::new() } else { format!("={}", site.prefix) };
@@ -199,16 +199,17 @@ fn sorted(extensions: &[String]) -> Vec<String> {
     sorted
 }
 
-/// The entry on a line; `None` where it is another line.
+/// Parses a line of the trust file; `None` if the line is not an entry.
 fn entry(line: &str) -> Option<Entry> {
     serde_json::from_str(line).ok()
 }
 
-fn not_believed(file: &Path, why: &str) -> Error {
-    Error::new(ErrorKind::Io, format!("{}: {why}, so it is not believed", file.display()))
+fn rejected(file: &Path, why: &str) -> Error {
+    Error::new(ErrorKind::Io, format!("{}: {why}, so the file is rejected", file.display()))
 }
 
-/// The text of the trust file; empty where there is none.
+/// The text of the trust file; empty if there is no file. Rejects a file that another user could have
+/// written.
 fn read(file: &Path) -> Result<String> {
     use rustix::fs::{Mode, OFlags};
     use std::os::unix::fs::MetadataExt as _;
@@ -216,61 +217,61 @@ fn read(file: &Path) -> Result<String> {
     let opened = match rustix::fs::open(file, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(String::new()),
-        Err(rustix::io::Errno::LOOP) => return Err(not_believed(file, "a symbolic link")),
+        Err(rustix::io::Errno::LOOP) => return Err(rejected(file, "it is a symbolic link")),
         Err(error) => return Err(Error::io(file, error.into())),
     };
     let metadata = opened.metadata().map_err(|error| Error::io(file, error))?;
     if !metadata.is_file() {
-        return Err(not_believed(file, "not a regular file"));
+        return Err(rejected(file, "it is not a regular file"));
     }
     let folder = file.parent().unwrap_or_else(|| Path::new("")).metadata();
     let folder = folder.map_err(|error| Error::io(file, error))?;
     if metadata.uid() != folder.uid() {
-        return Err(not_believed(file, "another user owns it"));
+        return Err(rejected(file, "another user owns the file"));
     }
     if (metadata.mode() | folder.mode()) & 0o022 != 0 {
-        return Err(not_believed(file, "other users may write it"));
+        return Err(rejected(file, "other users can write to it"));
     }
     let mut text = String::new();
     let most = limits::MAX_TRUST_BYTES as u64;
     let read = opened.take(most + 1).read_to_string(&mut text);
     read.map_err(|error| Error::io(file, error))?;
     if text.len() as u64 > most {
-        return Err(not_believed(file, "larger than the limit trust-bytes"));
+        return Err(rejected(file, "it is larger than the limit trust-bytes"));
     }
     Ok(text)
 }
 
-/// Replaces the entry of `store` in the trust file. Writers take turns by a lock beside the file.
+/// Replaces the entry of `store` in the trust file. A lock file in the same folder serializes writers.
 fn record(file: &Path, store: &Path, wish: &Wish) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-    let fault = |error| Error::io(file, error);
+    let wrap = |error| Error::io(file, error);
     let before = read(file)?;
     let recorded = before.lines().filter_map(entry).find(|entry| entry.store == store);
     if recorded.map_or_else(Wish::default, |entry| entry.wish) == *wish {
         return Ok(());
     }
     let folder = file.parent().unwrap_or_else(|| Path::new(""));
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(wrap)?;
     let mut options = File::options();
     options.create(true).write(true).mode(0o600);
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    let lock = options.open(folder.join("trusted.lock")).map_err(fault)?;
-    lock.lock().map_err(fault)?;
+    let lock = options.open(folder.join("trusted.lock")).map_err(wrap)?;
+    lock.lock().map_err(wrap)?;
     let before = read(file)?;
     let is_other = |line: &&str| entry(line).is_none_or(|entry| entry.store != store);
     let mut lines: Vec<String> = before.lines().filter(is_other).map(str::to_owned).collect();
     if !wish.is_empty() {
         let entry = Entry { store: store.to_owned(), wish: wish.clone() };
         let line = serde_json::to_string(&entry);
-        lines.push(line.map_err(|error| fault(std::io::Error::new(IoKind::InvalidData, error)))?);
+        lines.push(line.map_err(|error| wrap(std::io::Error::new(IoKind::InvalidData, error)))?);
     }
     let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    // Readable by its owner alone; the rename replaces a symbolic link and does not follow it.
-    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    new.write_all(text.as_bytes()).map_err(fault)?;
-    new.as_file().sync_all().map_err(fault)?;
-    new.persist(file).map_err(|error| fault(error.error))?;
+    // Only the owner can read the new file. The rename replaces a symbolic link and does not follow it.
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(wrap)?;
+    new.write_all(text.as_bytes()).map_err(wrap)?;
+    new.as_file().sync_all().map_err(wrap)?;
+    new.persist(file).map_err(|error| wrap(error.error))?;
     Ok(())
 }
 
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_asks_for_what_is_not_the_default_of_its_own_folder() {
+    fn a_store_asks_for_an_outside_root_and_for_options_that_are_not_default() {
         let options = IngestOptions::default();
         let store = Path::new("/home/u/.mdsel.db");
         for root in ["/home/u", "/home/u/docs"] {
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_is_trusted_for_that_store_alone() {
+    fn a_record_applies_to_its_own_store_only() {
         let folder = tempfile::tempdir().unwrap();
         let trust = Trust::File(Some(folder.path().join("mdsel/trusted")));
         let (one, other) = (Path::new("/a/.mdsel.db"), Path::new("/b/.mdsel.db"));
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_needs_no_record() {
+    fn options_given_with_the_command_need_no_record() {
         let trust = Trust::File(None);
         let store = Path::new("/a/.mdsel.db");
         assert!(trust.check(store, &wide(), &wide()).is_ok());
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn writers_at_once_lose_nothing() {
+    fn concurrent_writers_lose_no_record() {
         let folder = tempfile::tempdir().unwrap();
         let trust = &Trust::File(Some(folder.path().join("trusted")));
         let store = |number: usize| PathBuf::from(format!("/{number}/.mdsel.db"));
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_others_could_have_written_is_not_believed() {
+    fn a_trust_file_that_others_could_have_written_is_rejected() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("mdsel/trusted");

@@ -1,12 +1,13 @@
-//! Which characters are shown as they are, and which only as escapes.
+//! Which characters are shown unescaped, and which are shown as escapes.
 //!
-//! Invariant: no text without unsafe characters can drive a terminal, change the order in which it is
-//! read, or hide anything.
+//! Invariant: a text without unsafe characters cannot control a terminal, reorder the visible text, or hide
+//! part of it.
 
-/// Whether `scalar` is shown as an escape only.
+/// Whether `scalar` must be shown as an escape.
 ///
-/// Controls (C0, DEL, C1), the bidirectional controls of Unicode TR 9, zero-width characters other
-/// than the joiners that scripts and emoji need, line and paragraph separators, and tags.
+/// Unsafe are the control characters (C0 except tab and line feed, DEL, C1), the bidirectional controls of
+/// Unicode Standard Annex 9, zero-width characters other than the joiners that scripts and emoji need, line
+/// and paragraph separators, and tag characters.
 pub fn is_unsafe(scalar: char) -> bool {
     matches!(
         scalar,

@@ -282,7 +282,7 @@ fn every_refusal_says_what_to_do() {
         (
             &["replace", "front.md", "@frontmatter", "--content", "---\na: 2"],
             "FRONT_MATTER",
-            "end it with the line",
+            "close it with the delimiter",
         ),
         (
             &["replace", "front.md", "@frontmatter", "--content", "prose"],

@@ -178,7 +178,7 @@ impl Case for Patient {
         }
         assert!(is_dead || matches!(output.status.code(), Some(0..=2 | 101)), "{what}");
         self.assert_kept(&place, &what);
-        if String::from_utf8_lossy(&output.stdout).contains("its file cannot be taken") {
+        if String::from_utf8_lossy(&output.stdout).contains("its file cannot be ingested") {
             place.run(&["ingest", &library::path(3)]).success();
         }
         self.assert_mended(&place, number, &what);

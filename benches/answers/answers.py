@@ -1,11 +1,12 @@
-"""How often one call shows the answer to a question, and how often plain BM25 over passages does.
+"""Measures how often one call shows the answer to a question, compared with plain BM25 over passages.
 
 answers.py QUESTIONS FOLDER [--mdsel PROGRAM] [--floor 1000=0.5,2000=0.6] [--floor-also ...] [--misses]
 
-FOLDER holds the corpora that the questions name, side by side. It is ingested into a temporary store and nothing
-is written to it. A question counts as answered when one of its gold texts is in the reply; case, white space, and
-backslashes are ignored. Each row of the table is one way to ask, each column one limit on the reply's characters.
-The status is 1 when a floor is missed. --misses lists the questions without an answer at 2,000 characters.
+FOLDER contains the corpora that the questions name, each in its own folder. It is ingested into a temporary store
+and is not changed. A question counts as answered if one of its gold texts is in the reply; case, white space and
+backslashes are ignored. Each row of the table is one way to ask, and each column one limit on the reply's
+characters. The exit status is 1 if a share is below its floor. --misses lists the questions without an answer in
+2,000 characters.
 """
 import argparse
 import json
@@ -21,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "../../target/release/mdsel")
 BUDGETS = [1000, 2000, 4000]
 DETAIL = 2000
-# The name of each way to ask, whether it sends the other phrasings, and whether it asks the whole store.
+# The name of each way to ask, whether it sends the other phrasings, and whether it searches the whole store.
 ROWS = [("one query", False, False), ("with `--also`", True, False), ("one query, whole store", False, True)]
 
 
@@ -43,7 +44,7 @@ def load(file, folder):
     for question in questions:
         for gold in question["gold"]:
             if folded(gold["text"]) not in folded(read(os.path.join(folder, gold["file"]))):
-                sys.exit(f"{gold['file']}: does not hold the gold text of {question['question']!r}: {gold['text']!r}")
+                sys.exit(f"{gold['file']}: does not contain the gold text of {question['question']!r}: {gold['text']!r}")
     return questions
 
 
@@ -59,7 +60,7 @@ def run(command, statuses):
 
 
 class Mdsel:
-    """The program over a store of its own."""
+    """Runs mdsel on a store of its own."""
 
     def __init__(self, program, store, folder):
         self.command = [program, "--db", store]
@@ -71,7 +72,7 @@ class Mdsel:
             options += [f"--also={phrasing}" for phrasing in question["also"]]
         if not everywhere and "corpus" in question:
             options += ["--under", question["corpus"]]
-        # Status 1 means that nothing was found.
+        # Status 1 means that there are no hits.
         reply = run([*self.command, "search", "-f", "text", *options, "--", question["question"]], [0, 1])
         if len(reply) > budget:
             sys.exit(f"{len(reply)} characters for a budget of {budget}: {question['question']!r}")
@@ -79,7 +80,7 @@ class Mdsel:
 
 
 def measure(asked, questions, with_also, everywhere):
-    """For each budget, which questions were answered, in their order."""
+    """For each budget, whether each question was answered, in the order of the questions."""
     return {budget: [any(folded(gold["text"]) in reply for gold in question["gold"])
                      for question in questions
                      for reply in [folded(asked.reply(question, budget, with_also, everywhere))]]
@@ -105,7 +106,7 @@ def by_kind(measured, questions):
 
 
 def below(floor, name, answered):
-    """The budgets of a row whose share is below its floor, as messages."""
+    """A message for each budget of a row whose share is below its floor."""
     return [f"{name}: {share(answered[budget]):.2f} at {budget:,} characters is below the floor of {least:.2f}"
             for budget, least in floor.items() if share(answered[budget]) < least]
 
@@ -122,8 +123,8 @@ def options():
     parser.add_argument("questions")
     parser.add_argument("folder")
     parser.add_argument("--mdsel", metavar="PROGRAM", default=PROGRAM)
-    parser.add_argument("--floor", type=floor, default={}, help="least shares of the row \"one query\"")
-    parser.add_argument("--floor-also", type=floor, default={}, help="least shares of the row \"with --also\"")
+    parser.add_argument("--floor", type=floor, default={}, help="lowest allowed shares of the row \"one query\"")
+    parser.add_argument("--floor-also", type=floor, default={}, help="lowest allowed shares of the row \"with --also\"")
     parser.add_argument("--misses", action="store_true")
     return parser.parse_args()
 

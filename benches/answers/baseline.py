@@ -1,8 +1,8 @@
-"""The baseline of answers.py: BM25 over passages, without anything that only a store knows.
+"""The baseline of answers.py: BM25 over passages, computed from the files alone.
 
-A passage is a run of whole blocks of one section, 300 to 800 characters where the blocks allow it. Words are stemmed,
-stop words are left out, Han and kana are indexed by pairs. The section's titles and the path count as text of the
-passage. Further phrasings are fused by reciprocal rank.
+A passage consists of whole adjacent blocks of one section, and has 300 to 800 characters if the blocks allow it. Words
+are stemmed, stop words are left out, and Han, kana and Hangul are indexed as pairs of characters. The titles of the
+section and the path count as text of the passage. The results of several phrasings are fused by reciprocal rank.
 """
 import importlib.util
 import os
@@ -10,19 +10,19 @@ import re
 
 SHORTEST, LONGEST = 300, 800
 ENDINGS = (".md", ".markdown", ".mdx")
-# Words that ask, in no list of stop words.
+# Question words that are missing from the list of stop words.
 ASKING = {"can", "do", "does", "how", "i", "my", "should", "what", "when", "where", "which", "who", "why"}
 EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 def missing():
-    """The packages that the baseline needs and that are not installed."""
+    """The required packages that are not installed."""
     modules = {"bm25s": "bm25s", "PyStemmer": "Stemmer", "numpy": "numpy"}
     return [package for package, module in modules.items() if not importlib.util.find_spec(module)]
 
 
 def lines_by_section(text):
-    """Each section's first line number, titles, and numbered lines; a `#` in fenced code is no heading."""
+    """The first line number, the titles, and the numbered lines of each section; a `#` in a code fence is not a heading."""
     start, titles, lines, fence = 1, [], [], ""
     for number, line in enumerate(text.splitlines(), 1):
         mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
@@ -42,7 +42,7 @@ def lines_by_section(text):
 
 
 def passages(text):
-    """Line number, titles, and text of each passage."""
+    """The line number, the titles, and the text of each passage."""
     for start, titles, lines in lines_by_section(text):
         taken, size = [], 0
         for number, line, in_code in lines:

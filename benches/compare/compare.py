@@ -1,12 +1,12 @@
-"""mdsel beside other programs on the same files: whole processes in alternation, medians and ratios.
+"""Compares mdsel with other programs on the same files: runs whole processes in alternation, prints medians and ratios.
 
 compare.py FOLDER [--mdsel PROGRAM] [--runs N] [--only WORD]
 compare.py FOLDER --growth 1,4,16 [--mdsel PROGRAM]
 
-Everything is done on a copy of the Markdown in FOLDER, in a temporary folder. A peer that is not installed is
-left out. A ratio is the median over the runs of mdsel's time over the peer's in the same pair; peers that take
-minutes run once. With --growth mdsel runs alone, on as many copies of FOLDER under folders of their own, each
-with a word of its own in every file. All tables are Markdown.
+It works on a copy of the Markdown files of FOLDER, in a temporary folder. A peer that is not installed is left out.
+A ratio is the median, over all pairs of runs, of mdsel's time divided by the peer's time. Peers that take minutes run
+once. With --growth only mdsel runs, on that many copies of FOLDER, each in a folder of its own and with a distinct
+word in every file. All tables are Markdown.
 """
 import argparse
 import datetime
@@ -22,7 +22,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "../../target/release")
-# What tells the version of each peer; the scripts beside this one have none.
+# The argument that prints the version of each peer; the scripts in this folder have no version.
 PEERS = {"git": "--version", "rg": "--version", "grep": "--version", "sed": "--version", "b3sum": "--version",
          "qmd": "--version", "mq": "--version", "mdq": "--version", "invar": "version"}
 
@@ -47,7 +47,7 @@ def size(*paths):
 
 
 def run(command):
-    """Seconds and peak resident bytes of one process."""
+    """The run time in seconds and the peak resident memory in bytes of one process."""
     start = time.perf_counter()
     process = subprocess.Popen(f"exec {command}", shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -61,8 +61,8 @@ def output(command):
 
 
 def version(program, flag="--version"):
-    told = output(f"{program} {flag}").decode().strip().splitlines()
-    numbers = re.search(r"\d+\.\d+[\w.]*", told[0] if told else "")
+    printed = output(f"{program} {flag}").decode().strip().splitlines()
+    numbers = re.search(r"\d+\.\d+[\w.]*", printed[0] if printed else "")
     return f"{os.path.basename(program)} {numbers[0] if numbers else '?'}"
 
 
@@ -94,13 +94,13 @@ def growth(folder, program, factors):
             rare = f"copyword{made - 1}q {os.path.basename(files[0]).split('.')[0]}"
             asked = [f"{ours} read {one} @1", f"{ours} search '{rare}'", f"{ours} search -F 'copyword{made - 1}q '"]
             times = [statistics.median(run(command)[0] for _ in range(15)) * 1000 for command in asked]
-            told = " | ".join(f"{milliseconds:.1f}" for milliseconds in times)
-            print(f"| {factor} | {len(files)} | {seconds:.1f} | {peak / 1e6:.0f} | {kept:.0f} | {again:.2f} | {told} |",
+            printed = " | ".join(f"{milliseconds:.1f}" for milliseconds in times)
+            print(f"| {factor} | {len(files)} | {seconds:.1f} | {peak / 1e6:.0f} | {kept:.0f} | {again:.2f} | {printed} |",
                   flush=True)
 
 
 class Document:
-    """The document whose size is nearest to `size`, and a section of it that every peer finds by its title."""
+    """The document whose size is closest to `size`, and a section of it that every peer can find by its title."""
 
     def __init__(self, files, folder, size):
         plain = re.compile(rb"^##+ ([A-Z][A-Za-z]+(?: [A-Za-z]+)*)$", re.M)
@@ -116,8 +116,8 @@ class Document:
 
 
 def work(place, folder, program):
-    """Each kind of work: its name, what is done before each pair, mdsel's command, the peer, its command, and how
-    often at most; {n} counts the runs."""
+    """Each kind of work: its name, the command before each pair, mdsel's command, the peer, its command, and the
+    greatest number of runs. {n} is the number of the run."""
     store, database, index = f"{place}/store.db", f"{place}/fts5.db", f"{place}/tantivy"
     ours, fts5 = f"{program} --db {store}", f"{sys.executable} {HERE}/fts5.py"
     alone = os.path.abspath(f"{PROGRAM}/examples/tantivy_alone")
@@ -147,7 +147,7 @@ def work(place, folder, program):
     yield "headings of 300 KB", "", f"{ours} toc {large.name}", "sed", f"sed -n '/^#/p' {large.file}", 99
     yield "headings of 300 KB", "", f"{ours} toc {large.name}", "mq", f"mq .h {large.file}", 99
     yield "headings of 300 KB", "", f"{ours} toc {large.name}", "invar", f"invar doc toc {large.file}", 99
-    yield "neighbours of a section", "", f"{ours} neighbors {large.name}#{large.slug}", "sed", \
+    yield "neighbors of a section", "", f"{ours} neighbors {large.name}#{large.slug}", "sed", \
         f"sed -n 29,228p {large.file}", 99
     yield "one edit", f"test -e {edited} || cp {small.file} {edited}", f"{ours} replace {small.name} '{small.title}' --content 'Text {{n}}.'", "invar", \
         f"sh -c 'echo Words {{n}}. | invar doc replace {edited} {small.slug} -c -'", 99
@@ -168,7 +168,7 @@ def work(place, folder, program):
 
 
 def bytes_of_answers(place, folder, program):
-    """How many bytes each program says the same content in, as JSON."""
+    """The size in bytes of each program's JSON answer for the same content."""
     ours = f"{program} --db {place}/store.db"
     document = Document(markdown(folder), folder, 300_000)
     content = len(output(f"{ours} read {document.name} '{document.title}' -f raw"))
@@ -193,8 +193,8 @@ def bytes_of_answers(place, folder, program):
     for name, content, commands in asked:
         commands = {peer: command for peer, command in commands.items()
                     if peer.startswith("mdsel") or shutil.which(peer)}
-        told = "; ".join(f"{peer} {len(output(command))}" for peer, command in commands.items())
-        print(f"| {name} | {content or ''} | {told} |")
+        sizes = "; ".join(f"{peer} {len(output(command))}" for peer, command in commands.items())
+        print(f"| {name} | {content or ''} | {sizes} |")
 
 
 def main():
@@ -223,9 +223,9 @@ def main():
         print("| --- | --- | --- | --- | --- | --- |")
         peak = kept = 0
         for name, before, mine, peer, theirs, most in work(place, folder, program):
-            is_beside = peer in ("fts5.py", "nothing changed") or shutil.which(peer)
+            is_available = peer in ("fts5.py", "nothing changed") or shutil.which(peer)
             needed = name in ("full ingest", "ingest, nothing changed")
-            if not is_beside or not needed and options.only not in name:
+            if not is_available or not needed and options.only not in name:
                 continue
             pairs = []
             runs = min(options.runs, most) if options.only in name else 1

@@ -1,6 +1,6 @@
-"""The peer that a person writes in an afternoon: Markdown split at headings into SQLite FTS5.
+"""A small program for comparison: indexes Markdown, split at headings, with SQLite FTS5.
 
-fts5.py index FOLDER DATABASE     makes the database anew
+fts5.py index FOLDER DATABASE     rebuilds the database
 fts5.py search DATABASE QUERY     prints the 20 best sections
 """
 import os

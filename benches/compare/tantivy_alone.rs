@@ -1,10 +1,10 @@
-//! The peer that a person writes over tantivy alone: whole files, words, no structure.
+//! A small program over tantivy, for comparison: indexes the words of whole files, without structure.
 //!
 //! ```text
-//! tantivy_alone index FOLDER INDEX     makes the index anew
+//! tantivy_alone index FOLDER INDEX     rebuilds the index
 //! tantivy_alone search INDEX QUERY     prints the paths of the 20 best files
 //! ```
-#![allow(clippy::print_stdout, reason = "a program that answers")]
+#![allow(clippy::print_stdout, reason = "the program prints its answer")]
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What an edit answers.
+//! The answer of an edit, and its JSON.
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -9,33 +9,33 @@ use crate::error::Warning;
 use crate::query::node::short_hash;
 use crate::query::{List, Outcome};
 
-/// What was done, or why nothing was.
+/// The report of the edits, or why none was made.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What was done.
+    /// The report; `None` if a place was not found.
     pub report: Option<Report>,
-    /// Why nothing was.
+    /// The places that were not found.
     pub faults: Vec<Fault>,
-    /// Whether several edits were asked for.
+    /// Whether the request was a batch of edits.
     pub is_batch: bool,
-    /// Whether it was only tried.
+    /// Whether this was a dry run, which writes nothing.
     pub is_dry_run: bool,
-    /// Whether the old content is told.
+    /// Whether the answer includes the old content.
     pub with_content: bool,
 }
 
 impl Answer {
-    /// How the command ended.
+    /// The outcome, which decides the exit status.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.report.is_some(), !self.faults.is_empty())
     }
 
-    /// Remarks.
+    /// The warnings of the report, if any.
     pub fn warnings(&self) -> &[Warning] {
         self.report.as_ref().map_or(&[], |report| &report.warnings)
     }
 
-    /// What changes, as a unified diff, in the bytes of the file; empty where nothing does.
+    /// The change as a unified diff in the bytes of the file; empty if nothing changes.
     pub fn diff(&self) -> Vec<u8> {
         let Some(report) = &self.report else { return Vec::new() };
         let diff = similar::TextDiff::configure()
@@ -46,14 +46,15 @@ impl Answer {
             if bytes.is_empty() {
                 bytes = format!("--- a/{0}\n+++ b/{0}\n", report.file).into_bytes();
             }
-            // Writing into memory cannot fail. The whole diff would be written lossily, a hunk is not.
+            // Writing to memory cannot fail. Writing the whole diff at once would replace invalid UTF-8; writing a
+            // hunk does not.
             drop(hunk.to_writer(&mut bytes));
         }
         bytes
     }
 }
 
-/// The old content is left out where there is no room for it.
+/// The only item of the list is the old content, which is left out if it does not fit the budget.
 impl List for Answer {
     fn count(&self) -> usize {
         usize::from(self.with_content)
@@ -68,7 +69,7 @@ impl List for Answer {
     }
 }
 
-/// The fields of one edit.
+/// The JSON fields of one edit; the flag says whether the old content is included.
 struct One<'a>(&'a Done, bool);
 
 impl One<'_> {

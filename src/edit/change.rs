@@ -1,7 +1,7 @@
-//! One edit: a place by its address and what is to be done there, made of the bytes of a document.
+//! One edit: an address and an operation, applied to the bytes of a document.
 //!
-//! Invariant: a place of an edit is named exactly. A part of a title, or a line that is no heading's,
-//! names nothing here unless that is asked for.
+//! Invariant: an edit names its place exactly. A part of a title names no place unless the edit allows it,
+//! and neither does a line that is not the line of a heading (see `mdsel help edits`).
 
 use std::rc::Rc;
 
@@ -18,90 +18,90 @@ use crate::query::place::{Place, Target};
 use crate::query::{Named, locate_for_edit};
 use crate::store::StoredDocument;
 
-/// What is to be done with a place.
+/// The operation of an edit.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// Other content takes its place.
+    /// Replaces the place with other content.
     Replace {
         /// The new content.
         content: Vec<u8>,
-        /// How much of a section.
+        /// How much of a section is replaced.
         scope: Scope,
-        /// Whether its heading stays.
+        /// Whether the section keeps its heading.
         keep_heading: bool,
     },
-    /// Content is added beside or below it.
+    /// Inserts content next to the place or below it.
     Insert {
         /// The new content.
         content: Vec<u8>,
-        /// Where.
+        /// Where the content goes, relative to the place.
         position: Position,
-        /// Whether its headings get the level that the place asks for.
+        /// Whether the levels of its headings are shifted to fit the place.
         relevel: bool,
     },
-    /// It goes.
+    /// Deletes the place.
     Delete {
-        /// How much of a section.
+        /// How much of a section is deleted.
         scope: Scope,
     },
 }
 
-/// An edit.
+/// One edit of a document.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// The place: any locator of the document, or an address.
+    /// The place: a locator in the document, or an address with its document.
     pub section: String,
-    /// What is to be done with it.
+    /// The operation on the place.
     pub operation: Operation,
-    /// What is done although it may be a mistake.
+    /// The consequences that the user has allowed.
     pub allow: Allow,
-    /// The hash that the place, or the whole file, must have, as `read` gives it.
+    /// The hash that the place or the whole file must have, in the short form of `mdsel read -f json` or in full.
     pub expect: Option<String>,
     /// Whether a unique part of a title may name the place.
     pub is_fuzzy: bool,
-    /// Which one of several it is, for messages about it: `line 3 of the batch`.
+    /// Which one of several edits it is, for messages, such as `line 3 of the batch`.
     pub origin: Option<String>,
 }
 
-/// An edit that was made.
+/// The result of one edit.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// The address of the place.
+    /// The address of the place, before this edit.
     pub selector: String,
-    /// `replace`, `insert` or `delete`.
+    /// The name of the operation: `replace`, `insert` or `delete`.
     pub operation: &'static str,
-    /// What was there.
+    /// The bytes that were removed, before this edit.
     pub old_content: Vec<u8>,
-    /// The lines of that, before this edit.
+    /// The lines of the removed bytes, before this edit.
     pub old_lines: LineSpan,
     /// The lines of the new content, after this edit.
     pub new_lines: LineSpan,
-    /// The slug path of the first section of the new content, or of the section that it is in.
+    /// The slug path of the first section of the new content, or of the section that contains it.
     pub new_section_path: Option<String>,
-    /// Whether nothing was changed, because it was so already.
+    /// Whether the file was already as the edit would make it.
     pub is_noop: bool,
-    /// Whether the content began with the heading of the section, which was not doubled.
+    /// Whether the content began with the heading of the section, which was not inserted twice.
     pub stripped_heading: bool,
-    /// Slug paths of the sections that are gone.
+    /// Slug paths of the sections that were removed.
     pub removed_sections: Vec<String>,
-    /// Sections that are below another one than before.
+    /// Sections that have another parent than before.
     pub reparented: Vec<Reparented>,
-    /// Labels of the link definitions that stay because text elsewhere uses them.
+    /// Labels of the link definitions that were kept because other text uses them.
     pub kept_definitions: Vec<String>,
-    /// Sections whose number changes because an equal title came or went.
+    /// Sections whose number changes because a section with an equal title was added or removed.
     pub renumbered: Vec<Renumbered>,
-    /// What changes outside the place, because that was allowed.
+    /// Changes outside the place, which the edit allows.
     pub warnings: Vec<Warning>,
 }
 
-/// A document between two edits.
+/// The current version of a document while a batch of edits is applied.
 pub(super) struct Current {
     document: Rc<OpenDocument>,
     version: plan::Version,
 }
 
 impl Current {
-    /// The document `stored`, whose file holds `bytes`.
+    /// Parses `bytes`, the bytes of the file of `stored`.
     pub(super) fn new(stored: StoredDocument, bytes: Vec<u8>) -> Self {
         let dialect = Dialect::of(&stored.path);
         Self::of(stored, plan::Version::read_as(bytes, dialect))
@@ -112,22 +112,22 @@ impl Current {
         Self { document: Rc::new(OpenDocument::new(stored, outline, markup)), version }
     }
 
-    /// The document as it is now.
+    /// The document with all edits so far.
     pub(super) fn document(&self) -> &Rc<OpenDocument> {
         &self.document
     }
 
-    /// The version of the file.
+    /// The version of the file with all edits so far.
     pub(super) fn version(&self) -> &plan::Version {
         &self.version
     }
 
-    /// The version of the file, alone.
+    /// Returns the version of the file and drops the document.
     pub(super) fn into_version(self) -> plan::Version {
         self.version
     }
 
-    /// Makes an edit at the place that was named; the inner fault says that it is not there.
+    /// Applies an edit at the place `named`. The inner error says why the place was not found.
     pub(super) fn make(
         &mut self,
         edit: &Edit,
@@ -192,7 +192,7 @@ impl Current {
         self.version.bytes().get(span.start..span.end).unwrap_or_default()
     }
 
-    /// Refuses where neither what the edit is of nor the file has that hash.
+    /// Returns `CONFLICT` if neither the edited part nor the whole file has the hash `expected`.
     fn expect(
         &self,
         place: &Place,
@@ -210,7 +210,7 @@ impl Current {
         };
         let own = of_part(Some(Part::Own));
         let whole = of_part(None);
-        // What is inserted beside or below a section changes neither of them.
+        // Inserted content leaves both the section's own text and its subsections unchanged.
         let may_be_own = scope == Scope::Own || matches!(request, plan::Request::Insert { .. });
         let is_expected = is_of(&whole)
             || (may_be_own && is_of(&own))
@@ -220,16 +220,17 @@ impl Current {
             return Ok(());
         }
         let address = place.address();
-        let message = format!("{address}: it has the hash {}, not {expected}", short_hash(&whole));
+        let message = format!("{address}: the hash is {}, not {expected}", short_hash(&whole));
         let hint = if is_of(&own) {
-            "that is the hash of its own text: pass --no-children to edit that alone".to_owned()
+            "that is the hash of the section's own text: pass --no-children to edit only that"
+                .to_owned()
         } else {
-            format!("read it again with `mdsel read {address} --refresh`, and then edit it")
+            format!("read it again with `mdsel read {address} --refresh`, and repeat the edit")
         };
         Err(Error::new(ErrorKind::Conflict, message).with_hint(hint))
     }
 
-    /// The slug path of the first section that begins in `span`, else of the innermost that holds it.
+    /// The slug path of the first section that begins in `span`, or of the innermost section that contains it.
     fn section_path(&self, span: ByteSpan) -> Option<String> {
         let tree = &self.document.tree;
         let node = |section: &Section| tree.node(section.node);
@@ -244,8 +245,8 @@ impl Current {
     }
 }
 
-/// How much of a section is meant, and the request of it: the part that its address names, else what
-/// the flags say.
+/// Returns how much of a section is edited, and the request. The part that the address names takes
+/// precedence over the flags.
 fn asked(operation: &Operation, part: Option<Part>) -> (Scope, plan::Request<'_>) {
     let narrowed = |scope| match part {
         Some(Part::Heading) => Scope::Heading,

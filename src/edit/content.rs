@@ -1,11 +1,12 @@
-//! Content that is given to an edit.
+//! The content that is given to an edit.
 //!
-//! Invariant: nothing is emptied because nothing was given. A program may be run with its standard
-//! input closed, and after a pipe whose other end failed.
+//! Invariant: missing content never empties a place. A script may run the program with standard input
+//! closed, or after a command in a pipe that failed.
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The content `given`; empty only where it `is_said`: written out as the empty text.
+/// Returns the content `given`. Empty content is accepted only if `is_said`: the user wrote it out, as in
+/// `--content ''`. Missing or blank content is refused as `EMPTY_CONTENT`.
 pub fn checked_content(given: Option<Vec<u8>>, is_said: bool) -> Result<Vec<u8>> {
     match given {
         Some(content) if content.is_empty() && is_said => Ok(content),
@@ -13,7 +14,7 @@ pub fn checked_content(given: Option<Vec<u8>>, is_said: bool) -> Result<Vec<u8>>
         _ => Err(Error::new(ErrorKind::EditRefused, "there is no content")
             .with_reason("EMPTY_CONTENT")
             .with_hint(
-                "give it with --content, --content-file or standard input; --content '' empties a place",
+                "give it with --content, --content-file or standard input; --content '' empties the place",
             )),
     }
 }

@@ -1,8 +1,8 @@
-//! A file below the root, and its replacement.
+//! Reads and replaces a file below the root.
 //!
-//! Invariant: folders are gone down one by one from the root without following a symbolic link, and
-//! whatever is read, written and renamed is named by its name in the folder that was so found; so
-//! nothing outside of the root is touched, whatever is swapped meanwhile.
+//! Invariant: the folders of a path are opened one by one from the root, without following a symbolic link,
+//! and every file is read, written and renamed by its name in the open folder. So nothing outside the root
+//! is touched, even if a folder is replaced at the same time.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 
-/// What tells a file from what it is after anybody has written it.
+/// The metadata of a file that changes when anybody writes to the file or replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     inode: (u64, u64),
@@ -35,16 +35,16 @@ impl Seen {
     }
 }
 
-/// A name in a folder below the root.
+/// A file name in an open folder below the root.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct FileHandle<'a> {
     folder: OwnedFd,
     path: &'a Path,
     name: String,
 }
 
-impl<'a> Place<'a> {
-    /// The place of the document at `path`, relative to `root`.
+impl<'a> FileHandle<'a> {
+    /// Opens the folder of the document at `path`, relative to `root`.
     pub(super) fn open(root: &Path, path: &'a str) -> Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut folder = rustix::fs::open(root, flags, Mode::empty())
@@ -73,8 +73,8 @@ impl<'a> Place<'a> {
         Error::new(ErrorKind::EditRefused, message).with_hint(hint)
     }
 
-    /// Opens the file itself; a symbolic link, a FIFO or a device is refused, and so is a file with
-    /// another name, which would keep the old bytes.
+    /// Opens the file. Refuses a symbolic link, a FIFO and a device, and a file with another hard link, which
+    /// would keep the old bytes.
     fn file(&self) -> Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.folder, self.name.as_str(), flags, Mode::empty());
@@ -83,7 +83,7 @@ impl<'a> Place<'a> {
             Err(rustix::io::Errno::LOOP) => {
                 return Err(self.refused(
                     "it is a symbolic link",
-                    "edit the file that it leads to, where that is a document of the store",
+                    "edit the file that it leads to, if that is a document of the store",
                 ));
             }
             Err(rustix::io::Errno::NOENT) => return Err(gone(&self.path.to_string_lossy())),
@@ -93,12 +93,12 @@ impl<'a> Place<'a> {
         if !metadata.is_file() {
             return Err(self.refused(
                 "it is not a regular file",
-                "put a file in its place, or forget the document with `mdsel ingest`",
+                "replace it with a regular file, or remove the document from the store with `mdsel ingest`",
             ));
         }
         if metadata.nlink() > 1 {
-            let hint = "make it a file of its own: `cp FILE NEW && mv NEW FILE`";
-            return Err(self.refused("the file has another name (hard link)", hint));
+            let hint = "replace it with a copy that has one link: `cp FILE NEW && mv NEW FILE`";
+            return Err(self.refused("the file has several hard links", hint));
         }
         if metadata.mode() & 0o222 == 0 {
             let message = format!("{}: the file is read-only", self.path.display());
@@ -108,10 +108,11 @@ impl<'a> Place<'a> {
         Ok(file)
     }
 
-    /// The bytes of the file, at most `most`, and which file they were read from.
+    /// Returns the bytes of the file, and its metadata from before they were read. Fails if there are more than
+    /// `most` bytes.
     pub(super) fn read(&self, most: u64) -> Result<(Vec<u8>, Seen)> {
         let file = self.file()?;
-        // Told before the bytes are read: whoever writes while they are makes it another file.
+        // Taken before the bytes are read, so that a write during the read is detected as a change.
         let seen = Seen::of(&file.metadata().map_err(|error| self.io(error))?);
         let mut bytes = Vec::new();
         file.take(most.saturating_add(1))
@@ -123,7 +124,8 @@ impl<'a> Place<'a> {
         Ok((bytes, seen))
     }
 
-    /// Writes `bytes` to the file `temporary` beside the file, with its owner and mode, and syncs it.
+    /// Writes `bytes` to the file `temporary` in the same folder, with the owner and mode of the file, and syncs
+    /// it.
     pub(super) fn stage(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
         let old = self.file()?.metadata().map_err(|error| self.io(error))?;
         failpoint!(EDIT_NOTED);
@@ -134,7 +136,7 @@ impl<'a> Place<'a> {
         let mut new = File::from(new);
         failpoint!(EDIT_TEMPORARY_MADE);
         new.write_all(bytes).map_err(|error| self.io(error))?;
-        // Who may not give a file away keeps it.
+        // Without the right to change the owner, the current user owns the new file.
         let owner = (Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
         rustix::fs::fchown(&new, owner.0, owner.1).ok();
         rustix::fs::fchmod(&new, Mode::from_raw_mode(old.mode() & 0o7777))
@@ -143,12 +145,12 @@ impl<'a> Place<'a> {
         new.sync_all().map_err(|error| self.io(error))
     }
 
-    /// Puts the file `temporary` in the place of the file, which must still be the one that was `seen`:
-    /// whoever wrote meanwhile wins.
+    /// Renames the file `temporary` to the file. Returns `CONFLICT` if the file is not the one that was `seen`:
+    /// a concurrent write is kept.
     pub(super) fn put_in_place(&self, temporary: &str, seen: &Seen) -> Result<()> {
         let now = self.file()?.metadata().map_err(|error| self.io(error))?;
         if Seen::of(&now) != *seen {
-            let message = format!("{}: the file was changed meanwhile", self.path.display());
+            let message = format!("{}: the file was changed during the edit", self.path.display());
             return Err(conflict(message));
         }
         failpoint!(EDIT_BEFORE_RENAME);
@@ -156,13 +158,13 @@ impl<'a> Place<'a> {
             .map_err(|error| self.io(error))
     }
 
-    /// Syncs the folder, which until then may forget what was renamed in it.
+    /// Syncs the folder. Until then a crash can undo the rename.
     pub(super) fn sync_folder(&self) -> Result<()> {
         failpoint!(EDIT_RENAMED);
         rustix::fs::fsync(&self.folder).map_err(|error| self.io(error))
     }
 
-    /// Removes a temporary file of that name, where there is one.
+    /// Removes the temporary file of that name, if it exists.
     pub(super) fn remove_temporary(&self, temporary: &str) {
         if is_temporary(temporary) {
             rustix::fs::unlinkat(&self.folder, temporary, AtFlags::empty()).ok();
@@ -170,30 +172,29 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The file is not the one that the edit was made for.
+/// Returns the error for a file that is not the one that the edit was made for.
 pub(super) fn conflict(message: String) -> Error {
     Error::new(ErrorKind::Conflict, message).with_hint(
-        "bring it up to date with `mdsel ingest`, read it again, and then edit it; --refresh does the \
-         first of these",
+        "run `mdsel ingest`, or pass --refresh; read the section again, and repeat the edit",
     )
 }
 
 fn gone(path: &str) -> Error {
     Error::new(ErrorKind::Conflict, format!("{path}: the file is gone"))
-        .with_hint("restore the file, or forget the document with `mdsel ingest`")
+        .with_hint("restore the file, or remove the document from the store with `mdsel ingest`")
 }
 
 fn outside(path: &str) -> Error {
-    Error::new(ErrorKind::OutsideRoot, format!("{path}: its folder is not one below the root"))
+    Error::new(ErrorKind::OutsideRoot, format!("{path}: its folder is not below the root"))
         .with_hint(
-            "replace the link by a folder, or ingest the folder that it leads to and edit there",
+            "replace the symbolic link with a folder, or ingest the folder that it leads to and edit there",
         )
 }
 
-/// The beginning of the name of every temporary file.
+/// The prefix of the names of all temporary files.
 const PREFIX: &str = ".mdsel-edit-";
 
-/// A name that no other file has.
+/// Returns a random name for a temporary file.
 pub(super) fn temporary_name() -> String {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     let mut hasher = RandomState::new().build_hasher();
@@ -201,7 +202,7 @@ pub(super) fn temporary_name() -> String {
     format!("{PREFIX}{:016x}", hasher.finish())
 }
 
-/// Whether a name, which a hostile store may have given, can be that of a temporary file.
+/// Whether `name` is the name of a temporary file. A hostile store may give any name.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_temporary_names_are_removed() {
+    fn only_names_with_the_prefix_and_hexadecimal_digits_are_temporary() {
         assert!(is_temporary(&temporary_name()));
         assert!(!is_temporary("README.md"));
         assert!(!is_temporary(".mdsel-edit-../x"));
@@ -219,11 +220,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_writes_meanwhile_wins() {
+    fn a_concurrent_write_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.md");
         std::fs::write(&path, "old").unwrap();
-        let place = Place::open(folder.path(), "x.md").unwrap();
+        let place = FileHandle::open(folder.path(), "x.md").unwrap();
         let (_, seen) = place.read(10).unwrap();
         // An editor that saves by renaming, and one that writes in place.
         std::fs::write(folder.path().join("new"), "new").unwrap();
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn no_way_leads_out_of_the_root() {
+    fn paths_outside_the_root_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("root");
         std::fs::create_dir_all(root.join("in")).unwrap();
@@ -252,13 +253,13 @@ mod tests {
         std::os::unix::fs::symlink("../../out/x.md", root.join("in/x.md")).unwrap();
         for path in ["link/x.md", "../out/x.md", "in/../../out/x.md", "/out/x.md", "in//x.md", "."]
         {
-            let kind = Place::open(&root, path).unwrap_err().kind();
+            let kind = FileHandle::open(&root, path).unwrap_err().kind();
             assert_eq!(kind, ErrorKind::OutsideRoot, "{path}");
         }
-        let link = Place::open(&root, "in/x.md").unwrap();
+        let link = FileHandle::open(&root, "in/x.md").unwrap();
         assert_eq!(link.read(10).unwrap_err().kind(), ErrorKind::EditRefused);
         std::fs::write(root.join("in/y.md"), "y").unwrap();
-        let other = Place::open(&root, "in/y.md").unwrap();
+        let other = FileHandle::open(&root, "in/y.md").unwrap();
         let (_, seen) = other.read(10).unwrap();
         assert!(link.stage(".mdsel-edit-1", b"z").is_err());
         assert!(link.put_in_place("y.md", &seen).is_err());

@@ -1,14 +1,14 @@
-//! What to do instead of an edit that was refused.
+//! The hint of an edit that was refused.
 //!
-//! Invariant: a hint is about what was asked for: it never names a flag that was given, nor one that
-//! the command does not have.
+//! Invariant: a hint fits the command. It never names a flag that was given, nor a flag that the command
+//! does not have.
 
 use super::change::Operation;
 use super::plan::{Change, FrontMatterProblem, Refusal, Scope};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::query::place::{Place, Target};
 
-/// What was asked for and refused.
+/// The edit that was refused.
 pub(super) struct Asked<'a> {
     pub(super) place: &'a Place,
     pub(super) operation: &'a Operation,
@@ -18,22 +18,23 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What to do, as an imperative sentence.
+    /// Returns what to do, as an imperative sentence.
     pub(super) fn hint(&self, refusal: &Refusal) -> String {
         let document = &self.place.document.namespace;
         match refusal {
             Refusal::NoSuchPlace if self.place.target == Target::FrontMatter => {
-                format!(
-                    "make it with `mdsel replace {document}::@frontmatter --content 'title: T'`"
-                )
+                format!("add it with `mdsel replace {document}::@frontmatter --content 'title: T'`")
             }
             Refusal::NoSuchPlace => {
-                format!("see its places with `mdsel index {document} --blocks`")
+                format!("list its places with `mdsel index {document} --blocks`")
             }
             Refusal::NoSuchPosition => self.position(),
             Refusal::NoSuchPart => self.part(),
             Refusal::NotWholeLines { .. } => {
-                format!("edit what holds it: {}", self.container().unwrap_or_default())
+                format!(
+                    "edit the list item or block quote around it: {}",
+                    self.container().unwrap_or_default()
+                )
             }
             Refusal::EmptyContent => {
                 "give text with --content, --content-file or standard input".to_owned()
@@ -63,7 +64,7 @@ impl Asked<'_> {
         self.place.address()
     }
 
-    /// The address of the item or block quote that holds the place.
+    /// The address of the item or block quote that contains the place.
     fn container(&self) -> Option<String> {
         let Target::Node(node) = self.place.target else { return None };
         let parent = self.place.document.tree.node(node)?.parent?;
@@ -75,7 +76,7 @@ impl Asked<'_> {
         match (self.operation, self.place.target) {
             (Operation::Delete { .. }, _) => format!(
                 "empty the file with `mdsel replace {document}::* --content '' --allow-drop`; or \
-                 delete it, and forget it with `mdsel ingest`"
+                 delete the file, and run `mdsel ingest`"
             ),
             (_, Target::Document) => "pass --position first_child or last_child".to_owned(),
             (_, Target::FrontMatter) => {
@@ -89,11 +90,13 @@ impl Asked<'_> {
         let address = self.address();
         match self.operation {
             Operation::Delete { .. } => {
-                format!("delete its text with it: `mdsel delete {address} --no-children`")
+                format!(
+                    "delete the section's own text, too: `mdsel delete {address} --no-children`"
+                )
             }
             _ => format!(
-                "name the whole section: `mdsel insert {address} --position first_child` puts content \
-                 after its own text"
+                "name the whole section: `mdsel insert {address} --position first_child` inserts the \
+                 content after the section's own text"
             ),
         }
     }
@@ -110,8 +113,8 @@ impl Asked<'_> {
             };
         }
         if self.scope == Scope::Subtree && is_section {
-            return "keep their headings in the content, pass --no-children to replace the own text \
-                    alone, or --allow-drop to drop them"
+            return "keep their headings in the content, pass --no-children to replace only the section's \
+                    own text, or --allow-drop to drop them"
                 .to_owned();
         }
         "keep their headings in the content, or pass --allow-drop to drop them".to_owned()
@@ -138,7 +141,7 @@ impl Asked<'_> {
         self.levels(&format!("use `{}` or deeper", hashes(least)))
     }
 
-    /// The advice about levels that fits the command.
+    /// The hint about heading levels for this command; `first` says how to change the content.
     fn levels(&self, first: &str) -> String {
         match self.operation {
             Operation::Insert { relevel: false, .. } => {
@@ -158,21 +161,21 @@ impl Asked<'_> {
         };
         match (change, kind) {
             (Change::Content | Change::Block, Some(NodeKind::Item)) => format!(
-                "begin the content with the marker of the item, as in `{}text`, indent its other \
-                 lines as far, or pass --allow-change",
+                "begin the content with the marker of the item, as in `{}text`, and indent its other \
+                 lines to match; or pass --allow-change",
                 marker(self.content)
             ),
             (Change::Content | Change::Block, Some(NodeKind::Block(BlockType::Blockquote))) => {
                 "begin each line of the content with `> `, or pass --allow-change".to_owned()
             }
             (Change::Content | Change::Block, _) => match self.container_kind() {
-                Some(_) => "indent the content as the lines around it, or pass --allow-change".to_owned(),
-                None => "look for a fence or comment that is open, or for a list or an underline beside \
+                Some(_) => "indent the content like the lines around it, or pass --allow-change".to_owned(),
+                None => "check for an open fence or comment, and for a list or a heading underline next to \
                          the place; or pass --allow-change"
                     .to_owned(),
             },
             (Change::Title { .. } | Change::Link { .. } | Change::NewLink { .. }, _) => {
-                "keep the link definitions as they are, or pass --allow-change".to_owned()
+                "keep the link definitions unchanged, or pass --allow-change".to_owned()
             }
         }
     }
@@ -189,7 +192,7 @@ fn hashes(level: u8) -> String {
     "#".repeat(level.into())
 }
 
-/// The marker with which the text of an item begins, and the blanks after it.
+/// The marker at the start of an item, with the space after it; `- ` if the item has none.
 fn marker(item: &[u8]) -> String {
     let text = String::from_utf8_lossy(item);
     let line = text.lines().next().unwrap_or_default();
@@ -201,17 +204,19 @@ fn marker(item: &[u8]) -> String {
 fn front_matter(problem: FrontMatterProblem, document: &str) -> String {
     match problem {
         FrontMatterProblem::NotClosed => {
-            "end it with the line that it begins with, or give keys and values without delimiters"
+            "close it with the delimiter that it begins with, or give keys and values without delimiters"
                 .to_owned()
         }
-        FrontMatterProblem::ClosedEarly => "leave delimiters inside the content out".to_owned(),
+        FrontMatterProblem::ClosedEarly => "remove the delimiter inside the content".to_owned(),
         FrontMatterProblem::NotKeys => {
             "give lines as `key: value`, or TOML between lines of `+++`".to_owned()
         }
         FrontMatterProblem::Appears => format!(
-            "give front matter to `mdsel replace {document}::@frontmatter`, and begin other text with \
+            "change front matter with `mdsel replace {document}::@frontmatter`, and begin other text with \
              another line"
         ),
-        FrontMatterProblem::Lost => format!("name it: `mdsel replace {document}::@frontmatter`"),
+        FrontMatterProblem::Lost => {
+            format!("change the front matter by name: `mdsel replace {document}::@frontmatter`")
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! An edit as one object of JSON: a line of a batch, an item of a call.
+//! An edit as one JSON object: a line of a batch, or an item of a call.
 //!
-//! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults; any other
-//! is refused.
+//! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults, and any
+//! other key is an error.
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ use super::content::checked_content;
 use super::plan::{Allow, Position, Scope};
 use crate::error::{Error, ErrorKind, Result};
 
-/// An edit as it is written.
+/// The JSON object of an edit.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of a command")]
@@ -47,8 +47,8 @@ enum OperationName {
 }
 
 impl Line {
-    /// The edit that it describes, which messages call `origin`; `is_fuzzy` where a unique part of a
-    /// title may name its place although it does not say so.
+    /// Converts the object to an edit, which messages call `origin`. If `is_fuzzy`, a unique part of a title
+    /// may name the place even without the key `fuzzy`.
     pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
         let scope = if self.no_children { Scope::Own } else { Scope::Subtree };

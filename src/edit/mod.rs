@@ -1,11 +1,10 @@
-//! Edits: sections of files replaced, inserted and deleted, and nothing else changed.
+//! Edits: replace, insert and delete sections of files, and change nothing else.
 //!
-//! [`plan`] computes which bytes of a file take the place of which, or why not, and is pure; `change`
-//! turns requests by address into such plans, and `hint` says what to do instead of one that was
-//! refused; `content` takes what is to be put in; `file` replaces a file within the root; [`edit()`] does
-//! all of it and brings the store along. Invariant (contract, section 11): a file is the old one or the
-//! new one, never anything else, and the store is of one of them; an edit that was acknowledged is in
-//! both.
+//! [`plan`] computes which bytes of a file to replace, or why an edit is refused; it is pure. `change` turns
+//! an edit by address into a plan, and `hint` says what to do about a refusal. `content` checks the given
+//! content. `file` replaces a file below the root. [`edit()`] does all of it and updates the store.
+//! Invariant (see `mdsel help edits`): a file has either its old or its new bytes, and the store has one of
+//! these versions; after an edit is acknowledged, both have the new version.
 
 mod answer;
 mod change;
@@ -37,51 +36,52 @@ use crate::store::{
 };
 use crate::trust::{Trust, Wish};
 use change::Current;
-use file::{Place, Seen};
+use file::{FileHandle, Seen};
 
-/// What to edit.
+/// A request to edit one document.
 pub struct Request<'a> {
     /// The store file, absolute.
     pub store: &'a Path,
-    /// The document by name; `None` where each edit names its place by an address.
+    /// The name of the document; `None` if each edit names its place by an address.
     pub document: Option<String>,
-    /// The edits, each made after those before it; all of them, or none.
+    /// The edits, applied in this order; either all of them are made, or none.
     pub edits: Vec<Edit>,
-    /// Whether only to tell what would be done.
+    /// Whether only to report what would change.
     pub is_dry_run: bool,
-    /// Whether to bring the document up to date first.
+    /// Whether to ingest the document first.
     pub is_refresh: bool,
-    /// How long to wait for another writer.
+    /// The longest time to wait for another writer.
     pub wait: Duration,
-    /// Who says what the store may decide.
+    /// Which stores are trusted.
     pub trust: &'a Trust,
-    /// Asked last before anything is written: whether what is about to be done can be told.
+    /// Called once before anything is written; an error cancels the edits. The caller checks that the answer
+    /// can be printed.
     pub confirm: &'a dyn Fn(&Report) -> Result<()>,
 }
 
-/// What was done, or would be done.
+/// What the edits changed, or would change.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The document.
+    /// The path of the document, relative to the root.
     pub file: String,
-    /// Each edit.
+    /// The edits, in order.
     pub done: Vec<Done>,
-    /// The bytes before all edits.
+    /// The bytes of the file before all edits.
     pub before: Vec<u8>,
-    /// The bytes after them.
+    /// The bytes of the file after all edits.
     pub after: Vec<u8>,
-    /// Links that lead into the document and lead nowhere after the edits.
+    /// Links into the document that the edits break.
     pub broken_links: Vec<BrokenLink>,
-    /// Remarks.
+    /// Warnings about the edits and the store.
     pub warnings: Vec<Warning>,
 }
 
-/// Makes edits of one document; the inner fault says that a place is not there.
+/// Edits one document. The inner error says why a place was not found.
 pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>> {
     let store = resolved(request.store)?;
     let refreshed = if request.is_refresh { refresh(&store, request)? } else { Vec::new() };
-    // Held from before the file is read until the store is written: two edits at once come one
-    // after the other.
+    // The writer holds the lock from before the file is read until the store is written, so concurrent edits
+    // run one after the other.
     let mut writer = Writer::open(&store, request.wait)?;
     check_trust(request.trust, &store, &writer)?;
     let mut warnings = refreshed;
@@ -98,10 +98,10 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
         );
     };
     let path = stored.path.clone();
-    let place = Place::open(snapshot.root(), &path)?;
+    let place = FileHandle::open(snapshot.root(), &path)?;
     let (before, seen) = place.read(snapshot.options().max_file_bytes)?;
     if *blake3::hash(&before).as_bytes() != stored.hash {
-        let message = format!("{}: the file is not the one that is stored", stored.path);
+        let message = format!("{}: the file differs from the version in the store", stored.path);
         return Err(file::conflict(message));
     }
     let mut current = Current::new(stored.clone(), before.clone());
@@ -148,14 +148,14 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     Ok(Ok(report))
 }
 
-/// The place of each edit, all in one document.
+/// Finds the document and the locator of each edit. All edits must name the same document.
 fn places(
     library: &Library<'_>,
     request: &Request<'_>,
 ) -> Result<std::result::Result<Vec<Named>, Fault>> {
     let mut places: Vec<Named> = Vec::with_capacity(request.edits.len());
     for edit in &request.edits {
-        // Where no document is given, the first address names the one of all edits.
+        // Without a document, the first address names the document of all edits.
         let document = match (&request.document, places.first()) {
             (Some(document), _) => Some(document.clone()),
             (None, Some(first)) => Some(crate::address::namespace::encode(&first.stored.path)),
@@ -169,7 +169,7 @@ fn places(
     Ok(Ok(places))
 }
 
-/// A fault of the place of `edit`, which says which one of several it is.
+/// Puts the origin of `edit` before the message, so that it says which one of several edits failed.
 fn of_edit(mut fault: Fault, edit: &Edit) -> Fault {
     if let Some(origin) = &edit.origin {
         fault.message = format!("{origin}: {}", fault.message);
@@ -177,7 +177,7 @@ fn of_edit(mut fault: Fault, edit: &Edit) -> Fault {
     fault
 }
 
-/// Brings the documents of the edits up to date; all of them where one is not known yet.
+/// Ingests the document of the edits; all documents if a place is not found yet.
 fn refresh(store: &Path, request: &Request<'_>) -> Result<Vec<Warning>> {
     let paths = {
         let snapshot = Snapshot::open(store)?;
@@ -196,18 +196,20 @@ fn refresh(store: &Path, request: &Request<'_>) -> Result<Vec<Warning>> {
     Ok(skipped.chain(report.warnings.iter().cloned()).collect())
 }
 
-/// Writes file and store. What may lack room comes first, and the rename, which needs none, last: after
-/// a fault before it both are as they were, or the note of the edit lets the next command end it. After
-/// the rename the edit is made, and faults are warnings: who repeats an edit that was made makes it
-/// twice.
+/// Writes the file and the store.
+///
+/// The steps that need disk space come first, and the rename, which needs none, is last. If a step before
+/// the rename fails, file and store are unchanged, or the stored intent lets the next command recover the
+/// edit. After the rename the edit is made and later errors are only warnings, because a user who repeats
+/// the edit after an error would apply it twice.
 fn write(
     writer: &mut Writer,
-    place: &Place<'_>,
+    place: &FileHandle<'_>,
     seen: &Seen,
     version: plan::Version,
     report: &mut Report,
 ) -> Result<()> {
-    // Whatever may be refused is refused before anything is touched.
+    // Everything that can be refused is checked before anything is written.
     let document = pack(&report.file, version)?;
     let (path, temporary) = (report.file.clone(), file::temporary_name());
     let intent = EditIntent { path, temporary, new_hash: document.hash };
@@ -219,7 +221,7 @@ fn write(
     }
     let stored = put(writer, document);
     if let Err(error) = stored {
-        // The transaction ends with the writer, and the note with the next command.
+        // The writer rolls the transaction back, and the next command removes the intent.
         place.remove_temporary(&intent.temporary);
         return Err(error);
     }
@@ -235,56 +237,57 @@ fn write(
         forget(writer, note)?;
         return Err(error);
     }
-    // The note stays where something fails from here on: the next command compares file and store.
+    // If something fails from here on, the intent stays, and the next command compares file and store.
     if let Err(error) = place.sync_folder().and_then(|()| forget(writer, note)) {
         report.warnings.push(unfinished(&error));
     }
     Ok(())
 }
 
-/// The remark that the file was changed although something failed after that.
+/// The warning that the file was changed although a later step failed.
 fn unfinished(error: &Error) -> Warning {
     let message = format!(
-        "the file was changed, so do not repeat the edit; after that this failed: {error}; the next \
-         command brings the store in line"
+        "the file was changed, so do not repeat the edit; a later step failed: {error}; the next \
+         command updates the store"
     );
     Warning::new("EDIT_UNFINISHED", message)
 }
 
-/// Makes of a new version of a file what the store wants.
+/// Packs a new version of a file for the store.
 fn pack(path: &str, version: plan::Version) -> Result<PackedDocument> {
     let (bytes, document, markup) = version.into_parts();
     let hash = *blake3::hash(&bytes).as_bytes();
-    // A file written just now may change once more within the same tick: it is looked at again.
+    // The file may change again within the same clock tick, so the times are left at 0 and the next ingest
+    // reads the file again.
     let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
     let path_of = path.to_owned();
     packed_version(path_of, bytes, hash, state, document, markup, &mut Packer::new()?)?
         .map_err(|reason| Error::new(ErrorKind::EditRefused, format!("{path}: {reason}")))
 }
 
-/// Brings a document into the store.
+/// Stores a document in a transaction of its own.
 fn put(writer: &mut Writer, document: PackedDocument) -> Result<()> {
     writer.begin()?;
     writer.put(document)?;
     writer.commit()
 }
 
-/// Forgets the note of an edit.
+/// Removes the stored intent of an edit.
 fn forget(writer: &mut Writer, note: i64) -> Result<()> {
     writer.begin()?;
     writer.forget_intent(note)?;
     writer.commit()
 }
 
-/// Ends the edits whose process was killed: the store gets the bytes that the file has, the new ones or the
-/// old ones, and temporary files go.
+/// Recovers the edits whose process was killed: stores the version that the file has, old or new, and
+/// removes the temporary files.
 fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
     let intents = writer.intents()?;
     let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(warnings) };
     let most = writer.options()?.unwrap_or_default().max_file_bytes;
     for (note, intent) in intents {
-        let Ok(place) = Place::open(&root, &intent.path) else {
+        let Ok(place) = FileHandle::open(&root, &intent.path) else {
             forget(writer, note)?;
             continue;
         };
@@ -293,11 +296,11 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
         let bytes = place.read(most).map(|(bytes, _)| bytes).unwrap_or_default();
         let hash = *blake3::hash(&bytes).as_bytes();
         let stored = writer.documents()?.into_iter().find(|stored| stored.path == intent.path);
-        // One of both is ahead of the other: the file is what counts.
-        let is_behind = stored.is_some_and(|stored| {
+        // If the store has one of the two versions and the file the other, the file decides.
+        let is_outdated = stored.is_some_and(|stored| {
             stored.hash != hash && [stored.hash, hash].contains(&intent.new_hash)
         });
-        if is_behind && markdown::refusal(&bytes).is_none() {
+        if is_outdated && markdown::refusal(&bytes).is_none() {
             put(
                 writer,
                 pack(&intent.path, plan::Version::read_as(bytes, Dialect::of(&intent.path)))?,
@@ -306,28 +309,28 @@ fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
         }
         forget(writer, note)?;
         let what = if hash == intent.new_hash { "was made" } else { "was not made" };
-        let message = format!("{}: an edit that was interrupted {what}", intent.path);
+        let message = format!("{}: an interrupted edit {what}", intent.path);
         warnings.push(Warning::new("EDIT_RECOVERED", message));
     }
     Ok(warnings)
 }
 
-/// Removes the temporary file of an edit at `path`, relative to `root`.
+/// Removes the temporary file of an edit at `path`, relative to `root`, if it exists.
 pub(crate) fn remove_temporary(root: &Path, path: &str) {
-    if let Ok(place) = Place::open(root, path) {
+    if let Ok(place) = FileHandle::open(root, path) {
         place.remove_temporary(path.rsplit('/').next().unwrap_or(path));
     }
 }
 
-/// Refuses a store whose files may not be touched.
+/// Returns `UNTRUSTED_STORE` if the user has not accepted what the store asks for.
 fn check_trust(trust: &Trust, store: &Path, writer: &Writer) -> Result<()> {
     let Some(root) = writer.root()? else { return Ok(()) };
     let wish = Wish::of(store, &root, &writer.options()?.unwrap_or_default());
     trust.check(store, &wish, &Wish::default())
 }
 
-/// Ends edits that were interrupted, where nobody else is writing and the store is trusted: its notes of
-/// edits name files.
+/// Recovers interrupted edits. Does nothing if another process is writing, if the store is read-only, or if
+/// the store is not trusted, because stored intents name files.
 pub fn settle(store: &Path, trust: &Trust) -> Result<Vec<Warning>> {
     let store = resolved(store)?;
     let mut writer = match Writer::open(&store, Duration::ZERO) {

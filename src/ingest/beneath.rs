@@ -1,7 +1,7 @@
-//! Folders and files below the root, opened one by one from it by descriptor.
+//! Opens folders and files below the root, one path component at a time, by descriptor.
 //!
-//! Invariant: no symbolic link is followed below the root, whatever is swapped meanwhile; so what is
-//! opened was below the root when it was opened.
+//! Invariant: no symbolic link below the root is followed, even if a folder is replaced at the same time. So
+//! every file was below the root when it was opened.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::path::Arg;
 
-/// Opens the root, whose own path has no symbolic link.
+/// Opens the root, whose own path must have no symbolic links.
 pub(super) fn open_root(root: &Path) -> io::Result<OwnedFd> {
     open_folder(rustix::fs::CWD, root)
 }
@@ -22,7 +22,7 @@ pub(super) fn open_folder(parent: impl AsFd, name: impl Arg) -> io::Result<Owned
     Ok(rustix::fs::openat(parent, name, flags, Mode::empty())?)
 }
 
-/// Opens the folder at `path` below `parent`, part by part.
+/// Opens the folder at `path` below `parent`, one path component at a time.
 pub(super) fn open_below(parent: impl AsFd, path: &str) -> io::Result<OwnedFd> {
     let mut parts = path.split('/');
     let mut folder = open_part(parent, parts.next().unwrap_or_default())?;
@@ -39,7 +39,7 @@ fn open_part(parent: impl AsFd, part: &str) -> io::Result<OwnedFd> {
     open_folder(parent, part)
 }
 
-/// Opens the folder at `path` below `parent`, part by part, and makes the parts that are not there.
+/// Opens the folder at `path` below `parent`, one path component at a time, and creates missing folders.
 pub(super) fn make_below(parent: impl AsFd, path: &str) -> io::Result<OwnedFd> {
     let mut folder = open_folder(parent, ".")?;
     for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -52,25 +52,26 @@ pub(super) fn make_below(parent: impl AsFd, path: &str) -> io::Result<OwnedFd> {
     Ok(folder)
 }
 
-/// Makes the file called `name` in `folder`, if nothing of that name is there.
+/// Creates the file called `name` in `folder`. Fails if the name exists.
 pub(super) fn make_file(folder: impl AsFd, name: &str) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
 }
 
-/// Opens the file called `name` in `folder`; a FIFO does not block.
+/// Opens the file called `name` in `folder`. Opening a FIFO does not block.
 pub(super) fn open_file(folder: impl AsFd, name: &str) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?))
 }
 
-/// Whether what was to be opened is a symbolic link, or is below something that is no folder.
-pub(super) fn is_no_folder(error: &io::Error) -> bool {
+/// Whether opening failed because of a symbolic link, or because a path component is not a folder.
+pub(super) fn is_not_a_folder(error: &io::Error) -> bool {
     let errno = rustix::io::Errno::from_io_error(error);
     matches!(errno, Some(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR))
 }
 
-/// Files of a corpus, opened mostly in the order of their paths: the last folder stays open.
+/// Opens the files below a root. Keeps the last folder open, because most files are opened in the order of
+/// their paths.
 #[derive(Debug)]
 pub(super) struct Files<'a> {
     root: &'a OwnedFd,
@@ -78,12 +79,12 @@ pub(super) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// The files below `root`.
+    /// Opens files below `root`.
     pub(super) fn new(root: &'a OwnedFd) -> Self {
         Self { root, folder: None }
     }
 
-    /// Opens the file at `path`, relative to the root.
+    /// Opens the file at `path`, relative to the root, for reading.
     pub(super) fn open(&mut self, path: &str) -> io::Result<File> {
         let Some((folder, name)) = path.rsplit_once('/') else {
             return open_file(self.root, path);
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_link_is_followed_below_the_root() {
+    fn symbolic_links_below_the_root_are_not_followed() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().join("root");
         std::fs::create_dir_all(root.join("in/deep")).unwrap();
@@ -117,7 +118,7 @@ mod tests {
         let mut files = Files::new(&opened);
         assert!(files.open("in/deep/x.md").is_ok());
         for path in ["link/x.md", "in/link/x.md", "x.md", "in/deep/x.md/x.md"] {
-            assert!(is_no_folder(&files.open(path).unwrap_err()), "{path}");
+            assert!(is_not_a_folder(&files.open(path).unwrap_err()), "{path}");
         }
         for path in ["../out/x.md", "in/../../out/x.md", "/etc/passwd", "in//deep/x.md"] {
             assert!(files.open(path).is_err(), "{path}");

@@ -1,6 +1,6 @@
-//! What is on disk below the root, for links to files that are no documents.
+//! Looks up files and folders below the root, for links to files that are not documents.
 //!
-//! Invariant: nothing outside the root is looked at, no symbolic link is followed, and no file is opened.
+//! Invariant: no path outside the root is accessed, no symbolic link is followed, and no file is opened.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -18,23 +18,23 @@ use crate::markdown::slug::fold;
 /// The files and folders below a root.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
-    /// `None` if the root is not there.
+    /// `None` if the root cannot be opened.
     root: Option<OwnedFd>,
-    /// The folder that was asked for last, by its path.
+    /// The folder of the last lookup, with its path.
     last: RefCell<Option<(String, OwnedFd)>>,
     names: OnceCell<Option<Names>>,
 }
 
-/// Paths of files by their folded names.
+/// The paths of files by their case-folded names.
 type Names = HashMap<String, Vec<String>>;
 
 impl Disk {
-    /// What is below `root`, which may be missing.
+    /// Looks up files below `root`, which need not exist.
     pub(crate) fn new(root: &Path) -> Self {
         Self { root: open_root(root).ok(), ..Self::default() }
     }
 
-    /// What is at `path`, relative to the root and without `.` and `..`; the root itself is "".
+    /// Returns what is at `path`, which is relative to the root and has no `.` and `..`; "" is the root.
     pub(crate) fn at(&self, path: &str) -> OnDisk {
         let Some(root) = &self.root else { return OnDisk::Unknown };
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -54,8 +54,8 @@ impl Disk {
         last.as_ref().map_or(OnDisk::Unknown, |(_, opened)| entry(opened, name))
     }
 
-    /// The paths of the files whose path is `path` or ends in `/` and `path`, without case; `None` if
-    /// the root is not there, or holds too many files.
+    /// Returns the paths of the files whose path equals `path` or ends with `/` and `path`, ignoring case. `None`
+    /// if the root cannot be opened or has more than [`limits::MAX_FILES_LISTED`] entries.
     pub(crate) fn ending_in(&self, path: &str) -> Option<Vec<String>> {
         let root = self.root.as_ref()?;
         let names = self.names.get_or_init(|| names_below(root)).as_ref()?;
@@ -73,7 +73,7 @@ impl Disk {
     }
 }
 
-/// What is called `name` in `folder`.
+/// Returns what is called `name` in `folder`.
 fn entry(folder: &OwnedFd, name: &str) -> OnDisk {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(state) if FileType::from_raw_mode(state.st_mode).is_dir() => OnDisk::Folder,
@@ -83,14 +83,14 @@ fn entry(folder: &OwnedFd, name: &str) -> OnDisk {
     }
 }
 
-/// Opens the folder at `path` part by part; if that is not possible, what is to be said of what is
-/// below it.
+/// Opens the folder at `path`, one path component at a time. If that fails, returns the state of everything
+/// below `path`.
 fn folder_at(root: &OwnedFd, path: &str) -> Result<OwnedFd, OnDisk> {
     let mut folder = None;
     for part in path.split('/') {
         let parent = folder.as_ref().unwrap_or(root);
         match rustix::fs::statat(parent, part, AtFlags::SYMLINK_NOFOLLOW) {
-            // It may lead out of the root.
+            // The link may lead out of the root.
             Ok(state) if FileType::from_raw_mode(state.st_mode).is_symlink() => {
                 return Err(OnDisk::Unknown);
             }
@@ -105,7 +105,7 @@ fn folder_at(root: &OwnedFd, path: &str) -> Result<OwnedFd, OnDisk> {
     folder.ok_or(OnDisk::Unknown)
 }
 
-/// The files below `root`; `None` if there are more than can be listed.
+/// The files below `root`; `None` if there are more than [`limits::MAX_FILES_LISTED`] entries.
 fn names_below(root: &OwnedFd) -> Option<Names> {
     let mut names = Names::new();
     let mut count = 0;
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_outside_the_root_is_seen() {
+    fn paths_outside_the_root_are_not_accessed() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().join("root");
         std::fs::create_dir_all(root.join("in/deep")).unwrap();

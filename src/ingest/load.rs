@@ -1,8 +1,8 @@
-//! `load`: the documents of a pack, brought into the store without their files, and its attachments.
+//! `load`: stores the documents of a pack without their files, and writes its attachments.
 //!
-//! Invariant: a pack is read to its end and found whole before anything of it is taken, and all its documents
-//! are taken in one transaction, or none. Attachments are written below one folder, through no symbolic link
-//! and never over a file.
+//! Invariant: the whole pack is read and verified before anything of it is stored, and its documents are
+//! stored in one transaction. Attachments are written below one folder, never through a symbolic link, and
+//! never replace a file.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,46 +11,46 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::beneath::{is_no_folder, make_below, make_file, open_file, open_root};
+use super::beneath::{is_not_a_folder, make_below, make_file, open_file, open_root};
 use super::report::{ChangeKind, Report, Skipped};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::pack::{self, Attachment, Item};
 use crate::store::{FileState, IngestOptions, Packer, StoredDocument, Writer, packed};
 
-/// What becomes of a document that the store has already.
+/// What to do with a document that the store already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// It stays as it is.
+    /// Keep the stored document.
     Skip,
-    /// The one of the pack takes its place.
+    /// Replace it with the document of the pack.
     Overwrite,
 }
 
-/// What to load.
+/// A request to load a pack.
 #[derive(Debug)]
 pub struct LoadRequest<'a> {
     /// The store file, absolute.
     pub store: &'a Path,
-    /// The pack, which is read twice.
+    /// The pack. It is read twice, so it must be seekable.
     pub pack: File,
-    /// What becomes of documents that are there.
+    /// What to do with documents that the store already has.
     pub strategy: Strategy,
-    /// The folder below which attachments are written; without one they are left out.
+    /// The folder below which attachments are written; `None` leaves attachments out.
     pub attachments: Option<&'a Path>,
-    /// How long to wait for another writer.
+    /// The longest time to wait for another writer.
     pub wait: Duration,
 }
 
-fn refused(fault: &pack::Fault) -> Error {
-    Error::new(ErrorKind::Usage, format!("the pack is not whole: {fault}"))
-        .with_hint("nothing was loaded; make it again with `mdsel dump`")
+fn refused(problem: &pack::Fault) -> Error {
+    Error::new(ErrorKind::Usage, format!("the pack is damaged: {problem}"))
+        .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
 }
 
-/// Brings the documents of a pack into the store.
+/// Stores the documents of a pack.
 pub fn load(request: LoadRequest<'_>) -> Result<Report> {
     let store = super::resolved(request.store)?;
     let mut file = request.pack;
-    let header = pack::verify(BufReader::new(&file)).map_err(|fault| refused(&fault))?;
+    let header = pack::verify(BufReader::new(&file)).map_err(|problem| refused(&problem))?;
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
     let mut writer = Writer::open(&store, request.wait)?;
     if writer.root()?.is_none() {
@@ -68,14 +68,15 @@ pub fn load(request: LoadRequest<'_>) -> Result<Report> {
         left_out: 0,
     };
     writer.begin()?;
-    for item in pack::Reader::new(BufReader::new(&file)).map_err(|fault| refused(&fault))? {
-        load.take(item.map_err(|fault| refused(&fault))?, &mut writer)?;
+    for item in pack::Reader::new(BufReader::new(&file)).map_err(|problem| refused(&problem))? {
+        load.take(item.map_err(|problem| refused(&problem))?, &mut writer)?;
     }
     writer.commit()?;
     let Load { mut report, left_out, .. } = load;
     if left_out > 0 {
-        let message =
-            format!("{left_out} attachments were left out; load --attachments FOLDER writes them");
+        let message = format!(
+            "{left_out} attachments were not written; `mdsel load --attachments FOLDER` writes them"
+        );
         report.note(vec![Warning::new("ATTACHMENTS", message)]);
     }
     report.generation = writer.generation()?;
@@ -90,7 +91,7 @@ struct Load {
     packer: Packer,
     report: Report,
     folder: Option<Folder>,
-    /// Attachments that were not written because no folder is named.
+    /// The number of attachments that were not written because no folder was given.
     left_out: usize,
 }
 
@@ -108,7 +109,7 @@ impl Folder {
         Ok(Self { opened: open_root(&path).map_err(|error| Error::io(&path, error))?, path })
     }
 
-    /// Writes an attachment; whether it is there now.
+    /// Writes an attachment. Returns false if a different file, or something that is not a file, has its path.
     fn write(&self, attachment: &Attachment) -> Result<bool> {
         let path = self.path.join(&attachment.path);
         self.try_write(attachment).map_err(|error| Error::io(&path, error))
@@ -117,7 +118,7 @@ impl Folder {
     fn try_write(&self, attachment: &Attachment) -> io::Result<bool> {
         let (folder, name) = attachment.path.rsplit_once('/').unwrap_or(("", &attachment.path));
         let folder = match make_below(&self.opened, folder) {
-            Err(error) if is_no_folder(&error) => return Ok(false),
+            Err(error) if is_not_a_folder(&error) => return Ok(false),
             folder => folder?,
         };
         match make_file(&folder, name) {
@@ -138,7 +139,7 @@ impl Load {
     fn take(&mut self, item: Item, writer: &mut Writer) -> Result<()> {
         let document = match item {
             Item::Document(document) => document,
-            // Links are found again in the documents.
+            // The links are derived from the documents again.
             Item::Link(_) => return Ok(()),
             Item::Attachment(attachment) => {
                 match &self.folder {
@@ -146,7 +147,7 @@ impl Load {
                     Some(folder) if folder.write(&attachment)? => self.report.attachments += 1,
                     Some(_) => self.report.skipped.push(Skipped {
                         file: attachment.path,
-                        reason: "another file is there".to_owned(),
+                        reason: "another file already exists there".to_owned(),
                     }),
                 }
                 return Ok(());
@@ -158,7 +159,7 @@ impl Load {
             self.report.unchanged += 1;
             return Ok(());
         }
-        // Of its file nothing is known.
+        // The times 0 mean that the state of its file is unknown.
         let state = FileState { size: document.bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
         let change = if known.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
         let path = document.path;

@@ -1,10 +1,10 @@
-//! Ingest: a folder in, the store brought to the same state.
+//! Ingest: updates the store to match the files of a folder.
 //!
-//! First every file is looked at, and only looked at, and compared with what the store knows of it;
-//! then what may have changed is read, hashed and, where it has changed, parsed on all cores and
-//! written by one writer in batches. Invariant: behind an ingest of the whole root that could read
-//! every file, the store equals a fresh ingest of the same tree; a run that is killed leaves whole
-//! documents, and the next run goes on from them.
+//! First the size and times of every file are compared with the store. Then the files that may have changed
+//! are read and hashed, those that did change are parsed on all cores, and one writer stores them in
+//! batches. Invariant: after an ingest of the whole root that could read every file, the store equals a
+//! new store of the same files. If a run is killed, the store has only complete documents, and the next run
+//! continues from there.
 
 mod beneath;
 mod disk;
@@ -38,39 +38,39 @@ use pipeline::Outcome;
 use scope::Scopes;
 use walk::{Walk, Walked};
 
-/// What to ingest, and how.
+/// A request to ingest files.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The store file, absolute.
     pub store: &'a Path,
-    /// The root, absolute, where it is given.
+    /// The root, absolute, if the user gave one.
     pub root: Option<&'a Path>,
-    /// The folder that is meant where a new store is given neither root nor paths, absolute.
+    /// The folder to ingest, absolute, if a new store is given neither root nor paths.
     pub folder: &'a Path,
-    /// What to bring up to date.
+    /// The part of the corpus to ingest.
     pub paths: Paths<'a>,
-    /// Options that were given, over those that are stored.
+    /// The options that the user gave, which replace stored ones.
     pub options: OptionChanges,
-    /// Parse what has not changed, too.
+    /// Whether to parse unchanged files, too.
     pub force: bool,
-    /// How long to wait for another writer.
+    /// The longest time to wait for another writer.
     pub wait: Duration,
-    /// Who says what the store may decide.
+    /// Which stores are trusted.
     pub trust: &'a Trust,
 }
 
-/// Which part of the corpus is meant.
+/// The part of the corpus that an ingest covers.
 #[derive(Clone, Copy, Debug)]
 pub enum Paths<'a> {
-    /// All of it.
+    /// The whole root.
     All,
-    /// Files and folders, absolute.
+    /// These files and folders, absolute.
     Given(&'a [PathBuf]),
-    /// Documents of the store, relative to the root, whatever their files are by now.
+    /// These documents of the store, relative to the root, even if their files no longer exist.
     Stored(&'a [String]),
 }
 
-/// The options of an ingest that were given.
+/// The options of an ingest that the user gave; `None` keeps the stored option.
 #[derive(Clone, Debug, Default)]
 pub struct OptionChanges {
     /// See [`IngestOptions::extensions`].
@@ -81,7 +81,7 @@ pub struct OptionChanges {
     pub no_ignore: Option<bool>,
     /// See [`IngestOptions::max_file_bytes`].
     pub max_file_bytes: Option<u64>,
-    /// Folders, absolute, and the paths of a web site that they are served below, for
+    /// Absolute folders, each with the URL path below which a web site serves it. See
     /// [`IngestOptions::site_roots`].
     pub site_roots: Option<Vec<(PathBuf, String)>>,
 }
@@ -91,9 +91,9 @@ impl OptionChanges {
         let site = |(folder, prefix): &(PathBuf, String)| {
             let folder = canonical(folder)?;
             if !folder.is_dir() {
-                let message = format!("{}: a site root is a folder", folder.display());
+                let message = format!("{}: a site root must be a folder", folder.display());
                 return Err(Error::new(ErrorKind::Usage, message).with_hint(
-                    "name the folder that the web site is made of: --site-root FOLDER",
+                    "name the folder from which the web site is built: --site-root FOLDER",
                 ));
             }
             Ok(SiteRoot { folder: scope::relative(root, &folder)?, prefix: prefix.clone() })
@@ -115,7 +115,7 @@ impl OptionChanges {
     }
 }
 
-/// Brings `paths` of the store at `store` up to date, with the options that it was made with.
+/// Ingests `paths` of the store at `store` with its stored options.
 pub fn refresh(store: &Path, paths: Paths<'_>, trust: &Trust) -> Result<Report> {
     /// Reports no progress.
     struct Silent;
@@ -137,8 +137,8 @@ pub fn refresh(store: &Path, paths: Paths<'_>, trust: &Trust) -> Result<Report> 
 }
 
 impl Request<'_> {
-    /// What the store asks for, which is refused unless it is given with this request or trusted.
-    /// The root of a store that has none yet is given: it is `root`.
+    /// Returns what the store asks for. Fails unless this request gives it or the user trusts the store. For a
+    /// store without a root, `root` counts as given.
     fn checked_wish(
         &self,
         store: &Path,
@@ -159,7 +159,8 @@ impl Request<'_> {
         Ok(wish)
     }
 
-    /// Whether the user says anew what the store may decide, if it is new or not.
+    /// Whether this request decides what the store may do: the store is new, or the request gives a root or
+    /// options.
     fn gives_trust(&self, is_new: bool) -> bool {
         let options = &self.options;
         is_new
@@ -171,11 +172,11 @@ impl Request<'_> {
     }
 }
 
-/// Told how far an ingest is.
+/// Receives the progress of an ingest.
 pub trait Progress {
-    /// So many files are to be read.
+    /// Called once with the number of files that will be read.
     fn start(&self, files: usize);
-    /// One more of them is done.
+    /// Called after each of these files is processed.
     fn advance(&self);
 }
 
@@ -187,7 +188,7 @@ struct Candidate {
     stored: Option<StoredDocument>,
 }
 
-/// What comparing the files with the store gave, before any file was read.
+/// The differences between the files and the store, before any file is read.
 struct Comparison {
     candidates: Vec<Candidate>,
     removed: Vec<StoredDocument>,
@@ -199,7 +200,7 @@ impl Comparison {
     }
 }
 
-/// Compares what was found with what is stored; counts what is unchanged into `report`.
+/// Compares the files that were found with the store. Counts unchanged documents in `report`.
 fn compare(
     walked: Walked,
     stored: &[StoredDocument],
@@ -241,14 +242,14 @@ fn compare(
     Comparison { candidates, removed }
 }
 
-/// Where changes go.
+/// Receives the changes of an ingest.
 trait Sink {
     fn put(&mut self, document: PackedDocument, bytes: u64) -> Result<()>;
     fn remove(&mut self, document: &StoredDocument) -> Result<()>;
     fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()>;
 }
 
-/// Writes into the store, committing whenever a batch is full.
+/// Writes changes to the store, and commits whenever a batch is full.
 struct Batches<'a> {
     writer: &'a mut Writer,
     bytes: u64,
@@ -275,7 +276,7 @@ impl Sink for Batches<'_> {
     }
 }
 
-/// Changes nothing.
+/// Discards changes.
 struct Nowhere;
 
 impl Sink for Nowhere {
@@ -292,7 +293,7 @@ impl Sink for Nowhere {
     }
 }
 
-/// An ingest under way.
+/// A running ingest.
 struct Run<'a> {
     scopes: &'a Scopes,
     options: &'a IngestOptions,
@@ -316,17 +317,13 @@ impl Run<'_> {
             self.options.max_file_bytes,
             |candidate, outcome| {
                 self.progress.advance();
-                self.settle(candidate, outcome, sink)
+                self.take(candidate, outcome, sink)
             },
         )
     }
 
-    fn settle(
-        &mut self,
-        candidate: &Candidate,
-        outcome: Outcome,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
+    /// Reports the outcome of a candidate, and sends its change, if any, to `sink`.
+    fn take(&mut self, candidate: &Candidate, outcome: Outcome, sink: &mut dyn Sink) -> Result<()> {
         let Candidate { path, stored, .. } = candidate;
         let (reason, is_kept) = match outcome {
             Outcome::Put(document) => {
@@ -334,7 +331,7 @@ impl Run<'_> {
                 let hash = document.hash;
                 sink.put(*document, candidate.state.size)?;
                 match stored {
-                    // Parsed anew, not changed.
+                    // The document was parsed again, and its bytes did not change.
                     Some(stored) if stored.hash == hash => self.report.unchanged += 1,
                     Some(_) => self.report.count(path, ChangeKind::Changed),
                     None => self.report.count(path, ChangeKind::Added),
@@ -350,7 +347,7 @@ impl Run<'_> {
             }
             Outcome::Gone => (None, false),
             Outcome::Refused(reason) => (Some(reason.to_owned()), false),
-            // What cannot be read now was Markdown when it could: it stays in the store.
+            // A document whose file cannot be read now stays in the store.
             Outcome::Unreadable(reason) => (Some(reason), true),
         };
         if let Some(reason) = reason {
@@ -371,13 +368,13 @@ impl Run<'_> {
     }
 }
 
-/// Brings the store up to date.
+/// Ingests the requested part of the corpus.
 pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     let store = resolved(request.store)?;
     let snapshot = open_if_there(&store)?;
     let scopes = Scopes::new(request, &store, snapshot.as_ref().map(Snapshot::root))?;
     if snapshot.is_none() {
-        // Nothing is made for a request that must be refused.
+        // Refuse the request before a store is created for it.
         scopes.refuse_missing(&[])?;
     }
     drop(snapshot);
@@ -405,7 +402,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     let comparison = compare(walked?, &stored?, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
     let is_new = stored_root.is_none();
-    // First: an ingest that is killed leaves no store that its user does not trust.
+    // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
     let warning =
         request.gives_trust(is_new).then(|| request.trust.record(&store, &wish)).flatten();
     if is_new || stored_options.as_ref() != Some(&options) {
@@ -427,7 +424,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     Ok(report)
 }
 
-/// Tells what [`run`] would do, and does nothing: neither lock nor file is touched.
+/// Returns the report of what [`run`] would do. Writes nothing and takes no lock.
 pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     let store = resolved(request.store)?;
     let snapshot = open_if_there(&store)?;
@@ -468,11 +465,12 @@ fn open_if_there(store: &Path) -> Result<Option<Snapshot>> {
     }
 }
 
-/// The store itself where `path` is a symbolic link to it, so that there is one lock and one root.
+/// Resolves symbolic links in the path of a store, so that the store has one lock and one root under every
+/// name. The store need not exist.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     if let Ok(target) = std::fs::read_link(path) {
         let folder = path.parent().unwrap_or_else(|| Path::new(""));
-        // A link to a link, or to a file that is not made yet.
+        // The target may be another link, or a file that does not exist yet.
         let target = folder.join(target);
         return if path.exists() {
             path.canonicalize().map_err(|error| Error::io(path, error))
@@ -483,7 +481,7 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     canonical(path)
 }
 
-/// A thread ended before its work did.
+/// Returns the error for a thread that panicked.
 fn thread_failed() -> Error {
-    Error::new(ErrorKind::Io, "a thread of the ingest could not do its work; nothing was changed")
+    Error::new(ErrorKind::Io, "a thread of the ingest failed; nothing was changed")
 }

@@ -1,10 +1,10 @@
-//! Reading, parsing and packing files on all cores, handed to one writer in order.
+//! Reads, parses and packs files on all cores, and passes the results to one writer in order.
 //!
-//! Small files travel together, for to hand over one takes as long as to parse it. Invariant: results
-//! arrive in the order of the candidates, so that the same tree makes the same store; and the files in
-//! flight hold at most [`limits::LARGE_DOCUMENT_BYTES`] bytes a core, so that memory depends on neither
-//! the corpus nor the order; a larger file is alone in flight, and of those over
-//! [`limits::HEAVY_DOCUMENT_BYTES`] there is one.
+//! Small files are passed in batches, because passing a file to another thread takes as long as parsing a
+//! small one. Invariant: results arrive in the order of the candidates, so that the same files always
+//! produce the same store. The files between reading and writing have at most
+//! [`limits::LARGE_DOCUMENT_BYTES`] bytes per core, so that memory is bounded for every corpus. A larger file
+//! is processed alone, and at most one file over [`limits::HEAVY_DOCUMENT_BYTES`] is processed at a time.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use crossbeam_channel::{Receiver, Select};
 
 use super::Candidate;
-use super::beneath::{self, Files, is_no_folder};
+use super::beneath::{self, Files, is_not_a_folder};
 use super::state::{file_state, is_racy};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -24,56 +24,57 @@ use crate::limits;
 use crate::parallel;
 use crate::store::{FileState, PackedDocument, Packer, packed};
 
-/// What became of a candidate.
+/// The result for a candidate.
 pub(super) enum Outcome {
-    /// Its bytes are the stored ones; the state is new.
+    /// Its bytes equal the stored ones. The state is its current one.
     Same(FileState),
-    /// It is new or changed.
+    /// Its document is new, changed, or parsed again.
     Put(Box<PackedDocument>),
-    /// It is not Markdown.
+    /// It cannot be stored, for this reason.
     Refused(&'static str),
-    /// It could not be read.
+    /// It could not be read, for this reason.
     Unreadable(String),
-    /// It is gone since it was found.
+    /// It no longer exists.
     Gone,
 }
 
-/// Files of one share at most.
-const SHARE_FILES: usize = 32;
-/// Bytes of one share at most, or one file.
-const SHARE_BYTES: u64 = 128 << 10;
-const _: () = assert!(SHARE_BYTES < limits::LARGE_DOCUMENT_BYTES as u64);
+/// The largest number of files in one batch.
+const BATCH_FILES: usize = 32;
+/// The largest number of bytes in one batch, unless it has only one file.
+const BATCH_BYTES: u64 = 128 << 10;
+const _: () = assert!(BATCH_BYTES < limits::LARGE_DOCUMENT_BYTES as u64);
 
-/// Bytes that the allocator is to keep; glibc learns from up to 32 MiB.
+/// The size of the allocation in [`keep_memory`], in bytes. glibc adapts its thresholds to sizes up to 32 MiB.
 const KEPT_BYTES: usize = 16 << 20;
 
-/// Bytes in flight, and who waits for less.
-struct Flight {
+/// A counting semaphore for the bytes that are processed at the same time.
+struct ByteBudget {
     bytes: Mutex<u64>,
-    landed: Condvar,
+    released: Condvar,
     most: u64,
 }
 
-impl Flight {
-    fn take_off(&self, bytes: u64) {
-        let mut flying = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        while *flying > 0 && *flying + bytes > self.most {
-            flying = self.landed.wait(flying).unwrap_or_else(PoisonError::into_inner);
+impl ByteBudget {
+    fn acquire(&self, bytes: u64) {
+        let mut in_use = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        while *in_use > 0 && *in_use + bytes > self.most {
+            in_use = self.released.wait(in_use).unwrap_or_else(PoisonError::into_inner);
         }
-        *flying += bytes;
+        *in_use += bytes;
     }
 
-    fn land(&self, bytes: u64) {
-        let mut flying = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        *flying = flying.saturating_sub(bytes);
-        self.landed.notify_all();
+    fn release(&self, bytes: u64) {
+        let mut in_use = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        *in_use = in_use.saturating_sub(bytes);
+        self.released.notify_all();
     }
 }
 
-impl Flight {
-    /// A file costs its own size, and something for being there; a large one all that there is. A
-    /// parsed document takes many times its bytes: of those beyond a size, one is in flight.
-    fn cost(&self, share: &[Candidate]) -> u64 {
+impl ByteBudget {
+    /// The cost of a batch in bytes. A file costs its size and a constant. A large file costs the whole budget.
+    /// A heavy file costs more than half of it, because a parsed document takes many times its size in memory;
+    /// so only one is processed at a time.
+    fn cost(&self, batch: &[Candidate]) -> u64 {
         let of_one = |candidate: &Candidate| {
             let size = candidate.state.size;
             if is_large(candidate) {
@@ -84,7 +85,7 @@ impl Flight {
                 size + 4096
             }
         };
-        share.iter().map(of_one).sum()
+        batch.iter().map(of_one).sum()
     }
 }
 
@@ -96,24 +97,25 @@ fn is_large(candidate: &Candidate) -> bool {
     candidate.state.size > limits::LARGE_DOCUMENT_BYTES as u64
 }
 
-/// Cuts `candidates` into what is handed over at once: enough for `threads` to have work, a large file
-/// alone.
-fn shares(candidates: &[Candidate], threads: usize) -> Vec<&[Candidate]> {
-    let most = candidates.len().div_ceil(threads * 4).min(SHARE_FILES);
-    parallel::shares(candidates, most, SHARE_BYTES, |candidate| candidate.state.size).collect()
+/// Divides `candidates` into batches, enough to give every thread work. A large file is a batch of its own.
+fn batches(candidates: &[Candidate], threads: usize) -> Vec<&[Candidate]> {
+    let most = candidates.len().div_ceil(threads * 4).min(BATCH_FILES);
+    parallel::shares(candidates, most, BATCH_BYTES, |candidate| candidate.state.size).collect()
 }
 
-/// Has the allocator of glibc keep what is freed, up to twice as much, for what is allocated next. It learns
-/// from the size of what is freed how much a program goes on to want, and would give back and ask for the
-/// same memory all the time before it has met a large document. Costs no memory, for nothing is written
-/// there.
+/// Makes the allocator of glibc keep freed memory, up to twice [`KEPT_BYTES`], for later allocations.
+///
+/// glibc raises this threshold when a large block is freed. Until a large document was parsed, it would
+/// return memory to the system and request it again for every document. The block here uses no memory,
+/// because nothing is written to it.
 fn keep_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
 }
 
-/// Takes `candidates` under `root` and calls `write` with what became of each, in their order.
+/// Processes `candidates` below `root`, and calls `write` with the outcome of each, in their order.
 ///
-/// `is_forced` parses what has not changed. The first error of `write` ends it.
+/// If `is_forced`, unchanged files are parsed, too. Returns the first error of a worker or of `write`, after
+/// which `write` is not called again.
 pub(super) fn run(
     root: &Path,
     candidates: &[Candidate],
@@ -122,33 +124,33 @@ pub(super) fn run(
     mut write: impl FnMut(&Candidate, Outcome) -> Result<()>,
 ) -> Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let flight = Flight {
+    let budget = ByteBudget {
         bytes: Mutex::new(0),
-        landed: Condvar::new(),
+        released: Condvar::new(),
         most: (limits::LARGE_DOCUMENT_BYTES * threads) as u64,
     };
     let root = beneath::open_root(root).map_err(|error| Error::io(root, error))?;
     let root = &root;
     keep_memory();
-    let shares = &shares(candidates, threads);
+    let batches = &batches(candidates, threads);
     let (job_sender, job_receiver) =
         crossbeam_channel::bounded::<(usize, &[Candidate])>(threads * 4);
     let (heavy_sender, heavy_receiver) = crossbeam_channel::bounded::<(usize, &[Candidate])>(1);
     let (sender, receiver) = crossbeam_channel::unbounded::<(usize, Vec<Result<Outcome>>)>();
     std::thread::scope(|scope| {
-        let flight = &flight;
+        let budget = &budget;
         scope.spawn(move || {
-            for (number, share) in shares.iter().enumerate() {
-                flight.take_off(flight.cost(share));
-                let is_heavy = share.iter().any(is_heavy);
+            for (number, batch) in batches.iter().enumerate() {
+                budget.acquire(budget.cost(batch));
+                let is_heavy = batch.iter().any(is_heavy);
                 let sender = if is_heavy { &heavy_sender } else { &job_sender };
-                if sender.send((number, share)).is_err() {
+                if sender.send((number, batch)).is_err() {
                     break;
                 }
             }
         });
         for worker in 0..threads {
-            // The allocator keeps for each thread what it needed once, so one thread parses all heavy documents.
+            // The allocator keeps memory for each thread, so only one thread parses heavy documents.
             let mut lanes = vec![job_receiver.clone()];
             lanes.extend((worker == 0).then(|| heavy_receiver.clone()));
             let results = sender.clone();
@@ -156,15 +158,15 @@ pub(super) fn run(
                 let mut packer = Packer::new();
                 let mut files = Files::new(root);
                 let mut taken = |candidate: &Candidate| match &mut packer {
-                    // A fault of the parser costs the document, not the ingest.
+                    // A panic of the parser skips the document and does not stop the ingest.
                     Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
                         take(&mut files, candidate, is_forced, max_file_bytes, packer)
                     }))
-                    .unwrap_or(Ok(Outcome::Refused("it cannot be parsed"))),
+                    .unwrap_or(Ok(Outcome::Refused("the parser failed on it"))),
                     Err(error) => Err(Error::new(error.kind(), error.to_string())),
                 };
-                while let Some((number, share)) = next(&mut lanes) {
-                    let outcomes = share.iter().map(&mut taken).collect();
+                while let Some((number, batch)) = next(&mut lanes) {
+                    let outcomes = batch.iter().map(&mut taken).collect();
                     if results.send((number, outcomes)).is_err() {
                         break;
                     }
@@ -173,27 +175,27 @@ pub(super) fn run(
         }
         drop((job_receiver, heavy_receiver, sender));
         let mut waiting = BTreeMap::new();
-        let mut results = shares.iter().enumerate().peekable();
+        let mut results = batches.iter().enumerate().peekable();
         let mut result = Ok(());
         for (number, outcomes) in receiver {
             waiting.insert(number, outcomes);
-            while let Some((number, share)) = results.peek().copied() {
+            while let Some((number, batch)) = results.peek().copied() {
                 let Some(outcomes) = waiting.remove(&number) else { break };
                 results.next();
-                for (candidate, outcome) in share.iter().zip(outcomes) {
+                for (candidate, outcome) in batch.iter().zip(outcomes) {
                     if result.is_ok() {
                         result = outcome.and_then(|outcome| write(candidate, outcome));
                     }
                 }
-                // Also behind an error, so that whoever waits to take off ends.
-                flight.land(flight.cost(share));
+                // Also after an error, so that the thread that waits for the budget ends.
+                budget.release(budget.cost(batch));
             }
         }
         result
     })
 }
 
-/// The next job of any of `lanes`; `None` when all of them have ended.
+/// Receives the next job from any of `lanes`; `None` after all of them are closed.
 fn next<T>(lanes: &mut Vec<Receiver<T>>) -> Option<T> {
     while !lanes.is_empty() {
         let mut select = Select::new();
@@ -210,7 +212,7 @@ fn next<T>(lanes: &mut Vec<Receiver<T>>) -> Option<T> {
     None
 }
 
-/// Reads one file and makes of it what the store wants.
+/// Reads one file, and parses and packs it if it changed.
 fn take(
     files: &mut Files<'_>,
     candidate: &Candidate,
@@ -220,8 +222,12 @@ fn take(
 ) -> Result<Outcome> {
     let (bytes, state) = match read(files, &candidate.path, max_file_bytes) {
         Ok(Some(read)) => read,
-        Ok(None) => return Ok(Outcome::Refused("not a regular file, or grown while it was read")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_no_folder(&error) => {
+        Ok(None) => {
+            return Ok(Outcome::Refused(
+                "it is not a regular file, or grew over --max-file-size while it was read",
+            ));
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_not_a_folder(&error) => {
             return Ok(Outcome::Gone);
         }
         Err(error) => return Ok(Outcome::Unreadable(error.to_string())),
@@ -236,7 +242,8 @@ fn take(
     })
 }
 
-/// The bytes and the state of a file; `None` where it is not a regular file or too large by now.
+/// The bytes and the state of a file; `None` if it is not a regular file, or is now larger than `max_bytes`.
+/// The modification time in the state is 0 if the file may have changed during the read.
 fn read(
     files: &mut Files<'_>,
     path: &str,
@@ -276,25 +283,25 @@ mod tests {
         sizes.iter().enumerate().map(candidate).collect()
     }
 
-    /// How many files each share has; all of them are in one, in order.
+    /// The number of files in each batch. Asserts that the batches contain all files, in order.
     fn counts(sizes: &[u64], threads: usize) -> Vec<usize> {
         let candidates = candidates(sizes);
-        let shares = shares(&candidates, threads);
-        let told: Vec<_> = shares.iter().flat_map(|share| *share).map(|one| &one.path).collect();
-        assert_eq!(told, candidates.iter().map(|one| &one.path).collect::<Vec<_>>());
-        shares.iter().map(|share| share.len()).collect()
+        let batches = batches(&candidates, threads);
+        let paths: Vec<_> = batches.iter().flat_map(|batch| *batch).map(|one| &one.path).collect();
+        assert_eq!(paths, candidates.iter().map(|one| &one.path).collect::<Vec<_>>());
+        batches.iter().map(|batch| batch.len()).collect()
     }
 
     #[test]
-    fn small_files_travel_together_and_large_ones_alone() {
+    fn small_files_are_batched_and_large_files_are_alone() {
         let large = limits::LARGE_DOCUMENT_BYTES as u64 + 1;
         assert_eq!(counts(&[], 2), [0; 0]);
-        assert_eq!(counts(&[10; 1000], 2), [vec![SHARE_FILES; 31], vec![8]].concat());
-        assert_eq!(counts(&[10; 3], 2), [1, 1, 1], "few files are work for every thread");
+        assert_eq!(counts(&[10; 1000], 2), [vec![BATCH_FILES; 31], vec![8]].concat());
+        assert_eq!(counts(&[10; 3], 2), [1, 1, 1], "few files are divided among all threads");
         let files = [vec![10; 300], vec![large, large], vec![10; 300]].concat();
-        let told = counts(&files, 1);
-        assert_eq!(told.iter().filter(|count| **count == 1).count(), 2);
-        let middling = [SHARE_BYTES / 2; 100];
+        let counted = counts(&files, 1);
+        assert_eq!(counted.iter().filter(|count| **count == 1).count(), 2);
+        let middling = [BATCH_BYTES / 2; 100];
         assert!(counts(&middling, 1).iter().all(|count| *count == 2));
     }
 }

@@ -1,7 +1,7 @@
-//! What an ingest did, or would do.
+//! The report of an ingest, or of its dry run.
 //!
-//! Invariant: every file that was looked at is counted once, as added, changed, removed or unchanged
-//! where it is or was in the store, and named where it was not taken.
+//! Invariant: every document that is or was in the store is counted once, as added, changed, removed or
+//! unchanged, and every file that was skipped is listed with a reason.
 
 use std::path::PathBuf;
 
@@ -11,63 +11,63 @@ use crate::error::Warning;
 use crate::limits;
 use crate::markdown::Diagnostic;
 
-/// A file that was not taken.
+/// A file that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Skipped {
     /// Its path relative to the root.
     pub file: String,
-    /// Why.
+    /// Why the file was skipped.
     pub reason: String,
 }
 
-/// What happened, or would happen, to a document.
+/// What an ingest does to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
-    /// It was not in the store.
+    /// It is added to the store.
     Added,
-    /// Its bytes are others.
+    /// Its bytes differ from the stored ones.
     Changed,
-    /// It is no longer there, or no longer taken.
+    /// It is removed from the store: its file no longer exists or is now skipped.
     Removed,
 }
 
-/// A document that an ingest touches.
+/// A document that an ingest adds, changes or removes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Change {
     /// Its path relative to the root.
     pub file: String,
-    /// What happens to it.
+    /// What the ingest does to it.
     pub change: ChangeKind,
 }
 
-/// What an ingest did, or would do.
+/// The report of an ingest, or of its dry run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Documents that were not in the store.
+    /// The number of documents that were added to the store.
     pub added: usize,
-    /// Documents whose bytes were others.
+    /// The number of documents whose bytes changed.
     pub changed: usize,
-    /// Documents that are no longer there.
+    /// The number of documents that were removed from the store.
     pub removed: usize,
-    /// Documents that are as they were.
+    /// The number of documents that did not change.
     pub unchanged: usize,
-    /// Files that were not taken, by path.
+    /// Files that were skipped, in the order of their paths.
     pub skipped: Vec<Skipped>,
-    /// Attachments of a pack that were written as files.
+    /// The number of attachments of a pack that were written, or existed with the same bytes.
     #[serde(skip_serializing_if = "is_zero")]
     pub attachments: usize,
-    /// The generation of the store afterwards.
+    /// The generation of the store after the ingest.
     pub generation: u64,
-    /// What could not be taken as it stands.
+    /// Warnings about the store, then about the documents.
     pub warnings: Vec<Warning>,
-    /// Every change by path; filled by [`super::preview`] alone.
+    /// Every change, in the order of paths; only [`super::preview`] fills it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Vec<Change>>,
-    /// The root, absolute; empty where nothing was ingested.
+    /// The root, absolute; empty if no root was ingested.
     #[serde(skip)]
     pub root: PathBuf,
-    /// Whether a document was kept as it is because its file could not be read.
+    /// Whether a stored document was kept because its file could not be read.
     #[serde(skip)]
     pub(super) has_kept: bool,
     /// Whether changes, skipped files or warnings were left out.
@@ -80,7 +80,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl Report {
-    /// Whether a document came, changed or went.
+    /// Whether a document was added, changed or removed.
     pub fn has_changes(&self) -> bool {
         self.added + self.changed + self.removed > 0
     }
@@ -104,7 +104,7 @@ impl Report {
         }
     }
 
-    /// What there is to say of the store, before what there is to say of the files.
+    /// Adds warnings about the store, before those about the files.
     pub(super) fn note(&mut self, warnings: Vec<Warning>) {
         self.warnings.splice(0..0, warnings);
     }

@@ -1,6 +1,7 @@
-//! Ignore files: which names of a folder they leave out.
+//! Ignore files, and the paths that they exclude.
 //!
-//! Invariant: the nearest rule of the first kind of ignore file that has one decides.
+//! Invariant: the kinds of ignore files are consulted in the order of [`IGNORE_FILES`]; the nearest matching
+//! rule of the first kind with a match decides.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,20 +15,20 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::limits;
 
-/// The names of ignore files; the first one that has a rule decides.
+/// The names of ignore files, the one with the highest precedence first.
 pub(super) const IGNORE_FILES: [&str; 3] = [".mdselignore", ".ignore", ".gitignore"];
 
-/// The rules of a folder, and of those above it.
+/// The rules of a folder and of the folders above it.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     above: Option<Arc<Self>>,
-    /// One for each of [`IGNORE_FILES`].
+    /// The rules of each of [`IGNORE_FILES`] in this folder.
     kinds: [Option<Gitignore>; IGNORE_FILES.len()],
 }
 
 impl Rules {
-    /// The rules that hold for `start` from above it: down from the folder that holds `.git`, or from
-    /// the root where there is none.
+    /// The rules that apply to `start`: those of the folders above it, from the folder that contains `.git`
+    /// down, or from the root if there is no such folder.
     pub(super) fn above(root: &Path, start: &Path) -> Arc<Self> {
         let mut rules = Arc::new(Self::default());
         let repository = root.ancestors().find(|folder| folder.join(".git").exists());
@@ -54,8 +55,8 @@ impl Rules {
         Arc::new(Self { above: Some(Arc::clone(above)), kinds })
     }
 
-    /// The rules of the folder at `path`, which is open and has at most the ignore files `present`,
-    /// over those from above it.
+    /// The rules of the open folder at `path`, in front of the rules `above`. Only the ignore files `present`
+    /// are read.
     pub(super) fn of_folder(
         above: &Arc<Self>,
         folder: impl AsFd,
@@ -67,7 +68,7 @@ impl Rules {
             let mut builder = GitignoreBuilder::new(path);
             let file = path.join(name);
             for line in text.lines() {
-                // Rules that cannot be read are left out, the others of the file hold.
+                // A rule that cannot be parsed is skipped; the other rules of the file apply.
                 drop(builder.add_line(Some(file.clone()), line));
             }
             builder.build().ok()
@@ -75,7 +76,7 @@ impl Rules {
         Self::below(above, IGNORE_FILES.map(rules_of))
     }
 
-    /// Whether a file or folder is left out.
+    /// Whether the rules exclude the file or folder at `path`.
     pub(super) fn ignore(&self, path: &Path, is_folder: bool) -> bool {
         for kind in 0..IGNORE_FILES.len() {
             let mut rules = Some(self);
@@ -93,12 +94,12 @@ impl Rules {
     }
 }
 
-/// The text of an ignore file up to the first line that is not UTF-8. It may be a symbolic link: its
-/// rules only leave out.
+/// The text of an ignore file before the first line that is not UTF-8. A symbolic link is followed, because
+/// the rules can only exclude files.
 fn read(folder: impl AsFd, name: &str) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty()).ok()?);
-    // A FIFO of that name would block.
+    // Reading a FIFO of that name would block.
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return None;
     }

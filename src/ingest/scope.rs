@@ -1,6 +1,6 @@
-//! Which part of the corpus an ingest is about, and what everything is relative to.
+//! The part of the corpus that an ingest covers, and the root to which all paths are relative.
 //!
-//! Invariant: every scope lies inside the root; nothing outside the scopes is added, changed or
+//! Invariant: every scope is the root or below it; no document outside the scopes is added, changed or
 //! removed.
 
 use std::collections::BTreeSet;
@@ -10,30 +10,30 @@ use super::{Paths, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::StoredDocument;
 
-/// The root, and the paths below it that an ingest brings up to date.
+/// The root, and the paths below it that an ingest covers.
 #[derive(Debug)]
 pub(super) struct Scopes {
     root: PathBuf,
-    /// Relative to the root, with `/`; "" is the whole root. None lies below another.
+    /// Paths relative to the root, with `/`; "" is the whole root. No path is below another one.
     paths: BTreeSet<String>,
-    /// Those that were named, each of which must be there or be forgotten.
+    /// The paths that the user named. Each must exist, or have documents in the store to remove.
     must_exist: Vec<String>,
 }
 
-/// Whether `path` is `scope` or lies below it; "" is above everything.
+/// Whether `path` is `scope` or is below it. Every path is below "".
 pub(super) fn is_at_or_below(path: &str, scope: &str) -> bool {
     scope.is_empty()
         || path.strip_prefix(scope).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The folders that `path` lies in, relative to the root, which is "".
+/// The folders above `path`, relative to the root; the root itself is "".
 fn above(path: &str) -> impl Iterator<Item = &str> {
     let root = (!path.is_empty()).then_some("");
     root.into_iter().chain(path.match_indices('/').filter_map(|(end, _)| path.get(..end)))
 }
 
-/// Whether `path`, relative to `root`, lies where it says: no part goes up, and the folder that holds
-/// it is no symbolic link's.
+/// Whether `path`, relative to `root`, is really below it: it has no `..`, and no folder on the way is a
+/// symbolic link.
 pub(crate) fn is_really_below(root: &Path, path: &str) -> bool {
     let full = root.join(path);
     let parts_are_names =
@@ -43,13 +43,13 @@ pub(crate) fn is_really_below(root: &Path, path: &str) -> bool {
         && folder.is_some_and(|folder| folder.canonicalize().is_ok_and(|real| real == folder))
 }
 
-/// The refusal to move a root.
+/// Returns the error for a request to change the root of a store.
 pub(super) fn other_root(root: &Path) -> Error {
     Error::new(ErrorKind::Usage, format!("the root of this store is {}", root.display()))
-        .with_hint("leave --root out, or make another store with --db")
+        .with_hint("leave out --root, or create another store with --db")
 }
 
-/// `root` relative to the folder of `store`, with `/`.
+/// Returns `root` relative to the folder of `store`, with `/`; "." if it is that folder.
 pub(crate) fn root_from_store(root: &Path, store: &Path) -> Result<String> {
     let folder = store.parent().unwrap_or_else(|| Path::new(""));
     let from: Vec<Component<'_>> = folder.components().collect();
@@ -63,7 +63,7 @@ pub(crate) fn root_from_store(root: &Path, store: &Path) -> Result<String> {
 }
 
 impl Scopes {
-    /// The scopes of `request` in `store`, whose root is `stored_root` where it has one.
+    /// Returns the scopes of `request` in `store`. `stored_root` is the root of the store, if it has one.
     pub(super) fn new(
         request: &Request<'_>,
         store: &Path,
@@ -89,9 +89,9 @@ impl Scopes {
         if !root.is_dir() {
             return Err(Error::new(
                 ErrorKind::Io,
-                format!("{}: the root of this store is not there", root.display()),
+                format!("{}: the root of this store does not exist", root.display()),
             )
-            .with_hint("ingest where the corpus is; the store answers without it"));
+            .with_hint("run the ingest where the files are; queries work without them"));
         }
         let named = match request.paths {
             Paths::All if given.is_empty() => vec![String::new()],
@@ -111,7 +111,7 @@ impl Scopes {
         &self.root
     }
 
-    /// Whether the whole root is meant.
+    /// Whether the scope is the whole root.
     pub(super) fn is_whole(&self) -> bool {
         self.paths.contains("")
     }
@@ -120,7 +120,7 @@ impl Scopes {
         self.paths.contains(path) || above(path).any(|above| self.paths.contains(above))
     }
 
-    /// The scopes that exist, and no symbolic link on the way to them.
+    /// The scopes that exist and are really below the root.
     pub(super) fn existing(&self) -> Vec<String> {
         let exists = |path: &&String| {
             self.root.join(path).symlink_metadata().is_ok() && is_really_below(&self.root, path)
@@ -128,7 +128,7 @@ impl Scopes {
         self.paths.iter().filter(exists).cloned().collect()
     }
 
-    /// Refuses a path that neither exists nor is forgotten by this ingest.
+    /// Fails if a named path does not exist and this ingest removes no document of it from the store.
     pub(super) fn refuse_missing(&self, removed: &[StoredDocument]) -> Result<()> {
         for path in &self.must_exist {
             let full = self.root.join(path);
@@ -149,22 +149,22 @@ fn not_utf8(path: &Path) -> Error {
         .with_hint("rename it")
 }
 
-/// `path` relative to `root`, with `/`.
+/// Returns `path` relative to `root`, with `/`. Fails if it is outside the root or not UTF-8.
 pub(super) fn relative(root: &Path, path: &Path) -> Result<String> {
     let Ok(below) = path.strip_prefix(root) else {
         return Err(Error::new(
             ErrorKind::OutsideRoot,
             format!("{}: outside the root {}", path.display(), root.display()),
         )
-        .with_hint("make another store for it with --db, or one with a wider --root"));
+        .with_hint("create another store for it with --db, or one with a wider --root"));
     };
     let parts: Option<Vec<&str>> =
         below.components().map(|part| part.as_os_str().to_str()).collect();
     parts.map(|parts| parts.join("/")).ok_or_else(|| not_utf8(path))
 }
 
-/// The root of a new store: its own folder where that holds every path, else the deepest folder
-/// that does.
+/// The root of a new store: its own folder if that contains every path, else the deepest folder that
+/// contains them all.
 fn new_root(store: &Path, paths: &[PathBuf]) -> PathBuf {
     let folder = store.parent().unwrap_or_else(|| Path::new("")).to_owned();
     if paths.iter().all(|path| path.starts_with(&folder)) {
@@ -184,8 +184,8 @@ fn new_root(store: &Path, paths: &[PathBuf]) -> PathBuf {
     common
 }
 
-/// The path with symbolic links resolved as far as it exists; the rest, which names what is gone,
-/// must not go up.
+/// Resolves the symbolic links in the existing part of `path`, and appends the missing part, which must
+/// have no `..`.
 pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
     let mut missing = Vec::new();
     let mut existing = path;
@@ -200,7 +200,7 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
                     if error.kind() == std::io::ErrorKind::NotFound
                         || error.kind() == std::io::ErrorKind::NotADirectory =>
                 {
-                    // A dangling link is there; it is looked at as what it is.
+                    // A dangling link exists, but counts as the missing part.
                     missing.push(name);
                     existing = parent;
                 }
@@ -215,7 +215,7 @@ mod tests {
     use super::is_at_or_below;
 
     #[test]
-    fn a_scope_holds_whole_components() {
+    fn scopes_match_whole_path_components() {
         assert!(is_at_or_below("docs/a.md", "docs"));
         assert!(is_at_or_below("docs", "docs"));
         assert!(is_at_or_below("anything", ""));

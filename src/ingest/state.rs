@@ -1,7 +1,7 @@
-//! What the file system tells of a file, and when that can be relied on.
+//! The size and times of a file, and when they prove that it did not change.
 //!
-//! Invariant: a file whose state is the stored one, and was not racy when it was taken, holds the
-//! stored bytes, as far as any tool that trusts the times of files can know.
+//! Invariant: if the state of a file equals the stored state, and that state was not racy, the file has the
+//! stored bytes, provided that nobody reset its times.
 
 use std::fs::Metadata;
 use std::io;
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::store::FileState;
 
-/// The state of a file as `metadata` tells it.
+/// Converts `metadata` to a file state, with times in nanoseconds since the Unix epoch.
 pub(super) fn file_state(metadata: &Metadata) -> FileState {
     #[cfg(unix)]
     let ctime_ns = {
@@ -26,25 +26,25 @@ pub(super) fn file_state(metadata: &Metadata) -> FileState {
     }
 }
 
-/// A folder whose files are asked for their states, so that the way to the folder itself is gone once and
-/// not for every file.
+/// An open folder, in which the states of many files are read without resolving the path of the folder for
+/// each.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// `None` where it cannot be held open, and every file is asked for by its whole path.
+    /// `None` if the folder cannot be opened; then each file is read by its whole path.
     #[cfg(unix)]
     opened: Option<rustix::fd::OwnedFd>,
 }
 
 impl Folder {
-    /// The folder at `path`, whether it is there or not.
+    /// Opens the folder at `path`. The folder need not exist.
     pub(crate) fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
             #[cfg(unix)]
             opened: {
                 use rustix::fs::{Mode, OFlags};
-                // What may only be gone through is enough.
+                // Permission to search the folder is enough.
                 #[cfg(target_os = "linux")]
                 let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH;
                 #[cfg(not(target_os = "linux"))]
@@ -54,7 +54,7 @@ impl Folder {
         }
     }
 
-    /// Whether there is such a folder.
+    /// Whether the folder exists.
     pub(crate) fn exists(&self) -> bool {
         #[cfg(unix)]
         if self.opened.is_some() {
@@ -63,8 +63,8 @@ impl Folder {
         self.path.is_dir()
     }
 
-    /// The state of what is at `path` below it, a symbolic link not followed, and whether that is a
-    /// regular file.
+    /// Returns the state of the entry at `path` below the folder, and whether it is a regular file. Does not
+    /// follow a symbolic link at `path`.
     pub(crate) fn state(&self, path: &str) -> io::Result<(FileState, bool)> {
         #[cfg(unix)]
         if let Some(folder) = &self.opened {
@@ -75,8 +75,8 @@ impl Folder {
     }
 }
 
-/// The state of what is at `path` below `folder`, a symbolic link not followed, and whether that is a
-/// regular file.
+/// Returns the state of the entry at `path` below `folder`, and whether it is a regular file. Does not follow
+/// a symbolic link at `path`.
 #[cfg(unix)]
 pub(super) fn state_in(
     folder: impl std::os::fd::AsFd,
@@ -105,8 +105,8 @@ fn nanoseconds(time: SystemTime) -> i64 {
     }
 }
 
-/// Whether a file that was last modified at `mtime_ns` and is read from `read_began` on could change
-/// once more without its time changing: file systems tick in milliseconds, some in two seconds.
+/// Whether a file that was modified at `mtime_ns` and read since `read_began` can change again without
+/// getting another time. File systems count time in milliseconds, and some in units of two seconds.
 pub(super) fn is_racy(mtime_ns: i64, read_began: SystemTime) -> bool {
     let tick = if mtime_ns % 1_000_000_000 == 0 { 2_000_000_000 } else { 20_000_000 };
     mtime_ns.saturating_add(tick) >= nanoseconds(read_began)

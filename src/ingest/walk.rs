@@ -1,9 +1,9 @@
-//! Finding the files of a corpus.
+//! Finds the files of a corpus.
 //!
-//! Owns which files are looked at: extension, ignore files, hidden names, symbolic links, other file
-//! types, the store's own files. Invariant: nothing outside the root is ever named, folders are opened
-//! one by one and no symbolic link is followed, no document is opened, and whatever is left out for
-//! another reason than an ignore file or a hidden name is reported.
+//! Owns the rules for which files are ingested: extension, ignore files, hidden names, symbolic links, file
+//! types, and the store's own files. Invariant: no path outside the root is accessed, folders are opened one
+//! by one, no symbolic link is followed, and no document is opened. A file with a matching extension that is
+//! left out is reported, unless an ignore file or a hidden name excludes it.
 
 use std::ffi::{CStr, OsStr};
 use std::io::Read as _;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, Dir, FileType};
 
-use super::beneath::{Files, is_no_folder, open_below, open_folder, open_root};
+use super::beneath::{Files, is_not_a_folder, open_below, open_folder, open_root};
 use super::report::Skipped;
 use super::rules::{IGNORE_FILES, Rules};
 use super::state::state_in;
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::store::{FileState, IngestOptions};
 
-/// A file whose name is taken, with its state.
+/// A file to ingest, with its state.
 #[derive(Debug)]
 pub(super) struct Found {
     /// Path relative to the root, with `/`.
@@ -30,12 +30,12 @@ pub(super) struct Found {
     pub(super) state: FileState,
 }
 
-/// What a walk gave.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     pub(super) found: Vec<Found>,
     pub(super) skipped: Vec<Skipped>,
-    /// Paths that could not be read: what the store holds of them, or below them, is kept.
+    /// Paths that could not be read. The documents at or below them stay in the store.
     pub(super) unreadable: Vec<String>,
 }
 
@@ -50,19 +50,19 @@ impl Walked {
     }
 }
 
-/// A path, with replacement characters for bytes that are not UTF-8.
+/// A path as text, with replacement characters for bytes that are not UTF-8.
 fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
-/// What decides how to walk.
+/// The parameters of a walk.
 pub(super) struct Walk<'a> {
     pub(super) root: &'a Path,
     pub(super) store: &'a Path,
     pub(super) options: &'a IngestOptions,
 }
 
-/// A folder to be walked: its name in a folder that is open.
+/// A folder to walk, as its name in an open folder.
 struct Task {
     parent: Arc<OwnedFd>,
     /// Empty for the open folder itself.
@@ -72,14 +72,15 @@ struct Task {
     rules: Arc<Rules>,
 }
 
-/// Folders to be walked, the last one first, so that few stay open; and how many are being walked.
+/// The folders to walk, and the number of folders that are being walked. The last folder is taken first, so
+/// that few folders stay open.
 #[derive(Default)]
 struct Queue {
     state: Mutex<(Vec<Task>, usize)>,
     changed: Condvar,
 }
 
-/// The walk of one folder, which ends when this is dropped.
+/// Counts the walk of one folder as running until it is dropped.
 struct Turn<'a>(&'a Queue);
 
 impl Drop for Turn<'_> {
@@ -101,7 +102,7 @@ impl Queue {
         }
     }
 
-    /// The next folder; `None` once there is none and none can come.
+    /// Waits for the next folder; `None` after all folders are walked.
     fn next(&self) -> Option<(Task, Turn<'_>)> {
         let mut state = self.lock();
         loop {
@@ -118,7 +119,7 @@ impl Queue {
 }
 
 impl Walk<'_> {
-    /// Walks the `scopes`, paths relative to the root ("" for all of it) that exist, on all cores.
+    /// Walks the `scopes` on all cores. Scopes are existing paths relative to the root; "" is the whole root.
     pub(super) fn run(&self, scopes: &[String]) -> Result<Walked> {
         let root = open_root(self.root).map_err(|error| Error::io(self.root, error))?;
         let root = Arc::new(root);
@@ -138,7 +139,7 @@ impl Walk<'_> {
             };
             let walks: Vec<_> = (0..threads).map(|_| scope.spawn(walk)).collect();
             for walk in walks {
-                // What was not seen must not pass for what is not there.
+                // After a panic the walk is incomplete, and missing files would be removed from the store.
                 let part = walk.join().map_err(|_| super::thread_failed())?;
                 walked.found.extend(part.found);
                 walked.skipped.extend(part.skipped);
@@ -148,7 +149,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Begins with what the user named, which is looked at whatever ignore files say.
+    /// Starts the walk of a scope. The scope itself is walked even if an ignore file excludes it.
     fn begin(&self, root: &Arc<OwnedFd>, scope: &str, queue: &Queue, walked: &mut Walked) {
         let start = self.root.join(scope);
         let rules =
@@ -162,8 +163,8 @@ impl Walk<'_> {
             None => (Arc::clone(root), scope),
             Some((folders, name)) => match open_below(root, folders) {
                 Ok(parent) => (Arc::new(parent), name),
-                // It was there when the scopes were made.
-                Err(error) if is_no_folder(&error) => return,
+                // A folder was replaced after the scopes were computed.
+                Err(error) if is_not_a_folder(&error) => return,
                 Err(error) => return walked.fail(&path, &error),
             },
         };
@@ -173,7 +174,7 @@ impl Walk<'_> {
                 queue.push(vec![Task { parent, name, path, rules }]);
             }
             Ok(_) if !self.options.takes(Path::new(name)) => {
-                walked.skip(&path, "its extension is not taken (see --ext)");
+                walked.skip(&path, "its extension is not ingested (see --ext)");
             }
             Ok(state) => {
                 let kind = FileType::from_raw_mode(state.st_mode);
@@ -188,8 +189,8 @@ impl Walk<'_> {
         let name = if name.is_empty() { b".".as_slice() } else { &name };
         let (folder, entries) = match open_folder(&*parent, name).and_then(entries_of) {
             Ok(opened) => opened,
-            // Swapped since it was listed: a link is not followed.
-            Err(error) if is_no_folder(&error) => return,
+            // The folder was replaced by a link after it was listed; the link is not followed.
+            Err(error) if is_not_a_folder(&error) => return,
             Err(error) => return walked.fail(&path, &error),
         };
         drop(parent);
@@ -208,7 +209,7 @@ impl Walk<'_> {
         for (name, mut kind) in entries {
             let name = name.to_bytes();
             let as_path = Path::new(OsStr::from_bytes(name));
-            // Most of what is not Markdown has another extension.
+            // Checked first, because it is cheap and excludes most files.
             if !matches!(kind, FileType::Directory | FileType::Unknown)
                 && !self.options.takes(as_path)
             {
@@ -237,7 +238,7 @@ impl Walk<'_> {
         queue.push(tasks);
     }
 
-    /// Takes a file whose name is taken, or says why not.
+    /// Adds a file to the found files, or to the skipped files with a reason.
     fn file(
         &self,
         folder: &OwnedFd,
@@ -255,7 +256,7 @@ impl Walk<'_> {
                 walked.skip(path, format!("larger than --max-file-size ({most} bytes)"));
             }
             Ok((state, _)) => walked.found.push(Found { path: shown(path), state }),
-            // Gone since its folder was listed.
+            // The file was removed after its folder was listed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => walked.fail(path, &error),
         }
@@ -269,10 +270,10 @@ impl Walk<'_> {
     }
 }
 
-/// The names in a folder, and what they are names of.
+/// The names and file types of the entries of a folder.
 fn entries_of(folder: OwnedFd) -> std::io::Result<(OwnedFd, Vec<(std::ffi::CString, FileType)>)> {
     let mut entries = Vec::new();
-    // A second descriptor costs less than opening the folder again.
+    // Duplicating the descriptor costs less than opening the folder again.
     for entry in Dir::new(folder.try_clone()?)? {
         let entry = entry?;
         let name: &CStr = entry.file_name();
@@ -283,7 +284,7 @@ fn entries_of(folder: OwnedFd) -> std::io::Result<(OwnedFd, Vec<(std::ffi::CStri
     Ok((folder, entries))
 }
 
-/// Why a file whose name is taken is not.
+/// The reason to skip a file with a matching extension, if any.
 fn refusal(path: &[u8], kind: FileType) -> Option<&'static str> {
     if std::str::from_utf8(path).is_err() {
         return Some("its name is not UTF-8");
@@ -292,12 +293,12 @@ fn refusal(path: &[u8], kind: FileType) -> Option<&'static str> {
         return Some("its path is longer than the limit path-bytes");
     }
     if kind.is_symlink() {
-        return Some("a symbolic link, which is not followed");
+        return Some("it is a symbolic link, which is not followed");
     }
-    (!kind.is_file()).then_some("not a regular file")
+    (!kind.is_file()).then_some("it is not a regular file")
 }
 
-/// Whether `path` is the store at `store`, or one of the files and folders that belong to it.
+/// Whether `path` is the store file at `store`, or a file or folder that belongs to it.
 pub(super) fn is_of_store(path: &Path, store: &Path) -> bool {
     const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
     let path = path.as_os_str().as_encoded_bytes();
@@ -305,7 +306,7 @@ pub(super) fn is_of_store(path: &Path, store: &Path) -> bool {
         .is_some_and(|rest| SUFFIXES.iter().any(|suffix| suffix.as_bytes() == rest))
 }
 
-/// Why an ingest leaves out the file at `path`, which is below `root`; `None` where it takes it.
+/// The reason why an ingest skips the file at `path`, relative to `root`; `None` if it would be ingested.
 pub(crate) fn left_out(
     root: &Path,
     store: &Path,
@@ -314,7 +315,7 @@ pub(crate) fn left_out(
 ) -> Option<String> {
     let walk = Walk { root, store, options };
     if !options.takes(Path::new(path)) {
-        return Some("its extension is not taken (see --ext)".to_owned());
+        return Some("its extension is not ingested (see --ext)".to_owned());
     }
     let mut parts = path.split('/').peekable();
     let mut full = root.to_owned();
@@ -325,20 +326,20 @@ pub(crate) fn left_out(
         }
         let rules = if options.no_ignore { Arc::default() } else { Rules::above(root, &full) };
         if walk.is_left_out(&full, part.as_bytes(), parts.peek().is_some(), &rules) {
-            return Some("an ignore file leaves it out (see --no-ignore)".to_owned());
+            return Some("an ignore file excludes it (see --no-ignore)".to_owned());
         }
     }
     let opened = open_root(root).ok()?;
     let mut file = match Files::new(&opened).open(path) {
         Ok(file) => file,
-        Err(error) if is_no_folder(&error) => {
-            return Some("a symbolic link, which is not followed".to_owned());
+        Err(error) if is_not_a_folder(&error) => {
+            return Some("it is a symbolic link, which is not followed".to_owned());
         }
         Err(error) => return Some(error.to_string()),
     };
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() {
-        return Some("not a regular file".to_owned());
+        return Some("it is not a regular file".to_owned());
     }
     if metadata.len() > options.max_file_bytes {
         return Some(format!("larger than --max-file-size ({} bytes)", options.max_file_bytes));

@@ -1,6 +1,6 @@
-//! Watching: waiting until the files below a root have changed and come to rest.
+//! Waits until the files below a root have changed and no further change follows.
 //!
-//! Invariant: whatever an ingest would see changed ends a wait; what the store itself writes does not.
+//! Invariant: every change that an ingest would see ends a wait; the store's own writes do not.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -13,37 +13,38 @@ use super::walk::is_of_store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::IngestOptions;
 
-/// How long nothing must have changed: a program that saves does so in several steps.
+/// The time without changes that ends a wait. A program that saves a file changes it in several steps.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// How long changes may go on before they are taken all the same.
+/// The longest time after the first change. Then the wait ends even if changes continue.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// The files below a root, watched.
+/// A watch for changes of the files below a root.
 #[derive(Debug)]
 pub struct Watch {
     events: Receiver<notify::Result<Event>>,
-    /// Watches as long as it lives.
+    /// The watch ends when this is dropped.
     _watcher: RecommendedWatcher,
-    /// The store file, as an ingest of it names it.
+    /// The store file, with the path that an ingest uses.
     store: PathBuf,
     options: IngestOptions,
 }
 
 impl Watch {
-    /// Watches the folder `root` for the store at `store`, which takes what `options` say.
+    /// Watches the folder `root` for the store at `store`, whose options are `options`.
     pub fn new(root: &Path, store: &Path, options: &IngestOptions) -> Result<Self> {
         let (sender, events) = channel();
-        let mut watcher = notify::recommended_watcher(sender).map_err(|error| fault(&error))?;
-        watcher.watch(root, RecursiveMode::Recursive).map_err(|error| fault(&error))?;
+        let mut watcher =
+            notify::recommended_watcher(sender).map_err(|error| watch_error(&error))?;
+        watcher.watch(root, RecursiveMode::Recursive).map_err(|error| watch_error(&error))?;
         let store = store.to_owned();
         Ok(Self { events, _watcher: watcher, store, options: options.clone() })
     }
 
-    /// Waits until something has changed, and then until nothing does any more.
+    /// Waits for a change, and then until there is no further change for 200 ms, at most 2 s.
     pub fn wait(&self) -> Result<()> {
         loop {
-            let event = self.events.recv().map_err(|_| gone())?;
+            let event = self.events.recv().map_err(|_| disconnected())?;
             if self.concerns(event)? {
                 break;
             }
@@ -59,16 +60,16 @@ impl Watch {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+                Err(RecvTimeoutError::Disconnected) => return Err(disconnected()),
             }
         }
         Ok(())
     }
 
-    /// Whether an ingest may see what happened.
+    /// Whether an ingest could see the event.
     fn concerns(&self, event: notify::Result<Event>) -> Result<bool> {
-        let event = event.map_err(|error| fault(&error))?;
-        // What is gone, or has another name now, cannot be asked whether it was a folder.
+        let event = event.map_err(|error| watch_error(&error))?;
+        // A path that was removed or renamed no longer shows whether it was a folder.
         let is_gone = matches!(
             event.kind,
             EventKind::Remove(_) | EventKind::Modify(notify::event::ModifyKind::Name(_))
@@ -88,15 +89,15 @@ impl Watch {
     }
 }
 
-fn gone() -> Error {
-    Error::new(ErrorKind::Io, "the system does not tell of changes any more")
+fn disconnected() -> Error {
+    Error::new(ErrorKind::Io, "the system no longer reports changes")
 }
 
-fn fault(error: &notify::Error) -> Error {
+fn watch_error(error: &notify::Error) -> Error {
     let message = format!("cannot watch for changes: {error}");
     let hint = match error.kind {
         notify::ErrorKind::MaxFilesWatch => "raise the sysctl fs.inotify.max_user_watches",
-        _ => "run `mdsel ingest` where something has changed",
+        _ => "run `mdsel ingest` after files have changed",
     };
     Error::new(ErrorKind::Io, message).with_hint(hint)
 }

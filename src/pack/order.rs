@@ -1,7 +1,7 @@
-//! Which item may follow which, and which paths a pack may name.
+//! The order of the items of a pack, and the paths that a pack may name.
 //!
-//! Invariant: no path comes twice among the documents or among the attachments, and none leads out
-//! of the folder that it is taken relative to.
+//! Invariant: paths are unique among the documents and among the attachments, and no path leads out of the
+//! folder to which it is relative.
 
 use crate::limits::MAX_PATH_BYTES;
 
@@ -13,23 +13,24 @@ pub(super) enum Part {
     Attachments,
 }
 
-/// Where in a pack its writer or its reader is.
+/// The position of a writer or a reader in a pack.
 #[derive(Debug)]
 pub(super) struct Order {
     part: Part,
-    /// The path before, empty if there was none in this part.
+    /// The previous path in this part; empty if there is none.
     path: String,
-    /// Documents that are still to come.
+    /// The number of documents that are still expected.
     documents: usize,
 }
 
 impl Order {
-    /// Before the first of so many documents.
+    /// The position before the first of `documents` documents.
     pub(super) fn new(documents: usize) -> Self {
         Self { part: Part::Documents, path: String::new(), documents }
     }
 
-    /// An item of `part` comes; at a path, if it is no link.
+    /// Advances over an item of `part`. Every item except a link has a `path`. Returns why the item must not be
+    /// here.
     pub(super) fn enter(&mut self, part: Part, path: Option<&str>) -> Result<(), &'static str> {
         if part < self.part {
             return Err("the order is documents, links, attachments");
@@ -43,8 +44,10 @@ impl Order {
                 self.documents.checked_sub(1).ok_or("more documents than announced")?;
         }
         match path {
-            Some(path) if !is_safe_path(path) => Err("the path is not relative and plain"),
-            Some(path) if path <= self.path.as_str() => Err("the paths do not ascend"),
+            Some(path) if !is_safe_path(path) => {
+                Err("the path is not a relative path without . and ..")
+            }
+            Some(path) if path <= self.path.as_str() => Err("the paths are not in ascending order"),
             Some(path) => {
                 path.clone_into(&mut self.path);
                 Ok(())
@@ -53,14 +56,14 @@ impl Order {
         }
     }
 
-    /// The end comes.
+    /// Checks that the pack may end here.
     pub(super) fn finish(&self) -> Result<(), &'static str> {
         if self.documents == 0 { Ok(()) } else { Err("fewer documents than announced") }
     }
 }
 
-/// Whether a pack may name `path`: relative, at most [`MAX_PATH_BYTES`] long, of components between
-/// `/` of which none is empty, `.` or `..`, and without controls.
+/// Whether a pack may name `path`: it must be relative, have at most [`MAX_PATH_BYTES`] bytes and no NUL,
+/// and none of its components between `/` may be empty, `.` or `..`.
 pub fn is_safe_path(path: &str) -> bool {
     path.len() <= MAX_PATH_BYTES
         && !path.contains('\0')

@@ -1,7 +1,7 @@
-//! Packs, read item by item.
+//! Reads a pack item by item.
 //!
-//! Invariant: one item is in memory at a time, and the last item is followed by a fault unless the
-//! whole pack was as it was written. Nothing that it says of itself is believed before.
+//! Invariant: only one item is in memory at a time, and an error follows the last item unless the whole pack
+//! is as it was written. No count or size that the pack states is trusted before that.
 
 use std::io::BufRead;
 
@@ -16,11 +16,11 @@ use super::{
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES};
 use crate::records::{Lines, NODE, Shape, count, id, read_tags};
 
-/// Reads the items of a pack; ends after the first fault.
+/// An iterator over the items of a pack, which ends after the first error.
 #[derive(Debug)]
 pub struct Reader<R: BufRead> {
     lines: Lines<R>,
-    /// Of all before the line.
+    /// The hash of everything before the current line.
     hasher: blake3::Hasher,
     header: Header,
     order: Order,
@@ -28,22 +28,22 @@ pub struct Reader<R: BufRead> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads the header.
+    /// Reads the header of a pack.
     pub fn new(input: R) -> Result<Self, Fault> {
         let mut lines = Lines::new(input);
         lines.advance()?;
         let header = header(lines.text())
-            .ok_or_else(|| lines.fault("not the header of a pack of version 1"))?;
+            .ok_or_else(|| lines.fault("this is not the header of a pack of version 1"))?;
         let order = Order::new(header.documents);
         Ok(Self { lines, hasher: blake3::Hasher::new(), header, order, is_over: false })
     }
 
-    /// What the pack says of itself.
+    /// The header of the pack.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Likewise, to keep.
+    /// Returns the header and drops the reader.
     pub fn into_header(self) -> Header {
         self.header
     }
@@ -64,7 +64,7 @@ impl<R: BufRead> Reader<R> {
         } else if line.starts_with("END ") {
             self.end().map(|()| None)
         } else {
-            Err(self.lines.fault("not the record that belongs here"))
+            Err(self.lines.fault("this record is not expected here"))
         }
     }
 
@@ -85,43 +85,46 @@ impl<R: BufRead> Reader<R> {
         Ok(document)
     }
 
-    /// The bytes that the line announces. Memory grows with what is there, not with what is said to
-    /// be there.
+    /// Reads the bytes that the line announces. Memory grows with the bytes that are read, not with the
+    /// announced count.
     fn bytes(&mut self, shape: Shape, id: &str) -> Result<Vec<u8>, Fault> {
         let head = shape.read(self.lines.text()).filter(|[word, _]| word == id);
         let count = head.and_then(|[_, bytes]| count(&bytes));
         let count = count.filter(|&count| count <= MAX_DOCUMENT_BYTES);
-        let count = count.ok_or_else(|| self.lines.fault("not the bytes that belong here"))?;
+        let count = count
+            .ok_or_else(|| self.lines.fault("the line that announces the bytes is not valid"))?;
         let mut bytes = Vec::new();
         while bytes.len() < count {
             self.advance()?;
             let end = count.min(bytes.len() + ROW_BYTES);
             let decoded = STANDARD.decode_vec(self.lines.text(), &mut bytes);
             if decoded.is_err() || bytes.len() != end {
-                return Err(self.lines.fault("not the base64 that belongs here"));
+                return Err(self
+                    .lines
+                    .fault("the base64 is not valid, or not as long as announced"));
             }
         }
         self.advance()?;
         if self.lines.text() != end_of(shape) {
-            return Err(self.lines.fault("the bytes do not end here"));
+            return Err(self.lines.fault("the end of the bytes is expected here"));
         }
         Ok(bytes)
     }
 
     fn end(&mut self) -> Result<(), Fault> {
         if self.lines.text() != format!("END {}", self.hasher.finalize()) {
-            return Err(self.lines.fault("the pack is not the one that this hash was taken of"));
+            return Err(self.lines.fault("the hash does not match: the pack was altered"));
         }
         self.order.finish().map_err(|message| self.lines.fault(message))?;
         if self.lines.advance()? {
-            return Err(self.lines.fault("the pack goes on behind its end"));
+            return Err(self.lines.fault("the pack continues after its end"));
         }
         Ok(())
     }
 
     fn advance(&mut self) -> Result<(), Fault> {
         self.hasher.update(self.lines.line().as_bytes());
-        if self.lines.advance()? { Ok(()) } else { Err(self.lines.fault("the pack is cut off")) }
+        if self.lines.advance()? { Ok(()) } else { Err(self.lines.fault("the pack is truncated")) }
     }
 
     fn enter(&mut self, part: Part, path: Option<&str>) -> Result<(), Fault> {
@@ -147,7 +150,7 @@ fn header(line: &str) -> Option<Header> {
     Some(Header { version, documents: count(&documents)?, options })
 }
 
-/// A document without its sources and bytes.
+/// Parses the line of a document, which has neither sources nor bytes.
 fn document(line: &str) -> Option<Document> {
     let [id, kind, title, tags, path] = NODE.read(line)?;
     let tags = read_tags(&tags).filter(|_| id == document_id(&path))?;

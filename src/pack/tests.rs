@@ -61,13 +61,13 @@ fn load(pack: &[u8]) -> Result<(Header, Vec<Item>), Fault> {
     Ok((reader.into_header(), items))
 }
 
-/// `lines` with the end that belongs to them.
-fn sealed(lines: &str) -> Vec<u8> {
+/// Appends the `END` line with the hash of `lines`.
+fn with_end(lines: &str) -> Vec<u8> {
     format!("{lines}END {}\n", blake3::hash(lines.as_bytes())).into_bytes()
 }
 
 #[test]
-fn a_pack_has_its_shape() {
+fn a_pack_has_the_documented_format() {
     let (header, items) = small();
     let pack = dump(&header, &items).unwrap();
     let lines = r#"H pack=1 version=0.1.0 documents=2 options="{\"ext\":[\"md\"]}"
@@ -87,13 +87,16 @@ AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
 AA==
 D-END
 "#;
-    assert_eq!(String::from_utf8(pack.clone()).unwrap(), String::from_utf8(sealed(lines)).unwrap());
+    assert_eq!(
+        String::from_utf8(pack.clone()).unwrap(),
+        String::from_utf8(with_end(lines)).unwrap()
+    );
     assert_eq!(load(&pack), Ok((header.clone(), items)));
     assert_eq!(verify(&pack[..]), Ok(header));
 }
 
 #[test]
-fn every_damage_is_refused() {
+fn every_altered_byte_is_detected() {
     let (header, items) = small();
     let pack = dump(&header, &items).unwrap();
     for end in 0..pack.len() {
@@ -115,7 +118,7 @@ fn every_damage_is_refused() {
 }
 
 #[test]
-fn a_pack_that_lies_is_refused_though_its_hash_is_right() {
+fn an_invalid_pack_with_a_matching_hash_is_refused() {
     let head = |documents| format!("H pack=1 version=1 documents={documents} options=-\n");
     let document = |path: &str, content: &str| {
         let id = document_id(path);
@@ -130,8 +133,8 @@ fn a_pack_that_lies_is_refused_though_its_hash_is_right() {
 
     let good =
         [head(2), empty("a"), empty("b"), link.into(), link.into(), attachment("a")].concat();
-    verify(&sealed(&good)[..]).unwrap();
-    verify(&sealed(&[head(1), document("a", &format!("bytes=58\n{row}\nAA=="))].concat())[..])
+    verify(&with_end(&good)[..]).unwrap();
+    verify(&with_end(&[head(1), document("a", &format!("bytes=58\n{row}\nAA=="))].concat())[..])
         .unwrap();
 
     let long = "a".repeat(5000);
@@ -139,13 +142,13 @@ fn a_pack_that_lies_is_refused_though_its_hash_is_right() {
         ["/a", "../a", "a/../b", "a/..", "./a", "a/.", "a//b", "a/", "..", ".", "", "a\0b", &long]
     {
         assert!(!is_safe_path(path), "{path}");
-        let fault = verify(&sealed(&[head(1), empty(path)].concat())[..]).unwrap_err();
-        assert_eq!(fault.message, "the path is not relative and plain", "{path}");
+        let problem = verify(&with_end(&[head(1), empty(path)].concat())[..]).unwrap_err();
+        assert_eq!(problem.message, "the path is not a relative path without . and ..", "{path}");
     }
     for path in ["a\u{1}", "a\n.md", "a\\b", "C#.md", "..a", "a..", "...", "a b/é/日本.md", "-"]
     {
         assert!(is_safe_path(path), "{path}");
-        verify(&sealed(&[head(1), empty(path)].concat())[..]).unwrap();
+        verify(&with_end(&[head(1), empty(path)].concat())[..]).unwrap();
     }
     for (lines, line) in [
         (good.replace("pack=1", "pack=2"), 1),
@@ -181,14 +184,14 @@ fn a_pack_that_lies_is_refused_though_its_hash_is_right() {
         ([head(1), document("a", "bytes=1073741824\nAA==")].concat(), 4),
         ([head(1), document("a", "bytes=18446744073709551616\nAA==")].concat(), 3),
     ] {
-        let fault = verify(&sealed(&lines)[..]).unwrap_err();
-        assert_eq!(fault.line, line, "{lines}: {fault}");
+        let problem = verify(&with_end(&lines)[..]).unwrap_err();
+        assert_eq!(problem.line, line, "{lines}: {problem}");
     }
     assert_eq!(verify(&b""[..]).unwrap_err().line, 1);
 }
 
 #[test]
-fn the_writer_refuses_what_the_reader_would() {
+fn the_writer_refuses_what_the_reader_refuses() {
     let header = |documents| Header { documents, ..Header::default() };
     let item = |path: &str| Item::Document(document(path, b"x"));
     let attached = |path: &str| Item::Attachment(attachment(path));
@@ -233,7 +236,7 @@ fn tags_and_sources_are_bounded() {
 }
 
 #[test]
-fn a_line_without_end_is_read_no_further_than_allowed() {
+fn an_endless_line_is_read_only_up_to_the_limit() {
     let endless = std::io::BufReader::new(std::io::repeat(b'H'));
     assert_eq!(verify(endless).unwrap_err().message, "the line is too long");
 }
@@ -259,14 +262,14 @@ fn any_link() -> impl Strategy<Value = Link> {
     })
 }
 
-/// Lines of a pack, most of them where they belong.
+/// A pattern for packs that are valid or almost valid.
 const ALMOST_A_PACK: &str = "(H pack=1 version=a documents=[01] options=b\n)\
     (N a::\\* t \"\" tags=- path=a\nC a::\\* bytes=[01]\n(AA==\n)?C-END\n)?\
     ((C-END\n)|(AA==\n)|(L a b type=c inline=true\n)|[\\PC]{0,9}\n){0,2}";
 
 proptest! {
     #[test]
-    fn dumping_what_was_loaded_gives_the_same_pack(
+    fn a_written_pack_is_read_unchanged(
         documents in prop::collection::vec(any_document(), 0..4),
         links in prop::collection::vec(any_link(), 0..3),
         options in text(),
@@ -280,8 +283,8 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_is_what_is_written(lines in ALMOST_A_PACK) {
-        let pack = sealed(&lines);
+    fn every_readable_pack_is_written_unchanged(lines in ALMOST_A_PACK) {
+        let pack = with_end(&lines);
         if let Ok((header, items)) = load(&pack) {
             prop_assert_eq!(dump(&header, &items).unwrap(), pack);
         }

@@ -1,6 +1,6 @@
-//! Packs, written as their items come.
+//! Writes a pack item by item.
 //!
-//! Invariant: what it does not refuse, [`Reader`](super::Reader) does not refuse either.
+//! Invariant: [`Reader`](super::Reader) accepts every pack that the writer finishes.
 
 use std::io::{Error, ErrorKind, Result, Write};
 
@@ -15,11 +15,11 @@ use super::{
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES, MAX_TAGS};
 use crate::records::{Node, Shape};
 
-/// Lines of base64 that are written and hashed at once.
+/// The number of lines of base64 that are written and hashed at a time.
 const ROWS: usize = 1024;
 
-/// Writes a pack. A call whose item must not stand here fails with [`ErrorKind::InvalidInput`];
-/// without [`finish`](Self::finish) nothing reads as a pack.
+/// Writes a pack. A call fails with [`ErrorKind::InvalidInput`] if its item must not come here. Without
+/// [`finish`](Self::finish) the output is not a valid pack.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: W,
@@ -28,7 +28,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins the pack that `header` announces.
+    /// Begins a pack and writes its header.
     pub fn new(output: W, header: &Header) -> Result<Self> {
         let Header { version, documents, options } = header;
         let order = Order::new(*documents);
@@ -56,7 +56,7 @@ impl<W: Write> Writer<W> {
         let Link { from, to, kind, is_inline } = link;
         self.order.enter(Part::Links, None).map_err(invalid)?;
         if from.is_empty() || to.is_empty() {
-            return Err(invalid("an end of a link has no address"));
+            return Err(invalid("one end of the link has no address"));
         }
         self.line(LINK.write(&[from, to, kind, &is_inline.to_string()]))
     }
@@ -69,7 +69,7 @@ impl<W: Write> Writer<W> {
         self.bytes(ATTACHED, path, bytes)
     }
 
-    /// Ends the pack, and hands the output back, flushed.
+    /// Ends the pack, flushes the output and returns it.
     pub fn finish(mut self) -> Result<W> {
         self.order.finish().map_err(invalid)?;
         self.line(format!("END {}", self.hasher.finalize()))?;
@@ -98,10 +98,10 @@ impl<W: Write> Writer<W> {
         self.lines(&(line + "\n"))
     }
 
-    /// Writes lines that are read into memory together.
+    /// Writes lines that the reader keeps in memory together.
     fn lines(&mut self, lines: &str) -> Result<()> {
         if lines.len() > MAX_RECORD_BYTES {
-            return Err(invalid("too long a line for a pack"));
+            return Err(invalid("the line is too long for a pack"));
         }
         self.write(lines)
     }

@@ -1,19 +1,18 @@
-//! Lines of bounded length, and bytes between them.
+//! Reads lines of bounded length, and blocks of bytes between them.
 //!
-//! Invariant: no more is kept in memory than one line, and that is never longer than
-//! [`MAX_RECORD_BYTES`].
+//! Invariant: only one line is kept in memory, and it has at most [`MAX_RECORD_BYTES`] bytes.
 
 use std::io::{BufRead, Read as _};
 
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES};
 
-/// What is wrong with a stream of records or with a pack.
+/// A problem in a stream of records or in a pack.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct Fault {
-    /// The line that is wrong, 1-based.
+    /// The line with the problem, 1-based.
     pub line: usize,
-    /// What is wrong with it; holds nothing of the stream's own text.
+    /// The problem. The message contains no text of the stream.
     pub message: String,
 }
 
@@ -26,12 +25,12 @@ pub(crate) struct Lines<R: BufRead> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines of `input`, before the first one.
+    /// Reads the lines of `input`, starting before the first line.
     pub(crate) fn new(input: R) -> Self {
         Self { input, line: String::new(), number: 0 }
     }
 
-    /// Goes to the next line; false at the end. A line that nothing ends is refused.
+    /// Reads the next line; returns false at the end of the input. A line without a line end is an error.
     pub(crate) fn advance(&mut self) -> Result<bool, Fault> {
         self.line.clear();
         self.number += 1;
@@ -41,27 +40,26 @@ impl<R: BufRead> Lines<R> {
             Ok(_) if self.line.is_empty() => Ok(false),
             Ok(_) if self.line.ends_with('\n') => Ok(true),
             Ok(MAX_RECORD_BYTES) => Err(self.fault("the line is too long")),
-            Ok(_) => Err(self.fault("the line is cut off")),
+            Ok(_) => Err(self.fault("the line is truncated")),
         }
     }
 
-    /// The line with its end.
+    /// The current line, with its line end; empty before the first line.
     pub(crate) fn line(&self) -> &str {
         &self.line
     }
 
-    /// The line without its end.
+    /// The current line, without its line end.
     pub(crate) fn text(&self) -> &str {
         self.line.strip_suffix('\n').unwrap_or(&self.line)
     }
 
-    /// The line's number, 1-based.
+    /// The number of the current line, 1-based.
     pub(crate) fn number(&self) -> usize {
         self.number
     }
 
-    /// Takes the `count` bytes that follow the line. Memory grows with what is there, not with what
-    /// is said to be there.
+    /// Reads the `count` bytes after the line. Memory grows with the bytes that are read, not with `count`.
     pub(crate) fn bytes(&mut self, count: usize) -> Result<Vec<u8>, Fault> {
         if count > MAX_DOCUMENT_BYTES {
             return Err(self.fault("too many bytes"));
@@ -70,7 +68,9 @@ impl<R: BufRead> Lines<R> {
         let read = (&mut self.input).take(count as u64).read_to_end(&mut bytes);
         match read {
             Err(error) => Err(self.fault(&error.to_string())),
-            Ok(length) if length < count => Err(self.fault("its bytes are cut off")),
+            Ok(length) if length < count => {
+                Err(self.fault("the bytes after the line are truncated"))
+            }
             Ok(_) => {
                 self.number += memchr::memchr_iter(b'\n', &bytes).count();
                 Ok(bytes)
@@ -78,7 +78,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// A fault of the line.
+    /// Returns a problem at the current line.
     pub(crate) fn fault(&self, message: &str) -> Fault {
         Fault { line: self.number, message: message.to_owned() }
     }

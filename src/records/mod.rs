@@ -1,10 +1,10 @@
-//! Records: answers as lines, for the context of a model.
+//! Records: answers as lines, for the context of a model (see `mdsel help records`).
 //!
-//! The form is the one of qipu's paper (records output). Each record is one line behind a letter:
-//! `H` header, `N` node, `S` summary, `E` edge, `B` body, `D` detail, `W` warning, `C` command, `M` map
-//! of content. Only a body goes on behind its line, for as many bytes as that line says; a newline
-//! and `B-END` follow. Invariant: text of documents stays within its field, whatever it holds, so
-//! that no text makes a record; [`Reader`] takes what [`Writer`] wrote and nothing else.
+//! Each record is one line that begins with a letter: `H` header, `N` node, `S` summary, `E` edge, `B` body,
+//! `D` detail, `W` warning, `C` command, `M` map of content. Only a body continues after its line, with as
+//! many bytes as the line says, a newline, and `B-END`. Invariant: the text of a document stays within its
+//! field, whatever it contains, so that no text can form a record. [`Reader`] accepts exactly what [`Writer`]
+//! writes.
 
 mod lines;
 mod reader;

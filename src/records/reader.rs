@@ -1,4 +1,4 @@
-//! Records, read as they come.
+//! Reads records one by one.
 
 use std::io::BufRead;
 
@@ -8,7 +8,7 @@ use super::writer::{
 };
 use super::{Fault, Lines, count, read_tags};
 
-/// A record: ids and lines of text as they were written, values as they were before.
+/// A record. Ids and lines of text are as written; values are unquoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the arguments of the functions of `Writer`")]
 pub enum Record {
@@ -33,7 +33,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// The record on `line`, which is neither a header nor a body.
+    /// Parses a record that is neither a header nor a body.
     fn parse(line: &str) -> Option<Self> {
         Some(match line.split(' ').next()? {
             "N" => {
@@ -63,22 +63,22 @@ impl Record {
     }
 }
 
-/// The names and values of a header.
+/// Parses the names and values of a header.
 fn header(line: &str) -> Option<Vec<(String, String)>> {
     let mut rest = line.strip_prefix(HEADER)?;
     let mut fields = Vec::new();
     while !rest.is_empty() {
-        let (name, behind) = rest.strip_prefix(' ')?.split_once('=')?;
-        let (text, behind) = take_value(behind, &[' '])?;
+        let (name, after_name) = rest.strip_prefix(' ')?.split_once('=')?;
+        let (text, after_value) = take_value(after_name, &[' '])?;
         fields.push((name.to_owned(), text));
-        rest = behind;
+        rest = after_value;
     }
     (!fields.iter().any(|(name, _)| name.contains(' ')) && write_header(&fields) == line)
         .then_some(fields)
 }
 
-/// Reads records one by one, the header first; ends after the first fault. A line or a body longer
-/// than [`crate::limits`] allows is one.
+/// An iterator over records, the header first, which ends after the first problem. A line or a body that
+/// exceeds [`crate::limits`] is a problem.
 #[derive(Debug)]
 pub struct Reader<R: BufRead> {
     lines: Lines<R>,
@@ -86,7 +86,7 @@ pub struct Reader<R: BufRead> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// A reader at the beginning of `input`.
+    /// Reads records from `input`, which must begin with the header.
     pub fn new(input: R) -> Self {
         Self { lines: Lines::new(input), is_over: false }
     }
@@ -99,20 +99,21 @@ impl<R: BufRead> Reader<R> {
         let record = if self.lines.number() == 1 {
             header(line).map(Record::Header)
         } else if let Some([id, bytes]) = BODY.read(line) {
-            let count = count(&bytes).ok_or_else(|| self.lines.fault("not a count of bytes"))?;
+            let count = count(&bytes)
+                .ok_or_else(|| self.lines.fault("the count of bytes is not a number"))?;
             Some(Record::Body { id, bytes: self.body(count)? })
         } else {
             Record::parse(line)
         };
-        record.map(Some).ok_or_else(|| self.lines.fault("not the record that belongs here"))
+        record.map(Some).ok_or_else(|| self.lines.fault("this record is not expected here"))
     }
 
-    /// The bytes of a body and its end.
+    /// Reads the bytes of a body and its end.
     fn body(&mut self, count: usize) -> Result<Vec<u8>, Fault> {
         let bytes = self.lines.bytes(count)?;
         for end in ["\n", "B-END\n"] {
             if !self.lines.advance()? || self.lines.line() != end {
-                return Err(self.lines.fault("the body does not end here"));
+                return Err(self.lines.fault("the end of the body is expected here"));
             }
         }
         Ok(bytes)

@@ -1,16 +1,16 @@
-//! Lines with fields: one shape, by which a line is both written and read.
+//! Templates of lines with fields, used both to write and to read a line.
 //!
-//! Invariant: a line is read only if it is exactly the one that its fields make.
+//! Invariant: a line is accepted only if writing its fields produces exactly that line.
 
 use super::value::{id, line, quoted, tags, take_quoted, take_tags, take_value, value};
 
-/// The text of a line, in which `$` and a letter stand for a field: `$i` an id, `$v` a value, `$q` a
-/// quoted value, `$t` tags as [`tags`] writes them, `$l` what is left of the line.
+/// The template of a line. `$` and a letter mark a field: `$i` an id, `$v` a value, `$q` a quoted value, `$t`
+/// tags as [`tags`] writes them, `$l` the rest of the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape(pub(crate) &'static str);
 
 impl Shape {
-    /// The line that `fields` make, without a line end.
+    /// Returns the line with these `fields`, without a line end.
     pub(crate) fn write(self, fields: &[&str]) -> String {
         let mut parts = self.0.split('$');
         let mut result = parts.next().unwrap_or_default().to_owned();
@@ -28,15 +28,15 @@ impl Shape {
         result
     }
 
-    /// The fields that make `text`; ids as they stand there.
+    /// Returns the fields of the line `text`; `None` if it does not match. Ids are returned as written.
     pub(crate) fn read<const FIELDS: usize>(self, text: &str) -> Option<[String; FIELDS]> {
         let mut parts = self.0.split('$');
         let mut rest = text.strip_prefix(parts.next()?)?;
         let mut fields = Vec::with_capacity(FIELDS);
         for part in parts {
             let (form, literal) = part.split_at(1);
-            let (field, behind) = take(form, rest)?;
-            rest = behind.strip_prefix(literal)?;
+            let (field, following) = take(form, rest)?;
+            rest = following.strip_prefix(literal)?;
             fields.push(field);
         }
         let fields: [String; FIELDS] = fields.try_into().ok()?;
@@ -44,7 +44,7 @@ impl Shape {
     }
 }
 
-/// Takes a field from the left of `text`.
+/// Parses a field at the start of `text`, and returns it and the rest.
 fn take<'a>(form: &str, text: &'a str) -> Option<(String, &'a str)> {
     match form {
         "v" => take_value(text, &[' ']),
@@ -61,12 +61,12 @@ fn take<'a>(form: &str, text: &'a str) -> Option<(String, &'a str)> {
     }
 }
 
-/// The tags of a field `$t`.
+/// Parses the tags of a field `$t`.
 pub(crate) fn read_tags(field: &str) -> Option<Vec<String>> {
     take_tags(field).map(|(list, _)| list).filter(|list| tags(list) == field)
 }
 
-/// The count in a field `$v`.
+/// Parses the count in a field `$v`; `None` unless it is written without a sign and leading zeros.
 pub(crate) fn count(field: &str) -> Option<usize> {
     field.parse().ok().filter(|count: &usize| count.to_string() == field)
 }

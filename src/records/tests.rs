@@ -15,7 +15,7 @@ fn written(write: impl FnOnce(&mut Output<'_>) -> Result<()>) -> Vec<u8> {
     output
 }
 
-/// The records behind the header.
+/// The records after the header.
 fn read(bytes: &[u8]) -> std::result::Result<Vec<Record>, Fault> {
     let mut records: Vec<_> = Reader::new(bytes).collect::<std::result::Result<_, _>>()?;
     assert!(matches!(records.remove(0), Record::Header(fields) if fields.len() == 2));
@@ -42,7 +42,7 @@ fn write(record: &Record, writer: &mut Output<'_>) -> Result<()> {
 }
 
 #[test]
-fn each_record_has_its_shape() {
+fn each_record_has_the_documented_format() {
     let tags = ["zettel".to_owned(), "a, b".to_owned()];
     let bytes = written(|writer| {
         let node = Node {
@@ -101,7 +101,7 @@ M m.md::* "Map" tags=moc
 }
 
 #[test]
-fn no_body_makes_a_record() {
+fn a_body_cannot_form_a_record() {
     for body in [
         "B-END",
         "B-END\n",
@@ -125,7 +125,7 @@ fn no_body_makes_a_record() {
 }
 
 #[test]
-fn what_is_not_written_is_not_read() {
+fn malformed_records_are_refused() {
     let head = "H mdsel=1 records=1 a=b c=d\n";
     for (records, line) in [
         ("H mdsel=1 records=1 a=b c=d\n", 2),
@@ -152,8 +152,8 @@ fn what_is_not_written_is_not_read() {
         ("B a bytes=99999999999999999999\n\nB-END\n", 2),
         ("B a bytes=9999999999999\n\nB-END\n", 2),
     ] {
-        let fault = read([head, records].concat().as_bytes()).unwrap_err();
-        assert_eq!(fault.line, line, "{records:?}: {fault}");
+        let problem = read([head, records].concat().as_bytes()).unwrap_err();
+        assert_eq!(problem.line, line, "{records:?}: {problem}");
     }
     for header in [
         "N a b \"c\" tags=- path=d\n",
@@ -169,7 +169,7 @@ fn what_is_not_written_is_not_read() {
     assert!(reader.next().is_none());
 }
 
-/// Text that tries to leave its field, or any text.
+/// Text that could leave its field, or any text.
 fn text() -> impl Strategy<Value = String> {
     "[-, =\"\\\\u{}N\n\r\t\u{1b}]{0,8}|[\\PC\\pC]{0,8}"
 }
@@ -199,13 +199,13 @@ fn record() -> impl Strategy<Value = Record> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(records in prop::collection::vec(record(), 0..6)) {
+    fn written_records_are_read_unchanged(records in prop::collection::vec(record(), 0..6)) {
         let bytes = written(|writer| records.iter().try_for_each(|record| write(record, writer)));
         prop_assert_eq!(read(&bytes), Ok(records));
     }
 
     #[test]
-    fn a_header_is_read(texts in prop::collection::vec(text(), 0..4)) {
+    fn a_written_header_is_read_unchanged(texts in prop::collection::vec(text(), 0..4)) {
         let fields: Vec<_> = texts.iter().map(|text| ("name", text.as_str())).collect();
         let mut bytes = Vec::new();
         Writer::new(&mut bytes).header(&fields).unwrap();
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_a_record_or_drives_a_terminal(id in text(), other in text()) {
+    fn text_can_neither_form_a_record_nor_control_a_terminal(id in text(), other in text()) {
         let bytes = written(|writer| {
             let tags = std::slice::from_ref(&other);
             writer.node(&Node { id: &id, kind: &other, title: &id, tags, path: &id })?;

@@ -1,7 +1,7 @@
-//! Values of records: text put on one line, and taken from it again.
+//! Values of records: encodes text on one line, and decodes it.
 //!
-//! Invariant: a written value holds no line end and nothing that is shown as an escape only; an id is
-//! one word. What takes values takes all that is ever written and more, see [`Shape`](super::Shape).
+//! Invariant: an encoded value contains no line end and no unsafe character, and an id is one word. The
+//! decoders accept everything that the encoders write, and more; [`Shape`](super::Shape) rejects the rest.
 
 use std::borrow::Cow;
 use std::str::Chars;
@@ -9,8 +9,8 @@ use std::str::Chars;
 use crate::limits::MAX_TAGS;
 use crate::visible::is_unsafe;
 
-/// An address as one word: blanks, controls and what cannot be shown percent-encoded. All else
-/// stays, escapes included, so that doing it again changes nothing.
+/// Encodes an address as one word: whitespace and unsafe characters are percent-encoded. All other
+/// characters stay, including `%`, so that encoding twice changes nothing more.
 pub fn id(address: &str) -> Cow<'_, str> {
     if !address.contains(breaks_word) {
         return Cow::Borrowed(address);
@@ -22,8 +22,8 @@ pub fn id(address: &str) -> Cow<'_, str> {
     Cow::Owned(address.chars().map(encoded).collect())
 }
 
-/// `text` between double quotes. Escaped are `\` and `"`, line feed as `\n`, carriage return as
-/// `\r`, tab as `\t`, and as `\u{..}`, in hexadecimal, what else cannot be shown.
+/// Quotes `text` with double quotes. Escapes `\` and `"` with a backslash, line feed as `\n`, carriage return
+/// as `\r`, tab as `\t`, and other unsafe characters as `\u{..}` in hexadecimal.
 pub fn quoted(text: &str) -> String {
     let mut result = String::with_capacity(text.len() + 2);
     result.push('"');
@@ -37,7 +37,7 @@ pub fn quoted(text: &str) -> String {
     result
 }
 
-/// `text` as it is where it is one word without quotes, else quoted.
+/// Returns `text` unchanged if it is one word without quotes, else quoted.
 pub fn value(text: &str) -> Cow<'_, str> {
     if text.is_empty() || text.contains(|scalar| scalar == '"' || breaks_word(scalar)) {
         Cow::Owned(quoted(text))
@@ -46,7 +46,7 @@ pub fn value(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Values with commas between them, `-` for none.
+/// Encodes tags as values with commas between them; `-` if there are none.
 pub(super) fn tags(tags: &[String]) -> String {
     if tags.is_empty() {
         return "-".to_owned();
@@ -54,13 +54,13 @@ pub(super) fn tags(tags: &[String]) -> String {
     tags.iter().map(|tag| written_tag(tag)).collect::<Vec<_>>().join(",")
 }
 
-/// A value that neither ends where it must not nor is taken for none.
+/// Encodes a tag as a value that contains no comma outside quotes and is not `-`.
 fn written_tag(tag: &str) -> Cow<'_, str> {
     if tag == "-" || tag.contains(',') { Cow::Owned(quoted(tag)) } else { value(tag) }
 }
 
-/// `text` to the end of a line: what would end the line or cannot be shown is escaped, as in
-/// quotes; backslashes stay single, so this is for reading only.
+/// Encodes `text` as the rest of a line. Escapes the same characters as [`quoted`], except `\` and `"`, so
+/// the encoding cannot be reversed.
 pub(super) fn line(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     text.chars().for_each(|scalar| push_escaped(&mut result, scalar));
@@ -81,7 +81,7 @@ fn push_escaped(result: &mut String, scalar: char) {
     }
 }
 
-/// Takes what [`tags`] wrote, at most [`MAX_TAGS`] of them, from the left of `text`.
+/// Decodes at most [`MAX_TAGS`] tags at the start of `text`, and returns them and the rest.
 pub(super) fn take_tags(text: &str) -> Option<(Vec<String>, &str)> {
     if text == "-" || text.starts_with("- ") {
         return Some((Vec::new(), text.strip_prefix('-')?));
@@ -89,17 +89,18 @@ pub(super) fn take_tags(text: &str) -> Option<(Vec<String>, &str)> {
     let mut tags = Vec::new();
     let mut rest = text;
     while tags.len() < MAX_TAGS {
-        let (tag, behind) = take_value(rest, &[',', ' '])?;
+        let (tag, following) = take_value(rest, &[',', ' '])?;
         tags.push(tag);
-        match behind.strip_prefix(',') {
+        match following.strip_prefix(',') {
             Some(next) => rest = next,
-            None => return Some((tags, behind)),
+            None => return Some((tags, following)),
         }
     }
     None
 }
 
-/// Takes what [`value`] wrote, one of `ends` or nothing behind it, from the left of `text`.
+/// Decodes a value at the start of `text`, and returns it and the rest. An unquoted value ends before the
+/// first of `ends`, or with `text`.
 pub(super) fn take_value<'a>(text: &'a str, ends: &[char]) -> Option<(String, &'a str)> {
     if text.starts_with('"') {
         return take_quoted(text);
@@ -108,7 +109,7 @@ pub(super) fn take_value<'a>(text: &'a str, ends: &[char]) -> Option<(String, &'
     (!taken.is_empty()).then(|| (taken.to_owned(), rest))
 }
 
-/// Takes what [`quoted`] wrote from the left of `text`.
+/// Decodes a quoted value at the start of `text`, and returns it and the rest.
 pub(super) fn take_quoted(text: &str) -> Option<(String, &str)> {
     let mut scalars = text.strip_prefix('"')?.chars();
     let mut taken = String::new();
@@ -121,7 +122,7 @@ pub(super) fn take_quoted(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The scalar that an escape stands for; `scalars` are those behind the backslash.
+/// Decodes an escape; `scalars` are the characters after the backslash.
 fn unescaped(scalars: &mut Chars<'_>) -> Option<char> {
     match scalars.next()? {
         'n' => Some('\n'),
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_quoted_only_where_they_must_be() {
+    fn values_are_quoted_only_if_necessary() {
         for (text, written) in [
             ("plain", "plain"),
             ("C:\\a=b,c", "C:\\a=b,c"),
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escape_is_refused() {
+    fn invalid_quotes_and_escapes_are_refused() {
         for line in [
             "",
             "a",
@@ -195,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_taken(texts in prop::collection::vec(text(), 0..5)) {
+        fn encoded_values_are_decoded_unchanged(texts in prop::collection::vec(text(), 0..5)) {
             let all = tags(&texts);
             prop_assert!(!all.contains(|scalar| is_unsafe(scalar) || "\n\t".contains(scalar)));
             let followed = format!("{all} x");

@@ -1,4 +1,4 @@
-//! Records, written as they come.
+//! Writes records one by one.
 
 use std::fmt;
 use std::io::{Result, Write};
@@ -21,17 +21,17 @@ pub(super) const MAP_OF_CONTENT: Shape = Shape("M $i $q tags=$t");
 pub struct Node<'a> {
     /// Its address.
     pub id: &'a str,
-    /// The type that its front matter tells, else the word for its kind.
+    /// The type that its front matter gives, else the name of its kind.
     pub kind: &'a str,
-    /// Its title.
+    /// Its title; empty if it has none.
     pub title: &'a str,
     /// Its tags.
     pub tags: &'a [String],
-    /// The path of its document.
+    /// The path of its document, relative to the root.
     pub path: &'a str,
 }
 
-/// The record, without a line end.
+/// Formats the record without a line end.
 impl fmt::Display for Node<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = [self.id, self.kind, self.title, &tags(self.tags), self.path];
@@ -39,59 +39,59 @@ impl fmt::Display for Node<'_> {
     }
 }
 
-/// The header record, without a line end.
+/// Formats the header record without a line end.
 pub(super) fn write_header<T: AsRef<str>>(fields: &[(T, T)]) -> String {
     let field = |(name, text): &(T, T)| format!(" {}={}", name.as_ref(), value(text.as_ref()));
     std::iter::once(HEADER.to_owned()).chain(fields.iter().map(field)).collect()
 }
 
-/// Writes records one by one. Ids are addresses, see [`id`](super::id), of which none is empty.
+/// Writes records. Ids are addresses, which [`id`](super::id) encodes, and must not be empty.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: W,
 }
 
 impl<W: Write> Writer<W> {
-    /// A writer at the beginning of `output`.
+    /// Creates a writer. The caller must write the header first.
     pub fn new(output: W) -> Self {
         Self { output }
     }
 
-    /// Writes the header, which comes first: `fields`, names and values, behind the version.
+    /// Writes the header, which must be the first record: the version, then `fields` as names and values.
     pub fn header(&mut self, fields: &[(&str, &str)]) -> Result<()> {
         writeln!(self.output, "{}", write_header(fields))
     }
 
-    /// Writes a node.
+    /// Writes the record of a node.
     pub fn node(&mut self, node: &Node<'_>) -> Result<()> {
         writeln!(self.output, "{node}")
     }
 
-    /// Writes the summary of the node `id`, each run of whitespace as one blank. A summary of
-    /// nothing else is none.
+    /// Writes the summary of the node `id`, with each run of whitespace as one space. Writes nothing if the
+    /// summary is blank.
     pub fn summary(&mut self, id: &str, text: &str) -> Result<()> {
         let words: Vec<_> = text.split_whitespace().collect();
         if words.is_empty() { Ok(()) } else { self.line(SUMMARY, &[id, &words.join(" ")]) }
     }
 
-    /// Writes a link of type `kind`: typed in front matter, else inline in text.
+    /// Writes a link of type `kind`. `is_typed` marks a link in front matter; other links are inline.
     pub fn edge(&mut self, from: &str, kind: &str, to: &str, is_typed: bool) -> Result<()> {
         self.line(EDGE, &[from, kind, to, if is_typed { "typed" } else { "inline" }])
     }
 
-    /// Writes the bytes of the node `id` as they are.
+    /// Writes the bytes of the node `id` unchanged.
     pub fn body(&mut self, id: &str, bytes: &[u8]) -> Result<()> {
         self.line(BODY, &[id, &bytes.len().to_string()])?;
         self.output.write_all(bytes)?;
         self.output.write_all(b"\nB-END\n")
     }
 
-    /// Writes a detail.
+    /// Writes a detail: one line of text, such as a broken link.
     pub fn detail(&mut self, text: &str) -> Result<()> {
         self.line(DETAIL, &[text])
     }
 
-    /// Writes a warning.
+    /// Writes the text of a warning.
     pub fn warning(&mut self, text: &str) -> Result<()> {
         self.line(WARNING, &[text])
     }
@@ -101,7 +101,7 @@ impl<W: Write> Writer<W> {
         self.line(COMMAND, &[command, what])
     }
 
-    /// Writes a node that many others are reached from.
+    /// Writes a document that many links lead to.
     pub fn map_of_content(&mut self, id: &str, title: &str, tagged: &[String]) -> Result<()> {
         self.line(MAP_OF_CONTENT, &[id, title, &tags(tagged)])
     }

@@ -1,9 +1,9 @@
-//! The store checked, and made whole again.
+//! Checks the store, and repairs it (see `mdsel help store`).
 //!
-//! What the store can tell of itself is told by [`Check`]; here it becomes findings, and [`repair`](self)
-//! acts on them. Files that differ from what is stored are no damage, and no finding: `status --stale` and
-//! `ingest --check` tell of them. Invariant: a check changes nothing; a repair leaves a store that its check
-//! finds whole, and names whatever of the old one is not in it.
+//! [`Check`] finds the problems inside the store; this module turns them into an answer, and the module
+//! `repair` repairs them. A file that differs from its stored document is not a problem of the store:
+//! `status --stale` and `ingest --check` list such files. Invariant: a check changes nothing. After a repair
+//! a check finds no damage, and the answer lists every document of the old store that is lost.
 
 mod repair;
 
@@ -19,26 +19,26 @@ use crate::query::finding::{Finding, Findings};
 use crate::store::{Check, Checked, Fault, FaultKind, Part, Snapshot};
 use crate::trust::Trust;
 
-/// What to check, and how.
+/// A request to check or repair a store.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The store file, absolute.
     pub store: &'a Path,
-    /// Let SQLite check the agreement of all of its indices.
+    /// Whether SQLite compares all of its indices with their tables.
     pub is_full: bool,
-    /// Parse every document anew, and compare.
+    /// Whether to parse every document again and compare the result with the stored one.
     pub is_reparsed: bool,
-    /// Mend what is found.
+    /// Whether to repair the problems.
     pub is_repair: bool,
-    /// How long to wait for another writer.
+    /// The longest time to wait for another writer.
     pub wait: Duration,
-    /// Who says what the store may decide.
+    /// Which stores are trusted.
     pub trust: &'a Trust,
-    /// Where an answer before this one ended.
+    /// The position at which the previous page of the answer ended.
     pub after: Option<Cursor>,
 }
 
-/// Checks the store, and mends it where that is asked for.
+/// Checks the store, and repairs it if requested.
 pub fn verify(request: &Request<'_>) -> Result<Findings> {
     let store = resolved(request.store)?;
     let (checked, generation) =
@@ -49,15 +49,15 @@ pub fn verify(request: &Request<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Checks the store at `path`; tells its generation, too.
+/// Checks the store at `path`. Also returns its generation.
 fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
     let check = Check::begin(path, request.wait)?;
     let generation = check.snapshot().generation();
-    // While no edit can be under way.
+    // The check holds the lock, so no edit is running.
     let leftovers = leftovers(check.snapshot())?;
     let mut checked = check.run(request.is_full, request.is_reparsed)?;
     checked.faults.extend(leftovers.iter().map(|path| {
-        let message = "the temporary file of an edit that was interrupted";
+        let message = "this is the temporary file of an interrupted edit";
         Fault {
             file: Some(path.clone()),
             kind: FaultKind::EditLeftover,
@@ -67,10 +67,10 @@ fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
     Ok((checked, generation))
 }
 
-/// The temporary files of edits beside the documents, relative to the root.
+/// The temporary files of edits in the folders of the documents, relative to the root.
 fn leftovers(snapshot: &Snapshot) -> Result<Vec<String>> {
     let paths = match snapshot.stored_paths() {
-        // The check reports what is wrong with them.
+        // The check itself reports the damage.
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => Vec::new(),
         paths => paths?,
     };
@@ -96,7 +96,7 @@ fn finding(fault: Fault) -> Finding {
     let hint = match (fault.kind, fault.kind.part()) {
         (FaultKind::Lost, _) => None,
         (FaultKind::IndexBehind | FaultKind::IndexMissing, _) => {
-            Some("mdsel ingest, or any search; or mdsel verify --repair")
+            Some("mdsel ingest, any search, or mdsel verify --repair")
         }
         (_, Part::Database | Part::Index | Part::Leftover) => Some("mdsel verify --repair"),
     };
@@ -109,7 +109,7 @@ fn finding(fault: Fault) -> Finding {
     }
 }
 
-/// The name of a file beside the store.
+/// The file name of `path`, without its folder.
 fn name(path: &Path) -> PathBuf {
     path.file_name().map_or_else(|| path.to_owned(), PathBuf::from)
 }

@@ -1,9 +1,9 @@
-//! A damaged store made whole.
+//! Repairs a damaged store.
 //!
-//! A store file that has any damage is made anew from its whole documents, parsed again, and never mended
-//! in place: where one page is damaged, none that was not looked at is sure. What is left then is derived,
-//! and made anew from it. Invariant: nothing is given up before its file was looked for, and what is given
-//! up is told.
+//! A store file with any damage is rebuilt from its undamaged documents, which are parsed again. It is never
+//! repaired in place, because the unchecked pages next to a damaged page cannot be trusted. The full-text
+//! index is derived from the documents and is rebuilt, too. Invariant: a document is given up only if its
+//! file cannot be ingested, and every lost document is reported.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::store::{
 };
 use crate::trust::{Trust, Wish};
 
-/// Nobody is told how far it is.
+/// Reports no progress.
 struct Silent;
 
 impl Progress for Silent {
@@ -27,15 +27,15 @@ impl Progress for Silent {
     fn advance(&self) {}
 }
 
-/// Repairs what a check of the store at `path` finds; returns what is lost or still damaged, and the
-/// generation after it.
+/// Repairs the problems of the store at `path`. Returns what is lost or still damaged, and the generation
+/// after the repair.
 pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
     repair_store(path, request).map_err(|error| match error.kind() {
-        // The hint of this error is the command that has just failed.
+        // The original hint names the command that has just failed.
         ErrorKind::StoreCorrupt => {
             let message = format!("the repair failed and changed nothing: {error}");
             Error::new(ErrorKind::StoreCorrupt, message)
-                .with_hint("move the store file away, then make a new one with `mdsel ingest`")
+                .with_hint("move the store file away, then create a new store with `mdsel ingest`")
         }
         _ => error,
     })
@@ -45,7 +45,8 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
     let mut warnings = Vec::new();
     if path.is_file() {
         for kept in clear_way(path)? {
-            let message = format!("it was in the way, and is kept as {}", name(&kept).display());
+            let message =
+                format!("a file was in the way, and is kept as {}", name(&kept).display());
             warnings.push(Warning::new("MOVED_ASIDE", message));
         }
     }
@@ -63,13 +64,13 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
         let mut salvage = Salvage::begin(path, request.wait)?;
         let salvaged = std::mem::take(&mut salvage.salvaged);
         warnings.extend(salvaged.warnings);
-        // Ahead of the swap: behind it nothing tells any more what was lost.
+        // Before the new store replaces the old one, because afterwards nothing lists the lost documents.
         lost = from_files(path, &salvage.store(), salvaged.lost, request.trust, &mut warnings)?;
         let kept = salvage.put_in_place()?;
-        warnings.insert(0, Warning::new("STORE_REPAIRED", told(salvaged.recovered, &kept)));
+        warnings.insert(0, Warning::new("STORE_REPAIRED", repaired(salvaged.recovered, &kept)));
     } else if is_damaged(Part::Index) {
         rebuild_index(path, request.wait)?;
-        warnings.push(Warning::new("INDEX_REBUILT", "the full-text index has been made anew"));
+        warnings.push(Warning::new("INDEX_REBUILT", "the full-text index was rebuilt"));
     }
     if found.is_none() || is_damaged(Part::Leftover) {
         warnings.extend(edit::settle(path, request.trust)?);
@@ -78,7 +79,7 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
         let is_trusted = is_trusted(path, &snapshot, request.trust);
         for leftover in leftovers(&snapshot)?.into_iter().filter(|_| is_trusted) {
             edit::remove_temporary(snapshot.root(), &leftover);
-            let message = format!("{leftover} has been removed");
+            let message = format!("{leftover} was removed");
             warnings.push(Warning::new("LEFTOVER_REMOVED", message));
         }
     }
@@ -88,22 +89,22 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
     Ok((checked, generation))
 }
 
-fn told(recovered: usize, kept: &Path) -> String {
+fn repaired(recovered: usize, kept: &Path) -> String {
     let kept = name(kept);
     format!(
-        "the store has been made anew with {recovered} documents; the old one is kept as {}",
+        "the store was rebuilt with {recovered} documents; the damaged store is kept as {}",
         kept.display()
     )
 }
 
-/// Whether files may be touched as the store, which is or will be at `path`, says.
+/// Whether the user trusts the store, which is at `path` or will be, to name the files to read and remove.
 fn is_trusted(path: &Path, store: &Snapshot, trust: &Trust) -> bool {
     let wish = Wish::of(path, store.root(), store.options());
     trust.check(path, &wish, &Wish::default()).is_ok()
 }
 
-/// Brings documents that are lost into the new store at `path`, which will be at `store`, from their
-/// files; tells which have none.
+/// Ingests the lost documents from their files into the new store at `path`, which will be moved to `store`.
+/// Returns the documents that remain lost.
 fn from_files(
     store: &Path,
     path: &Path,
@@ -140,20 +141,20 @@ fn from_files(
     let mut faults = Vec::new();
     for document in lost {
         let Some(path) = document.path else {
-            let message = "documents may be lost whose paths cannot be read";
+            let message = "some documents may be lost; their paths cannot be read";
             faults.push(Fault { file: None, kind: FaultKind::Lost, message: message.to_owned() });
             continue;
         };
         let Some(stored) = snapshot.document_at(&path)? else {
-            let reason = skipped.get(&path).map_or("there is none", String::as_str);
-            let message = format!("its bytes are lost, and its file cannot be taken: {reason}");
+            let reason = skipped.get(&path).map_or("there is no such file", String::as_str);
+            let message = format!("its bytes are lost, and its file cannot be ingested: {reason}");
             faults.push(Fault { file: Some(path), kind: FaultKind::Lost, message });
             continue;
         };
         let (code, what) = if document.hash == Some(stored.hash) {
-            ("TAKEN_FROM_FILE", "it was taken from its file, which is the one that was stored")
+            ("TAKEN_FROM_FILE", "it was ingested from its file, which is the stored version")
         } else {
-            ("NEW_VERSION", "it was taken from its file, which is not the one that was stored")
+            ("NEW_VERSION", "it was ingested from its file, which is not the stored version")
         };
         warnings.push(Warning::new(code, format!("{path}: {what}")));
     }

@@ -1,7 +1,7 @@
-//! Link definitions that have to stay when the text around them goes.
+//! Link definitions that must stay when the text around them is removed.
 //!
-//! A definition belongs to the document, not to the section that it happens to be in. Invariant: what
-//! is kept is kept verbatim, and each kept definition is used by text outside the place.
+//! A link reference definition belongs to the whole document, not to the section that contains it.
+//! Invariant: a kept definition is kept verbatim, and text outside the place uses it.
 
 use super::effect::LostLink;
 use super::text::{slice, trimmed};
@@ -11,30 +11,30 @@ use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 
-/// How much of a link is looked at for its label.
+/// The number of bytes of a link in which its label is looked up.
 const LONGEST_REFERENCE: usize = 4096;
 
-/// A definition inside the place.
+/// A link reference definition inside the place.
 struct Definition {
     /// Its lines, without the last line end.
     span: ByteSpan,
-    /// As it is written.
+    /// The label as written.
     label: String,
-    /// `None` where nothing is read as a link to it.
+    /// The link target; `None` if the parser resolves no link with this label.
     target: Option<String>,
 }
 
-/// Definitions that stay.
+/// The definitions that stay.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Their lines, without the last line end.
     pub(super) bytes: Vec<u8>,
-    /// Their labels.
+    /// The labels as written.
     pub(super) labels: Vec<String>,
 }
 
-/// The definitions inside `place` without which the `lost` links have no target; not those whose label
-/// the content, which is at `content` in the version `new`, defines itself.
+/// Returns the definitions inside `place` that the `lost` links need. Leaves out those whose label the new
+/// content, which is at `content` in the version `new`, defines itself.
 pub(super) fn to_keep(
     old: &Version,
     place: ByteSpan,
@@ -69,7 +69,7 @@ pub(super) fn to_keep(
     kept
 }
 
-/// The spans of the definitions of `version` that begin in `place` and stand in no container.
+/// The spans of the definitions of `version` that begin in `place` and are not inside a container.
 fn spans(version: &Version, place: ByteSpan) -> impl Iterator<Item = ByteSpan> {
     let nodes = &version.outline().nodes;
     let is_contained = |parent: usize| {
@@ -87,7 +87,7 @@ fn spans(version: &Version, place: ByteSpan) -> impl Iterator<Item = ByteSpan> {
         .map(|node| trimmed(version.bytes(), node.bytes))
 }
 
-/// The definitions of `version` in `place`, with their targets as the parser reads them.
+/// The definitions of `version` in `place`, with the targets that the parser finds.
 fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition> {
     let spans: Vec<ByteSpan> = spans(version, place).collect();
     let mut text = Vec::new();
@@ -95,7 +95,7 @@ fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition> {
         text.extend_from_slice(slice(version.bytes(), *span));
         text.push(b'\n');
     }
-    // After them each label as a link of its own, of which the parser gives the target.
+    // Append each label as a link of its own, so that the parser resolves its target.
     let mut offsets = Vec::with_capacity(spans.len());
     for span in &spans {
         text.push(b'\n');
@@ -119,12 +119,12 @@ fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition> {
         .collect()
 }
 
-/// The label of the definition `text`.
+/// The label of the definition `text`; empty if `text` is not a definition.
 fn label_of(text: &[u8]) -> String {
     bracketed(text.trim_ascii_start()).map(|(label, _)| label).unwrap_or_default()
 }
 
-/// The label that the link at `offset` refers to; `None` where it cannot be told from its text.
+/// The label that the link at `offset` refers to; `None` if the text there is not a reference.
 fn references(file: &[u8], offset: usize) -> Option<String> {
     let text = file.get(offset..file.len().min(offset + LONGEST_REFERENCE))?;
     let (first, rest) = bracketed(text.strip_prefix(b"!").unwrap_or(text))?;
@@ -134,7 +134,8 @@ fn references(file: &[u8], offset: usize) -> Option<String> {
     }
 }
 
-/// What is between the bracket that `text` begins with and the one that closes it, and the rest.
+/// Returns the text between the bracket that `text` begins with and its closing bracket, and the rest.
+/// `None` if `text` does not begin with a bracket or the bracket is not closed.
 fn bracketed(text: &[u8]) -> Option<(String, &[u8])> {
     let mut depth = 0_usize;
     let mut is_escaped = false;
@@ -155,7 +156,7 @@ fn bracketed(text: &[u8]) -> Option<(String, &[u8])> {
     None
 }
 
-/// The form in which labels are compared (`CommonMark` section 4.7).
+/// The normalized form in which labels are compared (`CommonMark` 0.31.2, section 4.7).
 fn key(label: &str) -> String {
     fold(&label.split_whitespace().collect::<Vec<_>>().join(" "))
 }

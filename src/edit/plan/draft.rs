@@ -1,7 +1,6 @@
-//! What a target, a position and an option mean in bytes and levels.
+//! Translates a target, a position and options into bytes and heading levels.
 //!
-//! Invariant: a draft says what goes and what comes; whether that is safe is the planner's to find
-//! out.
+//! Invariant: a draft says what is removed and what is inserted; the planner decides whether that is safe.
 
 use super::fragment::{Fragment, converted};
 use super::text::{is_line_start, last_line, slice, trimmed, with_line_ends};
@@ -14,57 +13,58 @@ use crate::position::{ByteSpan, next_line_start, trim_line_end};
 /// The deepest level of a heading.
 pub(super) const DEEPEST: u8 = 6;
 
-/// An edit that is not yet known to be safe.
+/// An edit that has not been checked yet.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// The lines that go, without blank lines at both ends and without the final line end.
+    /// The lines to remove, without blank lines at both ends and without the final line end.
     pub(super) core: ByteSpan,
-    /// What takes their place; without headings where they make no sections.
+    /// The content that replaces them. In a container or in front matter it has no `headings`, which make no
+    /// sections.
     pub(super) fragment: Fragment,
-    /// What `read` gives of what goes.
+    /// The span that `mdsel read` prints for the removed part.
     pub(super) removed: ByteSpan,
-    /// Headings of this level and above leave the place; 0 where none can.
+    /// Headings of this level or a lower number would leave the place; 0 if no heading can.
     pub(super) limit: u8,
-    /// The level that a heading at the very beginning must have.
+    /// The level that a heading at the start of the content must have.
     pub(super) sibling_level: Option<u8>,
-    /// The level of the heading that stays; content that begins with another heading of this level
-    /// would change the title.
+    /// The level of the heading that is kept. Content that begins with another heading of this level would
+    /// change the title.
     pub(super) kept_level: Option<u8>,
-    /// The level of the heading that goes; content that begins with a heading of this level renames
-    /// the section.
+    /// The level of the heading that is removed. Content that begins with a heading of this level renames the
+    /// section.
     pub(super) renamed_level: Option<u8>,
-    /// What the front matter is afterwards.
+    /// What happens to the front matter.
     pub(super) front_matter: FrontMatter,
-    /// How many lists, items and block quotes hold the place.
+    /// The number of lists, items and block quotes that contain the place.
     pub(super) depth: usize,
-    /// Whether no blank line is added.
+    /// Whether no blank lines are added around the content.
     pub(super) is_close: bool,
     pub(super) stripped_heading: bool,
 }
 
-/// What an edit does with the front matter.
+/// What an edit does to the front matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FrontMatter {
-    /// It is there as before, or is not as before.
+    /// It is present if and only if it was present before.
     #[default]
     Kept,
-    /// The content becomes the front matter of a file without one.
+    /// The content becomes the front matter of a file that had none.
     Made,
-    /// It goes.
+    /// It is removed.
     Deleted,
 }
 
-/// What a target is in bytes.
+/// The bytes of a target.
 struct Place<'a> {
-    /// What `read` gives of it.
+    /// The span that `mdsel read` prints for it.
     span: ByteSpan,
     node: Option<&'a Node>,
     section: Option<&'a Section>,
-    /// How many lists, items and block quotes hold it.
+    /// The number of lists, items and block quotes that contain it.
     depth: usize,
 }
 
-/// Whether `content` begins with a delimiter of front matter.
+/// Whether `content` begins with a front matter delimiter.
 fn is_delimited(content: &[u8]) -> bool {
     content.starts_with(b"---") || content.starts_with(b"+++")
 }
@@ -138,7 +138,7 @@ impl<'a> Drafter<'a> {
         let is_start = matches!(position, Position::Before | Position::FirstChild);
         let mut at = if is_start { place.span.start } else { place.span.end };
         let mut sibling_level = None;
-        // The levels that lead out of the place, and the level that is right for it.
+        // The level at which a heading would leave the place, and the level to which --relevel shifts.
         let (limit, level) = match (target, place.node, place.section) {
             (_, Some(node), Some(section)) if is_child => {
                 at = if is_start { section.own_end } else { at };
@@ -194,12 +194,13 @@ impl<'a> Drafter<'a> {
         Fragment::new(content, self.line_end, self.old.document().dialect)
     }
 
-    /// The draft in which `fragment` takes the place of `span`, and any heading may stand there.
+    /// The draft in which `fragment` replaces `span`, and headings of every level are allowed.
     fn draft(&self, span: ByteSpan, fragment: Fragment) -> Draft {
         Draft { core: trimmed(self.old.bytes(), span), removed: span, fragment, ..Draft::default() }
     }
 
-    /// Content in a list or block quote is taken as it stands: blank lines have a meaning there.
+    /// The draft for a place in a list or block quote, where the content keeps its blank lines: they are
+    /// significant there.
     fn contained(&self, span: ByteSpan, depth: usize, content: &[u8]) -> Draft {
         let text = trim_line_end(slice(self.old.bytes(), span));
         let core = ByteSpan::new(span.start, span.start + text.len());
@@ -208,7 +209,7 @@ impl<'a> Drafter<'a> {
         Draft { core, removed: span, fragment, depth, is_close: true, ..Draft::default() }
     }
 
-    /// Content with delimiters replaces those of the file; without, it goes between them.
+    /// Content with delimiters replaces the front matter with its delimiters; content without goes between them.
     fn replace_front_matter(&self, span: ByteSpan, content: &[u8]) -> Draft {
         let bytes = self.fragment(content).bytes;
         let mut core = trimmed(self.old.bytes(), span);
@@ -224,7 +225,7 @@ impl<'a> Drafter<'a> {
         Draft { core, removed: span, fragment, is_close: true, ..Draft::default() }
     }
 
-    /// Content with delimiters becomes the front matter; without, it is put between some.
+    /// Content with delimiters becomes the front matter; content without is put between `---` lines.
     fn make_front_matter(&self, content: &[u8]) -> Result<Draft, Refusal> {
         let given = self.fragment(content).bytes;
         if given.is_empty() {
@@ -242,8 +243,8 @@ impl<'a> Drafter<'a> {
         Ok(Draft { core, removed: core, fragment, front_matter, ..Draft::default() })
     }
 
-    /// Content with the markers of the section replaces those of the file; without, it goes between
-    /// them.
+    /// Content with the markers of the section replaces the section with its markers; content without goes
+    /// between them.
     fn replace_ldmd(&self, index: usize, span: ByteSpan, content: &[u8]) -> Draft {
         let fragment = self.fragment(content);
         let section = self.old.markup().sections.get(index);
@@ -269,7 +270,8 @@ impl<'a> Drafter<'a> {
         let heading = with_line_ends(slice(self.old.bytes(), heading), self.line_end);
         let begins_with_heading = fragment.leading_heading().is_some_and(|leading| {
             let text = fragment.bytes.get(..leading.span.end).unwrap_or(&fragment.bytes);
-            // The title is another one where it needs a link definition that the content has not.
+            // The titles may differ if the heading uses a link definition that the content lacks, so the text is
+            // compared, too.
             (leading.level == section.level && leading.title == section.title)
                 || trim_line_end(text) == trim_line_end(&heading)
         });
@@ -281,7 +283,7 @@ impl<'a> Drafter<'a> {
             sibling_level: (!keeps_lines).then_some(section.level),
             kept_level: keeps_lines.then_some(section.level),
             renamed_level: (!keeps_lines).then_some(section.level),
-            // Own text holds no sections: those that follow would be theirs.
+            // A heading in the section's own text would become the parent of the subsections after it.
             limit: if scope == Scope::Subtree { section.level } else { DEEPEST },
             ..self.draft(ByteSpan::new(start, span.end), fragment)
         }
@@ -325,14 +327,14 @@ impl<'a> Drafter<'a> {
         Ok(Place { span, node: Some(node), section, depth })
     }
 
-    /// The nodes that hold `node`, innermost first.
+    /// The ancestors of `node`, innermost first.
     fn above(&self, node: &Node) -> impl Iterator<Item = &'a Node> + use<'a> {
         let nodes = &self.old.outline().nodes;
         let parent = |node: &Node| node.parent.and_then(|parent| nodes.get(parent));
         std::iter::successors(parent(node), move |node| parent(node))
     }
 
-    /// The level of the innermost section above `node`; 0 where there is none.
+    /// The level of the innermost section that contains `node`; 0 if there is none.
     fn level_above(&self, node: &Node) -> u8 {
         let level = |node: &Node| match node.kind {
             NodeKind::Section(section) => self.old.outline().sections.get(section).map(|s| s.level),
@@ -341,7 +343,7 @@ impl<'a> Drafter<'a> {
         self.above(node).find_map(level).unwrap_or(0)
     }
 
-    /// The level of the first or the last child of a section; one below its own where it has none.
+    /// The level of the first or last child of a section; its own level plus 1 if it has no child.
     fn level_of_child(&self, section: &Section, node: &Node, is_first: bool) -> u8 {
         let from = self.old.outline().sections.partition_point(|other| other.node <= section.node);
         let below = self.old.outline().sections.get(from..).unwrap_or_default().iter();
@@ -355,14 +357,13 @@ impl<'a> Drafter<'a> {
         level.unwrap_or(section.level + 1)
     }
 
-    /// The level of the section that holds the byte before `at`; 0 where none does.
+    /// The level of the section that contains the byte before `at`; 0 if there is none.
     fn level_at(&self, at: usize) -> u8 {
         let begins_before = |section: &Section| {
             self.old.outline().nodes.get(section.node).is_some_and(|node| node.bytes.start < at)
         };
-        let behind = self.old.outline().sections.partition_point(begins_before);
-        let section =
-            behind.checked_sub(1).and_then(|index| self.old.outline().sections.get(index));
+        let count = self.old.outline().sections.partition_point(begins_before);
+        let section = count.checked_sub(1).and_then(|index| self.old.outline().sections.get(index));
         section.map_or(0, |section| section.level)
     }
 }

@@ -1,10 +1,9 @@
-//! What a splice does to everything outside of it: the versions before and after, compared.
+//! The effect of a splice on everything outside it: compares the versions before and after.
 //!
-//! Owns what "outside stays as it was" means. Every heading, block and item outside the splice is read
-//! again as the same thing, at the same place, as deep inside containers, ending where it ended; every
-//! section keeps its title; every link leads where it led; front matter and the markers of LDMD stay.
-//! Invariant: a difference is reported as the refusal whose flag allows it, and nothing is compared
-//! twice.
+//! Owns the definition of "unchanged outside the splice". Every heading, block and item outside the splice
+//! keeps its type, its start, its end and its depth in containers. Every section keeps its title, and every
+//! link keeps its target. Front matter and LDMD markers stay. Invariant: each difference is reported as the
+//! refusal whose flag allows it, and nothing is compared twice.
 
 use std::collections::HashMap;
 
@@ -18,65 +17,66 @@ use crate::markdown::links::LinkKind;
 use crate::markdown::outline::{NodeKind, Section};
 use crate::position::{ByteSpan, LineIndex, trim_line_end};
 
-/// What the splice is expected to do.
+/// What the new version must contain if the splice does what was asked.
 #[derive(Debug)]
 pub(super) struct Expected {
-    /// Level and place, as an offset in the new file, of each heading of the content.
+    /// Level and byte offset in the new file of each heading of the content.
     pub(super) headings: Vec<(u8, usize)>,
-    /// How deep inside containers everything in the content has to be.
+    /// The least number of containers that must contain each part of the content.
     pub(super) depth: usize,
-    /// What becomes of the front matter.
+    /// What happens to the front matter.
     pub(super) front_matter: FrontMatter,
     /// Whether the content is front matter.
     pub(super) is_front_matter: bool,
-    /// Whether the markers of LDMD may come to belong to other sections.
+    /// Whether LDMD markers may belong to other sections than before.
     pub(super) may_move_markers: bool,
 }
 
-/// Where a splice moves what is outside it.
+/// Maps offsets outside a splice from the old file to the new file.
 #[derive(Clone, Copy)]
 struct Shift {
-    /// What goes, in the old file.
+    /// The removed bytes, in the old file.
     at: ByteSpan,
-    /// What comes, in the new file.
+    /// The inserted bytes, in the new file.
     after: ByteSpan,
 }
 
 impl Shift {
-    fn behind(self, offset: usize) -> Option<usize> {
+    /// The new offset of a byte after the splice; `None` for an offset before the end of the removed bytes.
+    fn shifted(self, offset: usize) -> Option<usize> {
         offset.checked_sub(self.at.end).map(|rest| self.after.end + rest)
     }
 
-    /// Where what began at `offset` begins now; `None` for what went.
+    /// The new offset of something that began at `offset`; `None` if it was removed.
     fn start(self, offset: usize) -> Option<usize> {
-        if offset < self.at.start { Some(offset) } else { self.behind(offset) }
+        if offset < self.at.start { Some(offset) } else { self.shifted(offset) }
     }
 
-    /// Where what ended at `offset` ends now; `None` for what went.
+    /// The new end of something that ended at `offset`; `None` if it was removed.
     fn end(self, offset: usize) -> Option<usize> {
-        if offset <= self.at.start { Some(offset) } else { self.behind(offset) }
+        if offset <= self.at.start { Some(offset) } else { self.shifted(offset) }
     }
 }
 
-/// A link outside the splice that changes: where it begins in the old file, and its target there.
+/// A link outside the splice whose target changes: its offset and its target in the old file.
 #[derive(Debug)]
 pub(super) struct LostLink {
     pub(super) offset: usize,
     pub(super) target: String,
 }
 
-/// What a splice does outside of it.
+/// The effect of a splice outside it.
 #[derive(Debug, Default)]
 pub(super) struct Effect {
-    /// The differences, those of the structure first.
+    /// The differences; differences of the structure come first.
     pub(super) refusals: Vec<Refusal>,
-    /// The nodes, before and after, of the sections that are below another one than before.
+    /// The nodes, before and after, of the sections that have another parent than before.
     pub(super) reparented: Vec<(usize, usize)>,
     /// The sections whose number changes.
     pub(super) renumbered: Vec<Renumbered>,
     /// The links that lose their target.
     pub(super) lost_links: Vec<LostLink>,
-    /// Whether blocks are read differently, which a blank line may prevent.
+    /// Whether blocks are parsed differently, which a blank line may prevent.
     pub(super) is_read_differently: bool,
 }
 
@@ -143,7 +143,7 @@ impl Comparison<'_> {
         self.effect.refusals.push(Refusal::ChangesOutside { line, change });
     }
 
-    /// Compares headings, blocks and items; tells whether they are read as they should be.
+    /// Compares headings, blocks and items. Returns whether they are parsed as expected.
     fn structure(&mut self) -> bool {
         let after = self.shift.after;
         let (added, kept): (Vec<_>, Vec<_>) =
@@ -189,13 +189,14 @@ impl Comparison<'_> {
         true
     }
 
-    /// Which heading an LDMD marker is below is an accident to those who edit by markers.
+    /// Whether the landmark is an LDMD marker that may get another parent. An edit by marker does not depend on
+    /// the heading above the marker.
     fn is_movable_marker(&self, landmark: &Landmark) -> bool {
         let text = self.old.bytes().get(landmark.start..).unwrap_or_default();
         self.expected.may_move_markers && is_marker_line(first_line(text))
     }
 
-    /// Compares the title and the numbers of a section outside the splice.
+    /// Compares the title, the anchor and the path number of a section outside the splice.
     fn section(&mut self, before: &Landmark, now: &Landmark) {
         let pair = section_of(self.old, before.node).zip(section_of(self.new, now.node));
         let Some((old, new)) = pair else {
@@ -268,10 +269,10 @@ impl Comparison<'_> {
             changes.push((offset, Change::Link { from: target.to_owned(), to }));
             self.effect.lost_links.push(LostLink { offset, target: target.to_owned() });
         }
-        // A link that appears is reported by the line that it had in the old file.
+        // A new link is reported at the line that its text had in the old file.
         changes.extend(now.into_iter().map(|((offset, _), target)| {
-            let behind = offset.checked_sub(shift.after.end).map(|rest| shift.at.end + rest);
-            (behind.unwrap_or(offset), Change::NewLink { to: target.to_owned() })
+            let before = offset.checked_sub(shift.after.end).map(|rest| shift.at.end + rest);
+            (before.unwrap_or(offset), Change::NewLink { to: target.to_owned() })
         }));
         if changes.is_empty() {
             return;
@@ -299,7 +300,7 @@ fn section_of(version: &Version, node: usize) -> Option<&Section> {
     }
 }
 
-/// Why `text`, at the beginning of a file, is not read as front matter.
+/// Why `text`, at the beginning of a file, is not parsed as front matter.
 fn unread(text: &[u8]) -> FrontMatterProblem {
     let opening = lines(text).next().map(trim_line_end).unwrap_or_default();
     let is_closing = |line: &[u8]| {
@@ -313,7 +314,7 @@ fn unread(text: &[u8]) -> FrontMatterProblem {
     }
 }
 
-/// Whether a landmark is what it was, where it was.
+/// Whether a landmark has the same type, depth, start and end as before.
 fn stays(before: &Landmark, now: &Landmark, shift: Shift) -> bool {
     now.what == before.what
         && now.depth == before.depth
@@ -321,10 +322,10 @@ fn stays(before: &Landmark, now: &Landmark, shift: Shift) -> bool {
         && before.end.and_then(|end| shift.end(end)).is_none_or(|end| now.end == Some(end))
 }
 
-/// Whether a landmark belongs to the section it belonged to, or to one that took that one's place.
+/// Whether a landmark belongs to the same section as before, or to one that replaced it.
 fn stays_below(before: &Landmark, now: &Landmark, shift: Shift) -> bool {
     match before.owner {
-        // Text stays the text of something.
+        // Blocks may belong to any section after theirs was removed; a section needs a replaced parent.
         Some(owner) if is_in(shift.at, owner) => {
             !before.is_section() || now.owner.is_some_and(|owner| is_in(shift.after, owner))
         }

@@ -1,39 +1,39 @@
-//! Content that is to be put into a file, read as Markdown by itself.
+//! The content of an edit, parsed as Markdown by itself.
 //!
-//! Invariant: moving the levels of headings changes neither a title nor any line but the headings'.
+//! Invariant: shifting heading levels changes no title and no line other than heading lines.
 
 use super::Refusal;
 use super::text::{lines, slice, trimmed, with_line_ends};
 use crate::markdown::{self, Dialect};
 use crate::position::{ByteSpan, trim_line_end};
 
-/// A heading of the content that would make a section.
+/// A heading of the content that begins a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Heading {
-    /// Its lines, the last line end included, in the content.
+    /// The span of its lines in the content, including the last line end.
     pub(super) span: ByteSpan,
     pub(super) level: u8,
     pub(super) title: String,
 }
 
-/// Content without blank lines at both ends, without final line end.
+/// Content without blank lines at both ends and without the final line end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fragment {
     pub(super) bytes: Vec<u8>,
     pub(super) headings: Vec<Heading>,
-    /// The line, 1-based, on which a block begins that is left open and would take what follows.
+    /// The line, 1-based, of a block that is not closed and would include the text after the content.
     pub(super) open_line: Option<usize>,
     pub(super) dialect: Dialect,
 }
 
-/// Content without a byte order mark, with `line_end` at the end of its lines.
+/// Returns content without a byte order mark, with all line ends converted to `line_end`.
 pub(super) fn converted(content: &[u8], line_end: &[u8]) -> Vec<u8> {
     let content = content.strip_prefix(markdown::BYTE_ORDER_MARK).unwrap_or(content);
     with_line_ends(content, line_end)
 }
 
 impl Fragment {
-    /// Reads `content`, which is written in `dialect`.
+    /// Converts, trims and parses `content`, which is written in `dialect`.
     pub(super) fn new(content: &[u8], line_end: &[u8], dialect: Dialect) -> Self {
         let content = converted(content, line_end);
         let span = trimmed(&content, ByteSpan::new(0, content.len()));
@@ -41,8 +41,8 @@ impl Fragment {
     }
 
     fn read(bytes: Vec<u8>, dialect: Dialect) -> Self {
-        // A line before it, so that nothing is read as front matter; a heading behind it, which
-        // nothing but an open block can take.
+        // A blank line before the content prevents front matter. A heading after the content is parsed as a
+        // heading unless the content has an open block.
         let probe = 1 + bytes.len() + 2;
         let probed = [b"\n", &bytes[..], b"\n\n#\n"].concat();
         let outline = markdown::parse_as(&probed, dialect).outline;
@@ -60,12 +60,13 @@ impl Fragment {
         Self { bytes, headings, open_line: is_open.then_some(last), dialect }
     }
 
-    /// Its first heading, where it begins with one.
+    /// The heading with which the content begins, if any.
     pub(super) fn leading_heading(&self) -> Option<&Heading> {
         self.headings.first().filter(|heading| heading.span.start == 0)
     }
 
-    /// The same with all headings moved by as many levels as make the first one `level`.
+    /// Shifts all headings by the same number of levels, so that the first one gets `level`. Refuses if a
+    /// heading would get a level outside 1 to 6, or if its title would change.
     pub(super) fn with_level(self, level: u8) -> Result<Self, Refusal> {
         let Some(first) = self.headings.first().map(|heading| heading.level) else {
             return Ok(self);
@@ -94,7 +95,7 @@ impl Fragment {
         }
         bytes.extend_from_slice(self.bytes.get(position..).unwrap_or_default());
         let moved = Self::read(bytes, self.dialect);
-        // A title of several lines, or one that ends in `#`, may not survive the change of form.
+        // A setext title of several lines, or one that ends in `#`, may change when it becomes an ATX heading.
         let changed = self.headings.iter().zip(&moved.headings).find(|(a, b)| a.title != b.title);
         match changed.map(|(heading, _)| heading).or(self.headings.get(moved.headings.len())) {
             Some(heading) => {
@@ -106,7 +107,7 @@ impl Fragment {
     }
 }
 
-/// The lines of a heading with other `hashes`; a setext heading becomes an ATX heading of one line.
+/// Returns a heading with the level of `hashes`. A setext heading becomes an ATX heading on one line.
 fn at_level(heading: &[u8], hashes: &[u8]) -> Vec<u8> {
     let text: Vec<&[u8]> = lines(heading).collect();
     let Some((last, above)) = text.split_last() else { return Vec::new() };
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_take_the_following_lines_is_open() {
+    fn unclosed_blocks_are_detected() {
         for (content, is_open) in [
             ("text\n- list", false),
             ("```\ncode", true),
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_never_front_matter() {
+    fn content_is_never_parsed_as_front_matter() {
         let fragment =
             Fragment::new(b"\xEF\xBB\xBF---\r\ntitle: x\r\n---\r\n", b"\n", Dialect::Markdown);
         assert_eq!(fragment.bytes, b"---\ntitle: x\n---");
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_moved_together() {
+    fn heading_levels_are_shifted_together() {
         let moved = |content: &str, level| {
             let fragment =
                 Fragment::new(content.as_bytes(), b"\n", Dialect::Markdown).with_level(level);
@@ -170,10 +171,10 @@ mod tests {
         assert_eq!(moved("A\n===\n\nB\n-", 3).unwrap(), "### A\n\n#### B");
         assert_eq!(moved("text\n\n#\n\n##\tB", 2).unwrap(), "text\n\n##\n\n###\tB");
         assert_eq!(moved("no heading", 7).unwrap(), "no heading");
-        let fault = |title: &str, level| Err(Refusal::NoSuchLevel { title: title.into(), level });
-        assert_eq!(moved("# A\n\n###### B", 2), fault("B", 7));
-        assert_eq!(moved("### A\n\n# B", 2), fault("B", 0));
-        assert_eq!(moved("C #\n===", 2), fault("C #", 2), "the # would close the heading");
-        assert_eq!(moved("a\\\nb\n===", 2), fault("a b", 2), "the \\ would stay");
+        let refusal = |title: &str, level| Err(Refusal::NoSuchLevel { title: title.into(), level });
+        assert_eq!(moved("# A\n\n###### B", 2), refusal("B", 7));
+        assert_eq!(moved("### A\n\n# B", 2), refusal("B", 0));
+        assert_eq!(moved("C #\n===", 2), refusal("C #", 2), "the # would close the heading");
+        assert_eq!(moved("a\\\nb\n===", 2), refusal("a b", 2), "the \\ would stay");
     }
 }

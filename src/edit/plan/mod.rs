@@ -1,31 +1,30 @@
-//! Edits: which bytes of a file go and what takes their place, or why not. Pure: no store, no file.
+//! Plans an edit: computes which bytes of a file to replace, or why the edit is refused. Pure: no store, no
+//! file.
 //!
-//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`Request`]: the splice, and the
-//! version that it makes. `text` knows lines and line ends, `fragment` reads the content that is to be
-//! put in, `slot` owns the blank lines at its seams, `effect` compares the versions before and after,
-//! `definitions` finds the link definitions that have to stay.
+//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`Request`]: the splice, and the version
+//! that it produces. `text` finds lines and line ends, `fragment` parses the new content, `insertion_point`
+//! decides the blank lines around it, `effect` compares the versions before and after, and `definitions`
+//! finds the link definitions that must stay.
 //!
-//! Invariant (contract, section 11): bytes outside the splice stay as they are and, read again, mean
-//! what they meant; an edit of which that is not true is refused unless its flag is given. Each version
-//! of a file is parsed once: the one that a plan makes is given to whoever stores it or edits it next.
+//! Invariant (see `mdsel help edits`): bytes outside the splice do not change, and are parsed as before. An
+//! edit that would break this is refused unless its flag is given. Each version of a file is parsed once:
+//! the caller stores or edits the version that a plan returns.
 //!
-//! How content is taken. A byte order mark at its beginning is dropped and its line ends become those
-//! that most lines of the file have; nothing else is converted. Blank lines (spaces and tabs alone)
-//! at its beginning and end, and its final line end, do not count: what separates it from its
-//! neighbours is decided by the file. Only content for a whole document, and content inside a list or
-//! block quote, keeps them.
+//! How content is normalized. A byte order mark at its beginning is dropped, and its line ends are converted
+//! to the one that most lines of the file have. Blank lines (only spaces and tabs) at its beginning and end,
+//! and its final line end, are dropped: the file decides what separates the content from its neighbors.
+//! Content for a whole document keeps them. Content inside a list or block quote keeps its blank lines.
 //!
-//! How blank lines are kept, so that equal edits never add up:
+//! How blank lines are kept, so that repeated edits do not accumulate them:
 //!
-//! - Blank lines that stand between the place and its neighbours stay. Content that is put into a run
-//!   of them goes to the end of the run, one blank line behind it; at the end of the file, to the
-//!   beginning of the run, one blank line before it.
-//! - Where no blank line stands, one is added; but not between two lines that stood beside each
-//!   other before, nor beside a line that is an LDMD marker, unless the text would read differently
-//!   without it.
-//! - What is deleted takes one of the runs beside it along: the one behind it, or the one before it
-//!   where it stands last in the file or none stands behind it. So deleting what was inserted gives the
-//!   old file, provided that a blank line (or the end of the file) stood at that place.
+//! - Blank lines between the place and its neighbors stay. Content that is inserted into a run of blank lines
+//!   goes to the end of the run and is followed by one blank line. At the end of the file it goes to the
+//!   beginning of the run and is preceded by one blank line.
+//! - If there is no blank line, one is added. None is added between two lines that were adjacent before, nor
+//!   next to an LDMD marker, unless the text would be parsed differently without it.
+//! - A deletion also removes one adjacent run of blank lines: the run after the place, or the run before it
+//!   if the place is last in the file or no run follows. So deleting what was inserted restores the old file,
+//!   provided that a blank line (or the end of the file) was at that place.
 //! - A file without a final line end stays without one.
 //!
 //! ```
@@ -42,9 +41,9 @@ mod definitions;
 mod draft;
 mod effect;
 mod fragment;
+mod insertion_point;
 mod planner;
 mod refusal;
-mod slot;
 mod text;
 mod version;
 
@@ -54,7 +53,7 @@ pub use version::Version;
 
 use crate::position::ByteSpan;
 
-/// The place that is edited.
+/// The place to edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The whole document.
@@ -63,100 +62,101 @@ pub enum Target {
     FrontMatter,
     /// A node of the outline, as its index: the root, a section, a block or an item.
     Node(usize),
-    /// An LDMD section, as its index: what stands between its markers where that is replaced or added
-    /// to, and the markers too where it goes or something goes beside it.
+    /// An LDMD section, as its index. A replacement, and an insertion of a child, apply to the text between its
+    /// markers; a deletion, and an insertion before or after it, apply to the section with its markers.
     Ldmd(usize),
 }
 
-/// Where content is inserted, seen from the anchor (the seed paper on document tools).
+/// Where content is inserted, relative to the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
-    /// Right before it.
+    /// Directly before the target.
     Before,
-    /// Behind it and all below it.
+    /// After the target and everything below it.
     After,
-    /// Behind its own text, before its first child section.
+    /// After the target's own text, before its first child section.
     FirstChild,
-    /// Behind its last child section.
+    /// After the target's last child section.
     LastChild,
 }
 
-/// How much of a section is meant.
+/// How much of a section an edit covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// The section with all below it.
+    /// The section with its subsections.
     #[default]
     Subtree,
-    /// Its heading and the text up to its first child section.
+    /// The heading, and the text before the first child section.
     Own,
-    /// Its heading lines.
+    /// Only the lines of the heading.
     Heading,
 }
 
-/// What is to be done with the target.
+/// The operation on the target.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
-    /// Other content takes its place.
+    /// Replaces the target.
     Replace {
-        /// The new content; empty content leaves the heading alone, or nothing.
+        /// The new content. Empty content leaves only the heading, or nothing if the heading is not kept.
         content: &'a [u8],
         /// How much of a section is replaced.
         scope: Scope,
         /// Whether a section keeps its heading, unless the content begins with that very heading.
         keep_heading: bool,
     },
-    /// Content is added beside or below it.
+    /// Inserts content next to the target or below it.
     Insert {
         /// The new content.
         content: &'a [u8],
-        /// Where it goes.
+        /// Where the content goes, relative to the target.
         position: Position,
-        /// Whether its headings are moved by as many levels as make the first one right.
+        /// Whether the levels of its headings are shifted, so that the first heading fits the place.
         relevel: bool,
     },
-    /// It goes.
+    /// Deletes the target.
     Delete {
-        /// How much of a section goes.
+        /// How much of a section is deleted.
         scope: Scope,
     },
 }
 
-/// What is done although it may be a mistake.
+/// The consequences that the user has allowed. The default allows none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of an edit")]
 pub struct Allow {
-    /// Replacing sections by content that lacks one of their titles.
+    /// Removing a section whose title the content does not have.
     pub drop: bool,
-    /// Headings that leave the section, and take along what follows.
+    /// Headings that leave the section, so that the text after them belongs to another section.
     pub escape: bool,
-    /// Inserting a section beside an equal one.
+    /// Inserting a section next to an identical one.
     pub duplicate: bool,
-    /// Any other change of what is outside the place.
+    /// Any other change outside the place.
     pub change: bool,
 }
 
-/// A section that stands below another one than before.
+/// A section that has another parent than before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reparented {
-    /// Its slug path before; `@LINE` where it has none.
+    /// Its slug path before; `@LINE` if it has none.
     pub from: String,
-    /// Its slug path afterwards; `@LINE` where it has none.
+    /// Its slug path afterwards; `@LINE` if it has none.
     pub to: String,
 }
 
-/// A section outside the place whose number changes because an equal title came or went.
+/// A section outside the place whose number changes because a section with an equal title was added or
+/// removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renumbered {
-    /// Its title.
+    /// The title of the section; empty for a heading inside a container.
     pub title: String,
-    /// Its anchor (with `#`) or its slug path before.
+    /// Its anchor (with `#`) or its slug path, before.
     pub from: String,
-    /// The same afterwards.
+    /// Its anchor or slug path, afterwards.
     pub to: String,
 }
 
-/// A splice with the version of the file that it makes.
+/// A splice, and the version of the file that it produces.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The edit in bytes.
@@ -168,31 +168,31 @@ pub struct Plan {
 /// An edit in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Splice {
-    /// The bytes of the old file that go.
+    /// The bytes of the old file that are removed.
     pub at: ByteSpan,
-    /// What takes their place.
+    /// The bytes that replace them.
     pub bytes: Vec<u8>,
-    /// What `read` gives of the old content, blank lines at its end included, in the old file.
+    /// The span in the old file that `mdsel read` prints for the old content, including blank lines at its end.
     pub removed: ByteSpan,
-    /// Where the new content, without blank lines that were added, lies in the new file.
+    /// The span of the new content in the new file, without the blank lines that were added.
     pub inserted: ByteSpan,
-    /// Whether the new file is the old one.
+    /// Whether the new file equals the old one.
     pub is_noop: bool,
-    /// Whether the content began with the section's heading, which was not doubled.
+    /// Whether the content began with the section's heading, which was not inserted twice.
     pub stripped_heading: bool,
-    /// The sections that are gone: slug paths in the old file, `@LINE` where there is none.
+    /// Slug paths, in the old file, of the removed sections; `@LINE` for a section without one.
     pub removed_sections: Vec<String>,
-    /// The sections that stand below another one than before.
+    /// The sections that have another parent than before.
     pub reparented: Vec<Reparented>,
-    /// Labels of the link definitions inside the place that stay because text elsewhere uses them.
+    /// Labels of the link definitions inside the place that stay because text outside uses them.
     pub kept_definitions: Vec<String>,
     /// The sections outside the place whose number changes.
     pub renumbered: Vec<Renumbered>,
-    /// What changes outside the place, because that was allowed.
+    /// The changes outside the place, which the request allows.
     pub changes: Vec<Refusal>,
 }
 
-/// The file that `splice` makes of `file`.
+/// Returns `file` with `splice` applied.
 pub fn apply(file: &[u8], splice: &Splice) -> Vec<u8> {
     let head = file.get(..splice.at.start).unwrap_or_default();
     let tail = file.get(splice.at.end..).unwrap_or_default();

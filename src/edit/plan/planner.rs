@@ -1,7 +1,7 @@
-//! From a request to a splice that is known to be safe.
+//! Computes a splice for a request and checks that it is safe.
 //!
-//! Invariant: no splice leaves here that was not read again and compared, but for one that changes
-//! nothing and one that replaces all.
+//! Invariant: the new file is parsed and compared before its splice is returned, except for a splice that
+//! changes nothing and one that replaces the whole document.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use super::definitions::{Kept, to_keep};
 use super::draft::{Draft, Drafter, FrontMatter};
 use super::effect::{Effect, Expected, compare};
 use super::fragment::{Fragment, converted};
+use super::insertion_point::InsertionPoint;
 use super::refusal::FrontMatterProblem;
-use super::slot::Slot;
 use super::text::{dominant_line_end, slice, trimmed, with_line_ends};
 use super::version::Version;
 use super::{Allow, Plan, Refusal, Reparented, Request, Scope, Splice, Target, apply};
@@ -19,11 +19,11 @@ use crate::markdown::front_matter::detect;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::ByteSpan;
 
-/// Computes the splice that does what `request` asks with `target` in the version `old` of a file, and
-/// the version that it makes.
+/// Computes the splice for `request` at `target` in the version `old` of a file, and the version that it
+/// produces.
 ///
-/// Reads the new file once; again where definitions have to stay, and where blank lines have to be
-/// added. Linear in file and content.
+/// Parses the new file once; once more if definitions must be kept, and once more if blank lines must be
+/// added. Takes time linear in the size of file and content.
 pub fn plan(
     old: &Version,
     target: Target,
@@ -36,7 +36,7 @@ pub fn plan(
     };
     let line_end = dominant_line_end(old.bytes()).or_else(|| dominant_line_end(given));
     let line_end = line_end.unwrap_or(b"\n");
-    // Deleting is asked for by name, and so are sections without the one above them.
+    // A deletion names what it removes, and one with the scope `Own` names the section whose children move.
     let allow = Allow {
         drop: allow.drop || matches!(request, Request::Delete { .. }),
         escape: allow.escape || matches!(request, Request::Delete { scope: Scope::Own }),
@@ -68,8 +68,8 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Fills the slot: at first with the content alone; with more blank lines where the text is read
-    /// differently without; with the definitions that have to stay.
+    /// Tries splices in turn: the content alone; with more blank lines if the text is parsed differently
+    /// without them; with the definitions that must stay.
     fn finish(&self, draft: &Draft) -> Result<Plan, Refusal> {
         if self.is_same(draft.core, &draft.fragment.bytes) {
             let splice = Splice {
@@ -80,12 +80,12 @@ impl Planner<'_> {
             return Ok(Plan { splice, version: self.old.clone() });
         }
         self.refuse_content(draft)?;
-        let slot = self.slot(draft);
-        self.refuse_duplicate(draft, &slot)?;
+        let point = self.insertion_point(draft);
+        self.refuse_duplicate(draft, &point)?;
         let mut kept = Kept::default();
         let mut is_spaced = false;
         loop {
-            let splice = self.fill(&slot, draft, &kept, is_spaced);
+            let splice = self.fill(&point, draft, &kept, is_spaced);
             let file = apply(self.old.bytes(), &splice);
             if let Some(reason) = markdown::refusal(&file) {
                 return Err(Refusal::NotMarkdown(reason));
@@ -93,7 +93,7 @@ impl Planner<'_> {
             let new = Version::read_as(file, self.old.document().dialect);
             let effect = compare(self.old, &new, &splice, &self.expected(draft, &splice));
             if effect.is_read_differently && !is_spaced {
-                is_spaced = self.fill(&slot, draft, &kept, true) != splice;
+                is_spaced = self.fill(&point, draft, &kept, true) != splice;
                 if is_spaced {
                     continue;
                 }
@@ -108,31 +108,38 @@ impl Planner<'_> {
         }
     }
 
-    fn slot(&self, draft: &Draft) -> Slot<'_> {
-        let slot = Slot::new(self.old.bytes(), self.old.floor(), draft.core, self.line_end);
+    fn insertion_point(&self, draft: &Draft) -> InsertionPoint<'_> {
+        let (file, floor) = (self.old.bytes(), self.old.floor());
+        let point = InsertionPoint::new(file, floor, draft.core, self.line_end);
         if draft.is_close {
-            slot.close()
+            point.close()
         } else if draft.front_matter == FrontMatter::Made {
-            slot.first()
+            point.first()
         } else {
-            slot
+            point
         }
     }
 
-    /// The splice of the content with the kept definitions below it.
-    fn fill(&self, slot: &Slot<'_>, draft: &Draft, kept: &Kept, is_spaced: bool) -> Splice {
+    /// The splice that inserts the content, followed by the kept definitions.
+    fn fill(
+        &self,
+        point: &InsertionPoint<'_>,
+        draft: &Draft,
+        kept: &Kept,
+        is_spaced: bool,
+    ) -> Splice {
         let content = &draft.fragment.bytes;
         if kept.bytes.is_empty() {
-            return slot.fill(content, is_spaced);
+            return point.fill(content, is_spaced);
         }
         let seam = if content.is_empty() { Vec::new() } else { self.line_end.repeat(2) };
-        let mut splice = slot.fill(&[content, &seam[..], &kept.bytes].concat(), is_spaced);
+        let mut splice = point.fill(&[content, &seam[..], &kept.bytes].concat(), is_spaced);
         splice.inserted.end = splice.inserted.start + content.len();
         splice
     }
 
-    /// The definitions inside the place that links outside of it need. Who names a definition, front
-    /// matter or an item means just that.
+    /// The definitions inside the place that links outside it need. None are kept if the target is itself a
+    /// definition, front matter, or inside a container.
     fn definitions(&self, draft: &Draft, splice: &Splice, new: &Version, effect: &Effect) -> Kept {
         let is_definition = matches!(self.target, Target::Node(node)
             if self.node(node).is_some_and(|node| node.kind == NodeKind::Block(BlockType::Definition)));
@@ -148,7 +155,7 @@ impl Planner<'_> {
         self.old.outline().nodes.get(node)
     }
 
-    /// Whether `content` is what stands at `span`, line ends apart.
+    /// Whether the bytes at `span` equal `content`, except for line ends.
     fn is_same(&self, span: ByteSpan, content: &[u8]) -> bool {
         with_line_ends(slice(self.old.bytes(), span), self.line_end) == content
     }
@@ -164,7 +171,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Refuses content that cannot stand at the place whatever is around it.
+    /// Refuses content that is wrong for the place regardless of the text around it.
     fn refuse_content(&self, draft: &Draft) -> Result<(), Refusal> {
         if let Some(line) = draft.fragment.open_line {
             return Err(Refusal::OpenFence { line });
@@ -198,14 +205,14 @@ impl Planner<'_> {
         if refusal.is_allowed(self.allow) { Ok(()) } else { Err(refusal) }
     }
 
-    /// Refuses a section where an equal one ends right before the place or begins right behind it.
-    fn refuse_duplicate(&self, draft: &Draft, slot: &Slot<'_>) -> Result<(), Refusal> {
+    /// Refuses a section if an identical one ends directly before the place or begins directly after it.
+    fn refuse_duplicate(&self, draft: &Draft, point: &InsertionPoint<'_>) -> Result<(), Refusal> {
         if self.allow.duplicate {
             return Ok(());
         }
         let outline = self.old.outline();
         let length = draft.fragment.bytes.len();
-        let (left, right) = slot.neighbours();
+        let (left, right) = point.neighbors();
         let sections =
             || outline.sections.iter().filter_map(|section| outline.nodes.get(section.node));
         for start in [left.checked_sub(length), Some(right)].into_iter().flatten() {
@@ -233,7 +240,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The plan, unless it does what is not allowed.
+    /// Returns the plan, or the first refusal that is not allowed.
     fn judge(
         &self,
         draft: &Draft,
@@ -274,8 +281,8 @@ impl Planner<'_> {
         Ok(Plan { splice, version: new })
     }
 
-    /// The sections that the splice takes out and whose titles it does not bring back. The named one is
-    /// there under its new title where it `is_renamed`.
+    /// The sections that the splice removes and whose titles it does not insert again. If `is_renamed`, the
+    /// target still exists under its new title.
     fn removed_sections(
         &self,
         new: &Version,
@@ -308,7 +315,8 @@ impl Planner<'_> {
         Ok(removed)
     }
 
-    /// All of the file but a byte order mark; its content is taken as it stands.
+    /// Replaces all of the file except a byte order mark. The content keeps its blank lines and its final line
+    /// end.
     fn replace_document(&self, content: Vec<u8>) -> Result<Plan, Refusal> {
         let at = ByteSpan::new(self.old.floor(), self.old.bytes().len());
         if self.is_same(at, &content) {

@@ -1,4 +1,4 @@
-//! Edits as properties of generated and of real documents.
+//! Properties of edits, tested on generated and on real documents.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::*;
 use crate::markdown::outline::{NodeKind, Outline};
 use crate::markdown::parse;
 
-/// Levels and titles of all sections.
+/// The level and title of every section.
 fn sections(file: &[u8]) -> Vec<(u8, String)> {
     parse(file).outline.sections.into_iter().map(|s| (s.level, s.title)).collect()
 }
@@ -21,14 +21,14 @@ fn lines(file: &[u8]) -> Vec<&[u8]> {
     text::lines(file).map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty()).collect()
 }
 
-/// Whether a line end of the file would make one with another one put behind it.
+/// Whether a CR and an LF of the file could join into one CRLF after an edit.
 fn has_joining_line_ends(file: &[u8]) -> bool {
     text::lines(file).any(|line| line.ends_with(b"\r"))
         && text::lines(file).any(|line| line.ends_with(b"\n"))
 }
 
-/// Gives every part of a node back that `read` gives, which changes nothing.
-fn assert_given_back(file: &[u8], outline: &Outline, node: usize) {
+/// Asserts that replacing a node with what `read` prints for it changes nothing.
+fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
     let section = outline.sections.iter().find(|section| section.node == node);
     let span = outline.nodes[node].bytes;
     let mut given = vec![(span, SUBTREE, true)];
@@ -50,7 +50,7 @@ fn assert_given_back(file: &[u8], outline: &Outline, node: usize) {
     }
 }
 
-/// Inserts a section and deletes it again.
+/// Inserts a section, deletes it again, and asserts that the file is restored.
 fn assert_undone(file: &[u8], node: usize, position: Position) -> &'static str {
     let request = relevel(position, "## Inserted 7\n\ntext\n");
     let splice = match planned(file, Target::Node(node), request, Allow::default()) {
@@ -73,15 +73,15 @@ fn assert_undone(file: &[u8], node: usize, position: Position) -> &'static str {
     let is_last = splice.at.start >= file.trim_ascii_end().len();
     if has_joining_line_ends(file) || left && !is_last {
         assert_eq!(lines(&old), lines(file));
-        "undone but for blank lines"
+        "undone except for blank lines"
     } else {
         assert_eq!(String::from_utf8_lossy(&old), String::from_utf8_lossy(file));
         "undone"
     }
 }
 
-/// Replaces the text of a section twice, which is once, and deletes it.
-fn assert_settled(file: &[u8], outline: &Outline, node: usize) -> &'static str {
+/// Asserts that a repeated replacement changes nothing, and that a deletion removes only the section.
+fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static str {
     let everything = Allow { drop: true, escape: true, duplicate: true, change: false };
     let target = Target::Node(node);
     let request = replace("other\n\ntext");
@@ -92,14 +92,14 @@ fn assert_settled(file: &[u8], outline: &Outline, node: usize) -> &'static str {
             let new = apply(file, &splice);
             let again = planned(&new, target, request, everything);
             assert!(!is_section || again.is_ok_and(|splice| splice.is_noop));
-            "settled"
+            "idempotent"
         }
     };
     for scope in [SUBTREE, OWN] {
         let deleted = planned(file, target, Request::Delete { scope }, everything);
         let Ok(splice) = deleted else { continue };
         let new = apply(file, &splice);
-        // Definitions that other text uses stay where they are; nothing else does.
+        // Only definitions that other text uses stay.
         let has_kept = !splice.kept_definitions.is_empty();
         let kept: &[u8] = if has_kept { &splice.bytes } else { b"" };
         assert!(has_kept || lines(&splice.bytes).is_empty());
@@ -126,10 +126,10 @@ fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The fixtures, and of the folder that `MDSEL_CORPORA` names as many documents as
-/// `MDSEL_CORPORA_DOCUMENTS` says (2,000 unless it is set).
+/// Tests the fixtures, and about `MDSEL_CORPORA_DOCUMENTS` documents (2,000 by default) of the folder
+/// `MDSEL_CORPORA`.
 #[test]
-fn real_documents_survive_edits() {
+fn edits_of_real_documents_change_nothing_outside() {
     let mut files = Vec::new();
     if let Some(folder) = std::env::var_os("MDSEL_CORPORA") {
         markdown_files(Path::new(&folder), &mut files);
@@ -158,9 +158,9 @@ fn real_documents_survive_edits() {
                 node = outline.sections[random % outline.sections.len()].node;
             }
             let caught = std::panic::catch_unwind(|| {
-                assert_given_back(&file, &outline, node);
+                assert_replaced_by_itself(&file, &outline, node);
                 let undone = assert_undone(&file, node, position);
-                [undone, assert_settled(&file, &outline, node)]
+                [undone, assert_idempotent(&file, &outline, node)]
             });
             let caught = caught.unwrap_or_else(|_| panic!("{} node {node}", path.display()));
             for outcome in caught {
@@ -214,19 +214,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn any_text_survives_edits(file in markdown_text(), seed in any::<prop::sample::Index>(), at in 0..4_usize) {
+    fn edits_of_generated_documents_can_be_undone(file in markdown_text(), seed in any::<prop::sample::Index>(), at in 0..4_usize) {
         let file = file.as_bytes();
         let outline = parse(file).outline;
         let node = seed.index(outline.nodes.len());
         let position =
             [Position::Before, Position::After, Position::FirstChild, Position::LastChild][at];
-        assert_given_back(file, &outline, node);
+        assert_replaced_by_itself(file, &outline, node);
         assert_undone(file, node, position);
-        assert_settled(file, &outline, node);
+        assert_idempotent(file, &outline, node);
     }
 
     #[test]
-    fn any_content_is_taken_or_refused(
+    fn any_content_is_inserted_whole_or_refused(
         file in markdown_text(),
         content in markdown_text(),
         seed in any::<prop::sample::Index>(),
@@ -254,7 +254,7 @@ proptest! {
                     prop_assert_eq!(inserted, lines(content).len());
                 }
                 if target != Target::Document {
-                    // Headings outside are those that were there, and below the ones they were below.
+                    // Outside the splice, the headings keep their levels and offsets.
                     let after = splice.at.start + splice.bytes.len();
                     let new_outline = parse(&new).outline;
                     let outside = |outline: &Outline, span: ByteSpan, shift: usize| -> Vec<_> {

@@ -1,18 +1,18 @@
-//! Why an edit is not made.
+//! Why an edit is refused.
 //!
-//! A refusal says what is wrong and which flag allows it; what to do instead depends on what was asked
-//! for, and is said by the caller. Invariant: what no flag allows would leave a file that nobody meant.
+//! A refusal says what is wrong and which flag allows it. The caller adds the hint, which depends on the
+//! command. Invariant: a refusal that no flag allows would leave a file that no user can have intended.
 
 use super::Allow;
 
-/// Something outside the place that would change.
+/// A change outside the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The content would be read as part of what is around it.
+    /// The content would be parsed as part of the text around it.
     Content,
-    /// A block would be read differently.
+    /// A block would be parsed differently.
     Block,
-    /// The title of a section.
+    /// The title of a section would change.
     Title {
         /// The title before.
         from: String,
@@ -23,7 +23,7 @@ pub enum Change {
     Link {
         /// The target before.
         from: String,
-        /// The target afterwards; `None` where it would no longer be a link.
+        /// The target afterwards; `None` if the text would no longer be a link.
         to: Option<String>,
     },
     /// Text would become a link.
@@ -37,59 +37,59 @@ impl std::fmt::Display for Change {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Content => {
-                formatter.write_str("the content would be read as part of the text around it")
+                formatter.write_str("the content would be parsed as part of the text around it")
             }
-            Self::Block => formatter.write_str("the text would be read differently"),
+            Self::Block => formatter.write_str("the text would be parsed differently"),
             Self::Title { from, to } => write!(formatter, "the title {from:?} would become {to:?}"),
             Self::Link { from, to: Some(to) } => {
                 write!(formatter, "the link to {from:?} would lead to {to:?}")
             }
             Self::Link { from, to: None } => {
-                write!(formatter, "the link to {from:?} would no longer be one")
+                write!(formatter, "the link to {from:?} would no longer be a link")
             }
             Self::NewLink { to } => write!(formatter, "the text would become a link to {to:?}"),
         }
     }
 }
 
-/// What is wrong with the front matter that an edit would leave.
+/// A problem with the front matter that an edit would leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontMatterProblem {
-    /// The content begins with a delimiter and has no second one.
+    /// The content begins with a delimiter and has no closing delimiter.
     NotClosed,
-    /// The content holds a delimiter in the middle.
+    /// The content has a delimiter in the middle.
     ClosedEarly,
-    /// The content is not keys and values.
+    /// The content does not consist of keys with values.
     NotKeys,
-    /// Text at the beginning of the file would be read as front matter.
+    /// Text at the beginning of the file would be parsed as front matter.
     Appears,
-    /// The front matter that is there would no longer be read as such.
+    /// The existing front matter would no longer be parsed as front matter.
     Lost,
 }
 
-/// A reason not to make an edit. Lines are 1-based lines of the old file unless said otherwise.
+/// A reason to refuse an edit. Lines are 1-based lines of the old file unless a field says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The outline has no such node, or the document no front matter.
+    /// The outline has no such node, or the document has no front matter.
     #[error("the document has no such place")]
     NoSuchPlace,
-    /// The position means nothing for this kind of place, or the place cannot be deleted.
-    #[error("this cannot be done with such a place")]
+    /// The position does not exist for this kind of place, or the place cannot be deleted.
+    #[error("the operation or position is not possible for this kind of place")]
     NoSuchPosition,
-    /// A part of a section was named where a whole one is needed.
-    #[error("only a replacement can be of a heading alone")]
+    /// The address names a part of a section, and the operation needs a whole section.
+    #[error("only `replace` can change a heading alone")]
     NoSuchPart,
-    /// A block stands behind the marker of its list item or block quote.
+    /// The block begins on the same line as the marker of its list item or block quote.
     #[error("the block begins in the middle of line {line}")]
     NotWholeLines {
-        /// That line.
+        /// The line on which the block begins.
         line: usize,
     },
-    /// Only blank lines were given.
+    /// The content has only blank lines.
     #[error("there is no content")]
     EmptyContent,
-    /// The new file would not be taken as Markdown.
+    /// The new file would not be accepted as Markdown.
     #[error("the content would make the file unreadable: {0}")]
     NotMarkdown(&'static str),
     /// A code fence, comment or HTML block of the content is not closed.
@@ -97,80 +97,80 @@ pub enum Refusal {
         "line {line} of the content opens a code fence, comment or HTML block that is not closed"
     )]
     OpenFence {
-        /// The line of the content.
+        /// The 1-based line of the content.
         line: usize,
     },
-    /// The content lacks sections that are there.
+    /// The content lacks sections that the place has.
     #[error("the content would drop {}: {}", count(sections), list(sections))]
     WouldDrop {
-        /// Their slug paths; `@LINE` where there is none.
+        /// Their slug paths; `@LINE` for a section without one.
         sections: Vec<String>,
-        /// Whether the named section is one of them.
+        /// Whether the target is one of them.
         is_itself: bool,
     },
-    /// A heading of the content is not deep enough to stand at the place.
+    /// A heading of the content is not deep enough for the place.
     #[error("the heading {title:?} of level {level} would leave the section")]
     WouldEscape {
         /// Its title.
         title: String,
         /// Its level.
         level: u8,
-        /// The lowest level that stays; above 6 where no heading may stand.
+        /// The lowest level number that stays in the section; above 6 if no heading is allowed.
         least: u8,
-        /// Whether it is in the place of the heading that stays.
+        /// Whether it would replace the heading that is kept.
         is_title: bool,
     },
-    /// What follows would belong to another section than before.
+    /// The text after the place would belong to another section than before.
     #[error("the text from line {line} on would belong to another section")]
     WouldReparent {
-        /// The first line of that.
+        /// The first line of that text.
         line: usize,
     },
-    /// The first heading is deeper than its neighbour, and would stand below another section.
+    /// The first heading is deeper than the target, and would belong to another section.
     #[error(
-        "the first heading has level {level}, not {wanted}, and would stand below the section before it"
+        "the first heading has level {level}, not {wanted}, and would belong to the section before it"
     )]
     WrongLevel {
         /// Its level.
         level: u8,
-        /// The level of the anchor.
+        /// The level of the target.
         wanted: u8,
     },
-    /// A heading cannot be moved to the level that it would get.
-    #[error("the heading {title:?} cannot be moved to level {level}")]
+    /// Shifting the levels would give a heading a level outside 1 to 6, or change its title.
+    #[error("the heading {title:?} cannot be shifted to level {level}")]
     NoSuchLevel {
         /// Its title.
         title: String,
-        /// That level; those of Markdown are 1 to 6.
+        /// The level that it would get.
         level: i16,
     },
-    /// The same section stands there already.
+    /// An identical section is directly before or after the place.
     #[error("the same section is there already, at line {line}")]
     Duplicate {
-        /// The line of its heading.
+        /// The line of the heading of that section.
         line: usize,
     },
-    /// The file would have other front matter than it is meant to have.
+    /// The front matter of the new file would not be as the edit intends.
     #[error("{}", front_matter(*.0))]
     FrontMatter(FrontMatterProblem),
-    /// LDMD markers that match would no longer do so, or would have another place.
+    /// LDMD markers would no longer match, or would move.
     #[error("the LDMD markers around line {line} would no longer match")]
     BreaksMarkup {
-        /// The first line that is concerned.
+        /// The line at which the splice begins.
         line: usize,
     },
     /// Something outside the place would change.
     #[error("line {line}: {change}")]
     ChangesOutside {
-        /// The first line that is concerned.
+        /// The first line that would change.
         line: usize,
-        /// What would change there.
+        /// The change at that line.
         change: Change,
     },
 }
 
 impl Refusal {
-    /// The reason as a code.
+    /// The reason, a code in capitals.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoSuchPlace => "NO_SUCH_PLACE",
@@ -191,7 +191,7 @@ impl Refusal {
         }
     }
 
-    /// Whether the edit is made all the same.
+    /// Whether `allow` permits the edit nevertheless.
     pub(super) fn is_allowed(&self, allow: Allow) -> bool {
         match self {
             Self::WouldDrop { .. } => allow.drop,
@@ -211,11 +211,11 @@ fn front_matter(problem: FrontMatterProblem) -> &'static str {
         FrontMatterProblem::ClosedEarly => {
             "a line of the content is a delimiter, and would end the front matter there"
         }
-        FrontMatterProblem::NotKeys => "the content is not keys with values",
+        FrontMatterProblem::NotKeys => "the content does not consist of keys with values",
         FrontMatterProblem::Appears => {
-            "the text at the beginning of the file would be read as front matter"
+            "the text at the beginning of the file would be parsed as front matter"
         }
-        FrontMatterProblem::Lost => "the front matter would no longer be read as such",
+        FrontMatterProblem::Lost => "the front matter would no longer be parsed as front matter",
     }
 }
 
@@ -224,7 +224,7 @@ fn count(sections: &[String]) -> String {
     format!("{} section{plural}", sections.len())
 }
 
-/// The first few of `sections`; the count tells that there are more.
+/// The first five of `sections`, and `...` if there are more.
 fn list(sections: &[String]) -> String {
     let shown = sections.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
     if sections.len() > 5 { format!("{shown}, ...") } else { shown }

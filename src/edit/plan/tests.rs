@@ -1,4 +1,4 @@
-//! Edits as a table of files before and after.
+//! Tests of edits, as tables of files before and after.
 
 use super::*;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
@@ -46,7 +46,8 @@ fn last(content: &str) -> Request<'_> {
 pub(super) const DELETE: Request<'_> = Request::Delete { scope: SUBTREE };
 const DELETE_OWN: Request<'_> = Request::Delete { scope: OWN };
 
-/// The node that a word names: a title, `root`, or the type of a block with its index in the file.
+/// The target that `name` means: a section title, `root`, `document`, `front matter`, or a block type, `item`
+/// or `ldmd` with its index in the file.
 fn target(outline: &Outline, name: &str) -> Target {
     let (kind, index) = name.split_once(' ').unwrap_or((name, "0"));
     let index: usize = index.parse().unwrap_or(0);
@@ -69,7 +70,8 @@ fn target(outline: &Outline, name: &str) -> Target {
     }
 }
 
-/// The splice of a plan, of which the version must be what the splice makes.
+/// Returns the splice of a plan, and asserts that the version of the plan is the file with the splice
+/// applied.
 pub(super) fn planned(
     file: &[u8],
     target: Target,
@@ -99,7 +101,7 @@ fn edit_allowing(
 
 type Form = fn(&str) -> Vec<u8>;
 
-/// Forms of the same text: each given to the file and to what is expected of it.
+/// Variants of the same text, applied both to the file and to the expected result.
 fn variants() -> [(&'static str, Form); 5] {
     [
         ("LF", |text| text.as_bytes().to_vec()),
@@ -113,7 +115,7 @@ fn variants() -> [(&'static str, Form); 5] {
 fn check_table(table: &[(&str, &str, Request<'_>, &str)]) {
     for &(file, name, request, expected) in table {
         for (variant, form) in variants() {
-            // A file without line ends takes those of the content, which is always in LF here.
+            // In a file without line ends, those of the content are used, which are always LF here.
             if !file.contains('\n') && variant.starts_with("CR") {
                 continue;
             }
@@ -182,7 +184,7 @@ fn replace_keeps_the_heading() {
         ("# A\n\n\n\n# C\n", "A", replace("a"), "# A\n\n\n\na\n\n# C\n"),
         ("# A\n", "A", replace("a"), "# A\n\na\n"),
         ("# A\n\n\n", "A", replace("a"), "# A\n\na\n\n\n"),
-        // Lines that stood beside each other may still do so; other ones are set apart.
+        // Lines that were adjacent stay adjacent; a blank line separates other lines.
         ("# A\nx\ny\n# C\n", "A", replace("x\nz\ny"), "# A\nx\nz\ny\n# C\n"),
         ("# A\nx\ny\n# C\n", "A", replace("x\nz"), "# A\nx\nz\n\n# C\n"),
         ("# A\nx\ny\n# C\n", "A", replace("z"), "# A\n\nz\n\n# C\n"),
@@ -191,7 +193,7 @@ fn replace_keeps_the_heading() {
 }
 
 #[test]
-fn replace_takes_root_blocks_and_items() {
+fn replace_accepts_the_root_blocks_and_items() {
     check_table(&[
         ("r\n\n# A\n", "root", replace("x\n"), "x\n\n# A\n"),
         ("# A\n", "root", replace("x\n"), "x\n\n# A\n"),
@@ -210,7 +212,7 @@ fn replace_takes_root_blocks_and_items() {
 }
 
 #[test]
-fn insert_goes_to_four_places() {
+fn insert_accepts_four_positions() {
     let new = "## N\n\nn\n";
     check_table(&[
         (ATX, "B", before(new), "# A\n\na\n\n## N\n\nn\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nd\n"),
@@ -263,7 +265,7 @@ fn insert_goes_to_four_places() {
 }
 
 #[test]
-fn delete_leaves_one_seam() {
+fn delete_removes_one_run_of_blank_lines() {
     check_table(&[
         (ATX, "B", DELETE, "# A\n\na\n\n## D\n\nd\n"),
         (ATX, "B", DELETE_OWN, "# A\n\na\n\n### C\n\nc\n\n## D\n\nd\n"),
@@ -302,7 +304,7 @@ fn front_matter_keeps_its_delimiters() {
         assert!(matches!(refusal, Refusal::FrontMatter(_)), "{content:?}");
     }
     let (_, new) = edit(b"\xEF\xBB\xBF---\na: 1\n---\nx", "document", replace("y\n\n")).unwrap();
-    assert_eq!(new, b"\xEF\xBB\xBFy\n\n", "a whole document is taken as it stands");
+    assert_eq!(new, b"\xEF\xBB\xBFy\n\n", "a whole document keeps its final blank line");
     let refusal = edit(b"x\n", "root", replace("---\na: 1\n...")).unwrap_err();
     assert_eq!(refusal, Refusal::FrontMatter(FrontMatterProblem::Appears));
     let file = b"---\na: 1\n---\n\n---\nb: 1\n---\n";
@@ -311,7 +313,7 @@ fn front_matter_keeps_its_delimiters() {
 }
 
 #[test]
-fn what_would_do_harm_is_refused_and_done_when_it_is_asked_for() {
+fn harmful_edits_are_refused_unless_their_flag_is_given() {
     let drop = Allow { drop: true, ..Allow::default() };
     let escape = Allow { escape: true, ..Allow::default() };
     let duplicate = Allow { duplicate: true, ..Allow::default() };
@@ -351,7 +353,7 @@ fn what_would_do_harm_is_refused_and_done_when_it_is_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_done_safely_is_refused_whatever_is_allowed() {
+fn unsafe_edits_are_refused_regardless_of_flags() {
     let everything = Allow { drop: true, escape: true, duplicate: true, change: false };
     let cr = "\r";
     for (file, name, request, code) in [
@@ -369,7 +371,7 @@ fn what_cannot_be_done_safely_is_refused_whatever_is_allowed() {
         (ATX, "root", relevel(Position::LastChild, "# X"), "NO_SUCH_LEVEL"),
         ("- a\n", "paragraph", replace("x"), "NOT_WHOLE_LINES"),
         ("> a\n", "paragraph", DELETE, "NOT_WHOLE_LINES"),
-        // What stands there takes the content, or the content what stands there.
+        // The text around the place would absorb the content, or the content would absorb that text.
         ("# A\n\n```\ncode\n", "A", after("# B\n"), "CHANGES_OUTSIDE"),
         ("# A\n\n<!-- x\n\n", "A", last("text\n"), "CHANGES_OUTSIDE"),
         ("# A\n\n  ## B\n", "A", insert(Position::FirstChild, "- a\n"), "CHANGES_OUTSIDE"),
@@ -389,9 +391,10 @@ fn what_cannot_be_done_safely_is_refused_whatever_is_allowed() {
     }
 }
 
-/// Appending an underline or a break makes no heading of what stands there (basic-memory#1585).
+/// An inserted underline or thematic break must not turn the text before it into a heading
+/// (basic-memory#1585).
 #[test]
-fn underlines_find_nothing_to_underline() {
+fn inserted_underlines_do_not_make_headings() {
     check_table(&[
         ("# A\n\ntext\n", "A", last("---\n"), "# A\n\ntext\n\n---\n"),
         ("# A\ntext\n", "A", after("===\n"), "# A\ntext\n\n===\n"),
@@ -402,14 +405,14 @@ fn underlines_find_nothing_to_underline() {
 }
 
 #[test]
-fn answers_name_what_went_and_what_moved() {
+fn removed_and_reparented_sections_are_listed() {
     let drop = Allow { drop: true, ..Allow::default() };
     let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("x")).unwrap();
     assert_eq!(splice.removed_sections, ["a/b/c"]);
     assert_eq!(text::slice(ATX.as_bytes(), splice.removed), b"\nb\n\n### C\n\nc\n\n");
     let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("## B\n\n### E\n")).unwrap();
     assert!(splice.stripped_heading);
-    assert_eq!(splice.removed_sections, ["a/b/c"], "another one took its place");
+    assert_eq!(splice.removed_sections, ["a/b/c"], "another section replaced it");
     let (splice, new) = edit(ATX.as_bytes(), "B", DELETE_OWN).unwrap();
     let moved = Reparented { from: "a/b/c".into(), to: "a/c".into() };
     assert_eq!((splice.removed_sections, splice.reparented), (vec!["a/b".into()], vec![moved]));
@@ -463,7 +466,7 @@ fn ldmd_sections_keep_their_markers() {
 }
 
 #[test]
-fn mixed_line_ends_and_bytes_that_are_no_text_stay() {
+fn mixed_line_ends_and_invalid_utf8_are_kept() {
     let file = b"# A\r\n\r\nx\ny\r\n\n# B\n\xff\n";
     let read = b"# A\n\nx\ny\n\n";
     let outline = parse(file).outline;
@@ -475,7 +478,7 @@ fn mixed_line_ends_and_bytes_that_are_no_text_stay() {
 }
 
 #[test]
-fn a_heading_that_needs_a_definition_elsewhere_is_given_back() {
+fn content_may_repeat_a_heading_whose_definition_is_elsewhere() {
     let file = "# See [it]\n\ntext\n\n# B\n\n[it]: http://x\n";
     let (splice, new) = edit(file.as_bytes(), "See it", replace("# See [it]\n\nother\n")).unwrap();
     assert!(splice.stripped_heading);
@@ -483,7 +486,7 @@ fn a_heading_that_needs_a_definition_elsewhere_is_given_back() {
 }
 
 #[test]
-fn time_is_linear() {
+fn planning_takes_linear_time() {
     let nested: String =
         (0..20_000).map(|i| format!("{} t{i}\n\n- a\n\n", "#".repeat(i % 6 + 1))).collect();
     let blank = format!("# A\n{}# B\n{}", "\n".repeat(200_000), " \n".repeat(200_000));
@@ -516,7 +519,7 @@ const CHANGELOG: &str = "# Log\n\nintro [1.0.0]\n\n## [1.1.0]\n\nnew\n\n## [1.0.
     [1.1.0]: https://x/1.1\n[1.0.0]: https://x/1.0\n[own]: /own\n";
 
 #[test]
-fn definitions_that_text_elsewhere_uses_stay() {
+fn definitions_that_other_text_uses_are_kept() {
     let kept = "[1.1.0]: https://x/1.1\n[1.0.0]: https://x/1.0\n";
     let rest = CHANGELOG.split("## [1.0.0]").next().unwrap();
     check_table(&[
@@ -535,7 +538,7 @@ fn definitions_that_text_elsewhere_uses_stay() {
     let (splice, new) = edit(CHANGELOG.as_bytes(), "1.0.0", replace("less")).unwrap();
     assert_eq!(splice.kept_definitions, ["1.1.0", "1.0.0"]);
     assert_eq!(text::slice(&new, splice.inserted), b"less");
-    // Without their definitions links lead nowhere; with other ones, elsewhere.
+    // Without their definitions the links have no target; with others they have another target.
     for (name, request) in [
         ("definition 1", DELETE),
         ("definition 1", replace("[1.0.0]: /other")),
@@ -551,7 +554,7 @@ fn definitions_that_text_elsewhere_uses_stay() {
 }
 
 #[test]
-fn front_matter_is_made_where_there_is_none() {
+fn front_matter_is_added_to_a_file_without_any() {
     check_table(&[
         ("# A\n", "front matter", replace("a: 1\n"), "---\na: 1\n---\n\n# A\n"),
         ("\n# A\n", "front matter", replace("---\na: 1\n---"), "---\na: 1\n---\n\n# A\n"),
@@ -570,7 +573,7 @@ fn front_matter_is_made_where_there_is_none() {
 }
 
 #[test]
-fn equal_titles_that_come_and_go_are_listed() {
+fn renumbered_sections_are_listed() {
     let file = "# A\n\n## T\n\n# B\n\n## T\n\n## T\n";
     let (splice, _) = edit(file.as_bytes(), "T", DELETE).unwrap();
     let renumbered: Vec<_> =
@@ -582,7 +585,7 @@ fn equal_titles_that_come_and_go_are_listed() {
 }
 
 #[test]
-fn a_heading_alone_is_replaced_by_a_heading() {
+fn a_heading_can_only_be_replaced_by_one_heading() {
     let heading = |content: &'static str| Request::Replace {
         content: content.as_bytes(),
         scope: Scope::Heading,

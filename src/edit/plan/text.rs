@@ -1,16 +1,16 @@
-//! Lines of content and file: blank ones at the ends, and what ends them.
+//! Lines, line ends and blank lines of content and files.
 //!
-//! Invariant: text is cut and joined at line ends alone.
+//! Invariant: text is divided and joined only at line ends.
 
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
-/// The bytes of `span`; none where it leaves `bytes`.
+/// The bytes of `span`; empty if `span` exceeds `bytes`.
 pub(super) fn slice(bytes: &[u8], span: ByteSpan) -> &[u8] {
     bytes.get(span.start..span.end).unwrap_or_default()
 }
 
-/// Where the bytes of `span` lie without blank lines at both ends and without the final line end;
-/// its beginning where there are no others.
+/// Returns `span` without blank lines at both ends and without the final line end; an empty span at its
+/// start if all lines are blank.
 pub(super) fn trimmed(bytes: &[u8], span: ByteSpan) -> ByteSpan {
     let text = slice(bytes, span);
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
@@ -24,7 +24,7 @@ pub(super) fn trimmed(bytes: &[u8], span: ByteSpan) -> ByteSpan {
     ByteSpan::new(span.start + start, span.start + end)
 }
 
-/// The length of the first line of `text` without its line end.
+/// The length in bytes of the first line of `text` without its line end.
 fn first_line_length(text: &[u8]) -> usize {
     text.iter().position(|&byte| is_line_end(byte)).unwrap_or(text.len())
 }
@@ -33,7 +33,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Whether a line begins at `offset`, the byte behind `floor` being the first of the text.
+/// Whether a line begins at `offset`. The text begins at `floor`, after a byte order mark.
 pub(super) fn is_line_start(bytes: &[u8], floor: usize, offset: usize) -> bool {
     offset <= floor
         || offset.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|&byte| is_line_end(byte))
@@ -44,7 +44,7 @@ pub(super) fn first_line(text: &[u8]) -> &[u8] {
     text.get(..first_line_length(text)).unwrap_or_default()
 }
 
-/// What stands behind the last line end of `text`.
+/// The text after the last line end of `text`.
 pub(super) fn last_line(text: &[u8]) -> &[u8] {
     let start = text.iter().rposition(|&byte| is_line_end(byte)).map_or(0, |at| at + 1);
     text.get(start..).unwrap_or_default()
@@ -61,8 +61,8 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The line end that most lines of `text` have, the first of LF, CRLF and CR where equally many do;
-/// `None` where no line has one.
+/// The line end that most lines of `text` have; the first of LF, CRLF and CR if several are equally
+/// frequent; `None` if no line has one.
 pub(super) fn dominant_line_end(text: &[u8]) -> Option<&'static [u8]> {
     let mut counts = [(0, &b"\n"[..]), (0, b"\r\n"), (0, b"\r")];
     for line in lines(text) {
@@ -71,12 +71,12 @@ pub(super) fn dominant_line_end(text: &[u8]) -> Option<&'static [u8]> {
             *count += 1;
         }
     }
-    // The last of several greatest ones is what `max_by_key` gives.
+    // `max_by_key` returns the last of several equal maxima, so the order is reversed.
     let most = counts.into_iter().rev().max_by_key(|(count, _)| *count);
     most.filter(|(count, _)| *count > 0).map(|(_, line_end)| line_end)
 }
 
-/// `text` with `line_end` for each of its line ends.
+/// Returns `text` with every line end converted to `line_end`.
 pub(super) fn with_line_ends(text: &[u8], line_end: &[u8]) -> Vec<u8> {
     let mut result = Vec::with_capacity(text.len() + text.len() / 16);
     for line in lines(text) {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blank_lines_and_the_final_line_end_are_trimmed_and_indentation_is_not() {
+    fn trimming_removes_blank_lines_and_the_final_line_end_but_not_indentation() {
         for (text, expected) in [
             ("", ""),
             (" \t\n\r\n", ""),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_end_of_most_lines_wins() {
+    fn the_dominant_line_end_is_the_most_frequent_one() {
         for (text, expected) in [
             ("", None),
             ("a", None),

@@ -1,7 +1,6 @@
-//! A file with what was read of it, and what of that has to stay when the file is edited.
+//! A parsed version of a file, and the parts of it that an edit elsewhere must not change.
 //!
-//! Invariant: landmarks and markers are in document order, so that two versions can be compared
-//! side by side.
+//! Invariant: landmarks are in document order, so that two versions can be compared in one pass.
 
 use super::text::trimmed;
 use crate::ldmd::{self, Markup};
@@ -9,7 +8,7 @@ use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
 use crate::markdown::{self, BYTE_ORDER_MARK, Dialect, Document};
 use crate::position::ByteSpan;
 
-/// The bytes of a file with what was read of them.
+/// The bytes of a file with their parsed document and LDMD markup.
 #[derive(Clone, Debug)]
 pub struct Version {
     bytes: Vec<u8>,
@@ -23,86 +22,86 @@ impl Version {
         Self::read_as(bytes, Dialect::Markdown)
     }
 
-    /// Parses the bytes of a file that is written in `dialect`.
+    /// Parses the bytes of a file in `dialect`.
     pub fn read_as(bytes: Vec<u8>, dialect: Dialect) -> Self {
         let document = markdown::parse_as(&bytes, dialect);
         let markup = ldmd::parse(&bytes, &document.opaque);
         Self { bytes, document, markup }
     }
 
-    /// The bytes.
+    /// The bytes of the file, including a byte order mark.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What was read of them.
+    /// The parsed document.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// The structure.
+    /// The outline of the document.
     pub fn outline(&self) -> &Outline {
         &self.document.outline
     }
 
-    /// The LDMD sections.
+    /// The LDMD sections and their problems.
     pub fn markup(&self) -> &Markup {
         &self.markup
     }
 
-    /// All of it.
+    /// Returns bytes, document and markup.
     pub fn into_parts(self) -> (Vec<u8>, Document, Markup) {
         (self.bytes, self.document, self.markup)
     }
 }
 
-/// What a node is, as far as it must stay: the type of a block, the level of a heading (else 0).
+/// What must stay of a node: the type of a block, and the level of a heading (0 for other nodes).
 pub(super) type What = (Option<BlockType>, u8);
 
-/// A heading, block or item that has to stay.
+/// A heading, block or item that must stay.
 #[derive(Debug)]
 pub(super) struct Landmark {
     /// Index of its node.
     pub(super) node: usize,
     pub(super) what: What,
-    /// How many lists, items and block quotes hold it.
+    /// The number of lists, items and block quotes that contain it.
     pub(super) depth: usize,
     pub(super) start: usize,
-    /// Where the text of its lines ends, of a section its heading's; `None` for containers.
+    /// Offset at which its text ends, for a section the text of its heading; `None` for containers.
     pub(super) end: Option<usize>,
-    /// Where the section begins that it belongs to or stands below; `None` in the root and on top.
+    /// Offset at which the section that contains it begins; `None` if no section contains it.
     pub(super) owner: Option<usize>,
 }
 
 impl Landmark {
-    /// Whether it is the heading of a section.
+    /// Whether it is a section heading.
     pub(super) fn is_section(&self) -> bool {
         self.what.1 > 0
     }
 }
 
-/// Whether `offset` is that of a byte of `span`.
+/// Whether `offset` is the offset of a byte of `span`.
 pub(super) fn is_in(span: ByteSpan, offset: usize) -> bool {
     span.start <= offset && offset < span.end
 }
 
 impl Version {
-    /// Where the text begins: behind a byte order mark.
+    /// Offset at which the text begins, after a byte order mark.
     pub(super) fn floor(&self) -> usize {
         if self.bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
     }
 
-    /// Where the text of `span` ends, blank lines at its end left out.
+    /// Offset at which the text of `span` ends, without blank lines at its end.
     pub(super) fn text_end(&self, span: ByteSpan) -> usize {
         trimmed(&self.bytes, span).end
     }
 
-    /// Where the text of the front matter ends, if there is any.
+    /// Offset at which the text of the front matter ends, if any.
     pub(super) fn front_matter_end(&self) -> Option<usize> {
         self.outline().front_matter.map(|span| self.text_end(span))
     }
 
-    /// The line, 1-based, on which a node begins.
+    /// The line, 1-based, on which a node begins; 1 if there is no such node.
     pub(super) fn line(&self, node: usize) -> usize {
         self.outline().nodes.get(node).map_or(1, |node| node.lines.start)
     }
@@ -114,7 +113,7 @@ impl Version {
         self.outline().sections.iter().filter(is_inside)
     }
 
-    /// The slug path of the section that `node` is; `@LINE` where a part of it has no slug.
+    /// The slug path of the section `node`; `@LINE` if a part of the path has no slug.
     pub(super) fn path(&self, node: usize) -> String {
         let nodes = &self.outline().nodes;
         let above = std::iter::successors(nodes.get(node), |node| nodes.get(node.parent?));
@@ -128,18 +127,17 @@ impl Version {
         }
     }
 
-    /// Where the markers stand that begin LDMD sections, and those that end them.
+    /// The offsets of the BEGIN markers of all LDMD sections, then of their END markers.
     pub(super) fn markers(&self) -> impl Iterator<Item = usize> {
         let sections = || self.markup.sections.iter();
         let begins = sections().map(move |section| section.span.start.max(self.floor()));
         begins.chain(sections().map(|section| section.content.end))
     }
 
-    /// Everything else that has to stay: headings, blocks and items, but not lists, which may grow
-    /// and join.
+    /// The headings, blocks and items. Lists are not included, because an edit may extend or join them.
     pub(super) fn landmarks(&self) -> Vec<Landmark> {
         let mut landmarks = Vec::with_capacity(self.outline().nodes.len());
-        // For each node, how deep what it holds is, and where the section begins that holds that.
+        // For each node: the depth of its children, and the start of the section that contains them.
         let mut inside: Vec<(usize, Option<usize>)> =
             Vec::with_capacity(self.outline().nodes.len());
         for (index, node) in self.outline().nodes.iter().enumerate() {
@@ -158,8 +156,8 @@ impl Version {
         landmarks
     }
 
-    /// What a node is, and its lines, of a section its heading's; nothing for root and lists, and no
-    /// lines for other containers.
+    /// What must stay of a node, and the span of its text, for a section the span of its heading. `None` for the
+    /// root and for lists; other containers have no text span.
     fn what(&self, node: &Node) -> Option<(What, Option<ByteSpan>)> {
         match node.kind {
             NodeKind::Root | NodeKind::Block(BlockType::List) => None,

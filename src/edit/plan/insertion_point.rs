@@ -1,32 +1,32 @@
-//! The slot of an edit: the lines that go, the blank lines around them, and the neighbours.
+//! The insertion point of an edit: the lines to remove, the blank lines around them, and their neighbors.
 //!
-//! Owns which blank lines stay, go and are added (see the parent module). Invariant: all bytes of the
-//! old file outside the slot's own lines and the blank lines beside them stay.
+//! Owns the rules for which blank lines stay, are removed and are added (see the parent module). Invariant:
+//! only the lines to remove and the blank lines next to them change.
 
 use super::Splice;
 use super::text::{first_line, is_line_start, last_line, slice, trimmed};
 use crate::ldmd::is_marker_line;
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
-/// Where content goes in a file.
+/// Where content is inserted into a file.
 #[derive(Debug)]
-pub(super) struct Slot<'a> {
+pub(super) struct InsertionPoint<'a> {
     file: &'a [u8],
     line_end: &'static [u8],
-    /// Where the text of the file begins: behind a byte order mark.
+    /// Offset at which the text of the file begins, after a byte order mark.
     floor: usize,
-    /// What goes, without blank lines at its ends and without its final line end.
+    /// The bytes to remove, without blank lines at both ends and without the final line end.
     core: ByteSpan,
-    /// Offset behind the last line before it that is not blank; `floor` where there is none.
+    /// Offset after the last line before `core` that is not blank; `floor` if there is none.
     left: usize,
-    /// Offset of the first line behind it that is not blank; the end of the file where there is none.
+    /// Offset of the first line after `core` that is not blank; the end of the file if there is none.
     right: usize,
-    /// Whether blank lines are added.
+    /// Whether blank lines may be added.
     separates: bool,
 }
 
-impl<'a> Slot<'a> {
-    /// The slot of the lines `core` between its neighbours.
+impl<'a> InsertionPoint<'a> {
+    /// The insertion point that replaces the lines `core`.
     pub(super) fn new(
         file: &'a [u8],
         floor: usize,
@@ -39,13 +39,13 @@ impl<'a> Slot<'a> {
         } else {
             next_line_start(file, before.end).min(core.start)
         };
-        let behind = trimmed(file, ByteSpan::new(core.end, file.len()));
-        let right = if behind.is_empty() { file.len() } else { behind.start };
+        let after = trimmed(file, ByteSpan::new(core.end, file.len()));
+        let right = if after.is_empty() { file.len() } else { after.start };
         Self { file, line_end, floor, core, left, right, separates: true }
     }
 
-    /// The slot inside a container, where a blank line may be too much: content goes to the very
-    /// place, and brings its own blank lines.
+    /// For a place inside a container, where an added blank line could change the meaning: content goes exactly
+    /// to the place and keeps its own blank lines.
     pub(super) fn close(mut self) -> Self {
         self.separates = false;
         if self.core.is_empty() {
@@ -54,7 +54,7 @@ impl<'a> Slot<'a> {
         self
     }
 
-    /// The slot at the very beginning of the text, before blank lines that are there.
+    /// For the very beginning of the text, before any blank lines there.
     pub(super) fn first(mut self) -> Self {
         let rest = self.file.get(self.floor..).unwrap_or_default();
         self.separates = !first_line(rest).iter().all(u8::is_ascii_whitespace);
@@ -64,13 +64,15 @@ impl<'a> Slot<'a> {
         self
     }
 
-    /// Where the text before the slot ends, the line end left out, and where that behind it begins.
-    pub(super) fn neighbours(&self) -> (usize, usize) {
+    /// The offset at which the text before the insertion point ends, without its line end, and the offset at
+    /// which the text after it begins.
+    pub(super) fn neighbors(&self) -> (usize, usize) {
         (trimmed(self.file, ByteSpan::new(self.floor, self.left)).end, self.right)
     }
 
-    /// Puts `content`, which has no blank lines at its ends and no final line end, into the slot.
-    /// With `all` each seam has a blank line at least, without it only those that need one as a rule.
+    /// The splice that inserts `content`, which must have no blank lines at its ends and no final line end.
+    /// If `all`, there is a blank line both before and after the content; otherwise only where the rules of the
+    /// parent module add one.
     pub(super) fn fill(&self, content: &[u8], all: bool) -> Splice {
         if content.is_empty() {
             return self.empty(all);
@@ -84,7 +86,7 @@ impl<'a> Slot<'a> {
             is_new(first_line(core), first_line(content)) && !is_marker_line(self.line_above());
         let is_seam_below =
             is_new(last_line(core), last_line(content)) && !is_marker_line(line_below);
-        // How many line ends are missing for a blank line, given that there is none.
+        // The number of line ends to add for a blank line, if there is no blank line yet.
         let above = usize::from(has_left && (all || is_seam_above));
         let below = usize::from(has_right && (all || is_seam_below));
         if !core.is_empty() {
@@ -101,7 +103,7 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// Takes the core out, with one of the runs of blank lines beside it.
+    /// The splice that removes the core and one adjacent run of blank lines.
     fn empty(&self, all: bool) -> Splice {
         let mut at = ByteSpan::new(self.core.start, self.end_of_core());
         let mut blank_lines = 0;
@@ -110,7 +112,7 @@ impl<'a> Slot<'a> {
             at.end = at.start;
         } else if self.right == self.file.len() {
             at.start = if has_left { self.left } else { at.start };
-            // What has no final line end keeps none.
+            // A file without a final line end stays without one.
             if at.end == self.core.end && has_left && at.end > at.start {
                 at.start = self.end_of_text_before(self.left);
             }
@@ -122,16 +124,16 @@ impl<'a> Slot<'a> {
         self.splice(at, blank_lines, b"", 0)
     }
 
-    /// The last line before the slot that is not blank.
+    /// The last line before the insertion point that is not blank.
     fn line_above(&self) -> &[u8] {
-        last_line(slice(self.file, ByteSpan::new(self.floor, self.neighbours().0)))
+        last_line(slice(self.file, ByteSpan::new(self.floor, self.neighbors().0)))
     }
 
     fn end_of_core(&self) -> usize {
         next_line_start(self.file, self.core.end)
     }
 
-    /// Where the line that ends at `offset` ends without its line end.
+    /// The offset at which the line that ends at `offset` ends without its line end.
     fn end_of_text_before(&self, offset: usize) -> usize {
         let before = slice(self.file, ByteSpan::new(self.floor, offset));
         self.floor + trim_line_end(before).len()
