@@ -18,6 +18,7 @@ mod harness;
 #[path = "library.rs"]
 #[allow(dead_code, reason = "shared with the suite")]
 mod library;
+mod schema;
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;

@@ -4,7 +4,7 @@ use crate::harness::Place;
 
 /// The commands, those of groups with their group, as the manual of the program and of the groups lists
 /// them.
-fn commands(place: &Place) -> Vec<Vec<String>> {
+pub(crate) fn commands(place: &Place) -> Vec<Vec<String>> {
     let below = |words: &[String]| -> Vec<Vec<String>> {
         let mut arguments = vec!["man".to_owned()];
         arguments.extend(words.iter().cloned());

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::limits;
@@ -14,7 +15,8 @@ fn is_zero(number: &usize) -> bool {
 }
 
 /// Why an address has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FaultCode {
     /// A selector is empty.
     EmptySelector,
@@ -75,7 +77,7 @@ impl Serialize for FaultCode {
 }
 
 /// A place that an ambiguous address may mean, with what is needed to choose it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Candidate {
     /// Its address.
     pub selector: String,
@@ -101,7 +103,7 @@ impl fmt::Display for Candidate {
 }
 
 /// An address that has no answer, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Fault {
     /// The address as it was given.
     pub selector: String,

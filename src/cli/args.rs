@@ -132,6 +132,8 @@ pub(super) enum Command {
     Help(HelpArgs),
     /// Print a manual page
     Man(ManArgs),
+    /// Print the JSON Schema of an answer, or list the commands that have one
+    Schema(SchemaArgs),
     /// Check the store itself (status 1 where something is wrong), and mend it with --repair
     Verify(VerifyArgs),
 }
@@ -842,6 +844,15 @@ pub(super) struct HelpArgs {
 #[command(after_help = "Example: mdsel man search | man -l -")]
 pub(super) struct ManArgs {
     /// The command that it is about, as `links tree` [default: all of the program]
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+}
+
+/// `schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: mdsel schema search --pretty\n          mdsel schema links tree")]
+pub(super) struct SchemaArgs {
+    /// The command whose answer it describes, as `links tree`, or `error` [default: the list of commands]
     #[arg(value_name = "COMMAND")]
     pub(super) command: Vec<String>,
 }

@@ -87,6 +87,7 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         | Command::Completions(_)
         | Command::Help(_)
         | Command::Man(_)
+        | Command::Schema(_)
         | Command::Verify(_) => Vec::new(),
     })
 }

@@ -11,7 +11,7 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use crate::visible::is_unsafe;
 
 /// Writes `value` and a line end, on one line or indented.
-pub(super) fn write<Value: Serialize + ?Sized>(
+pub fn write<Value: Serialize + ?Sized>(
     mut out: impl Write,
     value: &Value,
     is_pretty: bool,

@@ -1,5 +1,6 @@
 //! `find`: sections by title, over the whole store.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
@@ -28,7 +29,7 @@ pub struct Request {
 }
 
 /// A section that was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Match {
     /// The path of its document.
     pub file: String,
@@ -52,7 +53,7 @@ pub struct Match {
 }
 
 /// What was found, in path and document order.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// The sections.
     pub matches: Vec<Match>,

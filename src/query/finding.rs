@@ -1,5 +1,6 @@
 //! What a check has found: one finding a place, and how to mend it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{Cursor, ListPart, most};
@@ -8,7 +9,7 @@ use super::{List, Page};
 use crate::address::Fault;
 
 /// Something that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Finding {
     /// Stable code in capitals.
     pub code: &'static str,
@@ -26,7 +27,7 @@ pub struct Finding {
 }
 
 /// All that a check has found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Findings {
     /// In the order of the documents, those of one document in document order.
     pub findings: Vec<Finding>,

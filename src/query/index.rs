@@ -1,5 +1,6 @@
 //! `index`: which documents there are, and what can be selected in them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
@@ -32,7 +33,7 @@ pub struct Request {
 }
 
 /// The text before the first heading.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Root {
     /// Its address.
     pub selector: String,
@@ -58,7 +59,7 @@ impl Root {
 }
 
 /// A heading with its section.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Heading {
     /// Its address.
     pub selector: String,
@@ -80,7 +81,7 @@ pub struct Heading {
 }
 
 /// A block.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Block {
     /// Its address.
     pub selector: String,
@@ -92,7 +93,7 @@ pub struct Block {
 }
 
 /// A document with what can be selected in it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Document {
     /// Its name in addresses.
     pub namespace: String,
@@ -137,7 +138,7 @@ impl Group for Document {
 }
 
 /// What there is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// Documents, in the order in which they were named.
     pub documents: Vec<Document>,

@@ -7,6 +7,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::address::{Tree, namespace};
@@ -63,7 +64,7 @@ impl OpenDocument {
 /// How a document's file compares with what is stored of it.
 ///
 /// Part of every answer that tells of a document, and silent where there is nothing to tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Freshness {
     /// The file holds other bytes.
     #[serde(rename = "stale", skip_serializing_if = "is_false")]

@@ -3,8 +3,11 @@
 //! Invariant: content is bytes of the document, verbatim; the pages of a place, in order, are the
 //! place.
 
+use crate::schema::schema_as;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::library::{Freshness, Library, is_false};
@@ -54,7 +57,7 @@ impl Serialize for Content {
 }
 
 /// A section directly below a node.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Child {
     /// Its address.
     pub selector: String,
@@ -68,7 +71,7 @@ pub struct Child {
 }
 
 /// Which page the content is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Pagination {
     /// Its number, 0-based.
     pub page: usize,
@@ -89,6 +92,9 @@ impl Serialize for Counts {
     }
 }
 
+schema_as!(Content => String);
+schema_as!(Counts => BTreeMap<String, usize>);
+
 impl Counts {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -96,7 +102,7 @@ impl Counts {
 }
 
 /// A place that an address named.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct NodeAnswer {
     /// Its primary address.
     pub selector: String,

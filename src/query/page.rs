@@ -3,12 +3,14 @@
 //! Invariant: the items of a page are the first ones that follow the cursor before; a page that leaves
 //! anything out is marked as truncated, and its cursor or an address in it leads to the rest.
 
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::cursor::ListPart;
 use crate::address::Fault;
 use crate::error::Warning;
+use crate::schema::schema_as;
 
 /// What a page says beside its items.
 #[derive(Clone, Debug, Default)]
@@ -115,6 +117,59 @@ impl Serialize for Page {
         self.fields(&mut map)?;
         map.end()
     }
+}
+
+/// What JSON says beside the items of a list.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct PageShape {
+    #[schemars(flatten)]
+    remarks: RemarksShape,
+    /// Whether something was left out or cut.
+    truncated: bool,
+    /// The cursor of the items that were left out.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+schema_as!(Page => PageShape);
+
+/// The problems and warnings of an answer.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+pub(super) struct RemarksShape {
+    /// Addresses without an answer.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    unresolved_selectors: Option<Vec<Fault>>,
+    /// Remarks.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<Warning>>,
+}
+
+/// The problem and the warnings of an answer about one place, if there is no such place.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+pub(super) struct NoPlaceShape {
+    /// Why the address has no answer.
+    unresolved_selectors: Vec<Fault>,
+    /// Remarks.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<Warning>>,
+}
+
+/// A page that has all lists.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+pub(super) struct WholePageShape {
+    /// Addresses without an answer.
+    unresolved_selectors: Vec<Fault>,
+    /// Remarks.
+    warnings: Vec<Warning>,
+    /// Whether something was left out or cut.
+    truncated: bool,
+    /// The cursor of the items that were left out.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// Unicode scalars that an item of a list has at least, in any format.

@@ -1,5 +1,6 @@
 //! `prime`: what an agent should know of a store before it asks anything.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::ListPart;
@@ -19,7 +20,7 @@ const SHOWN: usize = 10;
 const NAMES: usize = 40;
 
 /// A folder at the top.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Folder {
     /// Its name; empty for the root itself.
     pub folder: String,
@@ -28,7 +29,7 @@ pub struct Folder {
 }
 
 /// A document that many link to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Linked {
     /// The document.
     #[serde(flatten)]
@@ -38,7 +39,7 @@ pub struct Linked {
 }
 
 /// A command to go on with.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct Advice {
     /// The command.
     pub command: &'static str,
@@ -47,7 +48,7 @@ pub struct Advice {
 }
 
 /// The primer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// What the store holds in all.
     pub totals: Totals,

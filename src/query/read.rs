@@ -1,5 +1,8 @@
 //! `read`: one place in full.
 
+use super::page::{NoPlaceShape, RemarksShape};
+use crate::schema::schema_as;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
 
@@ -42,6 +45,22 @@ fn beside_place<S: serde::Serializer>(
     page.remarks(&mut map)?;
     map.end()
 }
+
+/// A place, or why there is none.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Shape {
+    Place {
+        #[schemars(flatten)]
+        node: Box<NodeAnswer>,
+        #[schemars(flatten)]
+        remarks: RemarksShape,
+    },
+    NoPlace(NoPlaceShape),
+}
+
+schema_as!(Answer => Shape);
 
 impl Answer {
     fn fault(fault: Fault) -> Self {

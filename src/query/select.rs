@@ -1,9 +1,11 @@
 //! `select`: content by address, many addresses in one call.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::node::{Extent, NodeAnswer, answer};
+use super::page::WholePageShape;
 use super::place::Place;
 use super::resolve::{Window, resolve};
 use super::{Cursor, Library, List, Outcome, Page};
@@ -27,7 +29,7 @@ pub struct Request {
 }
 
 /// What was selected.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// The places, in the order of the addresses, those of one address in document order.
     pub results: Vec<NodeAnswer>,
@@ -35,6 +37,7 @@ pub struct Answer {
     pub partial_results: Vec<NodeAnswer>,
     /// What is beside them.
     #[serde(flatten)]
+    #[schemars(with = "WholePageShape")]
     pub page: Page,
     /// Results and faults in their order.
     #[serde(skip)]

@@ -4,6 +4,8 @@
 //! that its own markers, which would be taken for ours, get a star that makes them comments; front
 //! matter stays where it is read. So the document that comes out has the same headings and blocks.
 
+use crate::schema::schema_as;
+use schemars::JsonSchema;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -95,6 +97,20 @@ impl Items for Emission {
         })
     }
 }
+
+/// The JSON of a document.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct Shape {
+    /// The path of the document.
+    file: String,
+    /// The document as LDMD.
+    content: String,
+    #[schemars(flatten)]
+    freshness: Freshness,
+}
+
+schema_as!(Emission => Shape);
 
 impl Serialize for Emission {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {

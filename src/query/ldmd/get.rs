@@ -1,5 +1,6 @@
 //! `ldmd get`: a section, in full, as a preview, or by its summary.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Items, in_document, section};
@@ -25,7 +26,7 @@ pub struct Request {
 }
 
 /// A section, or as much of it as was asked for.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Section {
     /// The id that was asked for.
     pub section_id: String,

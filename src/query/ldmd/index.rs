@@ -1,5 +1,6 @@
 //! `ldmd index`: the sections of a document in opening order.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -23,7 +24,7 @@ pub struct Request {
 }
 
 /// A section.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Entry {
     /// Its id; a repeated one with `@` and the line of its marker.
     pub id: String,
@@ -54,7 +55,7 @@ pub struct Entry {
 }
 
 /// The sections of a document.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Index {
     /// The document.
     pub file: String,

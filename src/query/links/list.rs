@@ -1,5 +1,6 @@
 //! `links list`: the links of a place.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::graph::Graph;
@@ -29,7 +30,7 @@ pub struct Request {
 }
 
 /// The links of a place.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// The place, then what its links lead from and to, in the order of the links.
     pub nodes: Vec<Node>,

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::passage::{self, Window};
@@ -17,7 +18,7 @@ use crate::query::library::{Freshness, OpenDocument, is_false};
 use crate::query::page::{longest, shorten};
 
 /// Something that was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Hit {
     /// The address of text that contains it.
     pub selector: String,
@@ -85,7 +86,7 @@ pub struct Hit {
 const CUT_TITLE_CHARS: usize = 40;
 
 /// What decides the place of a section among the hits: the sum of both parts.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct ScoreParts {
     /// Its score as a share of the best score.
     pub ranking: f64,
