@@ -152,6 +152,16 @@ impl Fault {
         self
     }
 
+    /// Adds to the message what to run next, if nothing is suggested.
+    #[must_use]
+    pub fn or_else(mut self, next: impl FnOnce() -> String) -> Self {
+        if self.suggestions.is_empty() && self.candidates.is_empty() {
+            self.message.push_str("; ");
+            self.message.push_str(&next());
+        }
+        self
+    }
+
     /// Adds the first places that may be meant, of `total` in all.
     #[must_use]
     pub fn among(mut self, candidates: impl IntoIterator<Item = Candidate>, total: usize) -> Self {

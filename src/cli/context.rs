@@ -65,7 +65,7 @@ fn outside(item: &str) -> Result<Outside> {
     let (kind, origin) = what.split_once(':').unwrap_or((what, ""));
     if !KINDS.contains(&kind) {
         let known = KINDS.join(", ");
-        return Err(usage(format!("{kind:?} is no type of item: {known} are")));
+        return Err(usage(format!("{kind:?} is not a type of item; the types are {known}")));
     }
     let lines = origin.rsplit_once(':').and_then(|(file, lines)| {
         let (start, end) = lines.split_once('-')?;
