@@ -107,9 +107,15 @@ impl Schema<'_> {
             }
             "enum" if !expected.as_array().unwrap().contains(value) => return wrong("is none of"),
             "const" if expected != value => return wrong("is not"),
-            "minimum" if value.as_f64() < expected.as_f64() => return wrong("is below"),
-            "maximum" if value.as_f64() > expected.as_f64() => return wrong("is above"),
-            "minItems" if count() < expected.as_u64().unwrap() => return wrong("has less than"),
+            "minimum" if value.is_number() && value.as_f64() < expected.as_f64() => {
+                return wrong("is below");
+            }
+            "maximum" if value.is_number() && value.as_f64() > expected.as_f64() => {
+                return wrong("is above");
+            }
+            "minItems" if value.is_array() && count() < expected.as_u64().unwrap() => {
+                return wrong("has less than");
+            }
             "maxItems" if count() > expected.as_u64().unwrap() => return wrong("has more than"),
             "items" => {
                 for (index, item) in value.as_array().into_iter().flatten().enumerate() {

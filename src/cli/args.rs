@@ -247,24 +247,43 @@ pub(super) struct ListArgs {
     pub(super) after: Option<String>,
 }
 
-/// Which documents, sections and blocks are meant: the same on every command that goes over many documents.
+/// Which documents are meant.
 #[derive(Debug, Args)]
-pub(super) struct FilterArgs {
+pub(super) struct DocumentFilterArgs {
     /// Only documents whose path matches this glob, or with ! those that do not; repeatable
     #[arg(short, long = "glob", value_name = "GLOB", allow_hyphen_values = true)]
     pub(super) globs: Vec<String>,
-    /// Only blocks of this type, or what has one; repeatable
-    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
-    pub(super) types: Vec<String>,
-    /// Only sections of this level, 1 to 6
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) level: Option<u8>,
     /// Only documents with this tag; repeatable, then all of them
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,
     /// Only below this folder, document or place; repeatable
     #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) under: Vec<String>,
+}
+
+impl DocumentFilterArgs {
+    /// The filter that they ask for.
+    pub(super) fn request(&self) -> FilterRequest {
+        FilterRequest {
+            globs: self.globs.clone(),
+            tags: self.tags.clone(),
+            under: self.under.clone(),
+            ..FilterRequest::default()
+        }
+    }
+}
+
+/// Which documents, sections and blocks are meant: the same on every command that goes over many documents.
+#[derive(Debug, Args)]
+pub(super) struct FilterArgs {
+    #[command(flatten)]
+    pub(super) documents: DocumentFilterArgs,
+    /// Only blocks of this type, or what has one; repeatable
+    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
+    pub(super) types: Vec<String>,
+    /// Only sections of this level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) level: Option<u8>,
     /// Order documents by path, title or a key of front matter; -KEY for descending
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(super) sort: Option<String>,
@@ -274,12 +293,10 @@ impl FilterArgs {
     /// The filter that they ask for.
     pub(super) fn request(&self) -> FilterRequest {
         FilterRequest {
-            globs: self.globs.clone(),
-            tags: self.tags.clone(),
-            under: self.under.clone(),
             types: self.types.clone(),
             level: self.level,
             sort: self.sort.clone(),
+            ..self.documents.request()
         }
     }
 }
@@ -524,6 +541,9 @@ pub(super) struct LinksListArgs {
     /// The address of one place
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) address: String,
+    // Of the documents at the other ends of the links.
+    #[command(flatten)]
+    pub(super) documents: DocumentFilterArgs,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
     #[command(flatten)]
@@ -574,6 +594,8 @@ pub(super) struct LinksCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) documents: Vec<String>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     /// Findings to list at most; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,

@@ -100,7 +100,8 @@ impl Painter {
     /// Warnings and faults, as every answer ends.
     pub(super) fn remarks(&mut self, warnings: &[Warning], faults: &[Fault]) {
         for warning in warnings {
-            self.line(Style::Warning, &format!("warning: {}", warning.message));
+            let text = format!("warning: {}: {}", warning.code, warning.message);
+            self.line(Style::Warning, &text);
         }
         for fault in faults {
             let at = fault.position.map_or_else(String::new, |at| format!(" at {at}"));

@@ -139,6 +139,7 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let title = TitlePattern::new(&request.pattern)?;
     let filter = Filter::new(library, &request.filter)?;
     result.page.unresolved_selectors.clone_from(&filter.faults);
+    result.page.warnings.extend(filter.warnings.iter().cloned());
     let content = request.content.as_ref().map(|content| comparable(content));
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);

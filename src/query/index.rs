@@ -213,6 +213,7 @@ pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
         |stored| list(library, &*library.open(stored)?, request.blocks, &filter),
     )?;
     page.unresolved_selectors = named.faults;
+    page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;
     Ok(Answer { documents, page })

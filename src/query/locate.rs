@@ -83,8 +83,9 @@ fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) ->
     Some(match locator {
         Locator::Document => whole(Target::Document),
         Locator::FrontMatter if document.tree.outline().front_matter.is_none() => {
-            let message = format!("{} has no front matter", document.stored.path);
-            fault(FaultCode::SelectorNotFound, message)
+            let path = &document.stored.path;
+            let toc = format!("`mdsel toc {}` lists its sections", shell_word(path));
+            fault(FaultCode::SelectorNotFound, format!("{path} has no front matter; {toc}"))
         }
         Locator::FrontMatter => whole(Target::FrontMatter),
         Locator::Line(line) => at_line(document, *line, params),
@@ -137,6 +138,9 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Fa
     match &place.locator {
         Locator::Ldmd(id) => missing_ldmd_section(document, id),
         Locator::Anchor(anchor) => {
+            if let Some(fault) = wrong_params(anchor) {
+                return fault;
+            }
             let text = namespace::decode(anchor).replace('-', " ");
             not_found(format!("{path} has no anchor #{anchor}"))
                 .suggest(suggestion::similar_places(document, &text, &place.steps))

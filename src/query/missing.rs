@@ -67,10 +67,11 @@ impl Resolver<'_> {
                     names.push(name);
                 }
                 Reading::LdmdSection(place) | Reading::Anchor(place) => {
-                    let message = format!(
-                        "no document has {}; `mdsel index -f text` lists all documents",
-                        place.locator
-                    );
+                    let next = match reading {
+                        Reading::Anchor(_) => "`mdsel find WORD` looks in titles",
+                        _ => "`mdsel ldmd index DOC` lists the sections of a document",
+                    };
+                    let message = format!("no document has {}; {next}", place.locator);
                     return Ok(Fault::new(FaultCode::SelectorNotFound, message));
                 }
                 Reading::PathLine { name, .. } => names.push(name),

@@ -188,6 +188,7 @@ pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
         )?
     };
     page.unresolved_selectors = named.faults;
+    page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;
     Ok(Answer { files, is_single, page })
