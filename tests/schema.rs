@@ -144,8 +144,8 @@ impl Schema<'_> {
                     }
                 }
             }
-            "enum" | "const" | "minimum" | "maximum" | "minItems" | "maxItems" => {}
-            "$schema" | "$defs" | "title" | "description" | "format" | "default" => {}
+            "enum" | "const" | "minimum" | "maximum" | "minItems" | "maxItems" | "$schema"
+            | "$defs" | "title" | "description" | "format" | "default" => {}
             other => panic!("{at}: no keyword {other}"),
         }
         Ok(())

@@ -1,6 +1,8 @@
 //! The JSON Schemas of the answers of edits, whose JSON [`super::answer`] writes.
 
 #![expect(dead_code, reason = "only the schemas of the types are used")]
+#![expect(clippy::large_enum_variant, reason = "no value of the types exists")]
+#![expect(clippy::struct_field_names, reason = "the names are those of the JSON")]
 
 use schemars::JsonSchema;
 

@@ -374,9 +374,14 @@ pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Fault {
     let path = &document.stored.path;
     let message = format!("{path} has no LDMD section {id:?}");
     let fault = Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
-    fault.or_else(|| match document.markup.sections.is_empty() {
-        true => format!("it has none; `mdsel toc {}` lists its headings", shell_word(path)),
-        false => format!("`mdsel ldmd index {}` lists them", shell_word(path)),
+    let has_none = document.markup.sections.is_empty();
+    let path = shell_word(path);
+    fault.or_else(|| {
+        if has_none {
+            format!("it has none; `mdsel toc {path}` lists its headings")
+        } else {
+            format!("`mdsel ldmd index {path}` lists them")
+        }
     })
 }
 

@@ -63,7 +63,7 @@ pub struct Answer {
 enum Shape {
     Place {
         #[schemars(flatten)]
-        around: Around,
+        around: Box<Around>,
         #[schemars(flatten)]
         remarks: RemarksShape,
         /// Whether something was left out or cut.

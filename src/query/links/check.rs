@@ -33,13 +33,14 @@ pub fn check(
             continue;
         }
         let document = library.open(stored)?;
-        let lines = match filter.looks_inside() {
-            true => Some(LineIndex::new(&library.content(&document, document.span())?)),
-            false => None,
+        let index = if filter.looks_inside() {
+            Some(LineIndex::new(&library.content(&document, document.span())?))
+        } else {
+            None
         };
         let takes_line = |line: usize| {
-            lines.as_ref().is_none_or(|lines| {
-                let span = ByteSpan::new(lines.start_of(line), lines.end_of(line));
+            index.as_ref().is_none_or(|index| {
+                let span = ByteSpan::new(index.start_of(line), index.end_of(line));
                 filter.takes(&document, span)
             })
         };
