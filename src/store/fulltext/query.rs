@@ -495,7 +495,7 @@ mod tests {
             ("--flag", "flag"),
             ("(", "nothing"),
             (":", "nothing !"),
-            ("", "nothing"),
+            ("", "nothing !"),
             ("AND", "and"),
             ("\"open phrase", "(open phrase) !"),
             ("{{< x >}}", "(x)"),
