@@ -1,8 +1,9 @@
-//! Answers as bytes: formats, the budget, and what is safe to show. Never touches the store.
+//! Writes answers in a format, within a limit of characters, with unsafe characters escaped. Never reads
+//! the store.
 //!
-//! Every answer that can be printed implements [`Answer`]; [`write()`] and [`write_list`] are the only
-//! ways from one to bytes. Invariant: what is printed in a format is a valid document of that format, however small
-//! the budget, and says so where anything was left out.
+//! Every answer implements [`Answer`]. Only [`write()`] and [`write_list`] turn an answer into bytes.
+//! Invariant: the output is a valid document of its format whatever the limit, and it says whether
+//! anything was left out.
 
 mod budget;
 mod forms;
@@ -28,118 +29,119 @@ use serde::Serialize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::List;
 
-/// How an answer is printed.
+/// An output format (`mdsel help formats`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One JSON value.
+    /// One JSON value for the whole answer.
     Json,
-    /// One JSON value a line and item.
+    /// One JSON value per line: one for each item.
     Jsonl,
-    /// The bytes of the content alone.
+    /// The bytes of the content, and nothing else.
     Raw,
-    /// For people.
+    /// Text for people to read.
     Text,
-    /// A Markdown document of sections that can be read one by one.
+    /// A Markdown document whose sections can be read one by one.
     Ldmd,
-    /// A line a record, for the context of a model.
+    /// One record per line, for the context of a model.
     Records,
-    /// Blocks of Markdown, for the context of a model.
+    /// Fenced Markdown blocks, for the context of a model.
     Markdown,
-    /// A graph as Mermaid draws it.
+    /// A graph as a Mermaid flowchart.
     Mermaid,
-    /// A graph as Graphviz draws it.
+    /// A graph in the DOT language of Graphviz.
     Dot,
 }
 
-/// How to print.
+/// The format of an answer, and where it is printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// The format.
+    /// The output format.
     pub format: Format,
     /// Whether JSON is indented.
     pub is_pretty: bool,
-    /// Whether text is coloured.
+    /// Whether text has colors.
     pub has_color: bool,
-    /// The most Unicode scalars that may be printed.
+    /// The maximum length of the output in Unicode scalars, if limited.
     pub max_chars: Option<usize>,
-    /// The store, as it is named in the answer.
+    /// The path of the store, as printed in records.
     pub store: &'a str,
-    /// Who asks.
+    /// The interface that the request came from.
     pub caller: Caller,
 }
 
-/// Who asks, which decides how an answer says how to go on.
+/// The interface that a request came from. It determines how an answer names the option that continues
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// Somebody at a command line, who gives flags.
+    /// The command line, which takes flags.
     CommandLine,
-    /// A client of the Model Context Protocol, who gives arguments.
+    /// The Model Context Protocol, which takes arguments.
     Mcp {
-        /// Unicode scalars of the reply around the answer.
+        /// Number of Unicode scalars that the reply adds to the answer.
         frame: usize,
     },
 }
 
-/// Whether an answer has a form.
+/// Whether an answer supports a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// It has, and it was written.
+    /// The answer supports the format, and was written.
     Written,
-    /// It has none.
+    /// The answer does not support the format.
     None,
 }
 
-/// Something that can be printed.
+/// An answer that can be printed in any [`Format`].
 pub trait Answer: Serialize {
-    /// What stands beside the items.
+    /// Returns the part of the answer that is not an item: warnings, unresolved selectors, the cursor.
     fn rest(&self) -> Rest<'_>;
 
-    /// What `jsonl` prints of the items, a line each.
+    /// Returns one JSON value per item, for `jsonl`.
     fn rows(&self) -> Vec<serde_json::Value>;
 
-    /// What `raw` prints; `None` where there are no bytes of documents in the answer.
+    /// Returns the bytes that `raw` prints, or `None` if the answer does not quote documents.
     fn raw(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// What `text` prints of the items.
+    /// Writes the items for `text`.
     fn text(&self, painter: &mut Painter);
 
-    /// The command that it answers.
+    /// Returns the name of the command.
     fn name(&self) -> &'static str;
 
-    /// What `ldmd` prints of the items.
+    /// Writes the items for `ldmd`.
     fn report(&self, report: &mut Report<'_>) -> io::Result<()>;
 
-    /// What `records` prints.
+    /// Writes the answer for `records`.
     fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
         let _ = records;
         Ok(Form::None)
     }
 
-    /// What `markdown` prints.
+    /// Writes the answer for `markdown`.
     fn markdown(&self, out: &mut dyn Write) -> io::Result<Form> {
         let _ = out;
         Ok(Form::None)
     }
 
-    /// The graph that `mermaid` and `dot` draw.
+    /// Returns the graph for `mermaid` and `dot`, if the answer has one.
     fn graph(&self) -> Option<Graph<'_>> {
         None
     }
 }
 
-/// An answer as it is printed.
+/// The output of an answer.
 #[derive(Debug)]
 struct Rendered {
     bytes: Vec<u8>,
-    /// Unicode scalars of these.
+    /// The length of `bytes` in Unicode scalars.
     chars: usize,
-    /// Lines that the answer's format cannot hold.
+    /// Lines for standard error: what the format cannot express.
     remarks: Vec<String>,
 }
 
-/// Writes an answer that has no items to leave out; returns what its format cannot hold.
+/// Writes an answer that cannot be shortened. Returns the lines that the format cannot express.
 pub fn write(
     answer: &impl Answer,
     options: Options<'_>,
@@ -156,8 +158,8 @@ pub fn write(
     }
 }
 
-/// Writes an answer, leaving items out from the end as the budget asks; returns what its format cannot
-/// hold.
+/// Writes an answer, without its last items if it would exceed the limit. Returns the lines that the
+/// format cannot express.
 pub fn write_list<Listed: Answer + List>(
     answer: &Listed,
     options: Options<'_>,
@@ -181,10 +183,10 @@ fn unwritten(error: io::Error) -> Error {
 
 fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> Result<Vec<String>> {
     let no_form = |name: &str| {
-        Error::new(ErrorKind::Usage, format!("this answer has no {name} form"))
-            .with_hint(format!("ask for {}", forms_of(answer)))
+        Error::new(ErrorKind::Usage, format!("this answer cannot be printed as {name}"))
+            .with_hint(format!("use one of {}", forms_of(answer)))
     };
-    // What a format cannot hold is said beside it.
+    // Lines that the format cannot express are returned, and printed to standard error.
     let rest = Rest { caller: options.caller, ..answer.rest() };
     let remarks = match options.format {
         Format::Raw | Format::Mermaid | Format::Dot => rest.lines(),
@@ -227,7 +229,7 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
             }
         }
         Format::Mermaid | Format::Dot => {
-            let graph = answer.graph().ok_or_else(|| no_form("drawn"))?;
+            let graph = answer.graph().ok_or_else(|| no_form("a graph"))?;
             let is_dot = options.format == Format::Dot;
             if is_dot { graph.dot(out) } else { graph.mermaid(out) }.map_err(unwritten)?;
         }
@@ -235,7 +237,7 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
     Ok(remarks)
 }
 
-/// The formats in which an answer has a form, as a list for people.
+/// Returns the names of the formats that the answer supports, for a hint.
 fn forms_of(answer: &impl Answer) -> String {
     let rest = answer.rest();
     let sink = &mut io::sink();

@@ -1,4 +1,4 @@
-//! The forms of answers that hold content: `select` and `read`.
+//! Formats `select` and `read`, whose answers have content.
 
 use std::io;
 
@@ -12,12 +12,12 @@ use crate::query::library::Freshness;
 use crate::query::node::NodeAnswer;
 use crate::query::{read, select};
 
-/// A place of which only a page is given, and the address of the next one.
+/// Returns the address of a node and of its next page, if only a page of it is printed.
 pub(super) fn cut(node: &NodeAnswer) -> Option<(&str, &str)> {
     Some((&node.selector, node.pagination.as_ref()?.next.as_ref()?))
 }
 
-/// A place's document, and whether its file is still the same.
+/// Returns the file of a node, and whether the file differs from the stored one.
 pub(super) fn changed(node: &NodeAnswer) -> (&str, Freshness) {
     (&node.file, node.freshness)
 }
@@ -53,7 +53,7 @@ impl NodeAnswer {
     }
 }
 
-/// Places as a section each: what they are, and their content.
+/// Writes one section per node, with its properties and its content.
 fn nodes(report: &mut Report<'_>, nodes: &[NodeAnswer]) -> io::Result<()> {
     report.summary(&[("results", nodes.len().to_string())])?;
     report.findings(nodes.len(), nodes.iter().map(NodeAnswer::heading_line))?;

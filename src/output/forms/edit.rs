@@ -1,4 +1,4 @@
-//! The forms of what an edit answers.
+//! Formats the answers of edits.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use super::super::{Answer, Rest};
 use super::value;
 use crate::edit::{self, Done};
 
-/// An edit on one line.
+/// Returns the line that describes an edit.
 fn line(file: &str, done: &Done) -> String {
     let what = match done.operation {
-        _ if done.is_noop => "is as it was".to_owned(),
+        _ if done.is_noop => "unchanged".to_owned(),
         "insert" => format!("inserted at line {}", done.new_lines.start),
         "delete" => format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end),
         _ => format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end),
@@ -21,7 +21,7 @@ fn line(file: &str, done: &Done) -> String {
     format!("{file}: {}: {what}", done.selector)
 }
 
-/// What an edit did besides, a line each.
+/// Returns a line for each side effect of an edit.
 fn besides(done: &Done) -> impl Iterator<Item = String> {
     let kept = done.kept_definitions.iter().map(|label| format!("  kept definition: [{label}]"));
     let renumbered =

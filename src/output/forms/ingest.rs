@@ -1,4 +1,4 @@
-//! The forms of what commands about the store as a whole answer: `ingest`, `status`, and checks.
+//! Formats the answers of `ingest`, `status`, and the checks.
 
 use std::io;
 
@@ -11,7 +11,8 @@ use crate::ingest::{ChangeKind, Report};
 use crate::query::List;
 use crate::query::finding::{Finding, Findings};
 
-/// Changes, then skipped files, then warnings; the counts stand whatever is left out.
+/// The items are changes, then skipped files, then warnings. Cutting the list does not change the
+/// counts.
 impl List for Report {
     fn count(&self) -> usize {
         self.changes.as_ref().map_or(0, Vec::len) + self.skipped.len() + self.warnings.len()
@@ -69,7 +70,7 @@ impl Answer for Report {
         );
         painter.line(Style::Plain, &summary);
         if self.attachments > 0 {
-            painter.line(Style::Plain, &format!("{} attachments are written", self.attachments));
+            painter.line(Style::Plain, &format!("{} attachments written", self.attachments));
         }
     }
 
@@ -136,14 +137,14 @@ impl Answer for Value {
     }
 }
 
-/// The fields of an object, their values on one line each.
+/// Returns the fields of an object, with each value on one line.
 fn facts(object: &Value) -> Vec<(&str, String)> {
     let fields = object.as_object().into_iter().flatten();
-    let shown = |value: &Value| match value {
+    let on_one_line = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => strict::compact(other),
     };
-    fields.map(|(name, value)| (name.as_str(), shown(value))).collect()
+    fields.map(|(name, value)| (name.as_str(), on_one_line(value))).collect()
 }
 
 impl Answer for Findings {
@@ -175,7 +176,7 @@ impl Answer for Findings {
     }
 }
 
-/// A finding as compilers print theirs: where, what, and what to do about it.
+/// Returns a problem as compilers print it: location, code, message and hint.
 fn line(finding: &Finding) -> String {
     let file = finding.file.as_ref().map(|file| format!("{file}:")).unwrap_or_default();
     let number = finding.line.map(|line| format!("{line}:")).unwrap_or_default();

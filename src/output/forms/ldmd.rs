@@ -1,4 +1,4 @@
-//! The forms of what the `ldmd` commands answer.
+//! Formats the answers of the `ldmd` commands.
 
 use std::io;
 
@@ -16,25 +16,25 @@ use crate::query::ldmd::search::{Match, Matches};
 use crate::query::ldmd::{self};
 use crate::query::library::Freshness;
 
-/// What the forms of an answer about one document differ in.
+/// The parts that differ between the answers about one LDMD document.
 trait Body: serde::Serialize + Sized {
-    /// The command.
+    /// The name of the command.
     const NAME: &'static str;
 
-    /// The rows of its items.
+    /// Returns one JSON value per item.
     fn rows(&self) -> Vec<Value> {
         vec![value(self)]
     }
 
-    /// The document, and whether its file is still the same.
+    /// Returns the file of the document, and whether it differs from the stored one.
     fn document(&self) -> (&str, Freshness);
 
-    /// What of the document is not shown although nothing cut it.
+    /// Describes the part of the document that the request excludes, if any.
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// Bytes of the document.
+    /// Returns the bytes that `raw` prints, or `None` if the answer has none.
     fn raw(&self) -> Option<Vec<u8>> {
         None
     }
@@ -140,8 +140,8 @@ impl Body for Section {
             let (id, file) = (&self.section_id, &self.file);
             let sections = if self.omitted_sections == 1 { "section" } else { "sections" };
             format!(
-                "{} {sections} in {id} left out: --depth {} shows more, mdsel ldmd neighbors {file} --id {id} \
-                 names them",
+                "{} {sections} in {id} left out: --depth {} shows more; mdsel ldmd neighbors {file} --id {id} \
+                 lists them",
                 self.omitted_sections,
                 self.depth.unwrap_or(0) + 1
             )
@@ -179,7 +179,7 @@ impl Body for Matches {
 
     fn text(&self, painter: &mut Painter) {
         if self.matches.is_empty() {
-            painter.plain(&format!("No line in a section of {} has this text.", self.file));
+            painter.plain(&format!("No line in a section of {} contains this text.", self.file));
         }
         for found in &self.matches {
             painter

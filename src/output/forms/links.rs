@@ -1,4 +1,4 @@
-//! The forms of what the `links` commands answer.
+//! Formats the answers of the `links` commands.
 
 use std::io;
 
@@ -14,13 +14,13 @@ use crate::query::links::walk::{self, NoPath, Step, Walked};
 use crate::query::links::{Edge, Node, source_word};
 use crate::query::place::Place;
 
-/// An edge on one line.
+/// Returns an edge on one line.
 fn line(edge: &Edge) -> String {
     let to = edge.target().map_or_else(|| format!("{} (broken)", edge.link.target), Place::address);
     line_between(edge, &edge.from.address(), &to)
 }
 
-/// An edge between the places of these addresses.
+/// Returns an edge on one line, with `from` and `to` as its ends.
 fn line_between(edge: &Edge, from: &str, to: &str) -> String {
     let kind = &edge.link.kind;
     format!("{from} {} {to} {}", kind.relation(), source_word(kind))
@@ -30,13 +30,13 @@ fn walked_line(walked: &Walked) -> String {
     line_between(&walked.edge, walked.from(), walked.to())
 }
 
-/// How many edges records tell: those that lead somewhere, each once wherever it stands.
-fn told_apart(edges: &[Edge]) -> usize {
-    let told = edges.iter().filter_map(|edge| {
+/// Returns the number of edges in the `records` format: links with a target, without duplicates.
+fn distinct_edges(edges: &[Edge]) -> usize {
+    let distinct = edges.iter().filter_map(|edge| {
         let kind = &edge.link.kind;
         Some((edge.from.address(), kind.relation(), edge.target()?.address(), kind.is_typed()))
     });
-    told.collect::<std::collections::HashSet<_>>().len()
+    distinct.collect::<std::collections::HashSet<_>>().len()
 }
 
 fn changed(node: &Node) -> (&str, Freshness) {
@@ -56,7 +56,7 @@ fn rows<'a, E: serde::Serialize + 'a>(
     nodes.chain(edges.map(|edge| json!({ "edge": edge }))).map(|row| value(&row)).collect()
 }
 
-/// The nodes, then a section for the edges of each document.
+/// Writes the nodes, then a section for the edges of each document.
 fn report_graph<'a>(
     report: &mut Report<'_>,
     nodes: impl Iterator<Item = &'a Node> + Clone,
@@ -111,7 +111,7 @@ impl Answer for list::Answer {
         let fields = [
             ("root", self.nodes.first().map(|node| node.selector.clone()).unwrap_or_default()),
             ("nodes", self.nodes.len().to_string()),
-            ("edges", told_apart(&self.edges).to_string()),
+            ("edges", distinct_edges(&self.edges).to_string()),
         ];
         records.header("link.list", &fields)?;
         for node in &self.nodes {
@@ -131,7 +131,7 @@ impl Answer for list::Answer {
     }
 }
 
-/// Why there is no path, a line each.
+/// Explains why there is no path, in one or more lines.
 fn no_path(none: &NoPath) -> Vec<String> {
     let NoPath { from, to, hops, places, .. } = none;
     let mut lines =

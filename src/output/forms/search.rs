@@ -1,4 +1,4 @@
-//! The forms of what `search` found.
+//! Formats the answers of `search`.
 
 use std::collections::HashMap;
 use std::io;
@@ -55,7 +55,7 @@ impl Answer for search::Answer {
                 let mut pairs: Vec<(Option<&Hit>, &Hit)> = Vec::with_capacity(hits.len());
                 for hit in hits {
                     let last = pairs.last().map(|(_, last)| *last);
-                    // A line is printed once, however many matches it has.
+                    // Print a line once, even if it has several matches.
                     let is_printed = last.is_some_and(|last| {
                         !hit.is_match_only && last.line == hit.line && last.file == hit.file
                     });
@@ -121,7 +121,7 @@ impl Answer for search::Answer {
             format!("{text} @ {}:{}:{}", hit.file, hit.line, hit.column)
         };
         report.findings(hits.len(), hits.iter().map(line))?;
-        // By document, in the order of their first hits.
+        // Group by document, in the order of their first hits.
         let mut groups: Vec<Vec<&Hit>> = Vec::new();
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         for hit in hits {
@@ -180,7 +180,8 @@ impl Answer for search::Answer {
 }
 
 impl Hit {
-    /// The address and the titles of the passage, its windows, and the sections with nearly the same text.
+    /// Writes the address and the titles of the passage, its windows, and the number of similar
+    /// sections.
     pub(super) fn paint_passage(&self, painter: &mut Painter) {
         painter.piece(Style::Heading, &self.passage_address());
         if !self.heading_path.is_empty() {
@@ -194,7 +195,7 @@ impl Hit {
         }
     }
 
-    /// The hit as `file:line:column:text`, its surroundings as `file-line-text`.
+    /// Writes the hit as `file:line:column:text`, and its context lines as `file-line-text`.
     fn paint(&self, painter: &mut Painter) {
         let context = |first: usize, lines: &[String], painter: &mut Painter| {
             for (number, line) in (first..).zip(lines) {

@@ -1,4 +1,4 @@
-//! The forms of answers about structure: `index`, `toc`, `find` and `neighbors`.
+//! Formats the answers about structure: `index`, `toc`, `find` and `neighbors`.
 
 use std::io;
 
@@ -167,7 +167,7 @@ impl Answer for toc::Answer {
     }
 }
 
-/// How many sections below a section are too deep to be listed.
+/// Returns the number of descendant sections that are too deep to be listed, as text.
 fn omitted(section: &toc::Section) -> String {
     match section.omitted_sections {
         0 => String::new(),
@@ -175,7 +175,7 @@ fn omitted(section: &toc::Section) -> String {
     }
 }
 
-/// Characters as the paper writes them: `400B`, `1.2K`.
+/// Formats a number of characters as `400B` or `1.2K`.
 fn size(chars: usize) -> String {
     let mut text = short_count(chars);
     if text.ends_with(|c: char| c.is_ascii_digit()) {
@@ -271,7 +271,7 @@ impl Answer for neighbors::Answer {
     }
 }
 
-/// What stands around a place, by the name of where.
+/// Returns the neighbors of a node, each with its relation.
 fn all_around(
     around: &neighbors::Around,
 ) -> impl Iterator<Item = (&'static str, &neighbors::Neighbor)> {
