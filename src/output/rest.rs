@@ -90,8 +90,8 @@ impl<'a> Rest<'a> {
     /// Returns a line for each changed document.
     fn changes(&self) -> impl Iterator<Item = String> {
         self.changed.iter().map(|(file, freshness)| {
-            let what = if freshness.is_missing { "was deleted" } else { "has changed" };
-            format!("{file} {what} after it was ingested")
+            let what = if freshness.is_missing { "has been deleted" } else { "has changed" };
+            format!("{file} {what} since it was ingested")
         })
     }
 

@@ -158,8 +158,8 @@ impl Serialize for Answer {
     }
 }
 
-/// Of the edges of each place, those that belong on the page of the places from `start` up to, not including,
-/// `end`; and which places before the page they need.
+/// Keeps only the edges that belong to the page of the nodes from `start` to `end`, exclusive. Returns
+/// the indices of the nodes that the edges need.
 fn on_page<T>(
     places: &mut [T],
     edges: impl Fn(&mut T) -> (usize, &mut Vec<Walked>),
@@ -219,7 +219,7 @@ impl List for Answer {
     }
 }
 
-/// Walks along links.
+/// Follows links from a node.
 pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut answer = Answer {
         steps: Vec::new(),
@@ -232,8 +232,8 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut ends = Vec::new();
     for address in std::iter::once(&request.from).chain(&request.to) {
         match resolve_one(library, address)? {
-            Ok((place, remarks)) => {
-                answer.page.warnings.extend(remarks);
+            Ok((place, warnings)) => {
+                answer.page.warnings.extend(warnings);
                 ends.push(Place::new(place.document, place.target, Params::default()));
             }
             Err(fault) => answer.page.unresolved_selectors.push(fault),
@@ -247,7 +247,7 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let start = answer.page.part.start();
     let from = root.address();
     let mut walk = Walk::new(library, request.filter.clone(), request.direction, vec![root]);
-    // The way to a place is found among all places.
+    // A path may lead through any node, so the limit does not apply to the search for it.
     let count = if to.is_some() { usize::MAX } else { most(request.max_nodes) };
     let (found, is_cut) = walk.run(request.max_hops, start.saturating_add(count), to.as_ref())?;
     answer.page.warnings.extend(walk.graph.unknown_types());
@@ -257,7 +257,7 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
             answer.no_path = Some(no_path(library, request, &walk, from, to)?);
             return Ok(answer);
         }
-        (Some(_), Some(last)) => walk.way_to(last),
+        (Some(_), Some(last)) => walk.path_to(last),
     };
     let end = start.saturating_add(most(request.max_nodes)).min(visited.len());
     if is_cut || end < visited.len() {
@@ -276,7 +276,7 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     Ok(answer)
 }
 
-/// How far a walk came that did not reach `to`, and what leads there.
+/// Explains why a walk did not reach `to`: how far it got, and which nodes lead to `to`.
 fn no_path(
     library: &Library<'_>,
     request: &Request,
@@ -301,8 +301,8 @@ fn no_path(
     })
 }
 
-/// The places that are at most `max_hops` links away from `roots`, the roots left out, nearest first,
-/// and how many links away each is.
+/// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
+/// distance. The roots are not included.
 pub fn reachable(
     library: &Library<'_>,
     roots: Vec<Place>,
@@ -316,23 +316,23 @@ pub fn reachable(
     Ok(walk.places.into_iter().skip(count).map(|visited| (visited.place, visited.hop)).collect())
 }
 
-/// A place that was reached.
+/// A node that was reached.
 struct Visited {
     place: Place,
     hop: usize,
-    /// The edges walked from it.
+    /// The edges followed from it.
     edges: Vec<Walked>,
-    /// The place before it on the shortest way, and the edge between.
+    /// The node before it on the shortest path, and the edge between them.
     came_by: Option<(usize, Walked)>,
 }
 
 struct Walk<'a> {
     graph: Graph<'a>,
     direction: Direction,
-    /// Addresses of places, and their indices.
+    /// The indices of the nodes, by address.
     seen: HashMap<String, usize>,
     places: Vec<Visited>,
-    /// What tells the edges apart that were walked.
+    /// The keys of the edges that were followed.
     edges: HashSet<EdgeKey>,
 }
 
@@ -350,22 +350,23 @@ impl<'a> Walk<'a> {
         Self { graph, direction, seen, places, edges: HashSet::new() }
     }
 
-    /// Addresses of places that are the most hops away from the first, if any is away from it.
+    /// Returns the addresses of some of the nodes that are the most hops away. Returns none if only the
+    /// roots were reached.
     fn farthest(&self) -> Vec<String> {
         let hops = self.places.last().map_or(0, |last| last.hop);
         let far = self.places.iter().filter(|visited| visited.hop == hops && hops > 0);
         far.take(ENDS_SHOWN).map(|visited| visited.place.address()).collect()
     }
 
-    /// Walks up to `max_hops` hops and `most` places, or to `to`. Returns the index of the place that is
-    /// `to`, and whether places were left out.
+    /// Walks at most `max_hops` hops and `most` nodes, or until `to` is reached. Returns the index of
+    /// `to`, if it was reached, and whether nodes were left out.
     fn run(
         &mut self,
         max_hops: usize,
         most: usize,
         to: Option<&Place>,
     ) -> Result<(Option<usize>, bool)> {
-        let is_there = |place: &Place| to.is_some_and(|to| holds(to, place));
+        let is_there = |place: &Place| to.is_some_and(|to| contains(to, place));
         let mut is_cut = false;
         let mut layer = 0..self.places.len();
         for hop in 0..=max_hops {
@@ -389,7 +390,7 @@ impl<'a> Walk<'a> {
             }
             layer = begin..self.places.len();
         }
-        // Both ends of an edge are places that are given.
+        // Drop the edges to nodes that were not reached.
         for visited in &mut self.places {
             visited.edges.retain_mut(|walked| {
                 let index = self.seen.get(&walked.there);
@@ -400,7 +401,8 @@ impl<'a> Walk<'a> {
         Ok((None, is_cut))
     }
 
-    /// What the edges of the places in `layer` lead to that was not reached before, in order.
+    /// Follows the edges of the nodes in `layer`. Returns the new nodes, sorted, each with the edge to
+    /// it.
     fn reach(&mut self, layer: std::ops::Range<usize>) -> Result<Vec<(Place, (usize, Walked))>> {
         let mut found: HashMap<String, (String, Place, (usize, Walked))> = HashMap::new();
         for index in layer {
@@ -436,7 +438,7 @@ impl<'a> Walk<'a> {
         Ok(found.into_iter().map(|(_, (_, place, came_by))| (place, came_by)).collect())
     }
 
-    /// The edges of a place in order, and whether they lead from it.
+    /// Returns the edges of a node, sorted, and whether each leads from the node.
     fn edges_of(&self, place: &Place) -> Result<Vec<(Edge, bool)>> {
         let mut edges: Vec<(Edge, bool)> = Vec::new();
         for (direction, is_forward) in [(Direction::Out, true), (Direction::In, false)] {
@@ -449,9 +451,9 @@ impl<'a> Walk<'a> {
         Ok(edges)
     }
 
-    /// The places on the way to the one at `last`, each with the edge to the next.
-    fn way_to(mut self, last: usize) -> Vec<Visited> {
-        let mut way: Vec<Visited> = Vec::new();
+    /// Returns the nodes on the path to the node at `last`, each with the edge to the next.
+    fn path_to(mut self, last: usize) -> Vec<Visited> {
+        let mut path: Vec<Visited> = Vec::new();
         let mut next = Some(last);
         let mut edge_out: Option<Walked> = None;
         while let Some(index) = next {
@@ -462,12 +464,12 @@ impl<'a> Walk<'a> {
                 edge_out = Some(edge);
                 before
             });
-            way.push(visited);
+            path.push(visited);
         }
-        way.reverse();
-        for (index, visited) in way.iter_mut().enumerate() {
+        path.reverse();
+        for (index, visited) in path.iter_mut().enumerate() {
             visited.edges.iter_mut().for_each(|walked| walked.index = index + 1);
         }
-        way
+        path
     }
 }
