@@ -61,10 +61,10 @@ pub(super) fn within(
     match write(&mut bounded) {
         Err(_) if bounded.is_full => Ok(None),
         Err(error) => Err(error),
-        Ok(remarks) => {
+        Ok(messages) => {
             let bytes = bounded.bytes;
             let chars = measure(&bytes).chars;
-            Ok((chars <= most).then_some(Rendered { bytes, chars, remarks }))
+            Ok((chars <= most).then_some(Rendered { bytes, chars, messages }))
         }
     }
 }

@@ -8,41 +8,41 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use super::painter::short_count;
-use super::{Rest, sanitize};
+use super::text_writer::short_count;
+use super::{Footer, sanitize};
 use crate::ldmd::{Opening, Writer};
 
 /// Number of items in the `_tldr` section of a list.
 const ITEMS_IN_SHORT: usize = 5;
 
 /// Writes one answer as LDMD.
-pub struct Report<'a> {
+pub struct LdmdRenderer<'a> {
     writer: Writer<&'a mut dyn Write>,
-    rest: &'a Rest<'a>,
+    footer: &'a Footer<'a>,
     sections: usize,
     files: Vec<String>,
     known: HashSet<String>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> LdmdRenderer<'a> {
     /// Begins the answer of `command` and writes its `run_meta` section.
     pub(super) fn begin(
         out: &'a mut dyn Write,
         command: &str,
-        rest: &'a Rest<'a>,
+        footer: &'a Footer<'a>,
     ) -> io::Result<Self> {
-        let mut report = Self {
+        let mut renderer = Self {
             writer: Writer::new(out),
-            rest,
+            footer,
             sections: 0,
             files: Vec::new(),
             known: HashSet::new(),
         };
-        report.open("run_meta", "Run", 1, "")?;
-        report.line(&format!("## mdsel {command}"))?;
-        report.line(&format!("- mdsel: {}", env!("CARGO_PKG_VERSION")))?;
-        report.close()?;
-        Ok(report)
+        renderer.open("run_meta", "Run", 1, "")?;
+        renderer.line(&format!("## mdsel {command}"))?;
+        renderer.line(&format!("- mdsel: {}", env!("CARGO_PKG_VERSION")))?;
+        renderer.close()?;
+        Ok(renderer)
     }
 
     fn open(&mut self, id: &str, title: &str, level: u32, parent: &str) -> io::Result<()> {
@@ -64,7 +64,7 @@ impl<'a> Report<'a> {
         for (name, value) in facts {
             self.line(&format!("- {name}: {value}"))?;
         }
-        for item in self.rest.items() {
+        for item in self.footer.items() {
             self.line(&format!("- {item}"))?;
         }
         self.close()
@@ -79,7 +79,7 @@ impl<'a> Report<'a> {
     }
 
     /// Writes the `key_findings` section, one line per item. Writes nothing if `count` is 0.
-    pub(super) fn findings(
+    pub(super) fn key_findings(
         &mut self,
         count: usize,
         items: impl Iterator<Item = String>,

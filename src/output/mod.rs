@@ -6,20 +6,20 @@
 //! anything was left out.
 
 mod budget;
+mod footer;
 mod forms;
 mod graph;
 pub mod json;
 mod ldmd;
-mod painter;
 mod records;
-mod rest;
 pub mod sanitize;
+mod text_writer;
 
+pub use footer::Footer;
 pub use graph::Graph;
-pub use ldmd::Report;
-pub use painter::Painter;
+pub use ldmd::LdmdRenderer;
 pub use records::Records;
-pub use rest::Rest;
+pub use text_writer::TextWriter;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -84,17 +84,17 @@ pub enum Caller {
 
 /// Whether an answer supports a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FormatSupport {
     /// The answer supports the format, and was written.
     Written,
     /// The answer does not support the format.
-    None,
+    Unsupported,
 }
 
 /// An answer that can be printed in any [`Format`].
 pub trait Answer: Serialize {
     /// Returns the part of the answer that is not an item: warnings, unresolved selectors, the cursor.
-    fn rest(&self) -> Rest<'_>;
+    fn rest(&self) -> Footer<'_>;
 
     /// Returns one JSON value per item, for `jsonl`.
     fn rows(&self) -> Vec<serde_json::Value>;
@@ -105,24 +105,24 @@ pub trait Answer: Serialize {
     }
 
     /// Writes the items for `text`.
-    fn text(&self, painter: &mut Painter);
+    fn text(&self, writer: &mut TextWriter);
 
     /// Returns the name of the command.
     fn name(&self) -> &'static str;
 
     /// Writes the items for `ldmd`.
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()>;
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()>;
 
     /// Writes the answer for `records`.
-    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
         let _ = records;
-        Ok(Form::None)
+        Ok(FormatSupport::Unsupported)
     }
 
     /// Writes the answer for `markdown`.
-    fn markdown(&self, out: &mut dyn Write) -> io::Result<Form> {
+    fn markdown(&self, out: &mut dyn Write) -> io::Result<FormatSupport> {
         let _ = out;
-        Ok(Form::None)
+        Ok(FormatSupport::Unsupported)
     }
 
     /// Returns the graph for `mermaid` and `dot`, if the answer has one.
@@ -138,7 +138,7 @@ struct Rendered {
     /// The length of `bytes` in Unicode scalars.
     chars: usize,
     /// Lines for standard error: what the format cannot express.
-    remarks: Vec<String>,
+    messages: Vec<String>,
 }
 
 /// Writes an answer that cannot be shortened. Returns the lines that the format cannot express.
@@ -174,7 +174,7 @@ pub fn write_list<Listed: Answer + List>(
 
 fn put(rendered: Rendered, out: &mut dyn Write) -> Result<Vec<String>> {
     out.write_all(&rendered.bytes).map_err(unwritten)?;
-    Ok(rendered.remarks)
+    Ok(rendered.messages)
 }
 
 fn unwritten(error: io::Error) -> Error {
@@ -187,16 +187,16 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
             .with_hint(format!("use one of {}", forms_of(answer)))
     };
     // Lines that the format cannot express are returned, and printed to standard error.
-    let rest = Rest { caller: options.caller, ..answer.rest() };
-    let remarks = match options.format {
-        Format::Raw | Format::Mermaid | Format::Dot => rest.lines(),
-        Format::Markdown => rest.remark_lines(),
+    let footer = Footer { caller: options.caller, ..answer.rest() };
+    let messages = match options.format {
+        Format::Raw | Format::Mermaid | Format::Dot => footer.lines(),
+        Format::Markdown => footer.message_lines(),
         _ => Vec::new(),
     };
     match options.format {
         Format::Json => json::write(out, answer, options.is_pretty).map_err(unwritten)?,
         Format::Jsonl => {
-            for row in answer.rows().into_iter().chain(rest.rows()) {
+            for row in answer.rows().into_iter().chain(footer.rows()) {
                 json::write(&mut *out, &row, false).map_err(unwritten)?;
             }
         }
@@ -205,26 +205,27 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
             out.write_all(&bytes).map_err(unwritten)?;
         }
         Format::Text => {
-            let mut painter = Painter::new(options.has_color);
-            answer.text(&mut painter);
-            rest.paint(&mut painter);
-            out.write_all(painter.finish().as_bytes()).map_err(unwritten)?;
+            let mut writer = TextWriter::new(options.has_color);
+            answer.text(&mut writer);
+            footer.write_text(&mut writer);
+            out.write_all(writer.finish().as_bytes()).map_err(unwritten)?;
         }
         Format::Ldmd => {
-            let mut report = Report::begin(out, answer.name(), &rest).map_err(unwritten)?;
-            answer.report(&mut report).and_then(|()| report.finish()).map_err(unwritten)?;
+            let mut renderer =
+                LdmdRenderer::begin(out, answer.name(), &footer).map_err(unwritten)?;
+            answer.ldmd(&mut renderer).and_then(|()| renderer.finish()).map_err(unwritten)?;
         }
         Format::Records => {
-            let mut records = Records::new(out, options.store, &rest);
-            if answer.records(&mut records).map_err(unwritten)? == Form::None {
+            let mut records = Records::new(out, options.store, &footer);
+            if answer.records(&mut records).map_err(unwritten)? == FormatSupport::Unsupported {
                 return Err(no_form("records"));
             }
         }
         Format::Markdown => {
-            if answer.markdown(out).map_err(unwritten)? == Form::None {
+            if answer.markdown(out).map_err(unwritten)? == FormatSupport::Unsupported {
                 return Err(no_form("markdown"));
             }
-            if let Some(end) = rest.end() {
+            if let Some(end) = footer.end() {
                 writeln!(out, "{end}").map_err(unwritten)?;
             }
         }
@@ -234,16 +235,18 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
             if is_dot { graph.dot(out) } else { graph.mermaid(out) }.map_err(unwritten)?;
         }
     }
-    Ok(remarks)
+    Ok(messages)
 }
 
 /// Returns the names of the formats that the answer supports, for a hint.
 fn forms_of(answer: &impl Answer) -> String {
-    let rest = answer.rest();
+    let footer = answer.rest();
     let sink = &mut io::sink();
-    let has_records =
-        answer.records(&mut Records::new(sink, "", &rest)).is_ok_and(|form| form == Form::Written);
-    let has_markdown = answer.markdown(&mut io::sink()).is_ok_and(|form| form == Form::Written);
+    let has_records = answer
+        .records(&mut Records::new(sink, "", &footer))
+        .is_ok_and(|form| form == FormatSupport::Written);
+    let has_markdown =
+        answer.markdown(&mut io::sink()).is_ok_and(|form| form == FormatSupport::Written);
     let others = [
         ("raw", answer.raw().is_some()),
         ("records", has_records),

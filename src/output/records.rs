@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::Rest;
+use super::Footer;
 use crate::query::links::{Edge, Node};
 use crate::records::{self, Writer};
 
@@ -13,26 +13,26 @@ use crate::records::{self, Writer};
 pub struct Records<'a> {
     writer: Writer<&'a mut dyn Write>,
     store: &'a str,
-    rest: &'a Rest<'a>,
+    footer: &'a Footer<'a>,
     /// The last edge written; a repetition is not written again.
     last_edge: String,
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(out: &'a mut dyn Write, store: &'a str, rest: &'a Rest<'a>) -> Self {
-        Self { writer: Writer::new(out), store, rest, last_edge: String::new() }
+    pub(super) fn new(out: &'a mut dyn Write, store: &'a str, footer: &'a Footer<'a>) -> Self {
+        Self { writer: Writer::new(out), store, footer, last_edge: String::new() }
     }
 
     /// Writes the header with the cursor, then the warnings and the unresolved selectors.
     pub(super) fn header(&mut self, mode: &str, fields: &[(&str, String)]) -> io::Result<()> {
-        let truncated = self.rest.is_truncated.to_string();
+        let truncated = self.footer.is_truncated.to_string();
         let mut all = vec![("store", self.store), ("mode", mode)];
         all.extend(fields.iter().map(|(name, value)| (*name, value.as_str())));
-        all.extend(self.rest.next.map(|next| ("next", next.as_str())));
+        all.extend(self.footer.next.map(|next| ("next", next.as_str())));
         all.push(("truncated", &truncated));
         self.writer.header(&all)?;
-        for remark in self.rest.remarks() {
-            self.writer.warning(&remark)?;
+        for message in self.footer.messages() {
+            self.writer.warning(&message)?;
         }
         Ok(())
     }

@@ -4,9 +4,9 @@ use std::io;
 
 use serde_json::Value;
 
-use super::super::ldmd::Report;
-use super::super::painter::{Painter, Style};
-use super::super::{Answer, Rest};
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter};
+use super::super::{Answer, Footer};
 use super::value;
 use crate::edit::{self, Done};
 
@@ -47,19 +47,19 @@ impl Answer for edit::Answer {
         self.report.iter().map(|_| value(self)).collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::new(&self.faults, self.warnings(), false)
+    fn rest(&self) -> Footer<'_> {
+        Footer::new(&self.faults, self.warnings(), false)
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
         self.is_dry_run.then(|| self.diff())
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if self.is_dry_run {
-            painter.content(&self.diff());
+            writer.content(&self.diff());
         } else {
-            lines(self).for_each(|line| painter.line(Style::Plain, &line));
+            lines(self).for_each(|line| writer.line(Style::Plain, &line));
         }
     }
 
@@ -67,9 +67,9 @@ impl Answer for edit::Answer {
         "edit"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let count = self.report.as_ref().map_or(0, |report| report.done.len());
-        report.summary(&[("edits", count.to_string())])?;
-        report.findings(lines(self).count(), lines(self))
+        renderer.summary(&[("edits", count.to_string())])?;
+        renderer.key_findings(lines(self).count(), lines(self))
     }
 }

@@ -4,9 +4,9 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use super::super::ldmd::Report;
-use super::super::painter::{Painter, Style};
-use super::super::{Answer, Form, Graph, Records, Rest};
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter};
+use super::super::{Answer, Footer, FormatSupport, Graph, Records};
 use super::value;
 use crate::query::library::Freshness;
 use crate::query::links::list;
@@ -57,17 +57,17 @@ fn rows<'a, E: serde::Serialize + 'a>(
 }
 
 /// Writes the nodes, then a section for the edges of each document.
-fn report_graph<'a>(
-    report: &mut Report<'_>,
+fn write_graph<'a>(
+    renderer: &mut LdmdRenderer<'_>,
     nodes: impl Iterator<Item = &'a Node> + Clone,
     edges: impl Iterator<Item = (&'a Edge, String)>,
 ) -> io::Result<()> {
-    report.findings(nodes.clone().count(), nodes.map(described))?;
+    renderer.key_findings(nodes.clone().count(), nodes.map(described))?;
     let mut edges: Vec<(&str, String)> = edges.map(|(edge, line)| (file(edge), line)).collect();
     edges.sort_by_key(|(file, _)| *file);
     for edges in edges.chunk_by(|(one, _), (other, _)| one == other) {
         let file = edges.first().map_or("", |(file, _)| file);
-        report.items(file, file, edges.iter().map(|(_, line)| line.clone()))?;
+        renderer.items(file, file, edges.iter().map(|(_, line)| line.clone()))?;
     }
     Ok(())
 }
@@ -77,11 +77,11 @@ impl Answer for list::Answer {
         rows(self.nodes.iter(), self.edges.iter())
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page).with(self.nodes.iter().map(changed))
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.nodes.iter().map(changed))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if let [node] = self.nodes.as_slice()
             && self.edges.is_empty()
             && !self.page.truncated
@@ -89,10 +89,10 @@ impl Answer for list::Answer {
             let whole = node.selector.split("::").next().map(|name| format!("{name}::*"));
             let other = whole.filter(|whole| *whole != node.selector);
             let other = other.map(|whole| format!(" Try {whole}.")).unwrap_or_default();
-            painter.plain(&format!("No links of {}.{other}", node.selector));
+            writer.plain(&format!("No links of {}.{other}", node.selector));
         }
         for edge in &self.edges {
-            painter
+            writer
                 .line(Style::Plain, &format!("{}:{}: {}", file(edge), edge.link.line, line(edge)));
         }
     }
@@ -101,13 +101,13 @@ impl Answer for list::Answer {
         "links list"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [("edges", self.edges.len().to_string())];
-        report.summary(&facts)?;
-        report_graph(report, self.nodes.iter(), self.edges.iter().map(|edge| (edge, line(edge))))
+        renderer.summary(&facts)?;
+        write_graph(renderer, self.nodes.iter(), self.edges.iter().map(|edge| (edge, line(edge))))
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
         let fields = [
             ("root", self.nodes.first().map(|node| node.selector.clone()).unwrap_or_default()),
             ("nodes", self.nodes.len().to_string()),
@@ -120,7 +120,7 @@ impl Answer for list::Answer {
         for edge in &self.edges {
             records.edge(edge)?;
         }
-        Ok(Form::Written)
+        Ok(FormatSupport::Written)
     }
 
     fn graph(&self) -> Option<Graph<'_>> {
@@ -156,21 +156,21 @@ impl Answer for walk::Answer {
         rows(self.steps.iter().map(|step| &step.node), self.edges())
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page).with(self.steps.iter().map(|step| changed(&step.node)))
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.steps.iter().map(|step| changed(&step.node)))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         for line in self.no_path.iter().flat_map(no_path) {
-            painter.line(Style::Plain, &line);
+            writer.line(Style::Plain, &line);
         }
         for Step { node, edges, .. } in &self.steps {
             let indent = "  ".repeat(node.hop.unwrap_or(0));
-            painter
+            writer
                 .piece(Style::Heading, &format!("{indent}{}", node.title))
                 .line(Style::Faint, &format!("  {}", node.selector));
             for walked in edges {
-                painter.line(Style::Plain, &format!("{indent}  - {}", walked_line(walked)));
+                writer.line(Style::Plain, &format!("{indent}  - {}", walked_line(walked)));
             }
         }
     }
@@ -179,21 +179,21 @@ impl Answer for walk::Answer {
         if self.is_path { "links path" } else { "links tree" }
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts =
             [("nodes", self.steps.len().to_string()), ("cut", self.page.truncated.to_string())];
-        report.summary(&facts)?;
+        renderer.summary(&facts)?;
         let nodes = self.steps.iter().map(|step| &step.node);
-        report_graph(
-            report,
+        write_graph(
+            renderer,
             nodes,
             self.edges().map(|walked| (&walked.edge, walked_line(walked))),
         )?;
         let lines: Vec<String> = self.no_path.iter().flat_map(no_path).collect();
-        report.findings(lines.len(), lines.into_iter())
+        renderer.key_findings(lines.len(), lines.into_iter())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
         let mode = if self.is_path { "link.path" } else { "link.tree" };
         let fields = [
             ("root", self.steps.first().map(|s| s.node.selector.clone()).unwrap_or_default()),
@@ -212,7 +212,7 @@ impl Answer for walk::Answer {
                 records.link(walked.from(), kind.relation(), walked.to(), kind.is_typed())?;
             }
         }
-        Ok(Form::Written)
+        Ok(FormatSupport::Written)
     }
 
     fn graph(&self) -> Option<Graph<'_>> {

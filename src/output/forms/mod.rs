@@ -1,6 +1,6 @@
 //! Formats each answer as rows, bytes, text, records and LDMD.
 //!
-//! Invariant: a format prints the items of an answer and nothing else. [`super::Rest`] prints warnings,
+//! Invariant: a format prints the items of an answer and nothing else. [`super::Footer`] prints warnings,
 //! unresolved selectors and the cursor for all formats.
 
 mod content;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::answer::{Collector, Explanation, Found};
 use super::hit::Hit;
 use super::pattern::{Pattern, PatternOptions};
-use super::scan::{Scan, Wanted};
+use super::scan::{Scan, ScanMode};
 use super::{Form, Order, Search};
 use crate::error::Result;
 use crate::limits;
@@ -50,11 +50,11 @@ impl Search<'_> {
             snapshot: self.library.snapshot,
             pattern: &pattern,
             filter: self.filter,
-            wanted: match self.request.form {
-                Form::Hits if self.request.lines_only => Wanted::Lines(self.request.surroundings),
-                Form::Hits => Wanted::Hits(self.request.surroundings),
-                Form::Counts => Wanted::Counts,
-                Form::Files | Form::Existence => Wanted::Any,
+            mode: match self.request.form {
+                Form::Hits if self.request.lines_only => ScanMode::Lines(self.request.surroundings),
+                Form::Hits => ScanMode::Hits(self.request.surroundings),
+                Form::Counts => ScanMode::Counts,
+                Form::Files | Form::Existence => ScanMode::Any,
             },
             most: collector.most_of_one(),
             deadline: Instant::now() + Duration::from_secs(limits::SEARCH_SECONDS as u64),

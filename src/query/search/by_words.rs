@@ -14,7 +14,7 @@ use super::hit::{Hit, HitMaker};
 use super::language::Language;
 use super::passage::Question;
 use super::pattern::PatternOptions;
-use super::shown::{REORDERED, Shown, Texts};
+use super::scored::{REORDERED, ScoredSection, Texts};
 use super::{Form, Search};
 use crate::error::Result;
 use crate::limits;
@@ -189,19 +189,19 @@ impl Search<'_> {
         }
         let first = self.reordered(&first, best, question, &mut texts)?;
         let least = first.last().map_or(f64::MAX, |last| last.parts.sum());
-        let mut taken: Vec<&Ranked> = first.iter().map(|shown| &shown.candidate.found).collect();
-        let mut take = |shown: Shown<'_>, bytes: &[u8]| {
-            let mut hit = self.section_hit(&shown, question, bytes);
-            hit.score_parts = self.request.explain.then_some(shown.parts);
-            hit.duplicates = shown.duplicates;
+        let mut taken: Vec<&Ranked> = first.iter().map(|scored| &scored.candidate.found).collect();
+        let mut take = |scored: ScoredSection<'_>, bytes: &[u8]| {
+            let mut hit = self.section_hit(&scored, question, bytes);
+            hit.score_parts = self.request.explain.then_some(scored.parts);
+            hit.duplicates = scored.duplicates;
             if queries > 1 {
-                hit.queries.clone_from(&shown.candidate.queries);
+                hit.queries.clone_from(&scored.candidate.queries);
             }
             collector.take_hit(hit)
         };
-        for shown in first {
-            let bytes = texts.of(&shown.section.document)?;
-            if !take(shown, &bytes) {
+        for scored in first {
+            let bytes = texts.of(&scored.section.document)?;
+            if !take(scored, &bytes) {
                 return Ok(true);
             }
         }
@@ -210,10 +210,10 @@ impl Search<'_> {
             if !self.request.keeps_duplicates && taken.iter().any(is_twin) {
                 continue;
             }
-            let Some(mut shown) = self.shown(candidate, question, &mut texts)? else { continue };
-            shown.parts.ranking = rounded(candidate.score / best).min(least);
-            let bytes = texts.of(&shown.section.document)?;
-            if !take(shown, &bytes) {
+            let Some(mut scored) = self.scored(candidate, question, &mut texts)? else { continue };
+            scored.parts.ranking = rounded(candidate.score / best).min(least);
+            let bytes = texts.of(&scored.section.document)?;
+            if !take(scored, &bytes) {
                 return Ok(true);
             }
             taken.push(&candidate.found);
@@ -221,8 +221,13 @@ impl Search<'_> {
         Ok(false)
     }
 
-    fn section_hit(&self, shown: &Shown<'_>, question: &Question<'_>, bytes: &[u8]) -> Hit {
-        let Shown { candidate, section, span, pieces, .. } = shown;
+    fn section_hit(
+        &self,
+        scored: &ScoredSection<'_>,
+        question: &Question<'_>,
+        bytes: &[u8],
+    ) -> Hit {
+        let ScoredSection { candidate, section, span, pieces, .. } = scored;
         let reach = span.end.max(pieces.end());
         let surroundings = self.request.surroundings;
         let path = &candidate.document.path;

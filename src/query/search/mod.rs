@@ -17,7 +17,7 @@ mod pattern;
 mod piece;
 mod plan;
 mod scan;
-mod shown;
+mod scored;
 
 pub use answer::{Answer, Count, Explanation, Items};
 pub(super) use hit::types_of;

@@ -20,7 +20,7 @@ use crate::store::{Snapshot, StoredDocument};
 
 /// The results to report for each document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum ScanMode {
     /// Every hit, with its address.
     Hits(Surroundings),
     /// Every hit, without its address.
@@ -47,7 +47,7 @@ pub(super) struct Scan<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) pattern: &'a Pattern,
     pub(super) filter: &'a Filter,
-    pub(super) wanted: Wanted,
+    pub(super) mode: ScanMode,
     /// Maximum number of hits in one document.
     pub(super) most: usize,
     pub(super) deadline: Instant,
@@ -168,7 +168,7 @@ impl Scan<'_> {
         bytes: &[u8],
     ) -> Result<Option<Found>> {
         self.check_time()?;
-        let most = if self.wanted == Wanted::Any { 1 } else { self.most };
+        let most = if self.mode == ScanMode::Any { 1 } else { self.most };
         let mut outline = None;
         let mut spans = Vec::new();
         let mut count = 0;
@@ -198,7 +198,7 @@ impl Scan<'_> {
                 }
             }
         } else {
-            let keeps = matches!(self.wanted, Wanted::Hits(_) | Wanted::Lines(_));
+            let keeps = matches!(self.mode, ScanMode::Hits(_) | ScanMode::Lines(_));
             pattern.matches(bytes, |span| {
                 count += 1;
                 if keeps {
@@ -211,10 +211,10 @@ impl Scan<'_> {
         if count == 0 {
             return Ok(None);
         }
-        let (surroundings, has_places) = match self.wanted {
-            Wanted::Hits(surroundings) => (surroundings, true),
-            Wanted::Lines(surroundings) => (surroundings, false),
-            Wanted::Counts | Wanted::Any => {
+        let (surroundings, has_places) = match self.mode {
+            ScanMode::Hits(surroundings) => (surroundings, true),
+            ScanMode::Lines(surroundings) => (surroundings, false),
+            ScanMode::Counts | ScanMode::Any => {
                 return Ok(Some(Found { document: index, count, hits: Vec::new() }));
             }
         };

@@ -43,7 +43,7 @@ pub(super) struct SectionText {
 }
 
 /// A candidate with its text and its score.
-pub(super) struct Shown<'a> {
+pub(super) struct ScoredSection<'a> {
     pub(super) candidate: &'a Candidate,
     pub(super) section: SectionText,
     /// The first word of the query on its best line.
@@ -87,47 +87,47 @@ impl Search<'_> {
         best: f32,
         question: &Question<'_>,
         texts: &mut Texts<'_>,
-    ) -> Result<Vec<Shown<'a>>> {
+    ) -> Result<Vec<ScoredSection<'a>>> {
         let mut all = Vec::with_capacity(groups.len());
         // The best coverage of the sections of each document.
         let mut covered: HashMap<i64, f64> = HashMap::new();
         for group in groups {
             let Some((candidate, twins)) = group.split_first() else { continue };
-            let Some(mut shown) = self.shown(candidate, question, texts)? else { continue };
+            let Some(mut scored) = self.scored(candidate, question, texts)? else { continue };
             for twin in twins {
                 let section = self.section(twin)?;
-                shown.duplicates.extend(section.map(|section| section.address()));
+                scored.duplicates.extend(section.map(|section| section.address()));
             }
-            let factor = if self.is_foreign(&shown.section, texts)? { FOREIGN } else { 1.0 };
-            let coverage = shown.pieces.coverage(question);
-            shown.parts.ranking = rounded(factor * candidate.score / best);
-            shown.parts.coverage = rounded(factor * COVERAGE * coverage);
+            let factor = if self.is_foreign(&scored.section, texts)? { FOREIGN } else { 1.0 };
+            let coverage = scored.pieces.coverage(question);
+            scored.parts.ranking = rounded(factor * candidate.score / best);
+            scored.parts.coverage = rounded(factor * COVERAGE * coverage);
             let place = candidate.found.place;
             if !place.is_front_matter() {
                 let covered = covered.entry(place.document).or_default();
-                *covered = covered.max(shown.parts.coverage);
+                *covered = covered.max(scored.parts.coverage);
             }
-            all.push(shown);
+            all.push(scored);
         }
         all.sort_by(|one, other| {
             let by_parts = other.parts.sum().total_cmp(&one.parts.sum());
             by_parts.then_with(|| one.candidate.order(other.candidate))
         });
-        let mut result: Vec<Shown<'a>> = Vec::with_capacity(all.len());
-        for shown in all {
-            let found = &shown.candidate.found;
+        let mut result: Vec<ScoredSection<'a>> = Vec::with_capacity(all.len());
+        for scored in all {
+            let found = &scored.candidate.found;
             // Front matter that covers no more than a section of its document adds nothing to that
             // section.
             let of_document = covered.get(&found.place.document);
-            let is_covered = of_document.is_some_and(|covered| *covered >= shown.parts.coverage);
+            let is_covered = of_document.is_some_and(|covered| *covered >= scored.parts.coverage);
             if found.place.is_front_matter() && is_covered && !self.filter.looks_inside() {
                 continue;
             }
-            let is_twin = |other: &&mut Shown<'_>| shown.is_twin(other);
+            let is_twin = |other: &&mut ScoredSection<'_>| scored.is_twin(other);
             let twin = result.iter_mut().find(is_twin);
             match twin.filter(|_| !self.request.keeps_duplicates) {
-                Some(twin) => twin.duplicates.push(shown.section.address()),
-                None => result.push(shown),
+                Some(twin) => twin.duplicates.push(scored.section.address()),
+                None => result.push(scored),
             }
         }
         Ok(result)
@@ -135,18 +135,18 @@ impl Search<'_> {
 
     /// Returns a candidate with its text. Returns `None` if the section does not exist, or the filter
     /// accepts nothing in it.
-    pub(super) fn shown<'a>(
+    pub(super) fn scored<'a>(
         &self,
         candidate: &'a Candidate,
         question: &Question<'_>,
         texts: &mut Texts<'_>,
-    ) -> Result<Option<Shown<'a>>> {
+    ) -> Result<Option<ScoredSection<'a>>> {
         let Some(section) = self.section(candidate)? else { return Ok(None) };
         let bytes = texts.of(&section.document)?;
         let Some(span) = self.best(&section, &bytes, question.highlighter) else { return Ok(None) };
         let pieces = texts.pieces(&section, question)?;
         let parts = ScoreParts::default();
-        Ok(Some(Shown { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
+        Ok(Some(ScoredSection { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
     }
 
     /// Returns whether the section is in another language than the question.
@@ -215,7 +215,7 @@ impl Search<'_> {
     }
 }
 
-impl Shown<'_> {
+impl ScoredSection<'_> {
     /// Returns whether both texts are nearly the same, or both are the same section of two editions of a
     /// file.
     fn is_twin(&self, other: &Self) -> bool {

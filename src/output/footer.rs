@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::Caller;
-use super::painter::{Painter, Style};
+use super::text_writer::{Style, TextWriter};
 use crate::address::Fault;
 use crate::error::Warning;
 use crate::query::Page;
@@ -17,7 +17,7 @@ use crate::query::library::Freshness;
 
 /// The part of an answer that is not an item.
 #[derive(Clone, Debug)]
-pub struct Rest<'a> {
+pub struct Footer<'a> {
     /// Addresses that were not resolved.
     pub(super) faults: &'a [Fault],
     /// The warnings of the answer.
@@ -36,7 +36,7 @@ pub struct Rest<'a> {
     pub(super) caller: Caller,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> Footer<'a> {
     /// Returns a footer without cursor.
     pub(super) fn new(faults: &'a [Fault], warnings: &'a [Warning], is_truncated: bool) -> Self {
         Self {
@@ -53,8 +53,8 @@ impl<'a> Rest<'a> {
 
     /// Returns the footer of a page.
     pub(super) fn of(page: &'a Page) -> Self {
-        let rest = Self::new(&page.unresolved_selectors, &page.warnings, page.truncated);
-        Self { next: page.next.as_ref(), ..rest }
+        let footer = Self::new(&page.unresolved_selectors, &page.warnings, page.truncated);
+        Self { next: page.next.as_ref(), ..footer }
     }
 
     /// Adds items that are cut, each with the address of its remainder.
@@ -99,11 +99,11 @@ impl<'a> Rest<'a> {
     pub(super) fn lines(&self) -> Vec<String> {
         let cut = self.cut.iter().map(|(place, rest)| format!("{place} is cut: more: {rest}"));
         let next = self.next_line().or_else(|| self.is_cut_silently().then(truncated));
-        cut.chain(self.remark_lines()).chain(next).collect()
+        cut.chain(self.message_lines()).chain(next).collect()
     }
 
     /// Returns the lines for notes, unresolved selectors, warnings and changed documents.
-    pub(super) fn remark_lines(&self) -> Vec<String> {
+    pub(super) fn message_lines(&self) -> Vec<String> {
         let faults = self.faults.iter().flat_map(|fault| {
             let (code, message) = (fault.code.code(), &fault.message);
             with_others(format!("{}: {code}: {message}", fault.selector), fault)
@@ -137,16 +137,16 @@ impl<'a> Rest<'a> {
     }
 
     /// Appends the footer to a text for people.
-    pub(super) fn paint(&self, painter: &mut Painter) {
+    pub(super) fn write_text(&self, writer: &mut TextWriter) {
         for note in &self.notes {
-            painter.line(Style::Faint, note);
+            writer.line(Style::Faint, note);
         }
         for change in self.changes() {
-            painter.line(Style::Warning, &format!("warning: {change}"));
+            writer.line(Style::Warning, &format!("warning: {change}"));
         }
-        painter.remarks(self.warnings, self.faults);
-        if let Some(end) = self.end().filter(|end| !painter.ends_with(end)) {
-            painter.line(Style::Faint, &end);
+        writer.messages(self.warnings, self.faults);
+        if let Some(end) = self.end().filter(|end| !writer.ends_with(end)) {
+            writer.line(Style::Faint, &end);
         }
     }
 
@@ -167,7 +167,7 @@ impl<'a> Rest<'a> {
     }
 
     /// Returns the texts of the `WARN` records.
-    pub(super) fn remarks(&self) -> Vec<String> {
+    pub(super) fn messages(&self) -> Vec<String> {
         let faults = self.faults.iter().flat_map(|fault| {
             let id = crate::records::id(&fault.selector);
             with_others(format!("{} {id}: {}", fault.code.code(), fault.message), fault)

@@ -13,7 +13,7 @@ const BATCH: usize = 512;
 
 /// Collects lines of text.
 #[derive(Debug)]
-pub struct Painter {
+pub struct TextWriter {
     text: String,
     has_color: bool,
 }
@@ -27,25 +27,29 @@ pub(super) enum Style {
     Warning,
 }
 
-impl Painter {
+impl TextWriter {
     /// Returns an empty writer; `has_color` enables colors.
     pub fn new(has_color: bool) -> Self {
         Self { text: String::new(), has_color }
     }
 
     /// Formats `items` on all cores and appends the results in order.
-    pub(super) fn paint<I: Sync>(&mut self, items: &[I], paint: impl Fn(&mut Self, &I) + Sync) {
+    pub(super) fn items<I: Sync>(
+        &mut self,
+        items: &[I],
+        write_item: impl Fn(&mut Self, &I) + Sync,
+    ) {
         let has_color = self.has_color;
         let batches: Vec<&[I]> = items.chunks(BATCH).collect();
         if let [batch] = *batches.as_slice() {
-            return batch.iter().for_each(|item| paint(self, item));
+            return batch.iter().for_each(|item| write_item(self, item));
         }
-        let painted = parallel::map(&batches, |batch| {
-            let mut painter = Self::new(has_color);
-            batch.iter().for_each(|item| paint(&mut painter, item));
-            painter.finish()
+        let texts = parallel::map(&batches, |batch| {
+            let mut writer = Self::new(has_color);
+            batch.iter().for_each(|item| write_item(&mut writer, item));
+            writer.finish()
         });
-        self.text.extend(painted);
+        self.text.extend(texts);
     }
 
     pub(super) fn finish(self) -> String {
@@ -98,7 +102,7 @@ impl Painter {
     }
 
     /// Appends warnings and unresolved selectors, which end every answer.
-    pub(super) fn remarks(&mut self, warnings: &[Warning], faults: &[Fault]) {
+    pub(super) fn messages(&mut self, warnings: &[Warning], faults: &[Fault]) {
         for warning in warnings {
             self.line(Style::Warning, &format!("warning: {}", warning.message));
         }
