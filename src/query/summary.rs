@@ -63,9 +63,9 @@ impl Library<'_> {
         let tree = &place.document.tree;
         let scope = match place.target {
             Target::Document => {
-                let given = front_matter.and_then(|values| given(values.get("summary")?));
-                if given.is_some() {
-                    return Ok(given);
+                let written = front_matter.and_then(|values| text_of(values.get("summary")?));
+                if written.is_some() {
+                    return Ok(written);
                 }
                 Scope::Document
             }
@@ -84,7 +84,7 @@ impl Library<'_> {
 }
 
 /// Returns the text of a string, or the joined strings of a list, in front matter.
-fn given(value: &Value) -> Option<String> {
+fn text_of(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => on_one_line(text),
         Value::Array(list) => {

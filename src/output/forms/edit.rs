@@ -22,7 +22,7 @@ fn line(file: &str, done: &Done) -> String {
 }
 
 /// Returns a line for each side effect of an edit.
-fn besides(done: &Done) -> impl Iterator<Item = String> {
+fn side_effects(done: &Done) -> impl Iterator<Item = String> {
     let kept = done.kept_definitions.iter().map(|label| format!("  kept definition: [{label}]"));
     let renumbered =
         done.renumbered.iter().map(|one| format!("  renumbered: {} is now {}", one.from, one.to));
@@ -32,8 +32,8 @@ fn besides(done: &Done) -> impl Iterator<Item = String> {
 fn lines(answer: &edit::Answer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
         let edits = report.done.iter();
-        let edits =
-            edits.flat_map(|done| std::iter::once(line(&report.file, done)).chain(besides(done)));
+        let edits = edits
+            .flat_map(|done| std::iter::once(line(&report.file, done)).chain(side_effects(done)));
         let broken = report
             .broken_links
             .iter()
