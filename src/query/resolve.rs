@@ -227,15 +227,18 @@ impl Resolver<'_> {
 
     /// Returns the warning that a document takes precedence over sections with that name.
     fn hidden_sections(&self, name: &str, document: &Located) -> Result<Option<Warning>> {
-        // For a path of one part, one document with that title is enough: it has such a section.
-        let most = if SectionPath::new(name).is_one_part() { 1 } else { usize::MAX };
+        let Some(place) = document.places.first() else { return Ok(None) };
+        // For a path of one part, two documents with that title are enough: each has such a section,
+        // and a document whose own title is its name hides nothing.
+        let most = if SectionPath::new(name).is_one_part() { 2 } else { usize::MAX };
+        let stored = &place.document.stored;
         let hits = self.exact_sections(name, most)?;
-        let (Some(place), false) = (document.places.first(), hits.is_empty()) else {
+        if hits.iter().all(|(other, _)| other.stored.id == stored.id) {
             return Ok(None);
-        };
-        let path = &place.document.stored.path;
+        }
+        let path = &stored.path;
         let message = format!(
-            "{name} is read as the document {path}; the section with that name is `/{name}`"
+            "{name} is read as the document {path}; a section also has that name: `/{name}`"
         );
         Ok(Some(Warning::new("SHADOWED_TITLE", message)))
     }

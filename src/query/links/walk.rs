@@ -5,13 +5,13 @@
 //! ends of each edge in an answer are nodes of the answer; an edge is on the page of the later of its
 //! ends.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use super::graph::{EdgeKey, Graph};
-use super::{Direction, Edge, EdgeFilter, Node, contains};
+use super::breadth_first::{Visited, Walk};
+use super::{Direction, Edge, EdgeFilter, Node};
 use crate::address::Params;
 use crate::error::Result;
 use crate::query::cursor::{ListPart, most};
@@ -19,9 +19,6 @@ use crate::query::page::longest;
 use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
 use crate::query::{Cursor, Library, List, Outcome, Page};
-
-/// Maximum number of nodes listed at each end of a path that was not found.
-const ENDS_SHOWN: usize = 5;
 
 /// Maximum number of nodes visited backward from the end of a path that was not found.
 const MOST_BACKWARD: usize = 2000;
@@ -51,13 +48,13 @@ pub struct Walked {
     /// The edge itself.
     pub edge: Edge,
     /// The address of the node that it was followed from.
-    here: String,
+    pub(super) here: String,
     /// The address of the node that it was followed to.
-    there: String,
+    pub(super) there: String,
     /// The position of that node in the order of the walk.
-    index: usize,
+    pub(super) index: usize,
     /// Whether it was followed in the direction of the link.
-    is_forward: bool,
+    pub(super) is_forward: bool,
 }
 
 impl Walked {
@@ -299,177 +296,4 @@ fn no_path(
         farthest: walk.farthest(),
         reached_from: back.farthest(),
     })
-}
-
-/// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
-/// distance. The roots are not included.
-pub fn reachable(
-    library: &Library<'_>,
-    roots: Vec<Place>,
-    direction: Direction,
-    filter: EdgeFilter,
-    max_hops: usize,
-) -> Result<Vec<(Place, usize)>> {
-    let count = roots.len();
-    let mut walk = Walk::new(library, filter, direction, roots);
-    walk.run(max_hops, usize::MAX, None)?;
-    Ok(walk.places.into_iter().skip(count).map(|visited| (visited.place, visited.hop)).collect())
-}
-
-/// A node that was reached.
-struct Visited {
-    place: Place,
-    hop: usize,
-    /// The edges followed from it.
-    edges: Vec<Walked>,
-    /// The node before it on the shortest path, and the edge between them.
-    came_by: Option<(usize, Walked)>,
-}
-
-struct Walk<'a> {
-    graph: Graph<'a>,
-    direction: Direction,
-    /// The indices of the nodes, by address.
-    seen: HashMap<String, usize>,
-    places: Vec<Visited>,
-    /// The keys of the edges that were followed.
-    edges: HashSet<EdgeKey>,
-}
-
-impl<'a> Walk<'a> {
-    fn new(
-        library: &'a Library<'a>,
-        filter: EdgeFilter,
-        direction: Direction,
-        roots: Vec<Place>,
-    ) -> Self {
-        let seen = roots.iter().enumerate().map(|(index, root)| (root.address(), index)).collect();
-        let visited = |place| Visited { place, hop: 0, edges: Vec::new(), came_by: None };
-        let places = roots.into_iter().map(visited).collect();
-        let graph = Graph::new(library, filter);
-        Self { graph, direction, seen, places, edges: HashSet::new() }
-    }
-
-    /// Returns the addresses of some of the nodes that are the most hops away. Returns none if only the
-    /// roots were reached.
-    fn farthest(&self) -> Vec<String> {
-        let hops = self.places.last().map_or(0, |last| last.hop);
-        let far = self.places.iter().filter(|visited| visited.hop == hops && hops > 0);
-        far.take(ENDS_SHOWN).map(|visited| visited.place.address()).collect()
-    }
-
-    /// Walks at most `max_hops` hops and `most` nodes, or until `to` is reached. Returns the index of
-    /// `to`, if it was reached, and whether nodes were left out.
-    fn run(
-        &mut self,
-        max_hops: usize,
-        most: usize,
-        to: Option<&Place>,
-    ) -> Result<(Option<usize>, bool)> {
-        let is_there = |place: &Place| to.is_some_and(|to| contains(to, place));
-        let mut is_cut = false;
-        let mut layer = 0..self.places.len();
-        for hop in 0..=max_hops {
-            if let Some(found) = layer
-                .clone()
-                .find(|&index| self.places.get(index).is_some_and(|v| is_there(&v.place)))
-            {
-                return Ok((Some(found), is_cut));
-            }
-            if hop == max_hops || layer.is_empty() {
-                break;
-            }
-            let mut reached = self.reach(layer.clone())?;
-            let begin = self.places.len();
-            is_cut |= reached.len() > most.saturating_sub(begin);
-            reached.truncate(most.saturating_sub(begin));
-            for (place, came_by) in reached {
-                self.seen.insert(place.address(), self.places.len());
-                let came_by = Some(came_by);
-                self.places.push(Visited { place, hop: hop + 1, edges: Vec::new(), came_by });
-            }
-            layer = begin..self.places.len();
-        }
-        // Drop the edges to nodes that were not reached.
-        for visited in &mut self.places {
-            visited.edges.retain_mut(|walked| {
-                let index = self.seen.get(&walked.there);
-                walked.index = index.copied().unwrap_or_default();
-                index.is_some()
-            });
-        }
-        Ok((None, is_cut))
-    }
-
-    /// Follows the edges of the nodes in `layer`. Returns the new nodes, sorted, each with the edge to
-    /// it.
-    fn reach(&mut self, layer: std::ops::Range<usize>) -> Result<Vec<(Place, (usize, Walked))>> {
-        let mut found: HashMap<String, (String, Place, (usize, Walked))> = HashMap::new();
-        for index in layer {
-            let Some(place) = self.places.get(index).map(|visited| visited.place.clone()) else {
-                continue;
-            };
-            let here = place.address();
-            let mut walked = Vec::new();
-            for (edge, is_forward) in self.edges_of(&place)? {
-                let Some(target) = edge.target() else { continue };
-                let next = if is_forward {
-                    target.clone()
-                } else {
-                    Place::whole(std::rc::Rc::clone(&edge.from.document))
-                };
-                let to = next.address();
-                let (is_new, key) = (to != here && !self.seen.contains_key(&to), edge.key());
-                let relation = edge.link.kind.relation().to_owned();
-                let step = Walked { edge, here: here.clone(), there: to, index: 0, is_forward };
-                if is_new && found.get(&step.there).is_none_or(|(known, ..)| relation < *known) {
-                    found.insert(step.there.clone(), (relation, next, (index, step.clone())));
-                }
-                if self.edges.insert(key) {
-                    walked.push(step);
-                }
-            }
-            if let Some(visited) = self.places.get_mut(index) {
-                visited.edges = walked;
-            }
-        }
-        let mut found: Vec<_> = found.into_iter().collect();
-        found.sort_by(|(one, (a, ..)), (other, (b, ..))| (a, one).cmp(&(b, other)));
-        Ok(found.into_iter().map(|(_, (_, place, came_by))| (place, came_by)).collect())
-    }
-
-    /// Returns the edges of a node, sorted, and whether each leads from the node.
-    fn edges_of(&self, place: &Place) -> Result<Vec<(Edge, bool)>> {
-        let mut edges: Vec<(Edge, bool)> = Vec::new();
-        for (direction, is_forward) in [(Direction::Out, true), (Direction::In, false)] {
-            if self.direction == direction || self.direction == Direction::Both {
-                let found = self.graph.edges(place, direction)?;
-                edges.extend(found.into_iter().map(|edge| (edge, is_forward)));
-            }
-        }
-        edges.sort_by_cached_key(|(edge, _)| edge.key());
-        Ok(edges)
-    }
-
-    /// Returns the nodes on the path to the node at `last`, each with the edge to the next.
-    fn path_to(mut self, last: usize) -> Vec<Visited> {
-        let mut path: Vec<Visited> = Vec::new();
-        let mut next = Some(last);
-        let mut edge_out: Option<Walked> = None;
-        while let Some(index) = next {
-            self.places.truncate(index + 1);
-            let Some(mut visited) = self.places.pop() else { break };
-            visited.edges = edge_out.take().into_iter().collect();
-            next = visited.came_by.take().map(|(before, edge)| {
-                edge_out = Some(edge);
-                before
-            });
-            path.push(visited);
-        }
-        path.reverse();
-        for (index, visited) in path.iter_mut().enumerate() {
-            visited.edges.iter_mut().for_each(|walked| walked.index = index + 1);
-        }
-        path
-    }
 }
