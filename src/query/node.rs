@@ -33,7 +33,7 @@ impl Content {
 
     /// Returns the printed form: the bytes, or each line after its number and a tab, as `cat -n` prints
     /// them.
-    pub fn printed(&self) -> Cow<'_, [u8]> {
+    pub fn shown(&self) -> Cow<'_, [u8]> {
         let Some(mut number) = self.numbered_from else { return Cow::Borrowed(&self.bytes) };
         let mut result = Vec::with_capacity(self.bytes.len() * 2);
         let mut position = 0;
@@ -50,7 +50,7 @@ impl Content {
 
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(&String::from_utf8_lossy(&self.printed()))
+        serializer.serialize_str(&String::from_utf8_lossy(&self.shown()))
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Targets<'a> {
 
 impl<'a> Targets<'a> {
     pub(super) fn new(library: &'a Library<'a>) -> Self {
-        Self { library, changed: None, error: RefCell::deerror() }
+        Self { library, changed: None, error: RefCell::default() }
     }
 
     /// Returns the first error of the store since the last call.
