@@ -627,7 +627,7 @@ fn a_file_that_was_left_out_says_why() {
         ("./.hidden.md", "--hidden"),
         ("./notes.txt:1", "--ext"),
         ("./binary.md#x", "binary"),
-        ("./new.md", "`mdsel ingest` takes it"),
+        ("./new.md", "`mdsel ingest` adds it"),
     ] {
         for command in ["select", "neighbors"] {
             let answer = place.run_in("sub", &[command, path], "").ends(1);
