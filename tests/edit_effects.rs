@@ -1,8 +1,8 @@
-//! Random edits, judged by a reading of their own: what is outside the place means what it meant, or the
-//! edit was refused.
+//! Random edits, checked by a second reader: either everything outside the edited place keeps its
+//! meaning, or the edit was refused.
 //!
-//! The judge knows no parser. It reads lines: fences, comments, headings, definitions and the brackets
-//! that refer to them.
+//! This reader does not use the parser. It reads lines: fences, comments, headings, definitions,
+//! and the brackets that refer to them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,13 +12,13 @@ use mdsel::markdown::refusal;
 use crate::corpus;
 use crate::harness::{Place, repeats};
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Blank,
     FrontMatter,
     Heading(usize),
-    /// The line below the text of a heading.
+    /// The underline of a setext heading.
     Underline,
     Code,
     Html,
@@ -26,7 +26,7 @@ enum Class {
     Text,
 }
 
-/// A document as the judge reads it.
+/// A document as the second reader sees it.
 struct Reading<'a> {
     lines: Vec<&'a str>,
     classes: Vec<Class>,
@@ -34,7 +34,7 @@ struct Reading<'a> {
     targets: HashMap<String, String>,
 }
 
-/// The lines of a text, however they end.
+/// The lines of a text, with any line end.
 fn lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
@@ -48,7 +48,7 @@ fn lines(text: &str) -> Vec<&str> {
     lines
 }
 
-/// A line without its indentation, and how far that goes; a tab counts as four.
+/// A line without its indentation, and the width of the indentation; a tab counts as four columns.
 fn indented(line: &str) -> (usize, &str) {
     let text = line.trim_start_matches([' ', '\t']);
     let blanks = &line[..line.len() - text.len()];
@@ -139,12 +139,12 @@ impl<'a> Reading<'a> {
         Self { lines, classes, targets }
     }
 
-    /// Where the labels lead that a line refers to.
+    /// The targets of the labels that a line refers to.
     fn links(&self, line: usize) -> Vec<(String, Option<&String>)> {
         if !matches!(self.classes[line], Class::Text | Class::Heading(_)) {
             return Vec::new();
         }
-        // Code spans hold no links.
+        // Links inside code spans do not count.
         let text: String = self.lines[line].split('`').step_by(2).collect::<Vec<_>>().join(" ");
         let mut labels = Vec::new();
         let mut rest = text.as_str();
@@ -166,7 +166,7 @@ impl<'a> Reading<'a> {
         labels.into_iter().map(|label| (label.clone(), self.targets.get(&label))).collect()
     }
 
-    /// The heading that a heading is below.
+    /// The heading of the section that contains a heading.
     fn parent(&self, line: usize) -> Option<usize> {
         let Class::Heading(level) = self.classes[line] else { return None };
         (0..line)
@@ -182,7 +182,7 @@ fn atx(text: &str) -> Option<usize> {
         .then_some(level)
 }
 
-/// Numbers that are the same in every run.
+/// Pseudorandom numbers that are the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -223,7 +223,7 @@ const PIECES: [&str; 22] = [
     "---",
 ];
 
-/// Content: pieces, and now and then lines or titles of the document itself.
+/// Content: random pieces, and sometimes lines or titles of the document itself.
 fn content(random: &mut Random, version: &Version) -> String {
     let mut parts = Vec::new();
     for _ in 0..random.below(5) {
@@ -252,7 +252,7 @@ fn target(random: &mut Random, version: &Version) -> Target {
         return Target::Ldmd(random.below(version.markup().sections.len()));
     }
     if !outline.sections.is_empty() && !random.is(3) {
-        // The last section is where definitions are.
+        // The last section contains the definitions.
         let index = random.below(outline.sections.len() + outline.sections.len() / 3 + 1);
         return Target::Node(outline.sections[index.min(outline.sections.len() - 1)].node);
     }
@@ -280,7 +280,7 @@ fn named(version: &Version, target: Target, request: Request<'_>) -> (usize, usi
     }
 }
 
-/// What an edit did that it was not asked for.
+/// A change outside the place that the edit named.
 fn harm(
     old: &str,
     new: &str,
@@ -291,7 +291,8 @@ fn harm(
     let (before, after) = (Reading::of(old), Reading::of(new));
     let count = |text: &str| lines(text.strip_prefix('\u{feff}').unwrap_or(text)).len();
     let same = |(one, other): &(&&str, &&str)| one.trim_end() == other.trim_end();
-    // Blank lines beside the place may come and go, and an insertion is where the lines differ.
+    // Blank lines beside the place may change. For an insertion, the place is where the lines
+    // differ.
     let mut head = before.lines.iter().zip(&after.lines).take_while(same).count();
     if !is_insert {
         head = head.min(count(old[..place.0].trim_end()));
@@ -337,7 +338,7 @@ fn harm(
 }
 
 #[test]
-fn the_judge_finds_harm() {
+fn the_second_reader_detects_changes_outside_the_place() {
     let old = "# A\n\nsee [x] here\n\n## B\n\nold\n\n[x]: /x\n\n# C\n\nlast\n\n## D\n";
     let start = old.find("old").unwrap();
     let place = (start, old.find("# C").unwrap());
@@ -354,7 +355,7 @@ fn the_judge_finds_harm() {
         assert_eq!(judged(content, none).is_none(), is_harmless, "{content}");
     }
     let escaped = "[x]: /x\n\n# New";
-    assert_eq!(judged(escaped, none), None, "what follows is on top");
+    assert_eq!(judged(escaped, none), None, "what follows is at the top level");
     let below = old.replace("# C", "## C").replace("## D", "### D");
     let end = below.find("## C").unwrap();
     let new = format!("{}[x]: /x\n\n# New\n\n{}", &below[..start], &below[end..]);
@@ -370,7 +371,7 @@ fn the_judge_finds_harm() {
 }
 
 #[test]
-fn random_edits_do_what_they_are_asked_for_and_nothing_else() {
+fn random_edits_change_their_place_and_nothing_else() {
     let most = usize::try_from(repeats(400)).unwrap();
     let documents: Vec<Version> = corpus::sample(most / 4)
         .into_iter()
@@ -436,7 +437,7 @@ fn random_edits_do_what_they_are_asked_for_and_nothing_else() {
     }
 }
 
-/// The program writes what the plan says, and nothing where it is refused.
+/// Asserts that the program writes what the plan says, and writes nothing if the plan is refused.
 fn assert_the_program_agrees(place: &Place, version: &Version, content: &str, _: &str) {
     if content.trim().is_empty() {
         return;

@@ -1,4 +1,5 @@
-//! The hits of a pattern are those of a scan: over the fixtures and the corpora, and over anything.
+//! A pattern finds exactly what a plain scan of the files finds: over the fixtures and the corpora,
+//! and over random files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,7 +42,7 @@ fn ingest(folder: &Path) {
     assert!(report.warnings.iter().all(|warning| !warning.code.starts_with("INDEX")));
 }
 
-/// A pattern and how it is read.
+/// A pattern and its options.
 #[derive(Clone, Debug)]
 struct Sought {
     pattern: String,
@@ -53,7 +54,7 @@ impl Sought {
         Self { pattern: pattern.into(), options: PatternOptions::default() }
     }
 
-    /// The same as the `regex` crate takes it.
+    /// The same pattern for the `regex` crate.
     fn regex(&self) -> Option<Regex> {
         let options = self.options;
         let pattern =
@@ -71,7 +72,7 @@ impl Sought {
             .ok()
     }
 
-    /// What a plain scan of a file finds.
+    /// The matches that a plain scan of a file finds.
     fn scan(&self, regex: &Regex, file: &[u8]) -> Vec<ByteSpan> {
         let mut spans = Vec::new();
         let mut within = |start: usize, text: &[u8]| {
@@ -100,7 +101,7 @@ impl Sought {
     }
 }
 
-/// A store over files, asked through the library.
+/// The store of some files, queried through the library.
 struct Searched {
     place: Place,
     files: BTreeMap<String, Vec<u8>>,
@@ -116,7 +117,8 @@ impl Searched {
         Self { place, files }
     }
 
-    /// Asserts that the hits are those of a scan, and that the addresses of some lead back to them.
+    /// Asserts that the hits are those of a scan, and that the addresses of some hits resolve to
+    /// them.
     fn check(&self, sought: &Sought, addresses: usize) {
         let Some(regex) = sought.regex() else { return };
         let (snapshot, mut full_text) = FullText::open(&self.place.join(".mdsel.db")).unwrap();
@@ -173,7 +175,7 @@ impl Searched {
     }
 }
 
-/// A stream of numbers that is the same every time.
+/// Pseudorandom numbers that are the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -185,7 +187,7 @@ impl Numbers {
     }
 }
 
-/// A piece of some file, of so many characters.
+/// A random piece of some file, of `length` characters.
 fn piece(files: &[&Vec<u8>], numbers: &mut Numbers, length: usize) -> String {
     loop {
         let Ok(text) = std::str::from_utf8(files[numbers.below(files.len())]) else { continue };
@@ -317,7 +319,7 @@ fn three_hundred_patterns_find_what_a_scan_finds() {
     });
 }
 
-/// Pieces that patterns and files are made of.
+/// Pieces of patterns and files.
 fn pieces() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
         "a", "b", "ab", "abc", "foo", "Bar", "k", "K", "\u{212A}", "ſ", "é", "中文", " ", "\n",

@@ -1,5 +1,6 @@
-//! What a question may cost, in counts that are the same on every machine: statements, rows that no index led
-//! past, documents whose bytes were read, instructions of SQLite; on a store and on one eight times as large.
+//! What a query may cost, in counts that are the same on every machine: statements, rows read
+//! without an index, documents whose bytes were read, and steps of SQLite. Measured on a store, and
+//! on one that is eight times as large.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ fn store(count: usize) -> Place {
     place
 }
 
-/// What was asked of the store.
+/// The work of a query.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     statements: u64,
@@ -67,8 +68,8 @@ fn request(query: Query, limit: usize) -> Request {
 
 type Question = fn(&Library<'_>, &mut FullText) -> usize;
 
-/// A question, the statements that it may take, the documents that it may read, and whether it may look at
-/// every row of one table.
+/// A name, a query, the most statements that it may run, the most documents that it may read, and
+/// whether it may read every row of one table.
 const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ("select by path", |library, _| selected(library, "docs/3.md::heading:h2[0]"), 3, 1, false),
     ("select by suffix and anchor", |library, _| selected(library, "3.md#options"), 7, 1, false),
@@ -204,7 +205,7 @@ fn hits(answer: &mdsel::query::search::Answer) -> usize {
     hits.len()
 }
 
-/// The cost of each question, behind one that is not counted: statements are prepared once.
+/// The cost of each query.
 fn costs(place: &Place) -> Vec<Cost> {
     let path = place.join(".mdsel.db");
     let ask = |question: &Question| {
@@ -217,7 +218,7 @@ fn costs(place: &Place) -> Vec<Cost> {
 }
 
 #[test]
-fn questions_cost_no_more_than_they_may_on_a_store_of_any_size() {
+fn the_cost_of_queries_does_not_grow_with_the_store() {
     let small = costs(&store(60));
     let large = costs(&store(480));
     for ((name, _, statements, read, is_scan), (small, large)) in
@@ -231,7 +232,7 @@ fn questions_cost_no_more_than_they_may_on_a_store_of_any_size() {
         } else {
             assert_eq!(small.statements, large.statements, "{told}");
             assert_eq!(large.scanned, 0, "{told}");
-            // A tree of pages may be a level deeper.
+            // The trees of pages may be a level deeper.
             assert!(large.steps <= small.steps + small.steps / 5 + 50, "{told}");
         }
     }
