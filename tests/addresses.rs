@@ -311,7 +311,7 @@ fn sections_of_a_sample_resolve_by_every_form() {
         }
         let input = addresses.join("\n");
         let json = place.run_in("", &["select", "-", "--max-words", "1"], &input).json();
-        let faults: Vec<&Value> = json["unresolved_selectors"]
+        let unresolved: Vec<&Value> = json["unresolved_selectors"]
             .as_array()
             .unwrap()
             .iter()
@@ -319,7 +319,7 @@ fn sections_of_a_sample_resolve_by_every_form() {
                 !fault["message"].as_str().unwrap().contains("is the index of one section")
             })
             .collect();
-        assert!(faults.is_empty(), "{name}: {faults:?}");
+        assert!(unresolved.is_empty(), "{name}: {unresolved:?}");
         let mut results = json["results"].as_array().unwrap().iter();
         let ambiguous: Vec<&str> = json["unresolved_selectors"]
             .as_array()
@@ -366,9 +366,9 @@ fn assert_ambiguous_titles(place: &Place, name: &str, flat: &[(Value, String)]) 
     }
     let input = titles.iter().map(|title| format!("{name}::/{title}\n")).collect::<String>();
     let json = place.run_in("", &["select", "-"], &input).ends(1).json();
-    let faults = json["unresolved_selectors"].as_array().unwrap();
-    assert_eq!(faults.len(), titles.len());
-    for (fault, title) in faults.iter().zip(&titles) {
+    let unresolved = json["unresolved_selectors"].as_array().unwrap();
+    assert_eq!(unresolved.len(), titles.len());
+    for (fault, title) in unresolved.iter().zip(&titles) {
         let all = &by_title[&fold(title)];
         assert_eq!(fault["code"], "AMBIGUOUS", "{name}::/{title}");
         let candidates = selectors(&fault["candidates"]);

@@ -32,7 +32,7 @@ enum Kept {
 type Row = String;
 
 /// A store that is damaged or has an old format.
-pub(crate) struct Patient {
+pub(crate) struct RepairCase {
     pub(crate) name: &'static str,
     pub(crate) place: Place,
     /// The command that repairs or upgrades it.
@@ -43,7 +43,7 @@ pub(crate) struct Patient {
     /// Whether all documents can also be read before that command.
     is_readable: bool,
     /// Whether every command upgrades it.
-    is_mended_by_all: bool,
+    is_upgraded_by_any: bool,
     /// Its answers after that command.
     answers: Vec<Vec<String>>,
 }
@@ -77,7 +77,7 @@ fn rows(store: &Path) -> rusqlite::Result<Vec<Row>> {
     Ok(rows)
 }
 
-impl Patient {
+impl RepairCase {
     fn new(name: &'static str, place: Place, command: &'static [&'static str]) -> Self {
         let twin = Place::in_memory();
         copy(place.path(), twin.path());
@@ -91,8 +91,8 @@ impl Patient {
         );
         let answers = answers(&twin);
         assert_whole(&twin);
-        let (is_readable, is_mended_by_all) = (false, false);
-        Self { name, place, command, length, kept, is_readable, is_mended_by_all, answers }
+        let (is_readable, is_upgraded_by_any) = (false, false);
+        Self { name, place, command, length, kept, is_readable, is_upgraded_by_any, answers }
     }
 
     /// The same, with documents that can be read before the repair.
@@ -101,9 +101,9 @@ impl Patient {
     }
 
     /// The same, with a file that may be written to if its documents stay.
-    fn old(mut self, is_mended_by_all: bool) -> Self {
+    fn old(mut self, is_upgraded_by_any: bool) -> Self {
         self.kept = Kept::Rows(rows(&self.place.join(STORE)).unwrap());
-        Self { is_mended_by_all, ..self }
+        Self { is_upgraded_by_any, ..self }
     }
 
     /// A copy that a test may change.
@@ -140,8 +140,8 @@ impl Patient {
 
     /// Asserts that the next command brings the store into the state that an uninterrupted one
     /// leaves.
-    pub(crate) fn assert_mended(&self, place: &Place, number: usize, what: &str) {
-        if self.is_mended_by_all {
+    pub(crate) fn assert_repaired(&self, place: &Place, number: usize, what: &str) {
+        if self.is_upgraded_by_any {
             let next = QUESTIONS[number % QUESTIONS.len()];
             place.run(next).success();
         }
@@ -191,7 +191,7 @@ fn old(damage: &str) -> Place {
 }
 
 /// One case of each kind.
-pub(crate) fn patients() -> Vec<Patient> {
+pub(crate) fn repair_cases() -> Vec<RepairCase> {
     let repair = &["verify", "--repair"];
     // The bytes of one document are lost in the store and in its file.
     let lost = damaged(
@@ -205,18 +205,18 @@ pub(crate) fn patients() -> Vec<Patient> {
     index.write(".mdsel.db-fts/.tmpAbCdEf", "x");
     index.write(".mdsel.db-repaired-from", "x");
     vec![
-        Patient::new("damaged rows", damaged("UPDATE title SET keys = keys || 'x'"), repair)
+        RepairCase::new("damaged rows", damaged("UPDATE title SET keys = keys || 'x'"), repair)
             .readable(),
-        Patient::new("lost bytes", lost, repair),
-        Patient::new(
+        RepairCase::new("lost bytes", lost, repair),
+        RepairCase::new(
             "another schema",
             damaged("DROP TABLE title; CREATE VIEW v AS SELECT 1"),
             repair,
         ),
-        Patient::new("a damaged index", index, repair).old(false).readable(),
-        Patient::new("an old store, asked", old(""), &["dump"]).old(true),
-        Patient::new("an old store, ingested", old(""), &["ingest"]).old(false),
-        Patient::new(
+        RepairCase::new("a damaged index", index, repair).old(false).readable(),
+        RepairCase::new("an old store, asked", old(""), &["dump"]).old(true),
+        RepairCase::new("an old store, ingested", old(""), &["ingest"]).old(false),
+        RepairCase::new(
             "an old store, damaged",
             old("UPDATE outline SET packed = x'00' WHERE document_id = 3"),
             repair,

@@ -155,13 +155,13 @@ impl<'a> Reading<'a> {
             else {
                 continue;
             };
-            let (label, behind) = (&rest[..close], &rest[close + 1..]);
-            let is_other = behind.starts_with(['(', ':'])
-                || (behind.starts_with('[') && !behind.starts_with("[]"));
+            let (label, after) = (&rest[..close], &rest[close + 1..]);
+            let is_other = after.starts_with(['(', ':'])
+                || (after.starts_with('[') && !after.starts_with("[]"));
             if !is_escaped && !is_other && !label.starts_with('^') {
                 labels.push(key(label));
             }
-            rest = behind;
+            rest = after;
         }
         labels.into_iter().map(|label| (label.clone(), self.targets.get(&label))).collect()
     }
@@ -281,7 +281,7 @@ fn named(version: &Version, target: Target, request: Request<'_>) -> (usize, usi
 }
 
 /// A change outside the place that the edit named.
-fn harm(
+fn side_effect(
     old: &str,
     new: &str,
     place: (usize, usize),
@@ -304,11 +304,11 @@ fn harm(
             return Some("lines outside the place are not the same".to_owned());
         }
     } else {
-        let behind = count(old[place.1..].trim_start());
-        if head < count(old[..place.0].trim_end()) || tail < behind {
+        let below = count(old[place.1..].trim_start());
+        if head < count(old[..place.0].trim_end()) || tail < below {
             return Some("lines outside the place are not the same".to_owned());
         }
-        tail = behind;
+        tail = below;
     }
     if allow.change {
         return None;
@@ -318,20 +318,20 @@ fn harm(
         .chain((1..=tail).rev().map(|line| (before.lines.len() - line, after.lines.len() - line)));
     let moved: HashMap<usize, usize> = pairs.clone().collect();
     for (was, is) in pairs {
-        let told =
+        let describe =
             |what: &str| Some(format!("{what} of line {}: {:?}", was + 1, before.lines[was]));
         if before.classes[was] != after.classes[is] {
-            return told(&format!("{:?} is {:?}", before.classes[was], after.classes[is]));
+            return describe(&format!("{:?} is {:?}", before.classes[was], after.classes[is]));
         }
         if before.links(was) != after.links(is) {
-            return told(&format!("links {:?} are {:?}", before.links(was), after.links(is)));
+            return describe(&format!("links {:?} are {:?}", before.links(was), after.links(is)));
         }
         let parent = before.parent(was);
         if !allow.escape
             && parent.is_none_or(|parent| moved.contains_key(&parent))
             && after.parent(is) != parent.and_then(|parent| moved.get(&parent).copied())
         {
-            return told("the section above");
+            return describe("the section above");
         }
     }
     None
@@ -342,32 +342,33 @@ fn the_second_reader_detects_changes_outside_the_place() {
     let old = "# A\n\nsee [x] here\n\n## B\n\nold\n\n[x]: /x\n\n# C\n\nlast\n\n## D\n";
     let start = old.find("old").unwrap();
     let place = (start, old.find("# C").unwrap());
-    let judged = |content: &str, allow| {
+    let checked = |content: &str, allow| {
         let new = format!("{}{content}\n\n{}", &old[..place.0], &old[place.1..]);
-        harm(old, &new, place, false, allow)
+        side_effect(old, &new, place, false, allow)
     };
     let none = Allow::default();
-    assert_eq!(judged("new\n\n[x]: /x", none), None);
+    assert_eq!(checked("new\n\n[x]: /x", none), None);
     for content in
         ["new", "[x]: /y", "```\n[x]: /x", "<!--\n\n[x]: /x", "[x]: /x\n\n[last]: /z\n---"]
     {
         let is_harmless = content.starts_with("[x]: /x\n");
-        assert_eq!(judged(content, none).is_none(), is_harmless, "{content}");
+        assert_eq!(checked(content, none).is_none(), is_harmless, "{content}");
     }
     let escaped = "[x]: /x\n\n# New";
-    assert_eq!(judged(escaped, none), None, "what follows is at the top level");
+    assert_eq!(checked(escaped, none), None, "what follows is at the top level");
     let below = old.replace("# C", "## C").replace("## D", "### D");
     let end = below.find("## C").unwrap();
     let new = format!("{}[x]: /x\n\n# New\n\n{}", &below[..start], &below[end..]);
     assert!(
-        harm(&below, &new, (start, end), false, none).is_some_and(|harm| harm.contains("above"))
+        side_effect(&below, &new, (start, end), false, none)
+            .is_some_and(|side_effect| side_effect.contains("above"))
     );
     let allow = Allow { escape: true, ..none };
-    assert_eq!(harm(&below, &new, (start, end), false, allow), None);
+    assert_eq!(side_effect(&below, &new, (start, end), false, allow), None);
     let other = old.replace("last", "lost").replace("old", "new");
-    assert!(harm(old, &other, place, false, none).is_some());
+    assert!(side_effect(old, &other, place, false, none).is_some());
     let inserted = old.replace("# C\n", "# C\n\nmore\n");
-    assert_eq!(harm(old, &inserted, place, true, none), None);
+    assert_eq!(side_effect(old, &inserted, place, true, none), None);
 }
 
 #[test]
@@ -416,10 +417,10 @@ fn random_edits_change_their_place_and_nothing_else() {
                 let span = named(version, target, request);
                 let is_insert = matches!(request, Request::Insert { .. });
                 let moves = matches!(request, Request::Delete { scope: Scope::Own });
-                let judged = Allow { escape: allow.escape || moves, ..allow };
-                if let Some(harm) = harm(old, new, span, is_insert, judged) {
+                let checked = Allow { escape: allow.escape || moves, ..allow };
+                if let Some(side_effect) = side_effect(old, new, span, is_insert, checked) {
                     panic!(
-                        "edit {number}: {target:?} {request:?} {allow:?}: {harm}\n{old}\n-> {new}"
+                        "edit {number}: {target:?} {request:?} {allow:?}: {side_effect}\n{old}\n-> {new}"
                     );
                 }
                 "made"

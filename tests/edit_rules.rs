@@ -57,10 +57,10 @@ fn an_edit_is_checked_by_its_effect() {
     let place = Place::ingested(&[("log.md", log), ("doc.md", DOC)]);
     let answer = place.run(&["replace", "log.md", "1.0.0", "--content", "x\n\n### P\n\n### Q"]);
     assert_eq!(reason(&answer), "WOULD_DROP");
-    let told = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(
-        told.contains("2 sections") && told.contains("/one, ") && told.ends_with("/two"),
-        "{told}"
+        message.contains("2 sections") && message.contains("/one, ") && message.ends_with("/two"),
+        "{message}"
     );
     let made = place.run(&["replace", "log.md", "1.0.0", "--content", "x", "--allow-drop"]);
     let made = made.success().json();
@@ -320,11 +320,11 @@ fn every_refusal_has_a_hint() {
         assert_eq!(answer.status, 2, "{arguments:?} {}", answer.text());
         assert_eq!(answer.code(), "EDIT_REFUSED", "{arguments:?}");
         assert_eq!(reason(&answer), *code, "{arguments:?} {}", answer.text());
-        let told = answer.json()["error"]["hint"].as_str().unwrap().to_owned();
-        assert!(told.contains(hint), "{arguments:?}: {told}");
+        let message = answer.json()["error"]["hint"].as_str().unwrap().to_owned();
+        assert!(message.contains(hint), "{arguments:?}: {message}");
         for flag in arguments.iter().filter(|word| word.starts_with("--")) {
-            let names_it = told.contains(&format!("pass {flag}"));
-            assert!(!names_it || *flag == "--position", "{arguments:?}: {told}");
+            let names_it = message.contains(&format!("pass {flag}"));
+            assert!(!names_it || *flag == "--position", "{arguments:?}: {message}");
         }
     }
     let part = place.run(&["replace", "doc.md", "Alp", "--content", "x"]).ends(1);

@@ -25,7 +25,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::Output;
 use std::sync::Mutex;
 
-use damage::Patient;
+use damage::RepairCase;
 use harness::{Place, copy, repeats};
 use library::{Versions, assert_agrees, assert_no_leftovers, of_files, of_store};
 use mdsel::failpoint::TABLE;
@@ -98,9 +98,9 @@ fn scenarios() -> Vec<Scenario> {
     let loading = changed(&first, &first);
     std::fs::write(loading.join("a.pack"), library::pack(&third)).unwrap();
     // Files that were left by killed processes, and files that another program damaged.
-    let behind = changed(&first, &second);
-    run(&behind, &["ingest"], "index-prepared=return(abort)");
-    let before_behind = of_snapshot(&behind);
+    let interrupted = changed(&first, &second);
+    run(&interrupted, &["ingest"], "index-prepared=return(abort)");
+    let before_interrupted = of_snapshot(&interrupted);
     let missing = changed(&first, &first);
     std::fs::remove_dir_all(missing.join(".mdsel.db-fts")).unwrap();
     let damaged = changed(&first, &first);
@@ -120,19 +120,19 @@ fn scenarios() -> Vec<Scenario> {
     };
     let ingest = &["ingest"][..];
     let search = &["search", "line"][..];
-    let mut taken_back =
-        scenario("an edit that is taken back", changed(&first, &first), &edit, &first, &edited);
-    taken_back.along = "edit-before-rename=return";
+    let mut undone =
+        scenario("an edit that is undone", changed(&first, &first), &edit, &first, &edited);
+    undone.along = "edit-before-rename=return";
     vec![
         scenario("a first ingest", new, ingest, &none, &first),
         scenario("an ingest", changed(&first, &second), ingest, &first, &second),
         scenario("an ingest that merges", merging, ingest, &before_merge, &merged),
-        scenario("an ingest behind a death", behind, ingest, &before_behind, &second),
+        scenario("an ingest after a killed one", interrupted, ingest, &before_interrupted, &second),
         scenario("a load", loading, &load, &first, &third),
         scenario("an edit", changed(&first, &first), &edit, &first, &edited),
-        taken_back,
-        scenario("behind an edit that was not made", ahead, &["status"], &edited, &first),
-        scenario("behind an edit that was made", noted, &["status"], &edited, &edited),
+        undone,
+        scenario("after an edit that was not made", ahead, &["status"], &edited, &first),
+        scenario("after an edit that was made", noted, &["status"], &edited, &edited),
         scenario("a search without an index", missing, search, &first, &first),
         scenario("a search with a damaged index", damaged, search, &first, &first),
     ]
@@ -163,7 +163,7 @@ trait Case: Sync {
     fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool;
 }
 
-impl Case for Patient {
+impl Case for RepairCase {
     fn times(&self) -> usize {
         1
     }
@@ -182,7 +182,7 @@ impl Case for Patient {
         if String::from_utf8_lossy(&output.stdout).contains("its file cannot be ingested") {
             place.run(&["ingest", &library::path(3)]).success();
         }
-        self.assert_mended(&place, number, &what);
+        self.assert_repaired(&place, number, &what);
         true
     }
 }
@@ -255,11 +255,11 @@ impl Case for Scenario {
 
 #[test]
 fn no_failure_at_any_point_loses_data() {
-    let (scenarios, patients) = (scenarios(), damage::patients());
+    let (scenarios, repair_cases) = (scenarios(), damage::repair_cases());
     let scenarios = scenarios.iter().map(|scenario| scenario as &dyn Case);
-    let patients = patients.iter().map(|patient| patient as &dyn Case);
+    let repair_cases = repair_cases.iter().map(|case| case as &dyn Case);
     let jobs: Vec<_> = scenarios
-        .chain(patients)
+        .chain(repair_cases)
         .flat_map(|case| TABLE.iter().map(move |point| (case, point.name)))
         .collect();
     let next = Mutex::new(jobs.into_iter().enumerate());
@@ -326,10 +326,10 @@ fn a_failure_after_the_rename_reports_that_the_file_was_changed() {
         let place = changed(&first, &first);
         let output = run(&place, &edit, points);
         assert_eq!(of_files(&place, DOCUMENTS)[5], Some(7), "{points}: {output:?}");
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!((output.status.code(), &told["success"]), (Some(0), &true.into()), "{points}");
-        let warning = &told["warnings"][0];
-        assert_eq!(warning["code"], "EDIT_UNFINISHED", "{points}: {told}");
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), &answer["success"]), (Some(0), &true.into()), "{points}");
+        let warning = &answer["warnings"][0];
+        assert_eq!(warning["code"], "EDIT_UNFINISHED", "{points}: {answer}");
         assert!(warning["message"].as_str().unwrap().contains("the file was changed"));
         place.run(&["status"]).success();
         assert_eq!(of_store(&place, DOCUMENTS)[5], Some(7), "{points}");

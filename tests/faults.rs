@@ -53,7 +53,7 @@ fn prepared(name: &str) -> Place {
 ///
 /// `is_partial` says that files may have been skipped. `has_many` says that documents may also have
 /// been removed, because a file looked deleted.
-fn assert_mended(
+fn assert_recovered(
     place: &Place,
     name: &str,
     after: &Versions,
@@ -149,7 +149,7 @@ fn a_full_disk_is_reported_and_loses_nothing() {
             assert!(stored.iter().zip(&after).all(|(one, after)| *one == Some(1) || one == after));
             drop(of_files(&disk, DOCUMENTS));
             disk.remove("ballast");
-            assert_mended(&disk, name, &after, is_acknowledged, false, false);
+            assert_recovered(&disk, name, &after, is_acknowledged, false, false);
             assert!(Command::new("umount").arg(disk.path()).status().unwrap().success());
         }
         outcomes.push(format!("{name}: {refused} of {} refused", steps + 1));
@@ -185,7 +185,7 @@ fn read_only_media_can_be_read_and_refuse_writes() {
         assert_eq!(hits(&answer).len(), DOCUMENTS * 4);
         assert_eq!(of_store(&disk, DOCUMENTS), first);
         mount(&["-o", "remount,rw"], disk.path());
-        assert_mended(&disk, name, &after, false, false, false);
+        assert_recovered(&disk, name, &after, false, false, false);
         assert!(Command::new("umount").arg(disk.path()).status().unwrap().success());
     }
 }
@@ -207,13 +207,17 @@ fn readers_during_a_write_see_one_version_of_all_documents() {
                     while !is_over.load(Ordering::Relaxed) {
                         let version = match (answers + reader) % 4 {
                             0 => of_one(&of_store(place, DOCUMENTS)),
-                            1 => told(place, &["search", "-F", "line", "--limit", "0"], false),
-                            2 => told(
+                            1 => version_in_answer(
+                                place,
+                                &["search", "-F", "line", "--limit", "0"],
+                                false,
+                            ),
+                            2 => version_in_answer(
                                 place,
                                 &["search", "line", "--limit", "0", "--keep-duplicates"],
                                 true,
                             ),
-                            _ => told(
+                            _ => version_in_answer(
                                 place,
                                 &["search", "-e", "q[a-z]+x line", "--limit", "0"],
                                 false,
@@ -253,18 +257,18 @@ fn of_one(versions: &Versions) -> u64 {
 }
 
 /// The version of the lines of an answer: all lines that contain "line", or one of each section.
-fn told(place: &Place, question: &[&str], is_ranked: bool) -> u64 {
+fn version_in_answer(place: &Place, question: &[&str], is_ranked: bool) -> u64 {
     let answer = place.run(question).success().json();
-    let told = hits(&answer);
-    let (_, _, text) = told.first().unwrap_or_else(|| panic!("{answer}"));
+    let found = hits(&answer);
+    let (_, _, text) = found.first().unwrap_or_else(|| panic!("{answer}"));
     let version = library::version_of_line(text).unwrap();
     let all = lines(&vec![Some(version); DOCUMENTS]);
     let expected = all.into_iter().filter(|(_, _, text)| text.contains(" line")).collect();
     if is_ranked {
-        assert!(told.is_subset(&expected), "{answer}");
-        assert_eq!(told.len(), 2 * DOCUMENTS, "{answer}");
+        assert!(found.is_subset(&expected), "{answer}");
+        assert_eq!(found.len(), 2 * DOCUMENTS, "{answer}");
     } else {
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
     version
 }
@@ -363,7 +367,7 @@ fn with_faults(
         assert!(text.contains("the file was changed"), "{below:?}: {text}");
     }
     // A file that could not be read is reported, and its document stays as it was.
-    let is_told = match &said {
+    let is_reported = match &said {
         Ok(said) => said["skipped"][0].is_object(),
         Err(_) => name == "ingest",
     };
@@ -372,7 +376,7 @@ fn with_faults(
     let has_many = has_many
         && name == "ingest"
         && said.is_ok_and(|said| said["error"].is_object() || said["removed"].as_u64() > Some(0));
-    assert_mended(&place, name, after, is_acknowledged, is_told || has_many, has_many);
+    assert_recovered(&place, name, after, is_acknowledged, is_reported || has_many, has_many);
     status
 }
 

@@ -46,8 +46,8 @@ fn the_store_follows_the_files_and_equals_a_fresh_ingest() {
     ]);
     let first = place.run(&["ingest"]).success();
     let root = place.path().canonicalize().unwrap();
-    let told = format!("store: .mdsel.db (new)\nroot: {}\n", root.display());
-    assert_eq!(first.stderr, told);
+    let expected = format!("store: .mdsel.db (new)\nroot: {}\n", root.display());
+    assert_eq!(first.stderr, expected);
     assert_eq!(counts(&first.json()), [6, 0, 0, 0]);
     let again = place.run(&["ingest"]).success();
     assert_eq!(counts(&again.json()), [0, 0, 0, 6]);

@@ -245,21 +245,21 @@ fn killed_loads_between_ingests_and_edits_are_stored_completely_or_not_at_all() 
 
 #[test]
 fn a_killed_repair_or_migration_is_finished_by_the_next_command() {
-    let patients = damage::patients();
+    let repair_cases = damage::repair_cases();
     let rounds = usize::try_from(repeats(10)).unwrap();
     let (mut kills, mut ended) = (0, 0);
     for round in 0..rounds {
-        let patient = &patients[round % patients.len()];
-        let place = patient.copy();
+        let case = &repair_cases[round % repair_cases.len()];
+        let place = case.copy();
         // Every third command is killed a second time.
         for death in 0..=usize::from(round % 3 == 2) {
             let part = u32::try_from((round + death) * 618 % 1000).unwrap();
-            let (_, has_ended) = place.kill(patient.command, patient.length * part / 900);
+            let (_, has_ended) = place.kill(case.command, case.length * part / 900);
             kills += 1;
             ended += usize::from(has_ended);
-            patient.assert_kept(&place, patient.name);
+            case.assert_kept(&place, case.name);
         }
-        patient.assert_mended(&place, round, patient.name);
+        case.assert_repaired(&place, round, case.name);
     }
     eprintln!("{kills} kills of repairs and migrations, of which {ended} had ended");
     assert!(ended < kills);

@@ -132,12 +132,12 @@ fn search_reports_the_innermost_section_and_matches_no_marker() {
     let run = |query: &str| place.run(&["ldmd", "search", "answer.ldmd.md", "--query", query]);
     let found = run("PROCESS_batch").success().json();
     let matches = found["matches"].as_array().unwrap();
-    let told: Vec<_> = matches
+    let reported: Vec<_> = matches
         .iter()
         .map(|m| (m["section_id"].as_str().unwrap(), m["line"].as_u64(), m["doc_line"].as_u64()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("run_meta", Some(0), Some(3)),
             ("key_findings_tldr", Some(0), Some(15)),
@@ -270,13 +270,13 @@ fn a_document_with_marker_problems_stays_with_its_valid_sections() {
         let index = place.run(&["ldmd", "index", "x.md"]).success().json();
         assert_eq!(ids(&index), sections, "{text}");
         let check = place.run(&["ldmd", "check"]).ends(i32::from(!faults.is_empty())).json();
-        let told: Vec<String> = check["findings"]
+        let reported: Vec<String> = check["findings"]
             .as_array()
             .unwrap()
             .iter()
             .map(|f| format!("{} {}", f["code"].as_str().unwrap(), f["line"]))
             .collect();
-        assert_eq!(told, faults, "{text}");
+        assert_eq!(reported, faults, "{text}");
         for section in sections {
             let json = place.run(&["ldmd", "get", "x.md", "--id", section]).success().json();
             assert_eq!(json["section_id"], *section);

@@ -158,15 +158,16 @@ pub(crate) fn assert_agrees(place: &Place, versions: &Versions, others: &[&Versi
         let ranked = ["search", &words.join(" "), "--limit", "0", "--keep-duplicates"];
         let answer = place.run(&ranked).json();
         assert!(hits(&answer).is_subset(&expected), "{answer} {expected:?}");
-        let told = answer["hits"].as_array().unwrap().iter();
-        let told: Vec<&str> = told.map(|hit| hit["section"].as_str().unwrap()).collect();
+        let sections_hit = answer["hits"].as_array().unwrap().iter();
+        let sections_hit: Vec<&str> =
+            sections_hit.map(|hit| hit["section"].as_str().unwrap()).collect();
         let files: BTreeSet<&String> = expected.iter().map(|(file, _, _)| file).collect();
         let sections: BTreeSet<String> = files
             .iter()
             .flat_map(|file| ["h1[0]", "h2[0]", "h2[1]"].map(|h| format!("{file}::heading:{h}")))
             .collect();
-        assert_eq!(told.len(), sections.len(), "{answer}");
-        assert!(told.iter().all(|section| sections.contains(*section)), "{answer}");
+        assert_eq!(sections_hit.len(), sections.len(), "{answer}");
+        assert!(sections_hit.iter().all(|section| sections.contains(*section)), "{answer}");
         assert_eq!(answer.get("warnings"), None);
     }
     let status = place.run(&["status"]).success().json();

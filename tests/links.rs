@@ -253,7 +253,7 @@ fn a_node_has_the_title_and_a_summary_of_its_document() {
 fn check_reports_each_broken_link_once_with_a_suggestion() {
     let place = place();
     let check = place.run(&["links", "check"]).ends(1).json();
-    let told: Vec<String> = check["findings"]
+    let found: Vec<String> = check["findings"]
         .as_array()
         .unwrap()
         .iter()
@@ -261,7 +261,7 @@ fn check_reports_each_broken_link_once_with_a_suggestion() {
             format!("{}:{} {}", f["file"].as_str().unwrap(), f["line"], f["code"].as_str().unwrap())
         })
         .collect();
-    assert_eq!(told, ["a.md:19 BROKEN_FILE", "deep/Note.md:5 BROKEN_ANCHOR"]);
+    assert_eq!(found, ["a.md:19 BROKEN_FILE", "deep/Note.md:5 BROKEN_ANCHOR"]);
     place.run(&["links", "check", "sub", "c.markdown"]).success();
     assert_eq!(place.run(&["links", "check", "none"]).ends(2).code(), "NAMESPACE_NOT_FOUND");
     // A target that is added later is found, and one that is removed is reported, without reading
@@ -466,7 +466,7 @@ fn links_of_real_documents_lead_where_they_lead_on_their_sites() {
         let edge = edges
             .find(|edge| edge.link.line.to_string() == line && edge.link.target == target)
             .unwrap_or_else(|| panic!("no such link: {row}"));
-        let told = match edge.target() {
+        let found = match edge.target() {
             Some(to) => {
                 let first = to.document.tree.section_at(to.span().start);
                 let is_section = to.title().is_some();
@@ -480,7 +480,7 @@ fn links_of_real_documents_lead_where_they_lead_on_their_sites() {
                 (format!("BROKEN_{}", reason.as_str().unwrap().to_uppercase()), String::new())
             }
         };
-        assert_eq!(told, (expected.to_owned(), heading.to_owned()), "{row}");
+        assert_eq!(found, (expected.to_owned(), heading.to_owned()), "{row}");
     }
 }
 

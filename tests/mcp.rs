@@ -100,10 +100,10 @@ fn parts(text: &str) -> (String, String) {
     let name = first.strip_prefix("<<mdsel ").unwrap().split(':').next().unwrap();
     assert_eq!(name.len(), 16, "{first}");
     let rest = rest.strip_suffix(&format!("<<mdsel {name}>>")).unwrap();
-    let (body, remarks) =
+    let (body, warnings) =
         rest.split_once(&format!("<<mdsel {name}: remarks>>\n")).unwrap_or((rest, ""));
-    assert!(!body.contains(name) && !remarks.contains(name), "{text}");
-    (body.to_owned(), remarks.to_owned())
+    assert!(!body.contains(name) && !warnings.contains(name), "{text}");
+    (body.to_owned(), warnings.to_owned())
 }
 
 fn between_marks(text: &str) -> String {
@@ -286,7 +286,7 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
     assert_eq!(answer["error"]["code"], -32600);
     assert!(answer["error"]["message"].as_str().unwrap().contains("16777216"));
     // The model reads the errors of a call.
-    let faults = [
+    let errors = [
         ("read", json!({}), "missing field `addresses`"),
         ("read", json!({ "adresses": "a" }), "did you mean"),
         ("search", json!({}), "give queries or patterns"),
@@ -301,7 +301,7 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
         ("read", json!({ "addresses": "none.md#x" }), "SELECTOR_NOT_FOUND"),
         ("neighbors", json!({ "address": "none.md" }), "SELECTOR_NOT_FOUND"),
     ];
-    for (tool, arguments, part) in faults {
+    for (tool, arguments, part) in errors {
         let (text, is_error) = server.call(tool, &arguments);
         assert!(is_error && text.contains(part), "{tool} {arguments}: {text}");
     }
@@ -353,7 +353,7 @@ fn pages_are_no_smaller_than_necessary() {
                     json!({ "addresses": address, "format": format, "max_chars": most });
                 let (reply, is_error) = server.call("read", &arguments);
                 assert!(!is_error, "{address}: {reply}");
-                let (body, remarks) = parts(&reply);
+                let (body, warnings) = parts(&reply);
                 let next = if format == "json" {
                     let answer: Value = serde_json::from_str(&body).unwrap();
                     let result = &answer["results"][0];
@@ -361,7 +361,7 @@ fn pages_are_no_smaller_than_necessary() {
                     result["pagination"]["next"].as_str().map(str::to_owned)
                 } else {
                     text.push_str(&body);
-                    let next = remarks.split_once("more: ").map(|(_, next)| next);
+                    let next = warnings.split_once("more: ").map(|(_, next)| next);
                     next.map(|next| next.lines().next().unwrap().to_owned())
                 };
                 let Some(next) = next else { break };

@@ -1,4 +1,4 @@
-//! `select` and `index`: documented examples, pages, errors, each_format_has_its_form, statuses.
+//! `select` and `index`: documented examples, pages, errors, formats, statuses.
 
 use serde_json::json;
 

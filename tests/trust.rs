@@ -29,7 +29,7 @@ fn cloned() -> Place {
     victim
 }
 
-fn holds_secret(place: &Place) -> bool {
+fn contains_secret(place: &Place) -> bool {
     let found = place.run_in("work/clone", &["search", "-F", "-c", "hunter2"], "");
     found.status == 0
 }
@@ -54,7 +54,7 @@ fn a_foreign_store_ingests_nothing_from_outside_its_folder() {
         assert_eq!(answer.code(), "UNTRUSTED_STORE", "{arguments:?}");
         assert!(answer.stderr.contains("mdsel ingest --db"), "{}", answer.stderr);
     }
-    assert!(!holds_secret(&place));
+    assert!(!contains_secret(&place));
     let status = place.run_in("work/clone", &["status"], "").success().json();
     assert_eq!((&status["root"], &status["trust"]), (&json!("../.."), &json!("untrusted")));
     let read = place.run_in("work/clone", &["read", "notes.md", "Notes", "-f", "raw"], "");
@@ -113,7 +113,7 @@ fn the_command_in_the_refusal_accepts_the_store() {
     let (command, _) = command.split_once('`').unwrap();
     let arguments: Vec<&str> = command.split(' ').collect();
     place.run_in("work/clone", &arguments, "").success();
-    assert!(holds_secret(&place));
+    assert!(contains_secret(&place));
     // From now on no option is needed, for edits neither.
     let answer = place.run_in("work/clone", &["ingest"], "").success();
     assert!(answer.stderr.contains("root: "), "{}", answer.stderr);

@@ -105,8 +105,8 @@ fn every_damage_of_rows_is_reported_and_repaired() {
         tampered(&place, sql);
         let found = place.run(&["verify"]);
         assert!(codes(&found).iter().any(|found| found == code), "{sql}: {}", found.text());
-        let told = place.run(&["verify", "--repair"]).success().json();
-        assert_eq!(told["warnings"][0]["code"], "STORE_REPAIRED", "{sql}");
+        let repaired = place.run(&["verify", "--repair"]).success().json();
+        assert_eq!(repaired["warnings"][0]["code"], "STORE_REPAIRED", "{sql}");
         let clean = place.run(&["verify", "--full", "--reparse"]).success().json();
         assert_eq!(clean, json!({ "findings": [], "truncated": false }), "{sql}");
         let after = dumped(&place);
@@ -237,8 +237,8 @@ fn an_unfinished_edit_is_reported_and_finished() {
     let found = place.run(&["verify"]).ends(1).json();
     assert_eq!(found["findings"][0]["code"], "EDIT_OPEN");
     assert_eq!(found["findings"][0]["file"], "guide.md");
-    let told = place.run(&["verify", "--repair"]).success().json();
-    assert_eq!(told["warnings"][0]["code"], "EDIT_RECOVERED");
+    let repaired = place.run(&["verify", "--repair"]).success().json();
+    assert_eq!(repaired["warnings"][0]["code"], "EDIT_RECOVERED");
     place.run(&["verify"]).success();
 }
 
@@ -249,11 +249,11 @@ fn only_lost_documents_are_removed_and_each_is_named() {
     tampered(&place, &format!("UPDATE content SET bytes = x'00' WHERE place / 4096 IN {ids}"));
     place.remove("guide.md");
     place.write("links.md", "# Other links\n");
-    let told = place.run(&["verify", "--repair"]).ends(1).json();
-    let findings = told["findings"].as_array().unwrap();
+    let repaired = place.run(&["verify", "--repair"]).ends(1).json();
+    let findings = repaired["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 1);
     assert_eq!((&findings[0]["code"], &findings[0]["file"]), (&json!("LOST"), &json!("guide.md")));
-    let warnings = told["warnings"].as_array().unwrap().iter();
+    let warnings = repaired["warnings"].as_array().unwrap().iter();
     let warnings: Vec<&str> = warnings.map(|warning| warning["code"].as_str().unwrap()).collect();
     assert_eq!(warnings, ["STORE_REPAIRED", "NEW_VERSION", "TAKEN_FROM_FILE"]);
     place.run(&["verify", "--reparse"]).success();
@@ -300,7 +300,7 @@ fn a_corrupt_store_is_recovered_into_a_new_file() {
                 place.remove(path);
             }
         }
-        let told = place.run(&["verify", "--repair"]).ends(i32::from(!with_files)).json();
+        let repaired = place.run(&["verify", "--repair"]).ends(i32::from(!with_files)).json();
         place.run(&["verify", "--full", "--reparse"]).success();
         assert_eq!(std::fs::read(place.join(".mdsel.db.damaged")).unwrap(), bytes);
         if with_files {
@@ -308,7 +308,7 @@ fn a_corrupt_store_is_recovered_into_a_new_file() {
             continue;
         }
         // Every document is unchanged, or reported as lost.
-        let findings = told["findings"].as_array().unwrap();
+        let findings = repaired["findings"].as_array().unwrap();
         assert!(findings.iter().all(|finding| finding["code"] == "LOST"));
         let lost: Vec<&str> =
             findings.iter().filter_map(|finding| finding["file"].as_str()).collect();
@@ -335,10 +335,10 @@ fn foreign_files_and_newer_stores_are_not_repaired() {
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_TOO_NEW");
     std::fs::write(place.join(".mdsel.db"), "x".repeat(200)).unwrap();
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_FOREIGN");
-    let held = Place::ingested(&[("a.md", "# A\n")]);
-    let lock = std::fs::File::open(held.join(".mdsel.db-lock")).unwrap();
+    let locked = Place::ingested(&[("a.md", "# A\n")]);
+    let lock = std::fs::File::open(locked.join(".mdsel.db-lock")).unwrap();
     lock.lock().unwrap();
-    assert_eq!(held.run(&["verify", "--wait", "0"]).ends(2).code(), "LOCKED");
+    assert_eq!(locked.run(&["verify", "--wait", "0"]).ends(2).code(), "LOCKED");
 }
 
 #[test]

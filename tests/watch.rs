@@ -97,8 +97,8 @@ fn the_store_follows_every_change_of_the_files() {
     std::fs::write(place.join(".mdsel.db.md"), "hidden").unwrap();
     // An edit by mdsel needs no ingest, and nothing else has changed.
     place.run(&["replace", "b.md", "Two", "--content", "text"]).success();
-    let told = watching.answers.recv_timeout(Duration::from_secs(1));
-    assert!(told.is_err(), "{told:?}");
+    let answer = watching.answers.recv_timeout(Duration::from_secs(1));
+    assert!(answer.is_err(), "{answer:?}");
     place.run(&["ingest", "--check"]).success();
 }
 

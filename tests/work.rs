@@ -18,7 +18,7 @@ fn store(count: usize) -> Place {
         let next = (number + 1) % count;
         let text = format!(
             "---\ntags: [t{number}]\n---\n# Document {number}\n\nSee [the next]({next}.md).\n\n\
-             ## Options\n\nA common line.\n\nrare{number}x stands here.\n\n## Number {number}\n\ntext\n"
+             ## Options\n\nA common line.\n\nrare{number}x is here.\n\n## Number {number}\n\ntext\n"
         );
         place.write(&format!("docs/{number}.md"), text);
     }
@@ -224,16 +224,16 @@ fn the_cost_of_queries_does_not_grow_with_the_store() {
     for ((name, _, statements, read, is_scan), (small, large)) in
         QUESTIONS.iter().zip(small.into_iter().zip(large))
     {
-        let told = format!("{name}: {small:?}, eight times as large: {large:?}");
-        assert!(large.statements > 0, "{told}");
-        assert!(large.statements <= *statements && large.read <= *read, "{told}");
+        let costs = format!("{name}: {small:?}, eight times as large: {large:?}");
+        assert!(large.statements > 0, "{costs}");
+        assert!(large.statements <= *statements && large.read <= *read, "{costs}");
         if *is_scan {
-            assert!(large.scanned <= 480 * 4 && large.steps <= small.steps * 9, "{told}");
+            assert!(large.scanned <= 480 * 4 && large.steps <= small.steps * 9, "{costs}");
         } else {
-            assert_eq!(small.statements, large.statements, "{told}");
-            assert_eq!(large.scanned, 0, "{told}");
+            assert_eq!(small.statements, large.statements, "{costs}");
+            assert_eq!(large.scanned, 0, "{costs}");
             // The trees of pages may be a level deeper.
-            assert!(large.steps <= small.steps + small.steps / 5 + 50, "{told}");
+            assert!(large.steps <= small.steps + small.steps / 5 + 50, "{costs}");
         }
     }
 }

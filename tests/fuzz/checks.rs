@@ -80,8 +80,8 @@ pub(crate) fn edit(bytes: &[u8]) {
     let mut parts = rest.splitn(2, |byte| *byte == 0xff);
     let (Some(file), content) = (parts.next(), parts.next().unwrap_or_default()) else { return };
     // In a file that is not UTF-8, this control character reads like a byte that cannot be decoded.
-    let is_told_apart = !bytes.contains(&0x1a);
-    if markdown::refusal(file).is_some() || file.len() > 20_000 || !is_told_apart {
+    let is_unambiguous = !bytes.contains(&0x1a);
+    if markdown::refusal(file).is_some() || file.len() > 20_000 || !is_unambiguous {
         return;
     }
     let version = Version::read(file.to_vec());
@@ -127,11 +127,11 @@ pub(crate) fn edit(bytes: &[u8]) {
     };
     let moved = |start: usize| start + after.len() - file.len();
     assert_eq!(begins(outline, 0, splice.at.start), begins(new, 0, splice.at.start));
-    let behind: Vec<_> = begins(outline, splice.at.end, file.len())
+    let after_place: Vec<_> = begins(outline, splice.at.end, file.len())
         .into_iter()
         .map(|(start, level, title)| (moved(start), level, title))
         .collect();
-    assert_eq!(behind, begins(new, moved(splice.at.end), after.len()));
+    assert_eq!(after_place, begins(new, moved(splice.at.end), after.len()));
 }
 
 /// A text that matches a pattern has the trigrams that the pattern requires.
