@@ -7,17 +7,17 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test that cannot go on fails, and prints what it did"
+    reason = "a test that cannot continue fails, and prints what it did"
 )]
 
 #[path = "damage.rs"]
-#[allow(dead_code, reason = "shared with the suite")]
+#[allow(dead_code, reason = "shared with tests.rs")]
 mod damage;
 #[path = "harness.rs"]
-#[allow(dead_code, reason = "shared with the suite")]
+#[allow(dead_code, reason = "shared with tests.rs")]
 mod harness;
 #[path = "library.rs"]
-#[allow(dead_code, reason = "shared with the suite")]
+#[allow(dead_code, reason = "shared with tests.rs")]
 mod library;
 
 use std::collections::BTreeSet;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use mdsel::query::FilterRequest;
+use mdsel::query::search::{Form, Query, Request, Surroundings};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -217,4 +219,35 @@ impl Answer {
 /// The `selector` of each item of a list in an answer.
 pub(crate) fn selectors(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|item| item["selector"].as_str().unwrap()).collect()
+}
+
+/// The words of a command, as a shell splits it: blanks in single quotes do not separate words.
+pub(crate) fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (index, part) in command.split('\'').enumerate() {
+        let is_quoted = index % 2 == 1;
+        for (index, piece) in part.split(|c| c == ' ' && !is_quoted).enumerate() {
+            if index > 0 {
+                words.push(String::new());
+            }
+            words.last_mut().unwrap().push_str(piece);
+        }
+    }
+    words
+}
+
+/// A search without filters, context lines and cursor; `limit` 0 means all hits.
+pub(crate) fn search_request(query: Query, limit: usize) -> Request {
+    Request {
+        query,
+        filter: FilterRequest::default(),
+        form: Form::Hits,
+        surroundings: Surroundings::default(),
+        passage: 300,
+        keeps_duplicates: false,
+        lines_only: false,
+        explain: false,
+        limit,
+        after: None,
+    }
 }

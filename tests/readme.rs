@@ -1,6 +1,6 @@
 //! Every command in the README works as described.
 
-use crate::harness::{Place, copy, fixtures};
+use crate::harness::{Place, copy, fixtures, words};
 
 /// The lines that begin with `$ ` in the console blocks of the README, each with the output that
 /// the README shows for it, which may be empty.
@@ -18,21 +18,6 @@ fn commands() -> Vec<(String, String)> {
         }
     }
     commands
-}
-
-/// The words of a command, as a shell splits it: blanks in single quotes do not separate words.
-pub(crate) fn words(command: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for (index, part) in command.split('\'').enumerate() {
-        let is_quoted = index % 2 == 1;
-        for (index, piece) in part.split(|c| c == ' ' && !is_quoted).enumerate() {
-            if index > 0 {
-                words.push(String::new());
-            }
-            words.last_mut().unwrap().push_str(piece);
-        }
-    }
-    words
 }
 
 #[test]

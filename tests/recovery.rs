@@ -6,13 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mdsel::error::Result;
-use mdsel::query::FilterRequest;
-use mdsel::query::search::{Form, PatternOptions, Query, Surroundings};
+use mdsel::query::search::{PatternOptions, Query};
 use mdsel::query::{Library, search};
 use mdsel::store::{FullText, Snapshot};
 use serde_json::json;
 
-use crate::harness::{Answer, Place, copy, repeats};
+use crate::harness::{Answer, Place, copy, repeats, search_request};
 use crate::verify::{dumped, random, rounds, tampered, verified};
 
 /// Commands that only read.
@@ -228,25 +227,7 @@ fn the_time_of_a_repair_is_proportional_to_the_number_of_forged_rows() {
 fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
     let (snapshot, mut full_text) = FullText::open(store)?;
     let library = Library::new(&snapshot);
-    let request = search::Request {
-        query,
-        filter: FilterRequest {
-            globs: Vec::new(),
-            tags: Vec::new(),
-            under: Vec::new(),
-            types: Vec::new(),
-            level: None,
-            sort: None,
-        },
-        form: Form::Hits,
-        surroundings: Surroundings { before: 0, after: 0, is_match_only: false },
-        passage: 300,
-        keeps_duplicates: false,
-        lines_only: false,
-        explain: false,
-        limit: 0,
-        after: None,
-    };
+    let request = search_request(query, 0);
     let answer = search::search(&library, &mut full_text, &request)?;
     let rows = mdsel::output::Answer::rows(&answer);
     let mut hits: Vec<String> =

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mdsel::reference::PAGES;
 
-use crate::harness::{Place, copy};
-use crate::readme::words;
+use crate::harness::{Place, copy, words};
 
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -94,7 +93,7 @@ fn sources(folder: PathBuf, texts: &mut String) {
     }
 }
 
-/// The string literals of the program that consist of several words in capitals.
+/// The codes in the program: its string literals in capitals with an underscore.
 fn codes() -> BTreeSet<String> {
     let mut text = String::new();
     sources(repository().join("src"), &mut text);

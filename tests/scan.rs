@@ -8,8 +8,7 @@ use std::time::Duration;
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::markdown::{parse, refusal};
 use mdsel::position::{ByteSpan, LineIndex, trim_line_end};
-use mdsel::query::FilterRequest;
-use mdsel::query::search::{Form, Items, PatternOptions, Query, Request, Surroundings, search};
+use mdsel::query::search::{Items, PatternOptions, Query, search};
 use mdsel::query::{Library, select};
 use mdsel::store::FullText;
 use mdsel::trust::Trust;
@@ -17,7 +16,7 @@ use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::corpus;
-use crate::harness::Place;
+use crate::harness::{Place, search_request};
 
 struct Silent;
 
@@ -123,18 +122,8 @@ impl Searched {
         let Some(regex) = sought.regex() else { return };
         let (snapshot, mut full_text) = FullText::open(&self.place.join(".mdsel.db")).unwrap();
         let library = Library::new(&snapshot);
-        let request = Request {
-            query: Query::Patterns(vec![sought.pattern.clone()], sought.options),
-            filter: FilterRequest::default(),
-            form: Form::Hits,
-            surroundings: Surroundings::default(),
-            passage: 300,
-            keeps_duplicates: false,
-            lines_only: false,
-            explain: false,
-            limit: 0,
-            after: None,
-        };
+        let query = Query::Patterns(vec![sought.pattern.clone()], sought.options);
+        let request = search_request(query, 0);
         let answer = search(&library, &mut full_text, &request).unwrap();
         let Items::Hits(hits) = &answer.items else { panic!("{answer:?}") };
         let mut expected = Vec::new();

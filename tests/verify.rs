@@ -5,15 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mdsel::error::{ErrorKind, Result};
-use mdsel::query::FilterRequest;
 use mdsel::query::finding::Finding;
-use mdsel::query::search::{Form, PatternOptions, Query, Surroundings};
+use mdsel::query::search::{PatternOptions, Query};
 use mdsel::query::{Library, dump, search};
 use mdsel::store::{FullText, Snapshot};
 use mdsel::verify;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, PROGRAM, Place, copy, repeats};
+use crate::harness::{Answer, PROGRAM, Place, copy, repeats, search_request};
 
 pub(crate) fn tampered(place: &Place, sql: &str) {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
@@ -545,25 +544,7 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
     let (snapshot, mut full_text) = FullText::open(store).unwrap();
     let library = Library::new(&snapshot);
     let hits = queries.into_iter().map(|query| {
-        let request = search::Request {
-            query,
-            filter: FilterRequest {
-                globs: Vec::new(),
-                tags: Vec::new(),
-                under: Vec::new(),
-                types: Vec::new(),
-                level: None,
-                sort: None,
-            },
-            form: Form::Hits,
-            surroundings: Surroundings { before: 0, after: 0, is_match_only: false },
-            passage: 300,
-            keeps_duplicates: false,
-            lines_only: false,
-            explain: false,
-            limit: 0,
-            after: None,
-        };
+        let request = search_request(query, 0);
         let answer = search::search(&library, &mut full_text, &request).unwrap();
         let rows = mdsel::output::Answer::rows(&answer);
         let mut hits: Vec<String> = rows.iter().map(|row| row["selector"].to_string()).collect();

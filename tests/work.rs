@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use mdsel::query::FilterRequest;
-use mdsel::query::search::{Form, PatternOptions, Query, Request, Surroundings, search};
+use mdsel::query::search::{PatternOptions, Query, search};
 use mdsel::query::{Library, find, index, links, neighbors, prime, read, select, toc};
 use mdsel::store::{FullText, Runs};
 
-use crate::harness::Place;
+use crate::harness::{Place, search_request};
 
 /// A store of `count` documents that link to each other in a ring.
 fn store(count: usize) -> Place {
@@ -48,21 +48,6 @@ impl Cost {
             }
         }
         cost
-    }
-}
-
-fn request(query: Query, limit: usize) -> Request {
-    Request {
-        query,
-        filter: FilterRequest::default(),
-        form: Form::Hits,
-        surroundings: Surroundings::default(),
-        passage: 300,
-        keeps_duplicates: false,
-        lines_only: false,
-        explain: false,
-        limit,
-        after: None,
     }
 }
 
@@ -136,7 +121,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         "a rare word",
         |library, full_text| {
             let query = Query::Words(vec!["rare3x".to_owned()]);
-            hits(&search(library, full_text, &request(query, 20)).unwrap())
+            hits(&search(library, full_text, &search_request(query, 20)).unwrap())
         },
         4,
         1,
@@ -147,7 +132,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         |library, full_text| {
             let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
             let query = Query::Patterns(vec!["rare3x".to_owned()], options);
-            hits(&search(library, full_text, &request(query, 0)).unwrap())
+            hits(&search(library, full_text, &search_request(query, 0)).unwrap())
         },
         4,
         1,
