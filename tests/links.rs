@@ -350,8 +350,8 @@ fn tree_and_path_agree_with_a_breadth_first_search() {
                     .map(|(number, hop)| (format!("n{number}.md"), *hop as u64))
                     .collect();
                 assert_eq!(reached, expected_files, "seed {seed} from {from} {direction}");
-                for to in 0..16 {
-                    let to_file = format!("n{to}.md");
+                for end in 0..16 {
+                    let to_file = format!("n{end}.md");
                     let path = [
                         "links",
                         "path",
@@ -365,7 +365,7 @@ fn tree_and_path_agree_with_a_breadth_first_search() {
                     let answer = place.run(&path);
                     let json = answer.json();
                     let nodes = json["nodes"].as_array().unwrap();
-                    match expected.get(&to) {
+                    match expected.get(&end) {
                         Some(hops) => {
                             assert_eq!((answer.status, nodes.len()), (0, hops + 1));
                             assert_eq!(json["edges"].as_array().unwrap().len(), *hops);

@@ -48,6 +48,7 @@ mod swaps;
 mod trust;
 mod verify;
 mod watch;
+mod words;
 mod work;
 
 /// A test file that is not listed above would never run.
