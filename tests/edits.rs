@@ -123,8 +123,8 @@ fn an_edit_with_side_effects_is_refused_and_writes_nothing() {
         assert!(answer.text().contains(hint), "{}", answer.text());
         assert_eq!(text(&place), DOC);
     }
-    // A place whose bytes cannot be separated is refused; one that can be edited in part is
-    // accepted.
+    // An edit whose answer does not fit is not made. One whose answer fits without the content is
+    // made.
     let small = place.run(&["delete", "doc.md", "Alpha", "--max-chars", "50"]).ends(2);
     assert!(small.stderr.contains("BUDGET_TOO_SMALL") && text(&place) == DOC);
     let long = Place::ingested(&[("l.md", &format!("# L\n\n{}\n", "word ".repeat(99)))]);

@@ -321,7 +321,8 @@ fn a_document_cannot_imitate_the_server() {
         names.insert(text[8..24].to_owned());
     }
     assert_eq!(names.len(), 20);
-    // What a format has no field for follows after another mark, and so does text in an error.
+    // What a format has no field for follows after a second mark. Text in an error is between
+    // marks, too.
     let arguments = json!({ "addresses": ["a.md", "none.md"], "format": "raw" });
     let (text, _) = server.call("read", &arguments);
     assert!(parts(&text).1.starts_with("none.md: SELECTOR_NOT_FOUND"), "{text}");

@@ -147,7 +147,7 @@ fn every_reading_command_takes_a_bare_name() {
 }
 
 #[test]
-fn a_name_of_several_documents_is_ambiguous_and_lists_sections_with_that_title() {
+fn a_name_of_several_documents_is_ambiguous_and_an_exact_title_wins_over_a_part() {
     let place = Place::ingested(&[
         ("a/guide.md", "# First\n"),
         ("b/guide.md", "# Second\n"),

@@ -114,8 +114,8 @@ fn is_british(word: &str) -> bool {
         || VERBS.iter().any(has_ending)
 }
 
-/// The forbidden words in a text as `line: word: what to write`. Adds what is used of `ALLOWED` to
-/// `used`.
+/// The forbidden words in a text, each with its line and what to write instead. Adds the parts of
+/// `ALLOWED` that occur to `used`.
 fn problems(text: &str, used: &mut BTreeSet<&'static str>) -> Vec<String> {
     let mut text = text.to_owned();
     for (part, _) in ALLOWED {
