@@ -14,7 +14,7 @@ pub(super) fn run(arguments: &ManArgs) -> Result<Status> {
         command = command.find_subcommand(name).ok_or_else(|| {
             let known = command.get_subcommands().map(Command::get_name);
             Error::new(ErrorKind::Usage, format!("there is no command {name:?}"))
-                .with_hint(known.collect::<Vec<_>>().join(", "))
+                .with_hint(format!("the commands are {}", known.collect::<Vec<_>>().join(", ")))
         })?;
     }
     let mut page = Vec::new();
