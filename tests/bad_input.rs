@@ -22,7 +22,7 @@ fn what_cannot_be_taken_is_told_and_the_rest_goes_on() {
     assert_eq!(
         skipped,
         [
-            "binary.md: binary (holds NUL bytes)",
+            "binary.md: binary (contains NUL bytes)",
             "large.md: larger than --max-file-size (1024 bytes)",
             "utf16.md: UTF-16",
         ]
