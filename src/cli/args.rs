@@ -41,7 +41,7 @@ pub(super) struct Global {
     /// Indent JSON
     #[arg(long, global = true)]
     pub(super) pretty: bool,
-    /// Ingest changed files of the answer first
+    /// First ingest the changed files that the answer comes from
     #[arg(long, global = true)]
     pub(super) refresh: bool,
     /// Color text
@@ -195,7 +195,7 @@ pub(super) struct IngestArgs {
     /// Take hidden files (remembered)
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(super) hidden: Option<bool>,
-    /// Take files that .gitignore, .ignore or .mdselignore name (remembered)
+    /// Do not respect .gitignore, .ignore and .mdselignore files (remembered)
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(super) no_ignore: Option<bool>,
     /// Skip larger files (remembered) [default: 32M]
@@ -380,7 +380,7 @@ pub(super) struct SearchArgs {
     /// A question or words, best passages first: "a phrase", +must, NOT word, prefix*, title:word
     #[arg(value_name = "QUERY", required_unless_present = "patterns", conflicts_with = "patterns")]
     pub(super) query: Vec<String>,
-    /// Add other wording of the question, such as the terms its answer may use; repeatable. Two of
+    /// Add another wording of the question, such as the terms its answer may use; repeatable. Two of
     /// these find most answers that the question alone misses
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true,
         conflicts_with_all = ["patterns", "fixed_strings"])]
@@ -596,7 +596,7 @@ pub(super) struct ContextArgs {
     /// Take the passages that best match this question or these words
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     pub(super) query: Option<String>,
-    /// Add other wording of the question, such as the terms its answer may use; repeatable
+    /// Add another wording of the question, such as the terms its answer may use; repeatable
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true, requires = "query")]
     pub(super) also: Vec<String>,
     /// Show about N characters of each section that matches the query
