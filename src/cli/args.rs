@@ -461,7 +461,7 @@ fn context_lines(text: &str) -> Result<usize, String> {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel neighbors guide#install")]
 pub(super) struct NeighborsArgs {
-    /// The address of one section
+    /// The address of one place
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) address: String,
     /// Continue the children where an answer ended: its `next_children`

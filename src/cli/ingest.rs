@@ -47,7 +47,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         note(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
     }
     if !is_new && !is_preview {
-        store::settle_where_needed(&path);
+        store::finish_edits_if_needed(&path);
     }
     let bar = Bar::new();
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };

@@ -87,23 +87,23 @@ pub(super) fn open(global: &Global) -> Result<Snapshot> {
         return Ok(snapshot);
     }
     drop(snapshot);
-    settle(&path);
+    finish_edits(&path);
     Snapshot::open(&path)
 }
 
 /// Finishes edits that were interrupted, if any. Errors of the store are left to the caller that
 /// opens it.
-pub(super) fn settle_where_needed(path: &Path) {
+pub(super) fn finish_edits_if_needed(path: &Path) {
     let has_intents =
         Snapshot::open(path).and_then(|snapshot| snapshot.has_edit_intents()).unwrap_or(false);
     if has_intents {
-        settle(path);
+        finish_edits(path);
     }
 }
 
 /// Finishes edits that were interrupted. If this fails, prints a warning; the store can still be
 /// read.
-fn settle(path: &Path) {
+fn finish_edits(path: &Path) {
     match edit::settle(path, &trust()) {
         Ok(warnings) => {
             for warning in warnings {
@@ -127,7 +127,7 @@ pub(super) fn open_full_text(global: &Global) -> Result<(Snapshot, FullText)> {
         return Ok((snapshot, full_text));
     }
     drop((snapshot, full_text));
-    settle(&path);
+    finish_edits(&path);
     FullText::open(&path)
 }
 

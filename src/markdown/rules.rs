@@ -306,7 +306,7 @@ fn text_of(state: &BlockState, start: usize, end: usize) -> Node {
 }
 
 /// Returns whether the lines from `start` to before `end` contain a closing bracket.
-fn may_hold_link(state: &BlockState, start: usize, end: usize) -> bool {
+fn may_contain_link(state: &BlockState, start: usize, end: usize) -> bool {
     let lines = state.line_offsets.get(start).zip(state.line_offsets.get(end - 1));
     let text = lines.and_then(|(first, last)| state.src.get(first.first_nonspace..last.line_end));
     text.is_some_and(|text| memchr::memchr(b']', text.as_bytes()).is_some())
@@ -358,7 +358,7 @@ impl BlockRule for ParagraphOrSetext {
             line += 1;
         }
         let mut node = Node::new(ParagraphBlock);
-        if may_hold_link(state, start_line, line) {
+        if may_contain_link(state, start_line, line) {
             node.children = vec![text_of(state, start_line, line)];
         }
         Some((node, line - start_line))
