@@ -13,8 +13,9 @@ pub(super) fn run(arguments: &ManArgs) -> Result<Status> {
     for name in &arguments.command {
         command = command.find_subcommand(name).ok_or_else(|| {
             let known = command.get_subcommands().map(Command::get_name);
-            Error::new(ErrorKind::Usage, format!("no command is named {name:?}"))
-                .with_hint(format!("the commands are {}", known.collect::<Vec<_>>().join(", ")))
+            let known = known.collect::<Vec<_>>().join(", ");
+            let hint = if known.is_empty() { known } else { format!("the commands are {known}") };
+            Error::new(ErrorKind::Usage, format!("no command is named {name:?}")).with_hint(hint)
         })?;
     }
     let mut page = Vec::new();

@@ -68,7 +68,7 @@ pub(super) fn trust() -> Trust {
     Trust::File(configuration.map(|folder| folder.join("mdsel/trusted")))
 }
 
-/// Returns the path of the store to read. Fails with STORE_NOT_FOUND if there is none.
+/// Returns the path of the store to read. Fails with `STORE_NOT_FOUND` if there is none.
 pub(super) fn existing(global: &Global) -> Result<PathBuf> {
     find(global)?.ok_or_else(|| {
         Error::new(
