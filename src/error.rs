@@ -99,6 +99,15 @@ impl Error {
             _ => ErrorKind::Io,
         };
         let mut result = Self::new(kind, format!("{}: {error}", path.display()));
+        match error.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                result = result.with_hint("check the path; it is seen from the current folder");
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                result = result.with_hint("let this user read and write it, and try again");
+            }
+            _ => {}
+        }
         result.0.source = Some(Box::new(error));
         result
     }

@@ -186,7 +186,9 @@ impl Victim {
             at(99),
             at(100),
         );
-        assert!(at(99) < Duration::from_secs(1));
+        // A busy machine is slow at both.
+        let longest = self.lengths.iter().max().unwrap();
+        assert!(at(99) < (*longest * 10).max(Duration::from_secs(1)), "{longest:?}");
         assert!(self.landed > 0 && self.acknowledged < count as u64);
     }
 }

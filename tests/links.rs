@@ -170,7 +170,7 @@ fn a_link_to_what_is_on_disk_is_not_broken() {
         let problem = problems.iter().find(|problem| problem["line"] == line).unwrap();
         problem["message"].as_str().unwrap().to_owned()
     };
-    assert!(message(10).contains("an ignore file leaves it out (see --no-ignore)"));
+    assert!(message(10).contains("an ignore file excludes it (see --no-ignore)"));
     assert!(message(4).contains(".github is hidden (see --hidden)"));
     // A store that travels without its files cannot tell, and says so.
     place.run(&["ingest", "--db", "alone.db", "--root", "root", "root"]).success();

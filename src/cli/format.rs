@@ -33,6 +33,11 @@ fn default_for(is_terminal: bool) -> FormatName {
     if is_terminal { FormatName::Text } else { FormatName::Json }
 }
 
+/// Returns the name of a format.
+pub(super) fn name(format: FormatName) -> String {
+    format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
 /// Returns the format named `value`, or `None` if it is empty.
 fn named(value: &OsStr) -> Result<Option<FormatName>> {
     if value.is_empty() {
@@ -40,8 +45,7 @@ fn named(value: &OsStr) -> Result<Option<FormatName>> {
     }
     let format = value.to_str().and_then(|name| FormatName::from_str(name, false).ok());
     format.map(Some).ok_or_else(|| {
-        let known = FormatName::value_variants().iter().filter_map(FormatName::to_possible_value);
-        let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
+        let known: Vec<String> = FormatName::value_variants().iter().copied().map(name).collect();
         Error::new(
             ErrorKind::Usage,
             format!("{VARIABLE} is {}, which is not a format", value.display()),

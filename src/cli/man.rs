@@ -14,8 +14,12 @@ pub(super) fn run(arguments: &ManArgs) -> Result<Status> {
         command = command.find_subcommand(name).ok_or_else(|| {
             let known = command.get_subcommands().map(Command::get_name);
             let known = known.collect::<Vec<_>>().join(", ");
-            let hint = if known.is_empty() { known } else { format!("the commands are {known}") };
-            Error::new(ErrorKind::Usage, format!("no command is named {name:?}")).with_hint(hint)
+            let hint = if known.is_empty() {
+                "run `mdsel man`".to_owned()
+            } else {
+                format!("the commands are {known}")
+            };
+            Error::new(ErrorKind::Usage, format!("there is no command {name:?}")).with_hint(hint)
         })?;
     }
     let mut page = Vec::new();

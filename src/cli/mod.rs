@@ -26,6 +26,7 @@ mod questions;
 mod search;
 mod status;
 mod store;
+mod usage;
 mod verify;
 
 use std::ffi::OsString;
@@ -102,7 +103,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let matches = groups::command().try_get_matches_from(&arguments);
     let mut cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error, &arguments).into(),
+        Err(error) => return not_understood(&error, &arguments).into(),
     };
     // A server prints protocol messages only.
     let is_server = matches!(cli.command, Command::Mcp(_));
@@ -126,16 +127,11 @@ fn dispatch(cli: &Cli) -> Result<Status> {
     let format = cli.global.format();
     if !cli.command.has(format) {
         // Check this before the command changes anything.
-        let name = |format: &FormatName| {
-            format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
-        };
-        let formats =
-            FormatName::value_variants().iter().filter(|format| cli.command.has(**format));
-        let formats = formats.map(name).collect::<Vec<_>>().join(", ");
-        let message = format!("this command does not support the format {}", name(&format));
-        return Err(
-            Error::new(ErrorKind::Usage, message).with_hint(format!("use one of {formats}"))
-        );
+        let forms = FormatName::value_variants().iter().filter(|form| cli.command.has(**form));
+        let forms: Vec<String> = forms.copied().map(format::name).collect();
+        let message = format!("this command does not support the format {}", format::name(format));
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint(format!("ask with -f for one of {}", forms.join(", "))));
     }
     match &cli.command {
         Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
@@ -166,19 +162,14 @@ fn dispatch(cli: &Cli) -> Result<Status> {
 }
 
 /// Prints the help that clap generates to standard output, and its errors like any other error.
-fn usage(error: &clap::Error, arguments: &[OsString]) -> Status {
+fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
     if matches!(error.kind(), ClapErrorKind::DisplayHelp | ClapErrorKind::DisplayVersion) {
         return match error.print() {
             Ok(()) => Status::Success,
             Err(_) => Status::Error,
         };
     }
-    let text = error.to_string();
-    let message = text.lines().next().unwrap_or_default();
-    let message = message.strip_prefix("error: ").unwrap_or(message);
-    let hints = text.lines().skip(1).map(str::trim).filter(|line| !line.is_empty());
-    let hint = hints.collect::<Vec<_>>().join("; ");
-    let error = Error::new(ErrorKind::Usage, message).with_hint(hint);
+    let error = usage::error_of(error, arguments);
     // The format must be guessed if the arguments cannot be parsed.
     let is_other_format = arguments.windows(2).any(|pair| {
         let [option, value] = pair else { return false };

@@ -137,7 +137,8 @@ impl Scopes {
                 return Err(Error::new(
                     ErrorKind::Io,
                     format!("{path}: no such file or folder, and no such document in the store"),
-                ));
+                )
+                .with_hint("check the path, or run `mdsel ingest` to refresh the whole root"));
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use super::cursor::{ListPart, most};
 use super::library::is_false;
-use super::links::{Direction, EdgeFilter, Node, walk};
+use super::links::{self, Direction, EdgeFilter, Node};
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::longest;
 use super::place::{Place, Target};
@@ -415,7 +415,7 @@ impl Bundle<'_> {
         let roots: Vec<Place> = self.places.iter().map(|(place, _)| place.clone()).collect();
         let filter = EdgeFilter::default();
         let linked =
-            walk::reachable(self.library, roots, Direction::Both, filter, self.request.hops)?;
+            links::reachable(self.library, roots, Direction::Both, filter, self.request.hops)?;
         for (place, hop) in linked {
             self.add(place, Some(hop));
         }

@@ -227,13 +227,16 @@ impl Resolver<'_> {
 
     /// The warning that a document wins over sections of that name.
     fn hidden_sections(&self, name: &str, document: &Located) -> Result<Option<Warning>> {
-        // One document is enough to know, where any that has the text as a title has such a section.
-        let most = if SectionPath::new(name).is_one_part() { 1 } else { usize::MAX };
+        let Some(place) = document.places.first() else { return Ok(None) };
+        // Two documents are enough if every document with the title has such a section: a document
+        // whose own title is its name hides nothing.
+        let most = if SectionPath::new(name).is_one_part() { 2 } else { usize::MAX };
+        let stored = &place.document.stored;
         let hits = self.exact_sections(name, most)?;
-        let (Some(place), false) = (document.places.first(), hits.is_empty()) else {
+        if hits.iter().all(|(other, _)| other.stored.id == stored.id) {
             return Ok(None);
-        };
-        let path = &place.document.stored.path;
+        }
+        let path = &stored.path;
         let message = format!(
             "{name} is read as the document {path}; a section has that name too: `/{name}`"
         );

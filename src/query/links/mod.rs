@@ -4,6 +4,7 @@
 //! out of one place is an edge into another, and an edge stands for a link that a reader of the
 //! document can follow.
 
+mod breadth_first;
 pub mod broken;
 pub mod check;
 pub mod graph;
@@ -11,6 +12,7 @@ pub mod list;
 mod targets;
 pub mod walk;
 
+pub use breadth_first::reachable;
 pub use graph::{Direction, Edge, EdgeFilter, source_word};
 
 use serde::Serialize;

@@ -106,13 +106,15 @@ impl Reader {
         guarded(|| ranking::ranked(&self.searcher, self.fields, clause, filter, count))
     }
 
-    /// Returns the documents whose trigrams match `query`, and possibly others. Removed documents
-    /// may be among them.
+    /// Returns the documents whose trigrams match `query`, and possibly others.
     pub(crate) fn candidates(&self, query: &TrigramQuery) -> Usable<Vec<i64>> {
         guarded(|| {
             let mut documents = Vec::new();
             for segment in self.searcher.segment_readers() {
-                let found = trigram_component::open(segment)?.documents(query)?;
+                let mut found = trigram_component::open(segment)?.documents(query)?;
+                if let Some(alive) = segment.alive_bitset() {
+                    found.retain(|id| alive.is_alive(*id));
+                }
                 if found.is_empty() {
                     continue;
                 }

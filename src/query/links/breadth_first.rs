@@ -1,0 +1,188 @@
+//! Places in breadth-first order along links.
+//!
+//! Invariant: those of a hop come by the type of the first edge to them and then by address; an edge is kept
+//! once, at the first place that has it, and only if both of its ends were reached.
+
+use std::collections::{HashMap, HashSet};
+
+use super::graph::{EdgeKey, Graph};
+use super::walk::Walked;
+use super::{Direction, Edge, EdgeFilter, holds};
+use crate::error::Result;
+use crate::query::Library;
+use crate::query::place::Place;
+
+/// Places that are named of those that a walk does not get beyond.
+const ENDS_SHOWN: usize = 5;
+
+/// The places that are at most `max_hops` links away from `roots`, the roots left out, nearest first,
+/// and how many links away each is.
+pub fn reachable(
+    library: &Library<'_>,
+    roots: Vec<Place>,
+    direction: Direction,
+    filter: EdgeFilter,
+    max_hops: usize,
+) -> Result<Vec<(Place, usize)>> {
+    let count = roots.len();
+    let mut walk = Walk::new(library, filter, direction, roots);
+    walk.run(max_hops, usize::MAX, None)?;
+    Ok(walk.places.into_iter().skip(count).map(|visited| (visited.place, visited.hop)).collect())
+}
+
+/// A place that was reached.
+pub(super) struct Visited {
+    pub(super) place: Place,
+    pub(super) hop: usize,
+    /// The edges walked from it.
+    pub(super) edges: Vec<Walked>,
+    /// The place before it on the shortest way, and the edge between.
+    came_by: Option<(usize, Walked)>,
+}
+
+/// A walk under way.
+pub(super) struct Walk<'a> {
+    pub(super) graph: Graph<'a>,
+    direction: Direction,
+    /// Addresses of places, and their indices.
+    seen: HashMap<String, usize>,
+    pub(super) places: Vec<Visited>,
+    /// What tells the edges apart that were walked.
+    edges: HashSet<EdgeKey>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        library: &'a Library<'a>,
+        filter: EdgeFilter,
+        direction: Direction,
+        roots: Vec<Place>,
+    ) -> Self {
+        let seen = roots.iter().enumerate().map(|(index, root)| (root.address(), index)).collect();
+        let visited = |place| Visited { place, hop: 0, edges: Vec::new(), came_by: None };
+        let places = roots.into_iter().map(visited).collect();
+        let graph = Graph::new(library, filter);
+        Self { graph, direction, seen, places, edges: HashSet::new() }
+    }
+
+    /// Addresses of places that are the most hops away from the first, if any is away from it.
+    pub(super) fn farthest(&self) -> Vec<String> {
+        let hops = self.places.last().map_or(0, |last| last.hop);
+        let far = self.places.iter().filter(|visited| visited.hop == hops && hops > 0);
+        far.take(ENDS_SHOWN).map(|visited| visited.place.address()).collect()
+    }
+
+    /// Walks up to `max_hops` hops and `most` places, or to `to`. Returns the index of the place that is
+    /// `to`, and whether places were left out.
+    pub(super) fn run(
+        &mut self,
+        max_hops: usize,
+        most: usize,
+        to: Option<&Place>,
+    ) -> Result<(Option<usize>, bool)> {
+        let is_there = |place: &Place| to.is_some_and(|to| holds(to, place));
+        let mut is_cut = false;
+        let mut layer = 0..self.places.len();
+        for hop in 0..=max_hops {
+            if let Some(found) = layer
+                .clone()
+                .find(|&index| self.places.get(index).is_some_and(|v| is_there(&v.place)))
+            {
+                return Ok((Some(found), is_cut));
+            }
+            if hop == max_hops || layer.is_empty() {
+                break;
+            }
+            let mut reached = self.reach(layer.clone())?;
+            let begin = self.places.len();
+            is_cut |= reached.len() > most.saturating_sub(begin);
+            reached.truncate(most.saturating_sub(begin));
+            for (place, came_by) in reached {
+                self.seen.insert(place.address(), self.places.len());
+                let came_by = Some(came_by);
+                self.places.push(Visited { place, hop: hop + 1, edges: Vec::new(), came_by });
+            }
+            layer = begin..self.places.len();
+        }
+        // Both ends of an edge are places that are given.
+        for visited in &mut self.places {
+            visited.edges.retain_mut(|walked| {
+                let index = self.seen.get(&walked.there);
+                walked.index = index.copied().unwrap_or_default();
+                index.is_some()
+            });
+        }
+        Ok((None, is_cut))
+    }
+
+    /// What the edges of the places in `layer` lead to that was not reached before, in order.
+    fn reach(&mut self, layer: std::ops::Range<usize>) -> Result<Vec<(Place, (usize, Walked))>> {
+        let mut found: HashMap<String, (String, Place, (usize, Walked))> = HashMap::new();
+        for index in layer {
+            let Some(place) = self.places.get(index).map(|visited| visited.place.clone()) else {
+                continue;
+            };
+            let here = place.address();
+            let mut walked = Vec::new();
+            for (edge, is_forward) in self.edges_of(&place)? {
+                let Some(target) = edge.target() else { continue };
+                let next = if is_forward {
+                    target.clone()
+                } else {
+                    Place::whole(std::rc::Rc::clone(&edge.from.document))
+                };
+                let to = next.address();
+                let (is_new, key) = (to != here && !self.seen.contains_key(&to), edge.key());
+                let relation = edge.link.kind.relation().to_owned();
+                let step = Walked { edge, here: here.clone(), there: to, index: 0, is_forward };
+                if is_new && found.get(&step.there).is_none_or(|(known, ..)| relation < *known) {
+                    found.insert(step.there.clone(), (relation, next, (index, step.clone())));
+                }
+                if self.edges.insert(key) {
+                    walked.push(step);
+                }
+            }
+            if let Some(visited) = self.places.get_mut(index) {
+                visited.edges = walked;
+            }
+        }
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort_by(|(one, (a, ..)), (other, (b, ..))| (a, one).cmp(&(b, other)));
+        Ok(found.into_iter().map(|(_, (_, place, came_by))| (place, came_by)).collect())
+    }
+
+    /// The edges of a place in order, and whether they lead from it.
+    fn edges_of(&self, place: &Place) -> Result<Vec<(Edge, bool)>> {
+        let mut edges: Vec<(Edge, bool)> = Vec::new();
+        for (direction, is_forward) in [(Direction::Out, true), (Direction::In, false)] {
+            if self.direction == direction || self.direction == Direction::Both {
+                let found = self.graph.edges(place, direction)?;
+                edges.extend(found.into_iter().map(|edge| (edge, is_forward)));
+            }
+        }
+        edges.sort_by_cached_key(|(edge, _)| edge.key());
+        Ok(edges)
+    }
+
+    /// The places on the way to the one at `last`, each with the edge to the next.
+    pub(super) fn way_to(mut self, last: usize) -> Vec<Visited> {
+        let mut way: Vec<Visited> = Vec::new();
+        let mut next = Some(last);
+        let mut edge_out: Option<Walked> = None;
+        while let Some(index) = next {
+            self.places.truncate(index + 1);
+            let Some(mut visited) = self.places.pop() else { break };
+            visited.edges = edge_out.take().into_iter().collect();
+            next = visited.came_by.take().map(|(before, edge)| {
+                edge_out = Some(edge);
+                before
+            });
+            way.push(visited);
+        }
+        way.reverse();
+        for (index, visited) in way.iter_mut().enumerate() {
+            visited.edges.iter_mut().for_each(|walked| walked.index = index + 1);
+        }
+        way
+    }
+}

@@ -1,0 +1,116 @@
+//! What the program says of commands that are wrong: a table of them, and that each leads on.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::harness::Place;
+
+/// Commands that are wrong, with what each answers: status, code, message, hint.
+///
+/// `MDSEL_WRITE_ERRORS=1` writes the table anew, to be read before it is kept.
+const TABLE: &str = "fixtures/errors.txt";
+
+const GUIDE: &str = "---\ntitle: Guide\n---\n# Guide\n\nIntro.\n\n## Install\n\ntext\n\n```sh\nrun\n```\n\n\
+    ### From source\n\nsrc\n\n## Use\n\n- one\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n## Use\n\nagain\n";
+
+fn place() -> Place {
+    let place = Place::with(&[
+        ("docs/guide.md", GUIDE),
+        ("docs/faq.md", "# FAQ\n\n[g](guide.md) [x](gone.md)\n"),
+        ("docs/marked.md", "<!--LDMD:BEGIN id=\"a\"-->\nx\n<!--LDMD:END id=\"a\"-->\n"),
+        ("docs/ignored.md", "# Ignored\n"),
+        ("docs/plain.txt", "x"),
+        ("other/guide.md", "# Guide\n\nother\n"),
+        (".ignore", "ignored.md\n"),
+    ]);
+    place.run(&["ingest"]).success();
+    place
+}
+
+/// The words of a command, of which those in single quotes may hold blanks.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in command.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// Code, message, and what leads on.
+fn told(answer: &crate::harness::Answer, root: &str) -> (String, String, String) {
+    let text = |value: &Value| value.as_str().unwrap_or_default().replace(root, "ROOT");
+    let Ok(json) = serde_json::from_slice::<Value>(&answer.stdout) else {
+        // On standard error: `mdsel: CODE: message (hint)`.
+        let line = answer.stderr.lines().last().unwrap_or_default().replace(root, "ROOT");
+        let line = line.strip_prefix("mdsel: ").unwrap_or(&line).to_owned();
+        let (code, rest) = line.split_once(": ").unwrap_or((&line, ""));
+        let (message, hint) = rest.rsplit_once(" (").unwrap_or((rest, ""));
+        return (code.to_owned(), message.to_owned(), hint.trim_end_matches(')').to_owned());
+    };
+    if let Some(error) = json.get("error") {
+        return (text(&error["code"]), text(&error["message"]), text(&error["hint"]));
+    }
+    let fault = &json["unresolved_selectors"][0];
+    let list = |name: &str| -> Vec<String> {
+        let list = fault[name].as_array().cloned().unwrap_or_default();
+        let address = |item: &Value| item.get("selector").map_or_else(|| text(item), text);
+        list.iter().map(address).collect()
+    };
+    let hint = [list("suggestions"), list("candidates")].concat().join(", ");
+    (text(&fault["code"]), text(&fault["message"]), hint)
+}
+
+/// The commands in backquotes of a hint.
+fn commands(hint: &str) -> impl Iterator<Item = &str> {
+    hint.split('`').skip(1).step_by(2).filter_map(|text| text.strip_prefix("mdsel "))
+}
+
+#[test]
+fn every_error_says_what_was_wrong_and_what_to_do() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(TABLE);
+    let table = std::fs::read_to_string(&path).unwrap();
+    let mut written = String::new();
+    let place = place();
+    let root = place.path().canonicalize().unwrap();
+    let root = root.to_str().unwrap();
+    let mut count = 0;
+    for command in table.lines().filter_map(|line| line.strip_prefix("$ mdsel ")) {
+        let words = words(command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let answer = place.run(&words);
+        assert!(answer.status == 1 || answer.status == 2, "{command}: {}", answer.text());
+        let (code, message, hint) = told(&answer, root);
+        count += 1;
+        assert!(!code.is_empty() && !message.is_empty(), "{command}: {}", answer.text());
+        assert!(!message.ends_with(':'), "{command}: {message}");
+        if !answer.text().contains("unresolved_selectors") {
+            assert!(!hint.is_empty(), "{command}: {message}");
+        }
+        for next in commands(&hint) {
+            // The command is one that there is; placeholders are left to the reader.
+            let words = self::words(next);
+            let of_command = words.iter().map(String::as_str).take_while(|word| {
+                !word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_lowercase())
+            });
+            let help: Vec<&str> = of_command.chain(["--help"]).collect();
+            let is_group = |help: &[&str]| place.run(help).status == 0;
+            assert!(is_group(&help) || is_group(&[help[0], "--help"]), "{command}: {next}");
+        }
+        let _ =
+            write!(written, "$ mdsel {command}\n{} {code}: {message}\n  {hint}\n\n", answer.status);
+    }
+    if std::env::var_os("MDSEL_WRITE_ERRORS").is_some() {
+        std::fs::write(&path, &written).unwrap();
+        return;
+    }
+    assert!(count >= 60, "{count}");
+    for (now, kept) in written.split("\n\n").zip(table.split("\n\n")) {
+        assert_eq!(now, kept, "see MDSEL_WRITE_ERRORS in tests/errors.rs");
+    }
+    assert_eq!(written, table);
+}
