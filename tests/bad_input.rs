@@ -22,7 +22,7 @@ fn files_that_cannot_be_ingested_are_reported_and_the_others_are_ingested() {
     assert_eq!(
         skipped,
         [
-            "binary.md: binary (holds NUL bytes)",
+            "binary.md: binary (contains NUL bytes)",
             "large.md: larger than --max-file-size (1024 bytes)",
             "utf16.md: UTF-16",
         ]

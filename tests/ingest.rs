@@ -62,7 +62,10 @@ fn the_store_follows_the_files_and_equals_a_fresh_ingest() {
     let changed = place.run(&["ingest"]).success().json();
     // a and f changed; new and renamed added; b, c/d, c/e and g removed.
     assert_eq!(counts(&changed), [2, 2, 4, 0]);
-    assert_eq!(changed["skipped"], json!([{"file": "g.md", "reason": "binary (holds NUL bytes)"}]));
+    assert_eq!(
+        changed["skipped"],
+        json!([{"file": "g.md", "reason": "binary (contains NUL bytes)"}])
+    );
     assert_eq!(changed["warnings"][0]["code"], "FRONT_MATTER_UNREADABLE");
     assert_eq!(changed["generation"].as_u64(), first.json()["generation"].as_u64().map(|g| g + 1));
 

@@ -101,7 +101,7 @@ fn parts(text: &str) -> (String, String) {
     assert_eq!(name.len(), 16, "{first}");
     let rest = rest.strip_suffix(&format!("<<mdsel {name}>>")).unwrap();
     let (body, warnings) =
-        rest.split_once(&format!("<<mdsel {name}: remarks>>\n")).unwrap_or((rest, ""));
+        rest.split_once(&format!("<<mdsel {name}: notes>>\n")).unwrap_or((rest, ""));
     assert!(!body.contains(name) && !warnings.contains(name), "{text}");
     (body.to_owned(), warnings.to_owned())
 }

@@ -82,7 +82,6 @@ const ENDINGS: [&str; 6] = ["ise", "ised", "iser", "ises", "ising", "isation"];
 const ALLOWED: &[(&str, &str)] = &[
     ("INDEX_BE~HIND", "a code that programs compare"),
     ("REM~ARKS_CUT", "a code that programs compare"),
-    (": rem~arks>>", "a mark in replies of the MCP server that clients may parse"),
     ("# A heading be~hind a blank line", "a heading in fixtures/documents/headings.md"),
 ];
 
