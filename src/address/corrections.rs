@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn misspelt_steps_have_corrections() {
+    fn misspelled_steps_have_corrections() {
         for (text, first) in [
             ("secton[5]", "section[5]"),
             ("heading[1]", "heading:h1[1]"),

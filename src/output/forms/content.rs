@@ -26,7 +26,7 @@ impl NodeAnswer {
     fn heading_line(&self) -> String {
         let title = self.title.as_deref().map_or_else(String::new, |title| format!(" {title}"));
         let pages = self.pagination.as_ref().map_or_else(String::new, |pagination| {
-            format!(", page {} (pages 0-{})", pagination.page, pagination.pages - 1)
+            format!(", page {} of pages 0-{}", pagination.page, pagination.pages - 1)
         });
         let marks =
             [(self.freshness.is_stale, ", stale"), (self.freshness.is_missing, ", missing")]

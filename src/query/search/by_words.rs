@@ -34,8 +34,8 @@ impl Search<'_> {
                 self.warn("NO_WORDS", format!("{text:?} has no word; it is not searched"));
                 continue;
             }
-            if let Some(remark) = &query.remark {
-                self.warn("QUERY_AS_WORDS", format!("{text:?}: {remark}"));
+            if let Some(notice) = &query.notice {
+                self.warn("QUERY_AS_WORDS", format!("{text:?}: {notice}"));
             }
             if !query.excluded.is_empty() {
                 let excluded = query.excluded.join(", ");
