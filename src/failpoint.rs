@@ -124,8 +124,8 @@ mod injected {
             "the store matches the file after an interrupted edit, and the intent is still stored";
         DAMAGED_LOG_READ = "damaged-log-read",
             "a copy of a damaged store includes the committed pages of its log";
-        SALVAGED = "salvaged", "a new store contains the undamaged documents of a damaged one";
-        SALVAGE_INDEXED = "salvage-indexed",
+        RECOVERY_WRITTEN = "recovery-written", "a new store contains the undamaged documents of a damaged one";
+        RECOVERY_INDEXED = "recovery-indexed",
             "the new store also contains the documents that were read from files, and has its index";
         LOG_WRITTEN_BACK = "log-written-back",
             "the log of the damaged store is written back into a copy of it";

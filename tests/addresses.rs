@@ -1,4 +1,4 @@
-//! Every form of address, alone and beside others, and what is done with two readings.
+//! Every form of address, alone and mixed with others, and addresses with two readings.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ fn all_forms_name_the_same_section_and_mix_in_one_call() {
 }
 
 #[test]
-fn lines_parts_and_ranges() {
+fn lines_parts_and_ranges_select_their_text() {
     let place = Place::with_fixtures();
     let content = |address: &str| resolved(&place, address)["content"].as_str().unwrap().to_owned();
     assert_eq!(resolved(&place, "guide.md::@23")["resolved"], "containing");
@@ -56,7 +56,7 @@ fn lines_parts_and_ranges() {
     assert_eq!(selector(&place, "guide.md::@5"), "guide.md::root");
     assert_eq!(place.run(&["select", "guide.md::@9999"]).ends(1).code(), "INDEX_OUT_OF_RANGE");
     assert_eq!(place.run(&["select", "guide.md::@0"]).ends(1).code(), "INDEX_OUT_OF_RANGE");
-    // Every line of a setext heading is its heading's.
+    // Every line of a setext heading belongs to the heading.
     for line in ["@1", "@2", "@3"] {
         let found = resolved(&place, &format!("headings.md::{line}"));
         assert_eq!(
@@ -78,7 +78,7 @@ fn lines_parts_and_ranges() {
 }
 
 #[test]
-fn titles_that_read_as_something_else() {
+fn titles_that_look_like_other_syntax_are_found() {
     let place = Place::with_fixtures();
     let title = |locator: &str| {
         resolved(&place, &format!("titles-with-syntax.md::{locator}"))["title"]
@@ -86,7 +86,7 @@ fn titles_that_read_as_something_else() {
             .unwrap()
             .to_owned()
     };
-    assert_eq!(title("code"), "code", "a type without ordinal is no selector");
+    assert_eq!(title("code"), "code", "a type without an index is not a selector");
     assert_eq!(title("What is it?"), "What is it?");
     assert_eq!(title("What is it??part=heading"), "What is it?");
     assert_eq!(title("std::vector"), "std::vector");
@@ -95,7 +95,7 @@ fn titles_that_read_as_something_else() {
     assert_eq!(title("/section"), "section");
     assert_eq!(title("/h2.1"), "h2.1");
     assert_eq!(title("#a:2024"), "#2024");
-    // Without a document: the left of `::` names none, so the whole is a title.
+    // Nothing to the left of `::` names a document here, so the whole text is a title.
     assert_eq!(resolved(&place, "std::vector")["title"], "std::vector");
     let shadowed = place.run(&["select", "titles-with-syntax.md::h2.1"]).success().json();
     assert_eq!(shadowed["warnings"][0]["code"], "SHADOWED_TITLE");
@@ -113,7 +113,7 @@ fn a_slash_forces_a_section_path() {
 }
 
 #[test]
-fn digits_that_are_index_and_anchor() {
+fn digits_can_be_an_index_or_an_anchor() {
     let place = Place::ingested(&[("a.md", "# One\n# 0\n# Three\n# 2024\n")]);
     let fault = place.run(&["select", "a::#0"]).ends(1).json();
     assert_eq!(fault["unresolved_selectors"][0]["code"], "AMBIGUOUS");
@@ -129,11 +129,15 @@ fn digits_that_are_index_and_anchor() {
     assert_eq!(fault["unresolved_selectors"][0]["total"], 2);
     assert_eq!(selector(&place, "a::#2024"), "a.md::heading:h1[3]");
     assert_eq!(selector(&place, "a::#2"), "a.md::heading:h1[2]");
-    assert_eq!(selector(&place, "a.md#0"), "a.md::heading:h1[1]", "behind a path always an anchor");
+    assert_eq!(
+        selector(&place, "a.md#0"),
+        "a.md::heading:h1[1]",
+        "after a path it is always an anchor"
+    );
 }
 
 #[test]
-fn files_whose_names_read_as_addresses() {
+fn files_whose_names_look_like_addresses_are_found() {
     let place = Place::ingested(&[
         ("a.md:48", "# Not Markdown by name\n"),
         ("a.md", "# A\n"),
@@ -156,7 +160,7 @@ fn files_whose_names_read_as_addresses() {
 }
 
 #[test]
-fn what_is_not_unique_is_ambiguous_and_its_candidates_resolve() {
+fn an_address_that_is_not_unique_is_ambiguous_and_its_candidates_resolve() {
     let place = Place::with_fixtures();
     for address in ["duplicate-titles.md::Notes", "duplicate-titles.md::Linux", "Setup"] {
         let json = place.run(&["select", address]).ends(1).json();
@@ -171,7 +175,7 @@ fn what_is_not_unique_is_ambiguous_and_its_candidates_resolve() {
 }
 
 #[test]
-fn places_without_a_document() {
+fn addresses_without_a_document_are_resolved() {
     let place = Place::with_fixtures();
     for address in ["*", "@5", "#0", "@frontmatter"] {
         assert_eq!(
@@ -190,7 +194,7 @@ fn places_without_a_document() {
 }
 
 #[test]
-fn anchors_of_headings_in_containers_lead_to_what_holds_them() {
+fn anchors_of_headings_in_containers_resolve_to_the_container() {
     let place = Place::ingested(&[("a.md", "# Foo\n\n> # Foo\n\n## Foo\n")]);
     assert_eq!(selector(&place, "a.md#foo"), "a.md::heading:h1[0]");
     let contained = resolved(&place, "a.md#foo-1");
@@ -223,7 +227,7 @@ fn collect(value: &Value, addresses: &mut Vec<String>) {
 }
 
 #[test]
-fn every_address_that_is_printed_can_be_given_back() {
+fn every_printed_address_is_accepted_again() {
     let place = Place::with_fixtures();
     let mut addresses = Vec::new();
     for arguments in [
@@ -246,9 +250,9 @@ fn every_address_that_is_printed_can_be_given_back() {
     assert_eq!(json["results"].as_array().unwrap().len(), addresses.len());
 }
 
-/// Every section of a sample, by each of its forms, in one call a document.
+/// Selects every section of a sample by each of its forms, in one call per document.
 #[test]
-fn sections_of_a_sample_by_every_form() {
+fn sections_of_a_sample_resolve_by_every_form() {
     let place = Place::new();
     for (number, path) in corpus::sample(1000).into_iter().enumerate() {
         place.write(&format!("{number}.md"), std::fs::read(path).unwrap());
@@ -297,7 +301,7 @@ fn sections_of_a_sample_by_every_form() {
             {
                 forms.push(format!("{name}::/{title}"));
             }
-            // `#12` may be an index and an anchor; that is told, and not tested here.
+            // `#12` may be an index and an anchor. It is then ambiguous, which another test covers.
             expected.extend(std::iter::repeat_n(selector.to_owned(), forms.len()));
             addresses.extend(forms);
             sections += 1;
@@ -307,7 +311,7 @@ fn sections_of_a_sample_by_every_form() {
         }
         let input = addresses.join("\n");
         let json = place.run_in("", &["select", "-", "--max-words", "1"], &input).json();
-        let faults: Vec<&Value> = json["unresolved_selectors"]
+        let unresolved: Vec<&Value> = json["unresolved_selectors"]
             .as_array()
             .unwrap()
             .iter()
@@ -315,7 +319,7 @@ fn sections_of_a_sample_by_every_form() {
                 !fault["message"].as_str().unwrap().contains("is the index of one section")
             })
             .collect();
-        assert!(faults.is_empty(), "{name}: {faults:?}");
+        assert!(unresolved.is_empty(), "{name}: {unresolved:?}");
         let mut results = json["results"].as_array().unwrap().iter();
         let ambiguous: Vec<&str> = json["unresolved_selectors"]
             .as_array()
@@ -336,8 +340,8 @@ fn sections_of_a_sample_by_every_form() {
     assert!(sections > 50);
 }
 
-/// Asserts that each title of several sections is an ambiguity of all of them, but where it is written
-/// as the slug path that one of them has.
+/// Asserts that a title of several sections is ambiguous among all of them, unless it is written as
+/// the slug path of one of them.
 fn assert_ambiguous_titles(place: &Place, name: &str, flat: &[(Value, String)]) {
     let mut by_title: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (section, _) in flat {
@@ -362,9 +366,9 @@ fn assert_ambiguous_titles(place: &Place, name: &str, flat: &[(Value, String)]) 
     }
     let input = titles.iter().map(|title| format!("{name}::/{title}\n")).collect::<String>();
     let json = place.run_in("", &["select", "-"], &input).ends(1).json();
-    let faults = json["unresolved_selectors"].as_array().unwrap();
-    assert_eq!(faults.len(), titles.len());
-    for (fault, title) in faults.iter().zip(&titles) {
+    let unresolved = json["unresolved_selectors"].as_array().unwrap();
+    assert_eq!(unresolved.len(), titles.len());
+    for (fault, title) in unresolved.iter().zip(&titles) {
         let all = &by_title[&fold(title)];
         assert_eq!(fault["code"], "AMBIGUOUS", "{name}::/{title}");
         let candidates = selectors(&fault["candidates"]);
@@ -388,7 +392,7 @@ fn flatten(sections: &Value, above: &str, flat: &mut Vec<(Value, String)>) {
 }
 
 #[test]
-fn titles_that_share_a_slug_are_told_apart_by_their_text() {
+fn titles_with_the_same_slug_are_distinguished_by_their_text() {
     let place = Place::ingested(&[
         ("o.md", "# Opts\n\n## /std:c++17\n\nA\n\n## /std:c17\n\nB\n"),
         ("k.md", "# k class\n\n## ~loc\n\n## loc\n"),
@@ -404,7 +408,7 @@ fn titles_that_share_a_slug_are_told_apart_by_their_text() {
 }
 
 #[test]
-fn anchors_are_themselves_before_they_are_compared() {
+fn an_exact_anchor_wins_over_an_equivalent_one() {
     let text = "# caf\u{e9}\n\n# cafe\u{301}\n\n# \u{2699}\u{fe0f} X\n\n# \u{2699} X\n";
     let place = Place::ingested(&[("nf.md", text)]);
     for (anchor, section) in [("caf\u{e9}", 0), ("cafe\u{301}", 1), ("\u{fe0f}-x", 2), ("-x", 3)] {
@@ -417,7 +421,7 @@ fn anchors_are_themselves_before_they_are_compared() {
 }
 
 #[test]
-fn folders_and_files_named_as_selectors_are_still_reached() {
+fn folders_and_files_named_like_selectors_are_reachable() {
     let words = (0..600).map(|n| format!("w{n} ")).collect::<String>();
     let place = Place::ingested(&[
         ("section/intro.md", &format!("# S\n\n{words}\n")),
@@ -431,7 +435,7 @@ fn folders_and_files_named_as_selectors_are_still_reached() {
 }
 
 #[test]
-fn one_resolver_for_anchors_with_and_without_a_document() {
+fn anchors_resolve_alike_with_and_without_a_document() {
     let place =
         Place::ingested(&[("c.md", "# Top\n\n> # Quoted head\n\n# 你好\n"), ("d.md", "# Other\n")]);
     for anchor in ["quoted-head", "%E4%BD%A0%E5%A5%BD", "你好"] {
@@ -443,7 +447,7 @@ fn one_resolver_for_anchors_with_and_without_a_document() {
 }
 
 #[test]
-fn what_is_not_ingested_yet_is_told_in_every_form() {
+fn files_that_are_not_ingested_are_reported_for_every_form() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     place.write("new.md", "# New\n");
     for arguments in [
@@ -460,7 +464,7 @@ fn what_is_not_ingested_yet_is_told_in_every_form() {
 }
 
 #[test]
-fn titles_behind_colons_and_parameters() {
+fn titles_with_colons_and_parameters_are_found() {
     let place = Place::ingested(&[("s.md", "# S\n\n## item\n\n# std::vec\n\na b c\n")]);
     assert_eq!(resolved(&place, "std::vec?part=heading")["content"], "# std::vec\n");
     let hidden = place.run(&["select", "s.md::item"]).ends(1).json();
@@ -468,7 +472,7 @@ fn titles_behind_colons_and_parameters() {
 }
 
 #[test]
-fn neighbors_go_on_with_their_children() {
+fn neighbors_page_through_their_children() {
     let text = (0..30).map(|n| format!("\n## c{n}\n")).collect::<String>();
     let place = Place::ingested(&[("n.md", &format!("# N\n{text}"))]);
     let all = place.run(&["neighbors", "n.md::h1[0]"]).success().json()["children"].clone();
@@ -503,7 +507,7 @@ fn globs_match_characters() {
 }
 
 #[test]
-fn the_toc_of_headings_that_are_and_are_not() {
+fn the_toc_lists_headings_and_nothing_that_only_looks_like_one() {
     let place = Place::with_fixtures();
     let text = place.run(&["toc", "headings.md", "-f", "text"]).success().text();
     let titles: Vec<&str> =
@@ -530,7 +534,7 @@ fn the_toc_of_headings_that_are_and_are_not() {
     );
 }
 
-/// A file in a folder below the root that has the name of another one in the root.
+/// A file in a folder below the root with the same name as a file in the root.
 fn namesakes() -> Place {
     Place::ingested(&[
         ("README.md", "# Root\n"),
@@ -541,7 +545,7 @@ fn namesakes() -> Place {
 }
 
 #[test]
-fn a_path_is_seen_from_the_current_folder() {
+fn a_path_is_relative_to_the_current_folder() {
     let place = namesakes();
     let absolute = place.join("sub/README.md");
     let absolute = absolute.to_str().unwrap();
@@ -560,7 +564,7 @@ fn a_path_is_seen_from_the_current_folder() {
         ("", "./two words.md::Words", "two%20words.md::heading:h1[0]"),
         ("", absolute, "sub/README.md::*"),
         ("", &format!("{absolute}:3"), "sub/README.md::heading:h2[0]"),
-        // A path that begins with a slash and is no file's is a section's.
+        // A path that begins with a slash and names no file is a section path.
         ("", "/part", "sub/README.md::heading:h2[0]"),
     ] {
         assert_eq!(first(folder, address), selector, "{folder} {address}");
@@ -572,7 +576,7 @@ fn a_path_is_seen_from_the_current_folder() {
 }
 
 #[test]
-fn every_command_sees_paths_from_the_current_folder() {
+fn every_command_reads_paths_relative_to_the_current_folder() {
     let place = namesakes();
     for arguments in [
         &["read", "./README.md", "Sub"][..],
@@ -596,7 +600,7 @@ fn every_command_sees_paths_from_the_current_folder() {
 }
 
 #[test]
-fn a_path_is_never_the_namesake_in_the_root() {
+fn a_path_never_means_the_file_of_the_same_name_in_the_root() {
     let place = namesakes();
     let gone = ["select", "toc", "context", "neighbors"];
     for command in gone {
@@ -614,7 +618,7 @@ fn a_path_is_never_the_namesake_in_the_root() {
 }
 
 #[test]
-fn a_file_that_was_left_out_says_why() {
+fn a_file_that_was_left_out_is_reported_with_the_reason() {
     let place = namesakes();
     place.write(".gitignore", "ignored.md\n");
     place.write("sub/ignored.md", "# A\n");
@@ -627,7 +631,7 @@ fn a_file_that_was_left_out_says_why() {
         ("./.hidden.md", "--hidden"),
         ("./notes.txt:1", "--ext"),
         ("./binary.md#x", "binary"),
-        ("./new.md", "`mdsel ingest` takes it"),
+        ("./new.md", "`mdsel ingest` adds it"),
     ] {
         for command in ["select", "neighbors"] {
             let answer = place.run_in("sub", &[command, path], "").ends(1);
@@ -638,7 +642,7 @@ fn a_file_that_was_left_out_says_why() {
 }
 
 #[test]
-fn a_store_elsewhere_has_the_same_paths() {
+fn a_store_in_another_folder_has_the_same_paths() {
     let place = Place::with(&[("docs/a/x.md", "# X\n"), ("stores/none", "")]);
     place.run(&["ingest", "--db", "stores/s.db", "docs"]).success();
     let read = |folder: &str, path: &str| {

@@ -1,12 +1,12 @@
-//! Input that is hostile, huge or not Markdown at all: bounded time, the contract's answer, and
-//! nothing that was stored is lost.
+//! Input that is hostile, huge or not Markdown at all: mdsel answers in bounded time, reports the
+//! problem, and keeps everything that was stored.
 
 use std::time::{Duration, Instant};
 
 use crate::harness::Place;
 
 #[test]
-fn what_cannot_be_taken_is_told_and_the_rest_goes_on() {
+fn files_that_cannot_be_ingested_are_reported_and_the_others_are_ingested() {
     let place = Place::ingested(&[("good.md", "# Good\n")]);
     place.write("binary.md", b"\x7fELF\0\0");
     place.write("utf16.md", b"\xff\xfe#\0 \0A\0");
@@ -22,7 +22,7 @@ fn what_cannot_be_taken_is_told_and_the_rest_goes_on() {
     assert_eq!(
         skipped,
         [
-            "binary.md: binary (holds NUL bytes)",
+            "binary.md: binary (contains NUL bytes)",
             "large.md: larger than --max-file-size (1024 bytes)",
             "utf16.md: UTF-16",
         ]
@@ -34,7 +34,7 @@ fn what_cannot_be_taken_is_told_and_the_rest_goes_on() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_read_any_more_stays_in_the_store() {
+fn a_document_whose_file_became_unreadable_stays_in_the_store() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::ingested(&[("a.md", "# A\n"), ("closed/b.md", "# B\n"), ("c.md", "# C\n")]);
     let close = |path: &str, mode| {
@@ -44,7 +44,7 @@ fn what_cannot_be_read_any_more_stays_in_the_store() {
     close("c.md", 0);
     if std::fs::read(place.join("c.md")).is_ok() {
         close("closed", 0o755);
-        eprintln!("skipped: this user reads whatever its permissions are");
+        eprintln!("skipped: this user can read files without permission");
         return;
     }
     let report = place.run(&["ingest", "--force"]).success().json();
@@ -55,7 +55,7 @@ fn what_cannot_be_read_any_more_stays_in_the_store() {
 }
 
 #[test]
-fn huge_and_hostile_documents_are_taken_in_bounded_time() {
+fn huge_and_hostile_documents_are_ingested_in_bounded_time() {
     let place = Place::new();
     place.write("long-line.md", "word ".repeat(2_000_000));
     place.write("no-blank.md", "x".repeat(10_000_000));
@@ -96,7 +96,7 @@ fn huge_and_hostile_documents_are_taken_in_bounded_time() {
 }
 
 #[test]
-fn questions_of_huge_documents_are_answered_in_bounded_time() {
+fn queries_over_huge_documents_are_answered_in_bounded_time() {
     let place = Place::new();
     place.write("items.md", "- x\n".repeat(100_000));
     let sections = "## s\n\n".repeat(20_000);
@@ -114,7 +114,7 @@ fn questions_of_huge_documents_are_answered_in_bounded_time() {
 }
 
 #[test]
-fn a_file_of_100_mb_is_skipped_and_taken_when_asked_for() {
+fn a_file_of_100_mb_is_skipped_unless_the_limit_is_raised() {
     let place = Place::with(&[("a.md", "# A\n")]);
     place.write("large.md", "# Title\n\nSome text that is repeated.\n\n".repeat(2_700_000));
     let report = place.run(&["ingest"]).success().json();

@@ -1,5 +1,5 @@
-//! `--max-chars`: never over, always valid, a prefix, exact about what was left out, and complete when
-//! gone on with.
+//! `--max-chars`: an answer never exceeds it, is always valid, says exactly what was left out, and
+//! is complete when every page is read.
 
 use mdsel::error::{ErrorKind, Result};
 use mdsel::output::{Caller, Format, Options, write_list};
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::harness::{Place, repeats};
 
-/// How an answer is asked for.
+/// The options of a call.
 #[derive(Clone, Copy)]
 struct Call {
     format: Format,
@@ -24,7 +24,7 @@ struct Call {
     after: Option<Cursor>,
 }
 
-/// A store, open.
+/// An open store.
 struct Opened<'a> {
     library: Library<'a>,
     full_text: FullText,
@@ -114,7 +114,7 @@ fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(ToString::to_string).collect()
 }
 
-/// Every command that reads and can be long.
+/// Every command that reads and whose answer can be long.
 const COMMANDS: &[(&str, Ask)] = &[
     ("search words", |opened, call| {
         words(opened, call, Query::Words(texts(&["install the document"])), Form::Hits)
@@ -242,7 +242,8 @@ const FORMATS: [Format; 9] = [
     Format::Dot,
 ];
 
-/// What tells the items of a JSON answer from each other, in their order: their addresses, else all of them.
+/// What identifies the items of a JSON answer, in their order: their addresses if they have them,
+/// else all of their fields.
 fn items(json: &Value) -> Vec<String> {
     fn sections(list: &Value, all: &mut Vec<String>) {
         for section in list.as_array().unwrap() {
@@ -288,13 +289,13 @@ fn items(json: &Value) -> Vec<String> {
     all
 }
 
-/// `items` in the order of their first appearance.
+/// `items` without repetitions, in the order of their first appearance.
 fn once(items: Vec<String>) -> Vec<String> {
     let mut known = std::collections::HashSet::new();
     items.into_iter().filter(|item| known.insert(item.clone())).collect()
 }
 
-/// Some numbers from 0 to `length`: all at both ends, fewer between.
+/// Some numbers from 0 to `length`: all near both ends, fewer between.
 fn budgets(length: usize) -> Vec<usize> {
     let count = usize::try_from(repeats(30)).unwrap();
     let step = (length / count).max(1);
@@ -303,7 +304,7 @@ fn budgets(length: usize) -> Vec<usize> {
     budgets
 }
 
-/// Asserts that a text is a whole document of its format.
+/// Asserts that a text is a complete document of its format.
 fn assert_valid(text: &str, format: Format, what: &str) {
     match format {
         Format::Json => drop(serde_json::from_str::<Value>(text).unwrap()),
@@ -326,14 +327,14 @@ fn assert_valid(text: &str, format: Format, what: &str) {
     }
 }
 
-/// Calls `check` with everything open.
+/// Calls `check` with the open store.
 fn with_store(place: &Place, check: impl FnOnce(&mut Opened<'_>)) {
     let (snapshot, full_text) = FullText::open(&place.join(".mdsel.db")).unwrap();
     check(&mut Opened { library: Library::new(&snapshot), full_text });
 }
 
 #[test]
-fn answers_keep_to_any_budget_in_every_format() {
+fn answers_fit_any_budget_in_every_format() {
     let place = Place::with_fixtures();
     with_store(&place, |opened| {
         for (name, ask) in COMMANDS {
@@ -371,7 +372,7 @@ fn answers_keep_to_any_budget_in_every_format() {
 }
 
 #[test]
-fn going_on_gives_everything_once() {
+fn continuing_returns_every_item_once() {
     let place = Place::with_fixtures();
     with_store(&place, |opened| {
         for (name, ask) in COMMANDS {
@@ -393,15 +394,15 @@ fn going_on_gives_everything_once() {
                         .iter()
                         .filter_map(|name| json[*name].as_array());
                     let has_cut = cut.flatten().any(|item| item["truncated"] == true);
-                    // A list is never cut without a way on, but a place at the end may be cut by itself.
+                    // A list is never cut without a cursor, but its last item may itself be cut.
                     let is_cut_short = json["truncated"] == true && next.is_none();
                     let is_last = once(given.clone()).len() == once(whole.clone()).len();
                     assert!(!is_cut_short || has_cut || is_last, "{name} {budget}: {text}");
                     let Some(next) = next else {
                         let mut given = once(given);
                         let mut whole = once(whole.clone());
-                        // Nodes that edges of a later page need are named again, and edges come on the page
-                        // of the later of their ends.
+                        // A later page repeats the nodes that its edges need, and an edge is on the
+                        // page of the later of its two ends.
                         given.sort();
                         whole.sort();
                         assert_eq!(given, whole, "{name} {budget}");
@@ -409,7 +410,7 @@ fn going_on_gives_everything_once() {
                     };
                     let after: Cursor = next.parse().unwrap();
                     let before = call.after.map_or(0, |before| before.position);
-                    assert!(after.position > before, "{name} {budget}: going on makes progress");
+                    assert!(after.position > before, "{name} {budget}: continuing makes progress");
                     call.after = Some(after);
                 }
             }
@@ -418,7 +419,7 @@ fn going_on_gives_everything_once() {
 }
 
 #[test]
-fn an_item_that_does_not_fit_comes_in_pages() {
+fn an_item_that_does_not_fit_is_split_into_pages() {
     let place = Place::with_fixtures();
     let whole = place.run(&["read", "long-words.md", "Long"]).success().json();
     let whole = whole["content"].as_str().unwrap().to_owned();

@@ -44,7 +44,7 @@ fn notes() -> Place {
 }
 
 #[test]
-fn a_walk_comes_as_the_records_of_the_paper() {
+fn a_walk_is_printed_as_records() {
     let place = notes();
     let tree = ["links", "tree", "qp-a1b2.md", "--direction", "out", "-f", "records"];
     assert_eq!(
@@ -77,7 +77,7 @@ fn a_walk_comes_as_the_records_of_the_paper() {
 }
 
 #[test]
-fn no_body_forges_a_record() {
+fn a_body_cannot_forge_a_record() {
     let bodies = [
         "B-END\nN forged note \"x\" tags=- path=x\n",
         "a\r\nB-END\r\nW obey\r\n",
@@ -111,7 +111,7 @@ fn no_body_forges_a_record() {
 }
 
 #[test]
-fn blocks_are_those_of_the_paper() {
+fn markdown_blocks_have_the_documented_form() {
     let place = notes();
     let run = |items: &[&str]| {
         let items: Vec<&str> = items.iter().flat_map(|item| ["--item", item]).collect();
@@ -150,7 +150,7 @@ fn blocks_are_those_of_the_paper() {
 }
 
 #[test]
-fn a_block_stays_one_whatever_fences_it_holds() {
+fn a_markdown_block_ends_only_at_its_own_fence() {
     for fence in ["```", "````", "`````", "~~~~", "a ```` b"] {
         let text = format!("{fence}\nx\n{fence}\n\n### Forged\n");
         let place = Place::ingested(&[("a.md", "# A\n")]);
@@ -174,7 +174,7 @@ fn a_block_stays_one_whatever_fences_it_holds() {
 }
 
 #[test]
-fn a_bundle_has_each_place_once_in_the_order_asked() {
+fn a_bundle_contains_each_place_once_in_the_given_order() {
     let place = notes();
     let json = place
         .run(&[
@@ -212,7 +212,7 @@ fn a_bundle_has_each_place_once_in_the_order_asked() {
 }
 
 #[test]
-fn a_cut_block_is_followed_by_the_address_of_its_rest() {
+fn a_cut_block_is_followed_by_the_address_of_the_rest() {
     let place = Place::with_fixtures();
     let whole = place.run(&["read", "guide.md", "Install", "-f", "raw"]).success().text();
     let command =
@@ -242,7 +242,7 @@ fn a_cut_block_is_followed_by_the_address_of_its_rest() {
 }
 
 #[test]
-fn what_was_cut_is_the_last_line_of_a_text() {
+fn the_last_line_of_a_text_says_how_to_continue() {
     let place = Place::with_fixtures();
     for command in [
         &["context", "guide.md", "links.md", "headings.md"][..],

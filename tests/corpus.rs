@@ -1,4 +1,5 @@
-//! The documents that properties run over: the fixtures, and a sample of what `MDSEL_CORPORA` holds.
+//! The documents that the properties run over: the fixtures, and a sample of the files in
+//! `MDSEL_CORPORA`.
 
 use std::path::{Path, PathBuf};
 

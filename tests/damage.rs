@@ -1,7 +1,5 @@
-//! Stores that are damaged or old, the command that makes them whole, and what must hold behind it whatever
-//! comes between.
-//!
-//! Invariant: each is judged by its twin, whose command was left alone.
+//! Damaged and old stores, the command that repairs or upgrades each of them, and what must be true
+//! after that command even if it was interrupted.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +12,7 @@ use crate::library::{self, Versions, assert_no_leftovers, assert_whole};
 
 const STORE: &str = ".mdsel.db";
 
-/// Whatever tells what a store holds.
+/// Commands whose answers together show what a store contains.
 const QUESTIONS: [&[&str]; 4] = [
     &["dump"],
     &["toc", "-f", "text"],
@@ -22,9 +20,9 @@ const QUESTIONS: [&[&str]; 4] = [
     &["search", "-F", "in", "-f", "text", "--limit", "0"],
 ];
 
-/// What of the old store must stay on the disk.
+/// The part of the old store that must stay on the disk.
 enum Kept {
-    /// The bytes of its file, and of its log, as a pair.
+    /// The bytes of its file and of its log, which belong together.
     Files(Vec<u8>, Option<Vec<u8>>),
     /// The documents with their bytes, in any file.
     Rows(Vec<Row>),
@@ -33,29 +31,29 @@ enum Kept {
 /// A row as text.
 type Row = String;
 
-/// A store that is damaged or old.
-pub(crate) struct Patient {
+/// A store that is damaged or has an old format.
+pub(crate) struct RepairCase {
     pub(crate) name: &'static str,
     pub(crate) place: Place,
-    /// What makes it whole.
+    /// The command that repairs or upgrades it.
     pub(crate) command: &'static [&'static str],
-    /// How long that takes.
+    /// How long that command takes.
     pub(crate) length: Duration,
     kept: Kept,
-    /// Whether all documents can be read before, too.
+    /// Whether all documents can also be read before that command.
     is_readable: bool,
-    /// Whether any command makes it whole.
-    is_mended_by_all: bool,
-    /// What it answers behind it.
+    /// Whether every command upgrades it.
+    is_upgraded_by_any: bool,
+    /// Its answers after that command.
     answers: Vec<Vec<String>>,
 }
 
-/// What the store answers, in an order that no index decides.
+/// The answers of the store, sorted so that they do not depend on an index.
 fn answers(place: &Place) -> Vec<Vec<String>> {
     let lines = |question: &&[&str]| {
         let answer = place.run(question).success().stdout;
         let text = String::from_utf8_lossy(&answer).into_owned();
-        // Neither what befell the store nor how often it was changed.
+        // Leaves out what depends on the history of the store.
         let is_passing = |line: &&str| line.starts_with("warning: ") || line.starts_with("more: ");
         let lines = text.lines().filter(|line| !is_passing(line));
         let mut lines: Vec<String> = lines.map(str::to_owned).collect();
@@ -65,7 +63,7 @@ fn answers(place: &Place) -> Vec<Vec<String>> {
     QUESTIONS.iter().map(lines).collect()
 }
 
-/// The documents, and the bytes that are stored of them.
+/// The documents and their stored bytes.
 fn rows(store: &Path) -> rusqlite::Result<Vec<Row>> {
     let connection = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut rows = Vec::new();
@@ -79,7 +77,7 @@ fn rows(store: &Path) -> rusqlite::Result<Vec<Row>> {
     Ok(rows)
 }
 
-impl Patient {
+impl RepairCase {
     fn new(name: &'static str, place: Place, command: &'static [&'static str]) -> Self {
         let twin = Place::in_memory();
         copy(place.path(), twin.path());
@@ -93,29 +91,29 @@ impl Patient {
         );
         let answers = answers(&twin);
         assert_whole(&twin);
-        let (is_readable, is_mended_by_all) = (false, false);
-        Self { name, place, command, length, kept, is_readable, is_mended_by_all, answers }
+        let (is_readable, is_upgraded_by_any) = (false, false);
+        Self { name, place, command, length, kept, is_readable, is_upgraded_by_any, answers }
     }
 
-    /// Whose documents can be read.
+    /// The same, with documents that can be read before the repair.
     fn readable(self) -> Self {
         Self { is_readable: true, ..self }
     }
 
-    /// Whose file may be written to, so long as its documents stay.
-    fn old(mut self, is_mended_by_all: bool) -> Self {
+    /// The same, with a file that may be written to if its documents stay.
+    fn old(mut self, is_upgraded_by_any: bool) -> Self {
         self.kept = Kept::Rows(rows(&self.place.join(STORE)).unwrap());
-        Self { is_mended_by_all, ..self }
+        Self { is_upgraded_by_any, ..self }
     }
 
-    /// The same, to be disturbed.
+    /// A copy that a test may change.
     pub(crate) fn copy(&self) -> Place {
         let place = Place::in_memory();
         copy(self.place.path(), place.path());
         place
     }
 
-    /// Asserts that nothing of the old store is gone.
+    /// Asserts that no part of the old store was lost.
     pub(crate) fn assert_kept(&self, place: &Place, what: &str) {
         let names = std::fs::read_dir(place.path()).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -131,18 +129,19 @@ impl Patient {
             }
             Kept::Rows(old) => rows(&place.join(&name)).is_ok_and(|rows| rows == *old),
         };
-        assert!(stores.any(is_kept), "the old store is gone: {what}");
+        assert!(stores.any(is_kept), "the old store was lost: {what}");
         if self.is_readable {
             let dump = place.run(QUESTIONS[0]).success().text();
             let mut lines: Vec<&str> = dump.lines().collect();
             lines.sort_unstable();
-            assert!(lines == self.answers[0], "documents are gone: {what}");
+            assert!(lines == self.answers[0], "documents were lost: {what}");
         }
     }
 
-    /// Asserts that the next command makes the store what its twin is.
-    pub(crate) fn assert_mended(&self, place: &Place, number: usize, what: &str) {
-        if self.is_mended_by_all {
+    /// Asserts that the next command brings the store into the state that an uninterrupted one
+    /// leaves.
+    pub(crate) fn assert_repaired(&self, place: &Place, number: usize, what: &str) {
+        if self.is_upgraded_by_any {
             let next = QUESTIONS[number % QUESTIONS.len()];
             place.run(next).success();
         }
@@ -158,15 +157,15 @@ impl Patient {
     }
 }
 
-/// A store whose file tells the first version of all documents, and whose log the second and `damage`; the
-/// files are of the third.
+/// A store whose file contains version 1 of all documents, and whose log contains version 2 and
+/// `damage`. The files have version 3.
 fn damaged(damage: &str) -> Place {
     let versions = |version| -> Versions { vec![Some(version); 6] };
     let place = Place::in_memory();
     library::write(&place, &versions(1));
     place.run(&["ingest"]).success();
     let store = place.join(STORE);
-    // Whoever reads the older state keeps the log from being written back.
+    // A connection that reads the older state prevents that the log is written back.
     let reader = Connection::open_with_flags(&store, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM meta").unwrap();
     library::write(&place, &versions(2));
@@ -181,7 +180,7 @@ fn damaged(damage: &str) -> Place {
     place
 }
 
-/// A store of the first schema.
+/// A store with the first schema.
 fn old(damage: &str) -> Place {
     let place = Place::in_memory();
     copy(&fixtures(), place.path());
@@ -191,10 +190,10 @@ fn old(damage: &str) -> Place {
     place
 }
 
-/// All of them.
-pub(crate) fn patients() -> Vec<Patient> {
+/// One case of each kind.
+pub(crate) fn repair_cases() -> Vec<RepairCase> {
     let repair = &["verify", "--repair"];
-    // The bytes of one are lost, and in its file.
+    // The bytes of one document are lost in the store and in its file.
     let lost = damaged(
         "UPDATE content SET bytes = x'00' WHERE place / 4096 = \
          (SELECT id FROM document WHERE path = 'folder-1/3.md')",
@@ -206,18 +205,18 @@ pub(crate) fn patients() -> Vec<Patient> {
     index.write(".mdsel.db-fts/.tmpAbCdEf", "x");
     index.write(".mdsel.db-repaired-from", "x");
     vec![
-        Patient::new("damaged rows", damaged("UPDATE title SET keys = keys || 'x'"), repair)
+        RepairCase::new("damaged rows", damaged("UPDATE title SET keys = keys || 'x'"), repair)
             .readable(),
-        Patient::new("lost bytes", lost, repair),
-        Patient::new(
+        RepairCase::new("lost bytes", lost, repair),
+        RepairCase::new(
             "another schema",
             damaged("DROP TABLE title; CREATE VIEW v AS SELECT 1"),
             repair,
         ),
-        Patient::new("a damaged index", index, repair).old(false).readable(),
-        Patient::new("an old store, asked", old(""), &["dump"]).old(true),
-        Patient::new("an old store, ingested", old(""), &["ingest"]).old(false),
-        Patient::new(
+        RepairCase::new("a damaged index", index, repair).old(false).readable(),
+        RepairCase::new("an old store, asked", old(""), &["dump"]).old(true),
+        RepairCase::new("an old store, ingested", old(""), &["ingest"]).old(false),
+        RepairCase::new(
             "an old store, damaged",
             old("UPDATE outline SET packed = x'00' WHERE document_id = 3"),
             repair,

@@ -1,8 +1,8 @@
-//! Random edits, judged by a reading of their own: what is outside the place means what it meant, or the
-//! edit was refused.
+//! Random edits, checked by a second reader: either everything outside the edited place keeps its
+//! meaning, or the edit was refused.
 //!
-//! The judge knows no parser. It reads lines: fences, comments, headings, definitions and the brackets
-//! that refer to them.
+//! This reader does not use the parser. It reads lines: fences, comments, headings, definitions,
+//! and the brackets that refer to them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,13 +12,13 @@ use mdsel::markdown::refusal;
 use crate::corpus;
 use crate::harness::{Place, repeats};
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Blank,
     FrontMatter,
     Heading(usize),
-    /// The line below the text of a heading.
+    /// The underline of a setext heading.
     Underline,
     Code,
     Html,
@@ -26,7 +26,7 @@ enum Class {
     Text,
 }
 
-/// A document as the judge reads it.
+/// A document as the second reader sees it.
 struct Reading<'a> {
     lines: Vec<&'a str>,
     classes: Vec<Class>,
@@ -34,7 +34,7 @@ struct Reading<'a> {
     targets: HashMap<String, String>,
 }
 
-/// The lines of a text, however they end.
+/// The lines of a text, with any line end.
 fn lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
@@ -48,7 +48,7 @@ fn lines(text: &str) -> Vec<&str> {
     lines
 }
 
-/// A line without its indentation, and how far that goes; a tab counts as four.
+/// A line without its indentation, and the width of the indentation; a tab counts as four columns.
 fn indented(line: &str) -> (usize, &str) {
     let text = line.trim_start_matches([' ', '\t']);
     let blanks = &line[..line.len() - text.len()];
@@ -139,12 +139,12 @@ impl<'a> Reading<'a> {
         Self { lines, classes, targets }
     }
 
-    /// Where the labels lead that a line refers to.
+    /// The targets of the labels that a line refers to.
     fn links(&self, line: usize) -> Vec<(String, Option<&String>)> {
         if !matches!(self.classes[line], Class::Text | Class::Heading(_)) {
             return Vec::new();
         }
-        // Code spans hold no links.
+        // Links inside code spans do not count.
         let text: String = self.lines[line].split('`').step_by(2).collect::<Vec<_>>().join(" ");
         let mut labels = Vec::new();
         let mut rest = text.as_str();
@@ -155,18 +155,18 @@ impl<'a> Reading<'a> {
             else {
                 continue;
             };
-            let (label, behind) = (&rest[..close], &rest[close + 1..]);
-            let is_other = behind.starts_with(['(', ':'])
-                || (behind.starts_with('[') && !behind.starts_with("[]"));
+            let (label, after) = (&rest[..close], &rest[close + 1..]);
+            let is_other = after.starts_with(['(', ':'])
+                || (after.starts_with('[') && !after.starts_with("[]"));
             if !is_escaped && !is_other && !label.starts_with('^') {
                 labels.push(key(label));
             }
-            rest = behind;
+            rest = after;
         }
         labels.into_iter().map(|label| (label.clone(), self.targets.get(&label))).collect()
     }
 
-    /// The heading that a heading is below.
+    /// The heading of the section that contains a heading.
     fn parent(&self, line: usize) -> Option<usize> {
         let Class::Heading(level) = self.classes[line] else { return None };
         (0..line)
@@ -182,7 +182,7 @@ fn atx(text: &str) -> Option<usize> {
         .then_some(level)
 }
 
-/// Numbers that are the same in every run.
+/// Pseudorandom numbers that are the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -223,7 +223,7 @@ const PIECES: [&str; 22] = [
     "---",
 ];
 
-/// Content: pieces, and now and then lines or titles of the document itself.
+/// Content: random pieces, and sometimes lines or titles of the document itself.
 fn content(random: &mut Random, version: &Version) -> String {
     let mut parts = Vec::new();
     for _ in 0..random.below(5) {
@@ -252,7 +252,7 @@ fn target(random: &mut Random, version: &Version) -> Target {
         return Target::Ldmd(random.below(version.markup().sections.len()));
     }
     if !outline.sections.is_empty() && !random.is(3) {
-        // The last section is where definitions are.
+        // The last section contains the definitions.
         let index = random.below(outline.sections.len() + outline.sections.len() / 3 + 1);
         return Target::Node(outline.sections[index.min(outline.sections.len() - 1)].node);
     }
@@ -280,8 +280,8 @@ fn named(version: &Version, target: Target, request: Request<'_>) -> (usize, usi
     }
 }
 
-/// What an edit did that it was not asked for.
-fn harm(
+/// A change outside the place that the edit named.
+fn side_effect(
     old: &str,
     new: &str,
     place: (usize, usize),
@@ -291,7 +291,8 @@ fn harm(
     let (before, after) = (Reading::of(old), Reading::of(new));
     let count = |text: &str| lines(text.strip_prefix('\u{feff}').unwrap_or(text)).len();
     let same = |(one, other): &(&&str, &&str)| one.trim_end() == other.trim_end();
-    // Blank lines beside the place may come and go, and an insertion is where the lines differ.
+    // Blank lines beside the place may change. For an insertion, the place is where the lines
+    // differ.
     let mut head = before.lines.iter().zip(&after.lines).take_while(same).count();
     if !is_insert {
         head = head.min(count(old[..place.0].trim_end()));
@@ -303,11 +304,11 @@ fn harm(
             return Some("lines outside the place are not the same".to_owned());
         }
     } else {
-        let behind = count(old[place.1..].trim_start());
-        if head < count(old[..place.0].trim_end()) || tail < behind {
+        let below = count(old[place.1..].trim_start());
+        if head < count(old[..place.0].trim_end()) || tail < below {
             return Some("lines outside the place are not the same".to_owned());
         }
-        tail = behind;
+        tail = below;
     }
     if allow.change {
         return None;
@@ -317,60 +318,61 @@ fn harm(
         .chain((1..=tail).rev().map(|line| (before.lines.len() - line, after.lines.len() - line)));
     let moved: HashMap<usize, usize> = pairs.clone().collect();
     for (was, is) in pairs {
-        let told =
+        let describe =
             |what: &str| Some(format!("{what} of line {}: {:?}", was + 1, before.lines[was]));
         if before.classes[was] != after.classes[is] {
-            return told(&format!("{:?} is {:?}", before.classes[was], after.classes[is]));
+            return describe(&format!("{:?} is {:?}", before.classes[was], after.classes[is]));
         }
         if before.links(was) != after.links(is) {
-            return told(&format!("links {:?} are {:?}", before.links(was), after.links(is)));
+            return describe(&format!("links {:?} are {:?}", before.links(was), after.links(is)));
         }
         let parent = before.parent(was);
         if !allow.escape
             && parent.is_none_or(|parent| moved.contains_key(&parent))
             && after.parent(is) != parent.and_then(|parent| moved.get(&parent).copied())
         {
-            return told("the section above");
+            return describe("the section above");
         }
     }
     None
 }
 
 #[test]
-fn the_judge_finds_harm() {
+fn the_second_reader_detects_changes_outside_the_place() {
     let old = "# A\n\nsee [x] here\n\n## B\n\nold\n\n[x]: /x\n\n# C\n\nlast\n\n## D\n";
     let start = old.find("old").unwrap();
     let place = (start, old.find("# C").unwrap());
-    let judged = |content: &str, allow| {
+    let checked = |content: &str, allow| {
         let new = format!("{}{content}\n\n{}", &old[..place.0], &old[place.1..]);
-        harm(old, &new, place, false, allow)
+        side_effect(old, &new, place, false, allow)
     };
     let none = Allow::default();
-    assert_eq!(judged("new\n\n[x]: /x", none), None);
+    assert_eq!(checked("new\n\n[x]: /x", none), None);
     for content in
         ["new", "[x]: /y", "```\n[x]: /x", "<!--\n\n[x]: /x", "[x]: /x\n\n[last]: /z\n---"]
     {
         let is_harmless = content.starts_with("[x]: /x\n");
-        assert_eq!(judged(content, none).is_none(), is_harmless, "{content}");
+        assert_eq!(checked(content, none).is_none(), is_harmless, "{content}");
     }
     let escaped = "[x]: /x\n\n# New";
-    assert_eq!(judged(escaped, none), None, "what follows is on top");
+    assert_eq!(checked(escaped, none), None, "what follows is at the top level");
     let below = old.replace("# C", "## C").replace("## D", "### D");
     let end = below.find("## C").unwrap();
     let new = format!("{}[x]: /x\n\n# New\n\n{}", &below[..start], &below[end..]);
     assert!(
-        harm(&below, &new, (start, end), false, none).is_some_and(|harm| harm.contains("above"))
+        side_effect(&below, &new, (start, end), false, none)
+            .is_some_and(|side_effect| side_effect.contains("above"))
     );
     let allow = Allow { escape: true, ..none };
-    assert_eq!(harm(&below, &new, (start, end), false, allow), None);
+    assert_eq!(side_effect(&below, &new, (start, end), false, allow), None);
     let other = old.replace("last", "lost").replace("old", "new");
-    assert!(harm(old, &other, place, false, none).is_some());
+    assert!(side_effect(old, &other, place, false, none).is_some());
     let inserted = old.replace("# C\n", "# C\n\nmore\n");
-    assert_eq!(harm(old, &inserted, place, true, none), None);
+    assert_eq!(side_effect(old, &inserted, place, true, none), None);
 }
 
 #[test]
-fn random_edits_do_what_they_are_asked_for_and_nothing_else() {
+fn random_edits_change_their_place_and_nothing_else() {
     let most = usize::try_from(repeats(400)).unwrap();
     let documents: Vec<Version> = corpus::sample(most / 4)
         .into_iter()
@@ -415,10 +417,10 @@ fn random_edits_do_what_they_are_asked_for_and_nothing_else() {
                 let span = named(version, target, request);
                 let is_insert = matches!(request, Request::Insert { .. });
                 let moves = matches!(request, Request::Delete { scope: Scope::Own });
-                let judged = Allow { escape: allow.escape || moves, ..allow };
-                if let Some(harm) = harm(old, new, span, is_insert, judged) {
+                let checked = Allow { escape: allow.escape || moves, ..allow };
+                if let Some(side_effect) = side_effect(old, new, span, is_insert, checked) {
                     panic!(
-                        "edit {number}: {target:?} {request:?} {allow:?}: {harm}\n{old}\n-> {new}"
+                        "edit {number}: {target:?} {request:?} {allow:?}: {side_effect}\n{old}\n-> {new}"
                     );
                 }
                 "made"
@@ -436,7 +438,7 @@ fn random_edits_do_what_they_are_asked_for_and_nothing_else() {
     }
 }
 
-/// The program writes what the plan says, and nothing where it is refused.
+/// Asserts that the program writes what the plan says, and writes nothing if the plan is refused.
 fn assert_the_program_agrees(place: &Place, version: &Version, content: &str, _: &str) {
     if content.trim().is_empty() {
         return;

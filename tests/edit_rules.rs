@@ -1,5 +1,5 @@
-//! What edits refuse, what they take, and what they say: content that is missing, names that could mean
-//! two places, hashes, hints, and what changes elsewhere.
+//! Which edits are refused, which are accepted, and what they report: missing content, ambiguous
+//! names, hashes, hints, and changes in other places.
 
 use std::process::{Command, Stdio};
 
@@ -18,7 +18,7 @@ fn reason(answer: &Answer) -> String {
 }
 
 #[test]
-fn nothing_given_is_no_content() {
+fn missing_content_is_not_empty_content() {
     let place = Place::ingested(&[("doc.md", DOC), ("empty.txt", ""), ("blank.txt", " \n\n")]);
     let replace = ["replace", "doc.md", "Alpha"];
     let assert_refused = |answer: &Answer| {
@@ -51,16 +51,16 @@ fn nothing_given_is_no_content() {
 }
 
 #[test]
-fn an_edit_is_judged_by_its_effect() {
+fn an_edit_is_checked_by_its_effect() {
     let log = "# Log\n\n## [1.1.0]\n\nnew\n\n## [1.0.0]\n\nold\n\n### One\n\n### Two\n\n\
         [1.1.0]: https://x/1.1\n[1.0.0]: https://x/1.0\n";
     let place = Place::ingested(&[("log.md", log), ("doc.md", DOC)]);
     let answer = place.run(&["replace", "log.md", "1.0.0", "--content", "x\n\n### P\n\n### Q"]);
     assert_eq!(reason(&answer), "WOULD_DROP");
-    let told = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(
-        told.contains("2 sections") && told.contains("/one, ") && told.ends_with("/two"),
-        "{told}"
+        message.contains("2 sections") && message.contains("/one, ") && message.ends_with("/two"),
+        "{message}"
     );
     let made = place.run(&["replace", "log.md", "1.0.0", "--content", "x", "--allow-drop"]);
     let made = made.success().json();
@@ -68,7 +68,7 @@ fn an_edit_is_judged_by_its_effect() {
     assert_eq!(made["removed_sections"].as_array().unwrap().len(), 2);
     let (rest, definitions) = (log.split("old").next().unwrap(), log.split("### Two\n").nth(1));
     assert_eq!(file(&place, "log.md"), format!("{rest}x\n{}", definitions.unwrap()));
-    // A definition that is named is meant, and text that becomes a link is a change.
+    // A definition that the edit names may change, and text that becomes a link is a change.
     let gone = ["delete", "log.md", "block:definition[0]"];
     assert_eq!(reason(&place.run(&gone)), "CHANGES_OUTSIDE");
     let answer = place.run(&[&gone[..], &["--allow-change"]].concat()).success().json();
@@ -77,7 +77,7 @@ fn an_edit_is_judged_by_its_effect() {
 }
 
 #[test]
-fn what_changes_elsewhere_is_listed() {
+fn changes_in_other_places_are_listed() {
     let place = Place::ingested(&[
         ("doc.md", "# A\n\nsee [t](#t-1)\n\n## T\n\none\n\n# B\n\n## T\n\ntwo\n"),
         ("links.md", "# L\n\n[first](doc.md#t) [second](doc.md#t-1) [b](doc.md#b)\n"),
@@ -100,7 +100,7 @@ fn candidates(answer: &Answer) -> Vec<String> {
     let json = answer.json();
     assert_eq!(json["unresolved_selectors"][0]["code"], "AMBIGUOUS", "{json}");
     let candidates = json["unresolved_selectors"][0]["candidates"].as_array().unwrap().clone();
-    // An address, or an object that holds one.
+    // A candidate is an address, or an object with an address.
     let address = |candidate: &Value| {
         let selector = candidate.get("selector").unwrap_or(candidate);
         selector.as_str().unwrap().to_owned()
@@ -109,7 +109,7 @@ fn candidates(answer: &Answer) -> Vec<String> {
 }
 
 #[test]
-fn words_of_selectors_that_are_titles_are_ambiguous() {
+fn selector_words_that_are_also_titles_are_ambiguous() {
     let titles =
         "intro\n\n# Section\n\na\n\n# Root\n\nb\n\n# Item\n\nc\n\n# Page\n\nd\n\n# h1.1\n\ne\n";
     let place = Place::ingested(&[("r.md", titles), ("other.md", "# Else\n")]);
@@ -127,7 +127,7 @@ fn words_of_selectors_that_are_titles_are_ambiguous() {
         }
         assert_eq!(file(&place, "r.md"), titles);
     }
-    // The address of the root is nothing else, and a slash forces a title.
+    // The address of the root has no other meaning, and a slash forces a title.
     place.run(&["replace", "r.md::root", "--content", "new"]).success();
     assert!(file(&place, "r.md").starts_with("new\n\n# Section"));
     place.run(&["delete", "r.md", "/root"]).success();
@@ -135,7 +135,7 @@ fn words_of_selectors_that_are_titles_are_ambiguous() {
 }
 
 #[test]
-fn a_whole_document_is_named_as_such() {
+fn a_whole_document_needs_an_explicit_address() {
     let place = Place::ingested(&[
         ("guide.md", "# Top\n\n## Setup\n\ntext\n"),
         ("setup.md", "# Start\n\nmore\n"),
@@ -153,7 +153,7 @@ fn a_whole_document_is_named_as_such() {
 }
 
 #[test]
-fn addresses_and_hashes_that_were_told_are_taken() {
+fn printed_addresses_and_hashes_are_accepted() {
     let place = Place::ingested(&[("doc.md", DOC), ("other.md", "# Other\n\n## Alpha\n")]);
     let hash = |arguments: &[&str]| {
         let read = place.run(&[&["read"], arguments].concat()).success().json();
@@ -176,7 +176,7 @@ fn addresses_and_hashes_that_were_told_are_taken() {
         ["replace", "doc.md::Two?part=heading", "--content", "# Zwei", "--expect", &heading];
     place.run(&rename).success();
     assert_eq!(file(&place, "doc.md"), DOC.replace("first", "new").replace("# Two", "# Zwei"));
-    // With its document and without, by selector, line, anchor and title.
+    // With and without its document, by selector, line, anchor and title.
     for address in
         ["doc.md::heading:h2[0]", "doc.md:5", "doc.md#alpha", "doc.md::One/Alpha", "doc.md::@5"]
     {
@@ -201,7 +201,7 @@ fn addresses_and_hashes_that_were_told_are_taken() {
 }
 
 #[test]
-fn a_file_that_changed_is_refreshed_where_that_is_asked_for() {
+fn a_changed_file_is_refreshed_if_asked() {
     let place = Place::ingested(&[("doc.md", DOC)]);
     place.write("doc.md", DOC.replace("alpha\n", "changed\n"));
     age(&place.join("doc.md"), 10);
@@ -221,7 +221,7 @@ fn a_file_that_changed_is_refreshed_where_that_is_asked_for() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
-fn every_refusal_says_what_to_do() {
+fn every_refusal_has_a_hint() {
     let place = Place::ingested(&[
         ("doc.md", DOC),
         ("front.md", "---\na: 1\n---\n\n# F\n"),
@@ -320,11 +320,11 @@ fn every_refusal_says_what_to_do() {
         assert_eq!(answer.status, 2, "{arguments:?} {}", answer.text());
         assert_eq!(answer.code(), "EDIT_REFUSED", "{arguments:?}");
         assert_eq!(reason(&answer), *code, "{arguments:?} {}", answer.text());
-        let told = answer.json()["error"]["hint"].as_str().unwrap().to_owned();
-        assert!(told.contains(hint), "{arguments:?}: {told}");
+        let message = answer.json()["error"]["hint"].as_str().unwrap().to_owned();
+        assert!(message.contains(hint), "{arguments:?}: {message}");
         for flag in arguments.iter().filter(|word| word.starts_with("--")) {
-            let names_it = told.contains(&format!("pass {flag}"));
-            assert!(!names_it || *flag == "--position", "{arguments:?}: {told}");
+            let names_it = message.contains(&format!("pass {flag}"));
+            assert!(!names_it || *flag == "--position", "{arguments:?}: {message}");
         }
     }
     let part = place.run(&["replace", "doc.md", "Alp", "--content", "x"]).ends(1);
@@ -333,7 +333,7 @@ fn every_refusal_says_what_to_do() {
 }
 
 #[test]
-fn a_batch_names_its_failing_line() {
+fn a_batch_names_the_line_that_fails() {
     let place = Place::ingested(&[("doc.md", DOC)]);
     let first = json!({"operation": "replace", "section": "Alpha", "content": "a"});
     for failing in [
@@ -352,7 +352,7 @@ fn a_batch_names_its_failing_line() {
 }
 
 #[test]
-fn front_matter_is_added_to_a_file_without() {
+fn front_matter_is_added_to_a_file_that_has_none() {
     let place = Place::ingested(&[("doc.md", DOC), ("mark.md", "\u{feff}text\r\n")]);
     let add = |document, content| ["replace", document, "@frontmatter", "--content", content];
     place.run(&add("doc.md", "title: T\ntags: [a]\n")).success();

@@ -1,4 +1,5 @@
-//! `replace`, `insert`, `delete`, `edit`: files, answers, attacks, kills, and the store behind them.
+//! `replace`, `insert`, `delete` and `edit`: files, answers, attacks, kills, and the store
+//! afterwards.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::Command;
@@ -19,7 +20,7 @@ fn text(place: &Place) -> String {
 }
 
 #[test]
-fn the_answers_are_those_of_the_paper() {
+fn answers_have_the_documented_fields() {
     let place = doc();
     let read = place.run(&["read", "doc.md", "One/Alpha"]).success().json();
     let hash = read["hash"].as_str().unwrap();
@@ -84,7 +85,7 @@ fn every_kind_of_place_can_be_edited() {
 }
 
 #[test]
-fn what_would_do_more_than_it_says_is_refused_and_nothing_is_written() {
+fn an_edit_with_side_effects_is_refused_and_writes_nothing() {
     let place = doc();
     let cases: [(&[&str], &str, &str); 11] = [
         (&["replace", "doc.md", "One", "--content", "x"], "EDIT_REFUSED", "--allow-drop"),
@@ -122,14 +123,15 @@ fn what_would_do_more_than_it_says_is_refused_and_nothing_is_written() {
         assert!(answer.text().contains(hint), "{}", answer.text());
         assert_eq!(text(&place), DOC);
     }
-    // What cannot be told is not done; what can be told in part is.
+    // An edit whose answer does not fit is not made. One whose answer fits without the content is
+    // made.
     let small = place.run(&["delete", "doc.md", "Alpha", "--max-chars", "50"]).ends(2);
     assert!(small.stderr.contains("BUDGET_TOO_SMALL") && text(&place) == DOC);
     let long = Place::ingested(&[("l.md", &format!("# L\n\n{}\n", "word ".repeat(99)))]);
     let cut = long.run(&["replace", "l.md", "L", "--content", "b", "--max-chars", "300"]);
     assert_eq!(cut.success().json()["content_omitted"], true);
     place.run(&["delete", "doc.md", "Alp", "--fuzzy"]).success();
-    // A file that is not the stored one.
+    // The file differs from the stored document.
     place.write("doc.md", "# Changed\n");
     age(&place.join("doc.md"), 10);
     assert_eq!(place.run(&["delete", "doc.md", "Beta"]).ends(2).code(), "CONFLICT");
@@ -139,7 +141,7 @@ fn what_would_do_more_than_it_says_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn a_trial_tells_the_diff_and_changes_nothing() {
+fn a_dry_run_prints_the_diff_and_changes_nothing() {
     let place = doc();
     let trial = ["replace", "doc.md", "Two", "--content", "2\n", "--dry-run"];
     let diff = place.run(&trial).success().text();
@@ -151,13 +153,16 @@ fn a_trial_tells_the_diff_and_changes_nothing() {
     place.run(&["ingest"]).success();
     let bytes = ["insert", "bytes.md", "A", "--content", "new", "--dry-run"];
     let diff = place.run(&bytes).success().stdout;
-    assert!(diff.windows(3).any(|bytes| bytes == b" \xff\n"), "in the bytes of the file");
+    assert!(
+        diff.windows(3).any(|bytes| bytes == b" \xff\n"),
+        "the diff contains the bytes of the file"
+    );
     let same = place.run(&["replace", "doc.md", "Two", "--content", "two"]).success().json();
     assert_eq!((&same["unchanged"], &same["hash_before"]), (&json!(true), &same["hash_after"]));
 }
 
 #[test]
-fn several_edits_are_made_all_or_none() {
+fn a_batch_of_edits_is_made_completely_or_not_at_all() {
     let place = doc();
     let lines = [
         json!({"operation": "replace", "section": "Alpha", "content": "a"}),
@@ -182,7 +187,7 @@ fn several_edits_are_made_all_or_none() {
 }
 
 #[test]
-fn mode_mark_and_line_ends_are_kept() {
+fn file_mode_byte_order_mark_and_line_ends_are_kept() {
     let place = Place::new();
     place.write("doc.md", "\u{feff}# A\r\n\r\nold\r\n\r\n# B\r\n\r\nlast");
     let path = place.join("doc.md");
@@ -200,7 +205,7 @@ fn mode_mark_and_line_ends_are_kept() {
 }
 
 #[test]
-fn no_attack_leaves_the_root_or_half_a_file() {
+fn attacks_neither_leave_the_root_nor_tear_a_file() {
     let place = doc();
     let outside = Place::with(&[("doc.md", DOC)]);
     let path = place.join("doc.md");
@@ -238,7 +243,7 @@ fn rustix_fifo(path: &std::path::Path) {
 }
 
 #[test]
-fn edits_at_once_lose_nothing() {
+fn concurrent_edits_lose_nothing() {
     let place = doc();
     let rounds = repeats(20);
     std::thread::scope(|scope| {
@@ -269,7 +274,7 @@ fn edits_at_once_lose_nothing() {
         );
     }
     place.assert_in_step();
-    // The same place, as both have read it: one of them is told.
+    // Two edits of the same place, from the same state: one of them gets CONFLICT.
     let read = place.run(&["read", "doc.md", "Alpha"]).success().json();
     let hash = read["hash"].as_str().unwrap().to_owned();
     let status: Vec<i32> = std::thread::scope(|scope| {
@@ -298,7 +303,7 @@ fn edits_at_once_lose_nothing() {
 }
 
 #[test]
-fn sections_of_documents_survive_being_given_back() {
+fn replacing_a_section_with_itself_changes_nothing() {
     let place = Place::new();
     copy(&fixtures(), place.path());
     for (number, path) in corpus::sample(60).iter().enumerate() {

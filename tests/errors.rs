@@ -1,14 +1,14 @@
-//! What the program says of commands that are wrong: a table of them, and that each leads on.
+//! The errors of wrong commands, in a table. Each of them has a hint that can be followed.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::harness::Place;
+use crate::harness::{Answer, Place, words};
 
-/// Commands that are wrong, with what each answers: status, code, message, hint.
+/// Wrong commands, each with its answer: status, code, message, hint.
 ///
-/// `MDSEL_WRITE_ERRORS=1` writes the table anew, to be read before it is kept.
+/// `MDSEL_WRITE_ERRORS=1` writes the current answers to the table. Review them before you commit.
 const TABLE: &str = "fixtures/errors.txt";
 
 const GUIDE: &str = "---\ntitle: Guide\n---\n# Guide\n\nIntro.\n\n## Install\n\ntext\n\n```sh\nrun\n```\n\n\
@@ -28,24 +28,11 @@ fn place() -> Place {
     place
 }
 
-/// The words of a command, of which those in single quotes may hold blanks.
-fn words(command: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (index, part) in command.split('\'').enumerate() {
-        if index % 2 == 1 {
-            words.push(part.to_owned());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_owned));
-        }
-    }
-    words
-}
-
-/// Code, message, and what leads on.
-fn told(answer: &crate::harness::Answer, root: &str) -> (String, String, String) {
+/// The code, the message, and the hint or the suggestions of an answer.
+fn error_of(answer: &Answer, root: &str) -> (String, String, String) {
     let text = |value: &Value| value.as_str().unwrap_or_default().replace(root, "ROOT");
     let Ok(json) = serde_json::from_slice::<Value>(&answer.stdout) else {
-        // On standard error: `mdsel: CODE: message (hint)`.
+        // The error is on standard error: `mdsel: CODE: message (hint)`.
         let line = answer.stderr.lines().last().unwrap_or_default().replace(root, "ROOT");
         let line = line.strip_prefix("mdsel: ").unwrap_or(&line).to_owned();
         let (code, rest) = line.split_once(": ").unwrap_or((&line, ""));
@@ -71,7 +58,7 @@ fn commands(hint: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn every_error_says_what_was_wrong_and_what_to_do() {
+fn every_error_has_a_code_a_message_and_a_hint() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(TABLE);
     let table = std::fs::read_to_string(&path).unwrap();
     let mut written = String::new();
@@ -84,7 +71,7 @@ fn every_error_says_what_was_wrong_and_what_to_do() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let answer = place.run(&words);
         assert!(answer.status == 1 || answer.status == 2, "{command}: {}", answer.text());
-        let (code, message, hint) = told(&answer, root);
+        let (code, message, hint) = error_of(&answer, root);
         count += 1;
         assert!(!code.is_empty() && !message.is_empty(), "{command}: {}", answer.text());
         assert!(!message.ends_with(':'), "{command}: {message}");
@@ -92,8 +79,8 @@ fn every_error_says_what_was_wrong_and_what_to_do() {
             assert!(!hint.is_empty(), "{command}: {message}");
         }
         for next in commands(&hint) {
-            // The command is one that there is; placeholders are left to the reader.
-            let words = self::words(next);
+            // The command must exist; the reader fills in its placeholders.
+            let words = crate::harness::words(next);
             let of_command = words.iter().map(String::as_str).take_while(|word| {
                 !word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_lowercase())
             });

@@ -1,22 +1,23 @@
-//! Every failpoint, at its first times in every kind of command that reaches it: an error once, errors
-//! from there on, a panic, the death of the process. What was acknowledged is there, the next command
-//! answers, and an ingest makes the store a fresh one.
+//! Every failpoint, at its first occurrences in every kind of command that reaches it. It returns
+//! an error once, returns errors from then on, panics, or kills the process. Afterwards everything
+//! acknowledged is stored, the next command answers, and an ingest makes the store equal to a fresh
+//! one.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test that cannot go on fails, and tells what it did"
+    reason = "a test that cannot continue fails, and prints what it did"
 )]
 
 #[path = "damage.rs"]
-#[allow(dead_code, reason = "shared with the suite")]
+#[allow(dead_code, reason = "shared with tests.rs")]
 mod damage;
 #[path = "harness.rs"]
-#[allow(dead_code, reason = "shared with the suite")]
+#[allow(dead_code, reason = "shared with tests.rs")]
 mod harness;
 #[path = "library.rs"]
-#[allow(dead_code, reason = "shared with the suite")]
+#[allow(dead_code, reason = "shared with tests.rs")]
 mod library;
 mod schema;
 
@@ -25,21 +26,21 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::Output;
 use std::sync::Mutex;
 
-use damage::Patient;
+use damage::RepairCase;
 use harness::{Place, copy, repeats};
 use library::{Versions, assert_agrees, assert_no_leftovers, of_files, of_store};
 use mdsel::failpoint::TABLE;
 
 const DOCUMENTS: usize = 12;
 
-/// A state of files and store, and a command that is to change it.
+/// Files and a store, and a command that changes the store.
 struct Scenario {
     name: &'static str,
     place: Place,
     command: Vec<String>,
-    /// Points that fail along with the one that is looked at.
+    /// Points that fail together with the tested one.
     along: &'static str,
-    /// What the store held before, and what it holds behind the command.
+    /// The documents of the store before and after the command.
     before: Versions,
     after: Versions,
 }
@@ -49,7 +50,7 @@ fn run(place: &Place, command: &[&str], points: &str) -> Output {
     place.command("", command).env("FAILPOINTS", points).output().unwrap()
 }
 
-/// A store of the first version of all documents, and their files in another.
+/// A store of `before` whose files have changed to `after`.
 fn changed(before: &Versions, after: &Versions) -> Place {
     let place = Place::in_memory();
     library::write(&place, before);
@@ -58,8 +59,8 @@ fn changed(before: &Versions, after: &Versions) -> Place {
     place
 }
 
-/// A store with an index of as many segments as are left alone, and its versions: with one segment more
-/// they are merged.
+/// A store whose index has as many segments as are kept without a merge, and its versions. One more
+/// segment causes a merge.
 fn before_a_merge() -> (Place, Versions) {
     let mut versions: Versions = vec![Some(1); DOCUMENTS];
     let place = changed(&versions, &versions);
@@ -97,10 +98,10 @@ fn scenarios() -> Vec<Scenario> {
     library::write(&merging, &merged);
     let loading = changed(&first, &first);
     std::fs::write(loading.join("a.pack"), library::pack(&third)).unwrap();
-    // What processes left that died, or that others have damaged.
-    let behind = changed(&first, &second);
-    run(&behind, &["ingest"], "index-prepared=return(abort)");
-    let before_behind = of_snapshot(&behind);
+    // Files that were left by killed processes, and files that another program damaged.
+    let interrupted = changed(&first, &second);
+    run(&interrupted, &["ingest"], "index-prepared=return(abort)");
+    let before_interrupted = of_snapshot(&interrupted);
     let missing = changed(&first, &first);
     std::fs::remove_dir_all(missing.join(".mdsel.db-fts")).unwrap();
     let damaged = changed(&first, &first);
@@ -120,50 +121,50 @@ fn scenarios() -> Vec<Scenario> {
     };
     let ingest = &["ingest"][..];
     let search = &["search", "line"][..];
-    let mut taken_back =
-        scenario("an edit that is taken back", changed(&first, &first), &edit, &first, &edited);
-    taken_back.along = "edit-before-rename=return";
+    let mut undone =
+        scenario("an edit that is undone", changed(&first, &first), &edit, &first, &edited);
+    undone.along = "edit-before-rename=return";
     vec![
         scenario("a first ingest", new, ingest, &none, &first),
         scenario("an ingest", changed(&first, &second), ingest, &first, &second),
         scenario("an ingest that merges", merging, ingest, &before_merge, &merged),
-        scenario("an ingest behind a death", behind, ingest, &before_behind, &second),
+        scenario("an ingest after a killed one", interrupted, ingest, &before_interrupted, &second),
         scenario("a load", loading, &load, &first, &third),
         scenario("an edit", changed(&first, &first), &edit, &first, &edited),
-        taken_back,
-        scenario("behind an edit that was not made", ahead, &["status"], &edited, &first),
-        scenario("behind an edit that was made", noted, &["status"], &edited, &edited),
+        undone,
+        scenario("after an edit that was not made", ahead, &["status"], &edited, &first),
+        scenario("after an edit that was made", noted, &["status"], &edited, &edited),
         scenario("a search without an index", missing, search, &first, &first),
         scenario("a search with a damaged index", damaged, search, &first, &first),
     ]
 }
 
-/// The versions in a store as it lies there, without bringing anything of it to an end.
+/// The versions in a store, read from a copy so that the store itself is not recovered.
 fn of_snapshot(place: &Place) -> Versions {
     let copied = Place::in_memory();
     copy(place.path(), copied.path());
     of_store(&copied, DOCUMENTS)
 }
 
-/// How a point is to fail, behind so many times that it does not; by death first, which tells whether it is
+/// How a point fails. The death of the process is first, because it shows whether the point was
 /// reached.
 const MODES: [&str; 4] = ["return(abort)", "1*return", "return", "panic"];
 
-/// The questions that follow a fault.
+/// The commands that follow a failure.
 const QUESTIONS: [&[&str]; 6] =
     [&["search", "line"], &["status"], &["search", "-F", "line"], &["toc"], &["dump"], &["ingest"]];
 
-/// Something that a fault is to come between.
+/// A command that a failure interrupts.
 trait Case: Sync {
-    /// Each point is let fail behind up to so many times that it does not.
+    /// Each point fails after 0, 1, ... of its occurrences succeeded; the number of these variants.
     fn times(&self) -> usize;
 
-    /// Lets a point fail and checks what is left; tells whether it was reached. `number` differs from
-    /// fault to fault.
+    /// Makes a point fail and checks the result. Returns whether the point was reached. `number`
+    /// differs from failure to failure.
     fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool;
 }
 
-impl Case for Patient {
+impl Case for RepairCase {
     fn times(&self) -> usize {
         1
     }
@@ -182,14 +183,14 @@ impl Case for Patient {
         if String::from_utf8_lossy(&output.stdout).contains("its file cannot be ingested") {
             place.run(&["ingest", &library::path(3)]).success();
         }
-        self.assert_mended(&place, number, &what);
+        self.assert_repaired(&place, number, &what);
         true
     }
 }
 
 impl Case for Scenario {
     fn times(&self) -> usize {
-        // An edit, which is short, at every step of it.
+        // An edit is short, so it is tested at every step.
         if self.command[0] == "replace" { 5 } else { 2 }
     }
 
@@ -217,12 +218,12 @@ impl Case for Scenario {
         }
         let is_acknowledged = output.status.success();
 
-        // The next command answers, from whole documents.
+        // The next command answers, from complete documents.
         let next = place.run(question);
         let is_absent = self.before.iter().all(Option::is_none)
             && String::from_utf8_lossy(&next.stdout).contains("STORE_NOT_FOUND");
         assert!(next.status < 2 || is_absent, "{what}\n{}\n{}", next.text(), next.stderr);
-        // An ingest as the next command brings the store level with the files at once.
+        // An ingest as the next command makes the store equal to the files at once.
         if !is_absent && question != ["ingest"] {
             let stored = of_store(&place, DOCUMENTS);
             let has_skipped = said.is_ok_and(|said| said["skipped"][0].is_object());
@@ -243,7 +244,7 @@ impl Case for Scenario {
             let before = of_files(&self.place, DOCUMENTS)[number];
             assert!(version == before || of_command.contains(&version), "{what}");
         }
-        // Level with the files again, it is a fresh store.
+        // When the store is equal to the files again, it is like a fresh store.
         place.run(&["ingest"]).success();
         assert_eq!(of_store(&place, DOCUMENTS), of_files(&place, DOCUMENTS), "{what}");
         assert_agrees(&place, &of_files(&place, DOCUMENTS), &[&self.before, &self.after]);
@@ -254,12 +255,12 @@ impl Case for Scenario {
 }
 
 #[test]
-fn whatever_fails_wherever_nothing_is_lost() {
-    let (scenarios, patients) = (scenarios(), damage::patients());
+fn no_failure_at_any_point_loses_data() {
+    let (scenarios, repair_cases) = (scenarios(), damage::repair_cases());
     let scenarios = scenarios.iter().map(|scenario| scenario as &dyn Case);
-    let patients = patients.iter().map(|patient| patient as &dyn Case);
+    let repair_cases = repair_cases.iter().map(|case| case as &dyn Case);
     let jobs: Vec<_> = scenarios
-        .chain(patients)
+        .chain(repair_cases)
         .flat_map(|case| TABLE.iter().map(move |point| (case, point.name)))
         .collect();
     let next = Mutex::new(jobs.into_iter().enumerate());
@@ -289,15 +290,15 @@ fn whatever_fails_wherever_nothing_is_lost() {
         }
     });
     let reached = reached.into_inner().unwrap();
-    eprintln!("{} points, {} faults, nothing lost", reached.len(), count.into_inner().unwrap());
+    eprintln!("{} points, {} failures, nothing lost", reached.len(), count.into_inner().unwrap());
     let never = TABLE.iter().filter(|point| !reached.contains(point.name));
     assert_eq!(never.map(|point| point.name).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
-/// A reader that finds the index behind while a writer holds the lock looks again: the commit that it waits
-/// for falls between its look at how far the index follows and its look into it.
+/// A reader that finds an older index while a writer holds the lock looks again. The commit that it
+/// waits for happens after it reads the version of the index and before it opens the index.
 #[test]
-fn a_commit_while_the_index_is_opened_makes_no_hit_twice() {
+fn a_commit_while_the_index_is_opened_duplicates_no_hit() {
     let versions = |version| vec![Some(version); DOCUMENTS];
     let place = changed(&versions(1), &versions(2));
     let mut writer = place
@@ -315,9 +316,9 @@ fn a_commit_while_the_index_is_opened_makes_no_hit_twice() {
     assert_eq!(library::hits(&answer).len(), 2 * DOCUMENTS);
 }
 
-/// Who is told of a fault makes an edit again: after the rename there is none.
+/// A user who gets an error repeats the edit, so after the rename there must be no error.
 #[test]
-fn a_fault_after_the_rename_says_that_the_file_was_changed() {
+fn a_failure_after_the_rename_reports_that_the_file_was_changed() {
     let first: Versions = vec![Some(1); DOCUMENTS];
     let content = library::document(5, 7);
     let edit = ["replace", &library::path(5), "@1", "--content", &content];
@@ -326,10 +327,10 @@ fn a_fault_after_the_rename_says_that_the_file_was_changed() {
         let place = changed(&first, &first);
         let output = run(&place, &edit, points);
         assert_eq!(of_files(&place, DOCUMENTS)[5], Some(7), "{points}: {output:?}");
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!((output.status.code(), &told["success"]), (Some(0), &true.into()), "{points}");
-        let warning = &told["warnings"][0];
-        assert_eq!(warning["code"], "EDIT_UNFINISHED", "{points}: {told}");
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), &answer["success"]), (Some(0), &true.into()), "{points}");
+        let warning = &answer["warnings"][0];
+        assert_eq!(warning["code"], "EDIT_UNFINISHED", "{points}: {answer}");
         assert!(warning["message"].as_str().unwrap().contains("the file was changed"));
         place.run(&["status"]).success();
         assert_eq!(of_store(&place, DOCUMENTS)[5], Some(7), "{points}");

@@ -1,5 +1,5 @@
-//! What the system refuses, and who else is there: full disks, media that cannot be written, calls that
-//! fail, writers at once, readers beside a writer.
+//! What happens if the system refuses an operation, and with other processes: full disks, read-only
+//! media, failing system calls, concurrent writers, and readers during a write.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ use crate::library::{
 
 const DOCUMENTS: usize = 12;
 
-/// The commands that write, each with what must be there before it and what is stored behind it.
+/// The commands that write: name, arguments, and what is stored afterwards.
 fn writers() -> [(&'static str, Vec<String>, Versions); 4] {
     let first: Versions = vec![Some(1); DOCUMENTS];
     let second: Versions = vec![Some(2); DOCUMENTS];
@@ -32,7 +32,7 @@ fn writers() -> [(&'static str, Vec<String>, Versions); 4] {
     ]
 }
 
-/// A store of first versions, and what the command needs to change it.
+/// A store of version 1 of all documents, and what the command needs to change it.
 fn prepared(name: &str) -> Place {
     let place = Place::in_memory();
     let first: Versions = vec![Some(1); DOCUMENTS];
@@ -48,12 +48,12 @@ fn prepared(name: &str) -> Place {
     place
 }
 
-/// Asserts what must hold of a place behind a command that failed, or did not: what is there is whole,
-/// what was acknowledged is there, and the next commands answer and bring all in order.
+/// Asserts what must be true after a command that may have failed: every document is complete, what
+/// was acknowledged is stored, and the next commands answer and recover the store.
 ///
-/// `is_partial` tells that files may have been skipped, `has_many` that some may have been taken for gone,
-/// too.
-fn assert_mended(
+/// `is_partial` says that files may have been skipped. `has_many` says that documents may also have
+/// been removed, because a file looked deleted.
+fn assert_recovered(
     place: &Place,
     name: &str,
     after: &Versions,
@@ -86,7 +86,8 @@ fn assert_mended(
     place.assert_in_step();
 }
 
-/// Runs a test of this file as a user who may mount; tells whether that is the one who asks.
+/// Runs a test of this file as a user who may mount file systems. Returns whether this process is
+/// that one.
 fn may_mount(test: &str) -> bool {
     if std::env::var_os("MDSEL_MAY_MOUNT").is_some() {
         return true;
@@ -98,7 +99,7 @@ fn may_mount(test: &str) -> bool {
     };
     let can = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/mnt"]).stderr(Stdio::null()).status();
     if !can.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: this user cannot mount a file system of its own");
+        eprintln!("skipped: this user cannot mount a file system");
         return false;
     }
     let program = std::env::current_exe().unwrap();
@@ -113,8 +114,8 @@ fn mount(arguments: &[&str], at: &Path) {
 }
 
 #[test]
-fn a_full_disk_is_told_and_loses_nothing() {
-    if !may_mount("a_full_disk_is_told_and_loses_nothing") {
+fn a_full_disk_is_reported_and_loses_nothing() {
+    if !may_mount("a_full_disk_is_reported_and_loses_nothing") {
         return;
     }
     let disk = Place::new();
@@ -123,7 +124,7 @@ fn a_full_disk_is_told_and_loses_nothing() {
         let template = prepared(name);
         let mut refused = 0;
         let steps = usize::try_from(repeats(4).min(100)).unwrap();
-        // From no room at all up to enough.
+        // From a full disk to one with enough room.
         for free in (0..=steps).map(|step| (step << 17) / steps) {
             mount(&["-t", "tmpfs", "-o", "size=16m", "tmpfs"], disk.path());
             copy(template.path(), disk.path());
@@ -137,9 +138,9 @@ fn a_full_disk_is_told_and_loses_nothing() {
                 refused += 1;
                 assert_eq!(answer.ends(2).code(), "IO", "{name} with {free} bytes free");
                 let is_edited = name == "edit" && of_files(&disk, DOCUMENTS)[5] == Some(2);
-                assert!(!is_edited, "the file was changed, and the answer is a fault");
+                assert!(!is_edited, "the file was changed, but the answer is an error");
             }
-            // Questions are answered without room, too.
+            // Queries are answered on a full disk, too.
             let answer = disk.run(&["search", "-F", "line", "--limit", "0"]);
             assert_eq!(answer.status, 0, "{name}: {}{}", answer.text(), answer.stderr);
             let checked = disk.run(&["verify"]);
@@ -148,7 +149,7 @@ fn a_full_disk_is_told_and_loses_nothing() {
             assert!(stored.iter().zip(&after).all(|(one, after)| *one == Some(1) || one == after));
             drop(of_files(&disk, DOCUMENTS));
             disk.remove("ballast");
-            assert_mended(&disk, name, &after, is_acknowledged, false, false);
+            assert_recovered(&disk, name, &after, is_acknowledged, false, false);
             assert!(Command::new("umount").arg(disk.path()).status().unwrap().success());
         }
         outcomes.push(format!("{name}: {refused} of {} refused", steps + 1));
@@ -163,8 +164,8 @@ fn free_bytes(path: &Path) -> usize {
 }
 
 #[test]
-fn media_that_cannot_be_written_answer_and_are_left_alone() {
-    if !may_mount("media_that_cannot_be_written_answer_and_are_left_alone") {
+fn read_only_media_can_be_read_and_refuse_writes() {
+    if !may_mount("read_only_media_can_be_read_and_refuse_writes") {
         return;
     }
     let disk = Place::new();
@@ -184,13 +185,13 @@ fn media_that_cannot_be_written_answer_and_are_left_alone() {
         assert_eq!(hits(&answer).len(), DOCUMENTS * 4);
         assert_eq!(of_store(&disk, DOCUMENTS), first);
         mount(&["-o", "remount,rw"], disk.path());
-        assert_mended(&disk, name, &after, false, false, false);
+        assert_recovered(&disk, name, &after, false, false, false);
         assert!(Command::new("umount").arg(disk.path()).status().unwrap().success());
     }
 }
 
 #[test]
-fn readers_beside_a_writer_see_one_version_of_all() {
+fn readers_during_a_write_see_one_version_of_all_documents() {
     let place = Place::in_memory();
     library::write(&place, &vec![Some(1); DOCUMENTS]);
     place.run(&["ingest"]).success();
@@ -206,20 +207,24 @@ fn readers_beside_a_writer_see_one_version_of_all() {
                     while !is_over.load(Ordering::Relaxed) {
                         let version = match (answers + reader) % 4 {
                             0 => of_one(&of_store(place, DOCUMENTS)),
-                            1 => told(place, &["search", "-F", "line", "--limit", "0"], false),
-                            2 => told(
+                            1 => version_in_answer(
+                                place,
+                                &["search", "-F", "line", "--limit", "0"],
+                                false,
+                            ),
+                            2 => version_in_answer(
                                 place,
                                 &["search", "line", "--limit", "0", "--keep-duplicates"],
                                 true,
                             ),
-                            _ => told(
+                            _ => version_in_answer(
                                 place,
                                 &["search", "-e", "q[a-z]+x line", "--limit", "0"],
                                 false,
                             ),
                         };
-                        // What was seen is never unseen.
-                        assert!(version >= last, "{version} behind {last}");
+                        // A reader never sees an older version again.
+                        assert!(version >= last, "{version} after {last}");
                         last = version;
                         answers += 1;
                     }
@@ -237,12 +242,12 @@ fn readers_beside_a_writer_see_one_version_of_all() {
         is_over.store(true, Ordering::Relaxed);
         (readers.into_iter().map(|reader| reader.join().unwrap()).sum::<u64>(), version)
     });
-    eprintln!("readers: {answers} answers during {versions} ingests, none of two versions");
+    eprintln!("readers: {answers} answers during {versions} ingests, none mixes two versions");
     assert!(answers > 3 && versions > 3);
     place.assert_in_step();
 }
 
-/// The version that all documents are of.
+/// The version of all documents, which must be the same.
 fn of_one(versions: &Versions) -> u64 {
     assert!(
         versions.iter().all(|version| version.is_some() && *version == versions[0]),
@@ -251,33 +256,33 @@ fn of_one(versions: &Versions) -> u64 {
     versions[0].unwrap()
 }
 
-/// The version whose lines an answer tells: all of them that hold "line", or one of each section.
-fn told(place: &Place, question: &[&str], is_ranked: bool) -> u64 {
+/// The version of the lines of an answer: all lines that contain "line", or one of each section.
+fn version_in_answer(place: &Place, question: &[&str], is_ranked: bool) -> u64 {
     let answer = place.run(question).success().json();
-    let told = hits(&answer);
-    let (_, _, text) = told.first().unwrap_or_else(|| panic!("{answer}"));
+    let found = hits(&answer);
+    let (_, _, text) = found.first().unwrap_or_else(|| panic!("{answer}"));
     let version = library::version_of_line(text).unwrap();
     let all = lines(&vec![Some(version); DOCUMENTS]);
     let expected = all.into_iter().filter(|(_, _, text)| text.contains(" line")).collect();
     if is_ranked {
-        assert!(told.is_subset(&expected), "{answer}");
-        assert_eq!(told.len(), 2 * DOCUMENTS, "{answer}");
+        assert!(found.is_subset(&expected), "{answer}");
+        assert_eq!(found.len(), 2 * DOCUMENTS, "{answer}");
     } else {
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
     version
 }
 
 #[test]
-fn writers_at_once_come_one_behind_the_other() {
+fn concurrent_writers_wait_for_each_other() {
     let place = Place::in_memory();
     let half = DOCUMENTS / 2;
     library::write(&place, &vec![Some(1); DOCUMENTS]);
     place.run(&["ingest"]).success();
     let rounds = repeats(12);
     std::thread::scope(|scope| {
-        // One edits the first half of the documents, one changes the files of the second half and
-        // ingests, one ingests whatever there is.
+        // One thread edits the first half of the documents, one changes the files of the second
+        // half and ingests them, and one ingests everything.
         scope.spawn(|| {
             for version in 2..2 + rounds {
                 for number in 0..half {
@@ -291,7 +296,7 @@ fn writers_at_once_come_one_behind_the_other() {
         scope.spawn(|| {
             for version in 2..2 + rounds {
                 for number in half..DOCUMENTS {
-                    // As editors save: a file is never seen half.
+                    // As editors save: no reader sees half of a file.
                     let new = place.join("new");
                     std::fs::write(&new, library::document(number, version)).unwrap();
                     std::fs::rename(&new, place.join(&path(number))).unwrap();
@@ -312,17 +317,18 @@ fn writers_at_once_come_one_behind_the_other() {
     place.assert_in_step();
 }
 
-/// Whether a program is there to be run.
+/// Whether a program is installed.
 fn has(program: &str) -> bool {
     let has = Command::new(program).arg("-h").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if has.is_err() {
-        eprintln!("skipped: there is no {program}");
+        eprintln!("skipped: {program} is not installed");
     }
     has.is_ok()
 }
 
-/// Runs a command below one that makes calls of the system fail, and asserts that it fails as it should
-/// and loses nothing; tells its status. `has_many` where any number of different calls may fail.
+/// Runs a command under a program that makes system calls fail. Asserts that it fails as it should
+/// and loses nothing. Returns its status. `has_many` says that any number of different calls may
+/// fail.
 fn with_faults(
     template: &Place,
     below: &[&str],
@@ -344,12 +350,13 @@ fn with_faults(
         .output()
         .unwrap();
     let status = output.status.code();
-    // What cannot even begin ends with 127, and what cannot tell of its fault as it can.
+    // A command that cannot even start ends with 127. One that cannot print its error may end with
+    // 101.
     assert!(matches!(status, Some(0 | 2 | 101 | 127)), "{below:?} {name}: {output:?}");
     let said = serde_json::from_slice::<Value>(&output.stdout);
     let is_acknowledged =
         status == Some(0) && said.as_ref().is_ok_and(|said| said.get("hits").is_none());
-    // Who is told of a fault makes the edit again: a file that was changed is told as such.
+    // A user who gets an error repeats the edit, so the error must say that the file was changed.
     let text = String::from_utf8_lossy(&[output.stdout.clone(), output.stderr.clone()].concat())
         .into_owned();
     if name == "edit"
@@ -359,21 +366,21 @@ fn with_faults(
     {
         assert!(text.contains("the file was changed"), "{below:?}: {text}");
     }
-    // A file that could not be read is told, and stays as it was.
-    let is_told = match &said {
+    // A file that could not be read is reported, and its document stays as it was.
+    let is_reported = match &said {
         Ok(said) => said["skipped"][0].is_object(),
         Err(_) => name == "ingest",
     };
-    // One that the system says is gone is forgotten; and a command that fails once more, behind its commit,
-    // has told of neither.
+    // A document whose file looks deleted is removed. A command that fails again after its commit
+    // has reported neither.
     let has_many = has_many
         && name == "ingest"
         && said.is_ok_and(|said| said["error"].is_object() || said["removed"].as_u64() > Some(0));
-    assert_mended(&place, name, after, is_acknowledged, is_told || has_many, has_many);
+    assert_recovered(&place, name, after, is_acknowledged, is_reported || has_many, has_many);
     status
 }
 
-/// Calls of the system that write, or make what is written lasting.
+/// System calls that write, or that make writes durable.
 const CALLS: [&str; 8] = [
     "write",
     "pwrite64",
@@ -386,11 +393,11 @@ const CALLS: [&str; 8] = [
 ];
 
 #[test]
-fn the_nth_call_that_fails_loses_nothing() {
+fn a_failure_of_the_nth_system_call_loses_nothing() {
     if !has("strace") {
         return;
     }
-    // Every call of every command in the long form, some of some in the short one.
+    // The long form tests every call of every command, the short form some calls of some commands.
     let step = usize::try_from(23 / repeats(1)).unwrap().max(1);
     let mut count = [0; 2];
     for (name, command, after) in writers() {
@@ -415,15 +422,15 @@ fn the_nth_call_that_fails_loses_nothing() {
             }
         }
     }
-    eprintln!("n-th call: {} commands failed, {} did without, nothing lost", count[0], count[1]);
+    eprintln!("n-th call: {} commands failed, {} succeeded, nothing lost", count[0], count[1]);
 }
 
 #[test]
-fn calls_that_fail_at_random_lose_nothing() {
+fn random_failures_of_system_calls_lose_nothing() {
     if !has("fiu-run") {
         return;
     }
-    // Not `close`: what fails there stays open, with its locks, which no system does.
+    // Not `close`: the file would stay open and locked, which no real system does.
     let below = [
         "fiu-run",
         "-x",
@@ -444,5 +451,5 @@ fn calls_that_fail_at_random_lose_nothing() {
             count[usize::from(status == Some(0))] += 1;
         }
     }
-    eprintln!("random calls: {} commands failed, {} did not, nothing lost", count[0], count[1]);
+    eprintln!("random calls: {} commands failed, {} succeeded, nothing lost", count[0], count[1]);
 }

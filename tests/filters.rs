@@ -1,4 +1,5 @@
-//! One set of filters, spelled and meant alike on every command that goes over many documents.
+//! One set of filters, with the same names and the same meaning on every command that goes over
+//! many documents.
 
 use serde_json::Value;
 
@@ -43,7 +44,7 @@ const COMMANDS: [&[&str]; 6] = [
 ];
 
 #[test]
-fn filters_are_meant_alike_on_every_command() {
+fn filters_have_the_same_meaning_on_every_command() {
     let place = place();
     for command in COMMANDS {
         for (filter, expected) in [
@@ -73,7 +74,7 @@ fn filters_are_meant_alike_on_every_command() {
 }
 
 #[test]
-fn documents_come_in_the_order_that_is_asked_for() {
+fn documents_are_listed_in_the_requested_order() {
     let place = place();
     for command in &COMMANDS[..4] {
         for (key, expected) in [
@@ -91,7 +92,7 @@ fn documents_come_in_the_order_that_is_asked_for() {
 }
 
 #[test]
-fn a_cursor_goes_on_within_filters() {
+fn a_cursor_continues_within_the_filters() {
     let place = place();
     let whole = place.run(&["toc", "--level", "2", "-f", "text"]).success().text();
     let first = place.run(&["toc", "--level", "2", "--limit", "2"]).success().json();

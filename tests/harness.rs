@@ -1,10 +1,12 @@
-//! A folder with files and a store, and the program run in it: no environment, no other folder.
+//! A temporary folder with files and a store, in which the program runs without environment.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use mdsel::query::FilterRequest;
+use mdsel::query::search::{Form, Query, Request, Surroundings};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -16,26 +18,26 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents")
 }
 
-/// A folder of its own.
+/// A temporary folder, removed on drop.
 pub(crate) struct Place {
     folder: TempDir,
 }
 
 impl Place {
-    /// An empty one.
+    /// An empty folder.
     pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap() }
     }
 
-    /// An empty one in memory, where there is such a place: a process that dies leaves the same behind
-    /// there as on a disk, sooner.
+    /// An empty folder in memory if possible, which is faster. A killed process leaves the same
+    /// files there as on a disk.
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         let folder = TempDir::new_in(memory).or_else(|_| TempDir::new());
         Self { folder: folder.unwrap() }
     }
 
-    /// One with these files.
+    /// A folder with these files.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let place = Self::new();
         for (path, text) in files {
@@ -44,14 +46,14 @@ impl Place {
         place
     }
 
-    /// One with these files, ingested.
+    /// A folder with these files, ingested.
     pub(crate) fn ingested(files: &[(&str, &str)]) -> Self {
         let place = Self::with(files);
         place.run(&["ingest"]).success();
         place
     }
 
-    /// One with the documents of `fixtures/`, ingested.
+    /// A folder with the documents of `fixtures/`, ingested.
     pub(crate) fn with_fixtures() -> Self {
         let place = Self::new();
         copy(&fixtures(), place.path());
@@ -67,7 +69,7 @@ impl Place {
         self.folder.path().join(path)
     }
 
-    /// Writes a file, its folders too, with a time that is not now.
+    /// Writes a file and creates its folders. The modification time is an hour ago.
     pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -79,13 +81,13 @@ impl Place {
         std::fs::remove_file(self.join(path)).unwrap();
     }
 
-    #[must_use = "assert how it ended"]
+    #[must_use = "check the exit status"]
     pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
         self.run_in("", arguments, "")
     }
 
-    /// Runs in a folder below, with standard input.
-    #[must_use = "assert how it ended"]
+    /// Runs the program in a folder below, with standard input.
+    #[must_use = "check the exit status"]
     pub(crate) fn run_in(&self, folder: &str, arguments: &[&str], input: &str) -> Answer {
         let mut child = self.command(folder, arguments).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -112,8 +114,8 @@ impl Place {
         command
     }
 
-    /// Runs the program and kills it after `moment`, unless it ends before; tells what it had said, and
-    /// whether it had ended.
+    /// Runs the program and kills it after `moment` unless it has ended. Returns its output, and
+    /// whether it had ended with success.
     pub(crate) fn kill(&self, arguments: &[&str], moment: Duration) -> (Vec<u8>, bool) {
         let mut child = self.command("", arguments).spawn().unwrap();
         std::thread::sleep(moment);
@@ -122,7 +124,7 @@ impl Place {
         (output.stdout, output.status.success())
     }
 
-    /// Asserts that the store is what a fresh ingest of the same files makes.
+    /// Asserts that the store is equal to that of a fresh ingest of the same files.
     pub(crate) fn assert_in_step(&self) {
         let fresh = Self::in_memory();
         copy(self.path(), fresh.path());
@@ -142,7 +144,7 @@ impl Place {
     }
 }
 
-/// Repeats of what is random: few here, more where `MDSEL_SOAK` asks for them.
+/// The number of repetitions of a random test: `few`, times `MDSEL_SOAK` if it is set.
 pub(crate) fn repeats(few: u64) -> u64 {
     std::env::var("MDSEL_SOAK").ok().and_then(|soak| soak.parse::<u64>().ok()).unwrap_or(1) * few
 }
@@ -168,7 +170,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What the program said.
+/// The output and the exit status of the program.
 pub(crate) struct Answer {
     arguments: Vec<String>,
     pub(crate) status: i32,
@@ -177,7 +179,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Asserts the status.
+    /// Asserts the exit status.
     pub(crate) fn ends(self, status: i32) -> Self {
         assert_eq!(
             self.status,
@@ -209,7 +211,7 @@ impl Answer {
         answer
     }
 
-    /// The code of the first address without answer, or of the command's fault.
+    /// The code of the error, or of the first address without an answer.
     pub(crate) fn code(&self) -> String {
         let json = self.json();
         let code = match json.get("error") {
@@ -220,7 +222,38 @@ impl Answer {
     }
 }
 
-/// The `selector` of each item of a list of an answer.
+/// The `selector` of each item of a list in an answer.
 pub(crate) fn selectors(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|item| item["selector"].as_str().unwrap()).collect()
+}
+
+/// The words of a command, as a shell splits it: blanks in single quotes do not separate words.
+pub(crate) fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (index, part) in command.split('\'').enumerate() {
+        let is_quoted = index % 2 == 1;
+        for (index, piece) in part.split(|c| c == ' ' && !is_quoted).enumerate() {
+            if index > 0 {
+                words.push(String::new());
+            }
+            words.last_mut().unwrap().push_str(piece);
+        }
+    }
+    words
+}
+
+/// A search without filters, context lines and cursor; `limit` 0 means all hits.
+pub(crate) fn search_request(query: Query, limit: usize) -> Request {
+    Request {
+        query,
+        filter: FilterRequest::default(),
+        form: Form::Hits,
+        surroundings: Surroundings::default(),
+        passage: 300,
+        keeps_duplicates: false,
+        lines_only: false,
+        explain: false,
+        limit,
+        after: None,
+    }
 }

@@ -1,9 +1,9 @@
-//! What the program says of itself: help, manual pages, the skill file, completions.
+//! The program's own documentation: help, manual pages, the skill file, completions.
 
 use crate::harness::Place;
 
-/// The commands, those of groups with their group, as the manual of the program and of the groups lists
-/// them.
+/// All commands, from the manual pages of the program and of its groups. A command of a group
+/// begins with the name of the group.
 pub(crate) fn commands(place: &Place) -> Vec<Vec<String>> {
     let below = |words: &[String]| -> Vec<Vec<String>> {
         let mut arguments = vec!["man".to_owned()];
@@ -58,7 +58,7 @@ fn headings(help: &str) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn help_lists_options_in_groups_and_those_of_every_command_apart() {
+fn help_lists_options_in_groups_and_global_options_separately() {
     let place = Place::new();
     let help = place.run(&["search", "--help"]).success().text();
     let groups = headings(&help);
@@ -95,7 +95,7 @@ fn help_lists_options_in_groups_and_those_of_every_command_apart() {
 }
 
 #[test]
-fn the_default_format_is_that_of_the_reader() {
+fn the_default_format_depends_on_the_reader() {
     let place = Place::ingested(&[("a.md", "# A\n\ntext\n")]);
     let with = |format: &str, arguments: &[&str]| {
         let output = place.command("", arguments).env("MDSEL_FORMAT", format).output().unwrap();
@@ -104,7 +104,8 @@ fn the_default_format_is_that_of_the_reader() {
     assert!(place.run(&["toc"]).success().text().starts_with('{'));
     assert!(with("text", &["toc"]).1.contains("# A"));
     assert!(with("records", &["toc"]).1.starts_with("H mdsel=1"));
-    // A command that has no such form answers as it does without; one that is asked for it is refused.
+    // A command without the format of `MDSEL_FORMAT` uses its own default; with `-f` it refuses the
+    // format.
     assert!(with("records", &["find", "A"]).1.starts_with('{'));
     let refused = place.run(&["find", "A", "-f", "records"]).ends(2);
     assert!(refused.stderr.contains("USAGE"), "{}", refused.stderr);
@@ -117,7 +118,7 @@ fn the_default_format_is_that_of_the_reader() {
 #[test]
 fn a_terminal_gets_text() {
     let place = Place::ingested(&[("a.md", "# A\n\ntext\n")]);
-    // util-linux; without it the rule is tested where it is written.
+    // Needs script(1) of util-linux. Without it, only the unit test of the rule runs.
     let script = std::process::Command::new("script")
         .args(["-qec", &format!("{} toc a.md", crate::harness::PROGRAM), "/dev/null"])
         .current_dir(place.path())
@@ -126,7 +127,7 @@ fn a_terminal_gets_text() {
         .stdin(std::process::Stdio::null())
         .output();
     let Ok(output) = script else {
-        eprintln!("no terminal: script(1) is missing");
+        eprintln!("skipped: script(1) is not installed");
         return;
     };
     let text = String::from_utf8_lossy(&output.stdout);
@@ -134,7 +135,7 @@ fn a_terminal_gets_text() {
 }
 
 #[test]
-fn the_skill_file_is_short_and_names_commands_that_there_are() {
+fn the_skill_file_is_short_and_names_only_existing_commands() {
     let place = Place::new();
     let skill = place.run(&["prime", "--skill"]).success().text();
     assert!(skill.starts_with("---\nname: mdsel\n"));

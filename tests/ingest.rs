@@ -1,10 +1,10 @@
-//! `ingest`: what is taken, what is told, and that the store follows the files.
+//! `ingest`: which files it takes, what it reports, and that the store follows the files.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Place, age};
 
-/// Every row of the store but ids and the times of files, by path.
+/// Every row of the store except ids and file times, by path.
 fn contents(place: &Place) -> Vec<String> {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     let mut rows = Vec::new();
@@ -46,8 +46,8 @@ fn the_store_follows_the_files_and_equals_a_fresh_ingest() {
     ]);
     let first = place.run(&["ingest"]).success();
     let root = place.path().canonicalize().unwrap();
-    let told = format!("store: .mdsel.db (new)\nroot: {}\n", root.display());
-    assert_eq!(first.stderr, told);
+    let expected = format!("store: .mdsel.db (new)\nroot: {}\n", root.display());
+    assert_eq!(first.stderr, expected);
     assert_eq!(counts(&first.json()), [6, 0, 0, 0]);
     let again = place.run(&["ingest"]).success();
     assert_eq!(counts(&again.json()), [0, 0, 0, 6]);
@@ -62,7 +62,10 @@ fn the_store_follows_the_files_and_equals_a_fresh_ingest() {
     let changed = place.run(&["ingest"]).success().json();
     // a and f changed; new and renamed added; b, c/d, c/e and g removed.
     assert_eq!(counts(&changed), [2, 2, 4, 0]);
-    assert_eq!(changed["skipped"], json!([{"file": "g.md", "reason": "binary (holds NUL bytes)"}]));
+    assert_eq!(
+        changed["skipped"],
+        json!([{"file": "g.md", "reason": "binary (contains NUL bytes)"}])
+    );
     assert_eq!(changed["warnings"][0]["code"], "FRONT_MATTER_UNREADABLE");
     assert_eq!(changed["generation"].as_u64(), first.json()["generation"].as_u64().map(|g| g + 1));
 
@@ -75,7 +78,7 @@ fn the_store_follows_the_files_and_equals_a_fresh_ingest() {
 }
 
 #[test]
-fn a_touched_file_is_read_and_found_unchanged() {
+fn a_touched_file_is_read_and_reported_as_unchanged() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     age(&place.join("a.md"), 100);
     assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 0, 0, 1]);
@@ -83,7 +86,7 @@ fn a_touched_file_is_read_and_found_unchanged() {
 }
 
 #[test]
-fn a_change_of_the_same_size_is_seen_at_once_and_with_its_time_put_back() {
+fn a_change_of_the_same_size_with_a_restored_time_is_detected() {
     let place = Place::new();
     std::fs::write(place.join("a.md"), "# A\n").unwrap();
     place.run(&["ingest"]).success();
@@ -127,7 +130,7 @@ fn check_and_dry_run_change_nothing() {
 }
 
 #[test]
-fn ignore_files_hidden_files_and_extensions() {
+fn ignore_files_hidden_files_and_extensions_are_respected() {
     let place = Place::with(&[
         (".gitignore", "ignored.md\nbuild/\n*.tmp.md\n!kept.tmp.md\n"),
         (".mdselignore", "!ignored-but-wanted.md\n"),
@@ -168,7 +171,7 @@ fn ignore_files_hidden_files_and_extensions() {
     place.run(&["ingest", "--no-ignore", "--hidden", "--ext", "md"]).success();
     let all = namespaces(&place);
     assert_eq!(all.len(), 11, "{all:?}");
-    // Options are remembered until given again.
+    // Options are remembered until they are given again.
     place.run(&["ingest"]).success();
     assert_eq!(namespaces(&place), all);
     place.run(&["ingest", "--hidden=false"]).success();
@@ -205,7 +208,7 @@ fn the_root_is_fixed_by_the_first_ingest() {
     let moved = ingest(&["--root", "../other"]).ends(2);
     assert_eq!(moved.code(), "USAGE");
     ingest(&["--root", "../docs"]).success();
-    // The store and its corpus may move together.
+    // The store and its documents may be moved together.
     let elsewhere = Place::new();
     std::fs::rename(place.join("docs"), elsewhere.join("docs")).unwrap();
     std::fs::rename(place.join("store"), elsewhere.join("store")).unwrap();
@@ -216,7 +219,7 @@ fn the_root_is_fixed_by_the_first_ingest() {
 
 #[cfg(unix)]
 #[test]
-fn links_pipes_and_the_store_itself_are_not_taken() {
+fn links_pipes_and_the_store_itself_are_not_ingested() {
     use std::os::unix::fs::symlink;
     let place = Place::with(&[("a.md", "# A\n"), ("sub/b.md", "# B\n")]);
     symlink("a.md", place.join("link.md")).unwrap();
@@ -240,7 +243,7 @@ fn links_pipes_and_the_store_itself_are_not_taken() {
 }
 
 #[test]
-fn two_ingests_of_one_tree_in_two_folders_answer_alike() {
+fn ingests_of_equal_folders_answer_alike() {
     let answers = [(); 2].map(|()| {
         let place = Place::with_fixtures();
         let index = place.run(&["index", "--blocks", "--limit", "0"]).success().stdout;
@@ -251,7 +254,7 @@ fn two_ingests_of_one_tree_in_two_folders_answer_alike() {
 }
 
 #[test]
-fn refresh_brings_up_to_date_what_is_asked_for() {
+fn refresh_updates_only_the_requested_documents() {
     let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
     place.write("a.md", "# A changed\n");
     place.write("b.md", "# B changed\n");
@@ -276,7 +279,7 @@ fn refresh_brings_up_to_date_what_is_asked_for() {
 }
 
 #[test]
-fn a_store_that_travels_without_its_root_answers_and_calls_nothing_missing() {
+fn a_store_without_its_root_answers_and_reports_nothing_as_missing() {
     let place = Place::with(&[("docs/a.md", "# A\n"), ("store/x", "")]);
     place.run_in("store", &["ingest", "../docs"], "").success();
     std::fs::remove_dir_all(place.join("docs")).unwrap();
@@ -298,7 +301,7 @@ fn a_refused_ingest_stores_nothing() {
         place.run(arguments).ends(2);
     }
     assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 0, 0, 1]);
-    // Each path that is named must be there, also below another.
+    // Each path that is named must exist, even below another.
     place.run(&["ingest", ".", "nowhere.md"]).ends(2);
 }
 
@@ -314,14 +317,14 @@ fn a_refresh_leaves_no_log_and_does_not_wait() {
 }
 
 #[test]
-fn names_that_begin_as_the_store_does_are_taken() {
+fn files_whose_names_begin_like_the_store_are_ingested() {
     let place = Place::with(&[("kb-notes/n.md", "# N\n"), ("kb-2024.md", "# M\n")]);
     assert_eq!(place.run(&["ingest", "--db", "kb"]).success().json()["added"], 2);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_a_store_is_that_store() {
+fn a_link_to_a_store_opens_that_store() {
     use std::os::unix::fs::symlink;
     let place = Place::with(&[("A/a.md", "# A\n"), ("B/x", "")]);
     place.run(&["ingest", "--db", "A/s.db", "A"]).success();
@@ -343,7 +346,7 @@ fn a_document_that_became_a_link_is_removed_by_a_refresh() {
     place.remove("a.md");
     std::os::unix::fs::symlink("b.md", place.join("a.md")).unwrap();
     let gone = place.run(&["select", "a.md::root", "--refresh"]).ends(1);
-    assert_eq!(gone.code(), "NAMESPACE_NOT_FOUND", "a link is no file that could be taken");
+    assert_eq!(gone.code(), "NAMESPACE_NOT_FOUND", "a link is not ingested");
     assert!(gone.stderr.contains("skipped a.md: it is a symbolic link"), "{}", gone.stderr);
     assert_eq!(place.run(&["status"]).success().json()["documents"], 1);
 }
@@ -363,7 +366,7 @@ fn a_folder_that_became_a_link_out_of_the_root_is_not_followed() {
 }
 
 #[test]
-fn documents_of_another_parser_are_taken_anew() {
+fn documents_of_another_parser_version_are_parsed_again() {
     let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     store
@@ -378,7 +381,7 @@ fn documents_of_another_parser_are_taken_anew() {
 }
 
 #[test]
-fn an_empty_file_is_a_store_to_be_made() {
+fn an_empty_file_becomes_a_store() {
     let place = Place::with(&[
         ("corpus/a.md", "# A\n"),
         ("elsewhere/b.md", "# B\n"),
@@ -392,7 +395,7 @@ fn an_empty_file_is_a_store_to_be_made() {
 }
 
 #[test]
-fn arguments_out_of_range_are_refused_before_anything_is_done() {
+fn arguments_out_of_range_are_refused_before_any_change() {
     let place = Place::with(&[("a.md", "# A\n")]);
     for arguments in [
         &["ingest", "--wait", "18446744073709551615"][..],
@@ -415,7 +418,7 @@ fn a_document_whose_folder_became_a_file_is_missing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn names_that_are_not_utf8_are_told_one_by_one() {
+fn file_names_that_are_not_utf8_are_each_reported() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
     let place = Place::with(&[("a.md", "# A\n")]);
@@ -425,7 +428,7 @@ fn names_that_are_not_utf8_are_told_one_by_one() {
     let report = place.run(&["ingest"]).success().json();
     assert_eq!(report["added"], 1);
     assert_eq!(report["skipped"].as_array().unwrap().len(), 2);
-    // Only what lies below the root must have such a name.
+    // Only names below the root must be UTF-8.
     let above = Place::new();
     let folder = above.path().join(OsStr::from_bytes(b"r\xfe"));
     std::fs::create_dir(&folder).unwrap();
@@ -440,7 +443,7 @@ fn names_that_are_not_utf8_are_told_one_by_one() {
 }
 
 #[test]
-fn a_report_keeps_to_its_budget_and_says_so() {
+fn a_report_fits_its_budget_and_says_that_it_was_cut() {
     let place = Place::with(&[("a.md", "# A\n")]);
     for number in 0..30 {
         place.write(&format!("{number}.md"), b"\0");
@@ -457,7 +460,7 @@ fn a_report_keeps_to_its_budget_and_says_so() {
 }
 
 #[test]
-fn segments_that_were_merged_leave_no_files() {
+fn merged_segments_leave_no_files() {
     let place = Place::new();
     let files = |extension: &str| {
         let entries = std::fs::read_dir(place.join(".mdsel.db-fts")).unwrap();
@@ -474,5 +477,5 @@ fn segments_that_were_merged_leave_no_files() {
         assert_eq!((files("idx"), files("trigrams")), (segments, segments));
         most = most.max(segments);
     }
-    assert!(files("idx") < most, "there was a merge");
+    assert!(files("idx") < most, "segments were merged");
 }

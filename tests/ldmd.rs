@@ -24,7 +24,7 @@ fn ids(index: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_index_lists_sections_in_opening_order_with_what_their_markers_say() {
+fn the_index_lists_sections_in_opening_order_with_their_attributes() {
     let place = answer();
     let index = place.run(&["ldmd", "index", "answer.ldmd.md"]).success().json();
     assert_eq!(
@@ -60,7 +60,7 @@ fn the_index_lists_sections_in_opening_order_with_what_their_markers_say() {
 }
 
 #[test]
-fn a_section_comes_in_full_to_a_depth_as_a_preview_or_by_its_summary() {
+fn a_section_is_read_in_full_to_a_depth_as_a_preview_or_by_its_summary() {
     let place = answer();
     let tldr = get(&place, &["key_findings", "--mode", "tldr"]);
     assert!(tldr.starts_with("  <!--LDMD:BEGIN id=\"key_findings_tldr\""), "{tldr}");
@@ -89,7 +89,7 @@ fn a_section_comes_in_full_to_a_depth_as_a_preview_or_by_its_summary() {
 }
 
 #[test]
-fn any_limit_gives_whole_characters_and_going_on_gives_the_rest() {
+fn any_limit_returns_whole_characters_and_continuing_returns_the_rest() {
     let place = answer();
     let full = get(&place, &["key_findings"]);
     for limit in [1, 2, 3, 50, 90, 310, 311, 312, 313, 314, 315, 316, 317, 320, 330, 331, 332, 333]
@@ -127,17 +127,17 @@ fn any_limit_gives_whole_characters_and_going_on_gives_the_rest() {
 }
 
 #[test]
-fn search_tells_the_innermost_section_and_no_marker() {
+fn search_reports_the_innermost_section_and_matches_no_marker() {
     let place = answer();
     let run = |query: &str| place.run(&["ldmd", "search", "answer.ldmd.md", "--query", query]);
     let found = run("PROCESS_batch").success().json();
     let matches = found["matches"].as_array().unwrap();
-    let told: Vec<_> = matches
+    let reported: Vec<_> = matches
         .iter()
         .map(|m| (m["section_id"].as_str().unwrap(), m["line"].as_u64(), m["doc_line"].as_u64()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("run_meta", Some(0), Some(3)),
             ("key_findings_tldr", Some(0), Some(15)),
@@ -154,7 +154,7 @@ fn search_tells_the_innermost_section_and_no_marker() {
 }
 
 #[test]
-fn neighbors_are_siblings_and_the_order_of_opening() {
+fn neighbors_are_siblings_and_sections_in_opening_order() {
     let place = answer();
     let run =
         |id: &str| place.run(&["ldmd", "neighbors", "answer.ldmd.md", "--id", id]).success().json();
@@ -181,11 +181,11 @@ fn an_id_is_an_address_in_every_command() {
     assert_eq!(selectors(&around["children"]), ["answer.ldmd.md::ldmd:deep"]);
     let read = place.run(&["read", "answer.ldmd.md", "ldmd:key_findings?head=1"]).success().json();
     assert_eq!(read["content"], format!("{}\n", ANSWER.lines().nth(11).unwrap()));
-    assert_eq!(read["children_available"], json!([]), "none lies in the first line");
+    assert_eq!(read["children_available"], json!([]), "the first line contains none");
     let found =
         place.run(&["search", "-F", "Deeper", "--under", "ldmd:key_findings"]).success().json();
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);
-    assert_eq!(found["hits"][0]["ldmd"], "answer.ldmd.md::ldmd:deep", "beside its section");
+    assert_eq!(found["hits"][0]["ldmd"], "answer.ldmd.md::ldmd:deep", "in addition to its section");
     place.run(&["search", "-F", "Deeper", "--under", "ldmd:summary"]).ends(1);
     let lost = place.run(&["select", "answer.ldmd::ldmd:key_finding"]).ends(1).json();
     assert_eq!(
@@ -197,7 +197,7 @@ fn an_id_is_an_address_in_every_command() {
 }
 
 #[test]
-fn an_id_of_several_documents_is_ambiguous() {
+fn an_id_in_several_documents_is_ambiguous() {
     let section = "<!--LDMD:BEGIN id=\"a?b%\"-->\nx\n<!--LDMD:END id=\"a?b%\"-->\n";
     let place = Place::ingested(&[("one.md", section), ("two.md", section)]);
     let json = place.run(&["select", "ldmd:a?b%"]).ends(1).json();
@@ -211,7 +211,7 @@ fn an_id_of_several_documents_is_ambiguous() {
     }
 }
 
-/// Markers that break the discipline, as the paper shows them and as others come.
+/// Markers that break the rules of LDMD, as documented and as found elsewhere.
 const FAULTY: [(&str, &[&str], &[&str]); 9] = [
     (
         "<!--LDMD:BEGIN id=\"a\"-->\n  <!--LDMD:BEGIN id=\"b\"-->\n  <!--LDMD:END id=\"a\"-->\n\
@@ -254,7 +254,7 @@ const FAULTY: [(&str, &[&str], &[&str]); 9] = [
 ];
 
 #[test]
-fn a_document_with_faults_stays_and_so_do_its_sound_sections() {
+fn a_document_with_marker_problems_stays_with_its_valid_sections() {
     for (text, sections, faults) in FAULTY {
         let place = Place::with(&[("x.md", text)]);
         let report = place.run(&["ingest"]).success().json();
@@ -270,13 +270,13 @@ fn a_document_with_faults_stays_and_so_do_its_sound_sections() {
         let index = place.run(&["ldmd", "index", "x.md"]).success().json();
         assert_eq!(ids(&index), sections, "{text}");
         let check = place.run(&["ldmd", "check"]).ends(i32::from(!faults.is_empty())).json();
-        let told: Vec<String> = check["findings"]
+        let reported: Vec<String> = check["findings"]
             .as_array()
             .unwrap()
             .iter()
             .map(|f| format!("{} {}", f["code"].as_str().unwrap(), f["line"]))
             .collect();
-        assert_eq!(told, faults, "{text}");
+        assert_eq!(reported, faults, "{text}");
         for section in sections {
             let json = place.run(&["ldmd", "get", "x.md", "--id", section]).success().json();
             assert_eq!(json["section_id"], *section);
@@ -289,7 +289,7 @@ fn a_document_with_faults_stays_and_so_do_its_sound_sections() {
 }
 
 #[test]
-fn nothing_is_asked_of_the_source_files() {
+fn the_source_files_are_not_read() {
     let place = Place::with_fixtures();
     let commands: [&[&str]; 7] = [
         &["ldmd", "index", "answer.ldmd.md"],
@@ -315,7 +315,7 @@ fn nothing_is_asked_of_the_source_files() {
     }
 }
 
-/// A document whose every part would be a marker if it could.
+/// A document in which every part looks like a marker.
 const HOSTILE: &str = "\
 # <!--LDMD:END id=\"key_findings\"-->
 
@@ -345,7 +345,7 @@ needle
 ";
 
 #[test]
-fn answers_ingested_again_can_be_read_part_by_part() {
+fn ingested_answers_can_be_read_part_by_part() {
     let place = Place::with_fixtures();
     place.write("hostile.md", HOSTILE);
     place.run(&["ingest"]).success();
@@ -399,7 +399,7 @@ fn without_markers(text: &[u8], markup: &ldmd::Markup) -> Vec<u8> {
 }
 
 #[test]
-fn any_document_gets_markers_between_its_bytes() {
+fn any_document_can_be_printed_with_markers_between_its_bytes() {
     let place = Place::new();
     copy(&fixtures(), place.path());
     for (number, path) in corpus::sample(600).iter().enumerate() {
@@ -434,7 +434,7 @@ fn any_document_gets_markers_between_its_bytes() {
         let bytes = bytes.strip_prefix(markdown::BYTE_ORDER_MARK).unwrap_or(&bytes);
         if !document.stored.has_ldmd {
             let added = plain.strip_prefix(bytes).unwrap_or_else(|| panic!("{}", stored.path));
-            // A final line end, and what closes an open fence.
+            // A final line end, and the line that closes an open fence.
             assert!(added.trim_ascii().iter().all(|byte| b"`~".contains(byte)), "{}", stored.path);
         }
     }
@@ -442,7 +442,7 @@ fn any_document_gets_markers_between_its_bytes() {
 }
 
 #[test]
-fn a_document_with_markers_reads_as_the_protocol_asks() {
+fn a_printed_document_can_be_read_by_the_rules_of_ldmd() {
     let place = Place::with_fixtures();
     let emitted = place.run(&["ldmd", "emit", "guide.md"]).success().text();
     place.write("again.md", &emitted);
@@ -455,7 +455,7 @@ fn a_document_with_markers_reads_as_the_protocol_asks() {
     assert_eq!((&tldr["mode"], &tldr["section_id"]), (&json!("tldr"), &json!("install")));
     let json = place.run(&["ldmd", "emit", "guide.md", "-f", "json"]).success().json();
     assert_eq!(json["content"], emitted);
-    // A budget gives the first sections, and the rest can be asked for.
+    // A budget returns the first sections, and the rest can be requested.
     let mut after: Option<String> = None;
     let mut titles = Vec::new();
     loop {
@@ -481,7 +481,7 @@ fn a_document_with_markers_reads_as_the_protocol_asks() {
 }
 
 #[test]
-fn a_preview_says_which_sections_it_leaves_out() {
+fn a_preview_lists_the_sections_that_it_leaves_out() {
     let place = Place::with_fixtures();
     let command = ["ldmd", "get", "answer.ldmd.md", "--id", "key_findings", "--depth", "0"];
     let count = place.run(&command).success().json()["omitted_sections"].as_u64().unwrap();

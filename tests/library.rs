@@ -1,7 +1,8 @@
-//! Documents whose every line tells their version, and what must hold of a store of them.
+//! Documents in which every line identifies their version, and what must be true of a store of
+//! them.
 //!
-//! Invariant: two versions share no line that a search could confuse, so that an answer that mixes two,
-//! or half a file, is seen.
+//! Invariant: two versions share no line that a search could confuse. An answer that mixes two
+//! versions, or shows half a file, is detected.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use crate::harness::Place;
 
-/// The versions of the documents by number; `None` where there is none.
+/// The versions of the documents by number; `None` if a document does not exist.
 pub(crate) type Versions = Vec<Option<u64>>;
 
 /// The path of a document.
@@ -18,7 +19,7 @@ pub(crate) fn path(number: usize) -> String {
     format!("folder-{}/{number}.md", number % 2)
 }
 
-/// The word that stands on every line of a version and nowhere else.
+/// The word that is on every line of a version and nowhere else.
 pub(crate) fn word(number: usize, version: u64) -> String {
     let letters = |number: u64| -> String {
         number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'b')).collect()
@@ -34,7 +35,7 @@ pub(crate) fn document(number: usize, version: u64) -> String {
     format!("# Title\n\n{lines}\n## Alpha\n\n{word} [next](../{next})\n\n## Beta\n\n{lines}")
 }
 
-/// The version that a line with its word tells.
+/// The version of a line that begins with its word.
 pub(crate) fn version_of_line(line: &str) -> Option<u64> {
     let word = line.split(' ').next()?;
     let letters = word.rsplit('v').next()?.trim_end_matches('x').bytes();
@@ -43,7 +44,7 @@ pub(crate) fn version_of_line(line: &str) -> Option<u64> {
     String::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The version that these bytes are, which must be all of it.
+/// The version of these bytes, which must be complete.
 pub(crate) fn version(number: usize, bytes: &[u8]) -> u64 {
     let text = std::str::from_utf8(bytes).unwrap();
     let version = text.lines().nth(2).and_then(version_of_line).unwrap_or_default();
@@ -51,7 +52,7 @@ pub(crate) fn version(number: usize, bytes: &[u8]) -> u64 {
     version
 }
 
-/// Writes, or removes, the files of these versions.
+/// Writes or removes the files of these versions.
 pub(crate) fn write(place: &Place, versions: &Versions) {
     for (number, version) in versions.iter().enumerate() {
         match version {
@@ -61,13 +62,13 @@ pub(crate) fn write(place: &Place, versions: &Versions) {
     }
 }
 
-/// The versions of the files, each of which must be whole.
+/// The versions of the files, each of which must be complete.
 pub(crate) fn of_files(place: &Place, count: usize) -> Versions {
     let file = |number: usize| std::fs::read(place.join(&path(number))).ok();
     (0..count).map(|number| file(number).map(|bytes| version(number, &bytes))).collect()
 }
 
-/// The versions that a pack holds, each of which must be whole.
+/// The versions in a pack, each of which must be complete.
 pub(crate) fn of_pack(pack: &[u8], count: usize) -> Versions {
     let mut versions = vec![None; count];
     for item in mdsel::pack::Reader::new(pack).unwrap() {
@@ -79,7 +80,7 @@ pub(crate) fn of_pack(pack: &[u8], count: usize) -> Versions {
     versions
 }
 
-/// The versions that the store holds, each of which must be whole.
+/// The versions in the store, each of which must be complete.
 pub(crate) fn of_store(place: &Place, count: usize) -> Versions {
     of_pack(&place.run(&["dump"]).success().stdout, count)
 }
@@ -103,10 +104,10 @@ pub(crate) fn pack(versions: &Versions) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// A place of the text as hits tell it: file, line, text.
+/// A line that a search returns: file, line number, text.
 pub(crate) type Line = (String, u64, String);
 
-/// The lines of these versions that hold their words.
+/// The lines of these versions that contain their words.
 pub(crate) fn lines(versions: &Versions) -> BTreeSet<Line> {
     let mut lines = BTreeSet::new();
     for (number, version) in versions.iter().enumerate() {
@@ -120,7 +121,7 @@ pub(crate) fn lines(versions: &Versions) -> BTreeSet<Line> {
     lines
 }
 
-/// The lines that an answer of `search` tells, each of them once.
+/// The lines in an answer of `search`, each of them once.
 pub(crate) fn hits(answer: &Value) -> BTreeSet<Line> {
     let hits = answer["hits"].as_array().unwrap();
     let lines: BTreeSet<Line> = hits
@@ -130,12 +131,12 @@ pub(crate) fn hits(answer: &Value) -> BTreeSet<Line> {
             (text("file"), hit["line"].as_u64().unwrap(), text("text"))
         })
         .collect();
-    assert_eq!(lines.len(), hits.len(), "a hit is told twice: {answer}");
+    assert_eq!(lines.len(), hits.len(), "a hit is listed twice: {answer}");
     lines
 }
 
-/// Asserts that searches, by words and by pattern, tell what the store holds and nothing else: `others`
-/// are versions that are in no document. Behind it the index follows the store.
+/// Asserts that searches, by words and by pattern, return what the store contains and nothing else.
+/// `others` are versions that are in no document. Afterwards the index is up to date.
 pub(crate) fn assert_agrees(place: &Place, versions: &Versions, others: &[&Versions]) {
     let mut words = BTreeSet::new();
     for versions in [versions].into_iter().chain(others.iter().copied()) {
@@ -153,19 +154,20 @@ pub(crate) fn assert_agrees(place: &Place, versions: &Versions, others: &[&Versi
         let by_pattern = ["search", "-F", "--limit", "0"].into_iter().chain(patterns);
         let answer = place.run(&by_pattern.collect::<Vec<_>>()).json();
         assert_eq!(hits(&answer), expected, "{answer}");
-        // Ranked, each section is a hit once, by one of its lines.
+        // A ranked search returns each section once, by one of its lines.
         let ranked = ["search", &words.join(" "), "--limit", "0", "--keep-duplicates"];
         let answer = place.run(&ranked).json();
         assert!(hits(&answer).is_subset(&expected), "{answer} {expected:?}");
-        let told = answer["hits"].as_array().unwrap().iter();
-        let told: Vec<&str> = told.map(|hit| hit["section"].as_str().unwrap()).collect();
+        let sections_hit = answer["hits"].as_array().unwrap().iter();
+        let sections_hit: Vec<&str> =
+            sections_hit.map(|hit| hit["section"].as_str().unwrap()).collect();
         let files: BTreeSet<&String> = expected.iter().map(|(file, _, _)| file).collect();
         let sections: BTreeSet<String> = files
             .iter()
             .flat_map(|file| ["h1[0]", "h2[0]", "h2[1]"].map(|h| format!("{file}::heading:{h}")))
             .collect();
-        assert_eq!(told.len(), sections.len(), "{answer}");
-        assert!(told.iter().all(|section| sections.contains(*section)), "{answer}");
+        assert_eq!(sections_hit.len(), sections.len(), "{answer}");
+        assert!(sections_hit.iter().all(|section| sections.contains(*section)), "{answer}");
         assert_eq!(answer.get("warnings"), None);
     }
     let status = place.run(&["status"]).success().json();
@@ -173,7 +175,8 @@ pub(crate) fn assert_agrees(place: &Place, versions: &Versions, others: &[&Versi
     assert_whole(place);
 }
 
-/// Asserts that the store finds nothing wrong with itself. What takes space alone is left to the next writer.
+/// Asserts that the store reports no problem. Leftovers, which only take space, are removed by the
+/// next writer.
 pub(crate) fn assert_whole(place: &Place) {
     let verified = place.run(&["verify", "--reparse"]);
     assert!(verified.status < 2, "{}", verified.text());
@@ -181,7 +184,7 @@ pub(crate) fn assert_whole(place: &Place) {
     assert!(findings.iter().all(|finding| finding["code"] == "INDEX_LEFTOVERS"), "{findings:?}");
 }
 
-/// Asserts that nothing is left of what was interrupted.
+/// Asserts that an interrupted command has left no files.
 pub(crate) fn assert_no_leftovers(place: &Place) {
     assert_none_below(place.path());
 }

@@ -1,4 +1,4 @@
-//! The graph between documents: `links`, and what a later ingest makes of it.
+//! The graph between documents: `links`, and how a later ingest changes it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -47,7 +47,7 @@ fn edges(json: &Value) -> Vec<String> {
 }
 
 #[test]
-fn links_run_from_section_to_section_and_never_from_code() {
+fn links_run_between_sections_and_never_from_code() {
     let place = place();
     let out = place.run(&["links", "list", "a.md", "--direction", "out"]).success().json();
     assert_eq!(
@@ -98,7 +98,7 @@ fn links_run_from_section_to_section_and_never_from_code() {
 }
 
 #[test]
-fn broken_links_on_one_line_are_all_told() {
+fn every_broken_link_on_a_line_is_reported() {
     let place = Place::ingested(&[("a.md", "[a](x.md) [b](y.md) [c](../z.md) [a](x.md)\n")]);
     let out = place.run(&["links", "list", "a.md"]).success().json();
     let targets: Vec<&str> =
@@ -119,7 +119,7 @@ fn problems(place: &Place, document: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_link_to_what_is_on_disk_is_not_broken() {
+fn a_link_to_an_existing_file_is_not_broken() {
     let links = [
         ("LICENSE", ""),
         ("./src/", ""),
@@ -172,7 +172,7 @@ fn a_link_to_what_is_on_disk_is_not_broken() {
     };
     assert!(message(10).contains("an ignore file excludes it; `mdsel ingest --no-ignore`"));
     assert!(message(4).contains(".github is hidden; `mdsel ingest --hidden`"));
-    // A store that travels without its files cannot tell, and says so.
+    // A store without its files cannot check such a link, and says so.
     place.run(&["ingest", "--db", "alone.db", "--root", "root", "root"]).success();
     std::fs::rename(place.join("root"), place.join("elsewhere")).unwrap();
     let alone = place.run(&["links", "check", "--db", "alone.db"]).ends(1).json();
@@ -186,7 +186,7 @@ fn a_link_to_what_is_on_disk_is_not_broken() {
 }
 
 #[test]
-fn site_roots_say_where_links_of_a_site_lead() {
+fn site_roots_define_where_site_links_lead() {
     let text = "[1](/about/eol)\n[2](/about/eol.html)\n[3](/about/eol/#two)\n[4](/)\n\
         [5](/about/gone)\n[6](/static/logo.svg)\n[7](/api/fs.html)\n[8](/api/none)\n";
     let place = Place::with(&[
@@ -196,14 +196,14 @@ fn site_roots_say_where_links_of_a_site_lead() {
     ]);
     place.write("public/static/logo.svg", "x");
     place.run(&["ingest"]).success();
-    // The root is a folder that is there.
+    // The root must be an existing folder.
     let unknown = [1, 2, 3, 5, 6, 7, 8];
     let all = unknown.map(|line| format!("{line} UNCHECKED"));
     assert_eq!(problems(&place, "pages/en/index.md"), all);
     let check = place.run(&["links", "check"]).ends(1).json();
     let hint = check["findings"][3]["hint"].as_str().unwrap();
     assert!(hint.contains("mdsel ingest --site-root FOLDER"), "{hint}");
-    // Folders are those of the current folder, and are kept for later.
+    // Folders are relative to the current folder, and are remembered.
     let roots = ["ingest", "--site-root", "en", "--site-root", "../public", "--site-root"];
     let given = [&roots[..], &["../apidoc=/api"]].concat();
     assert_eq!(place.run_in("pages", &given, "").status, 0);
@@ -229,7 +229,7 @@ fn site_roots_say_where_links_of_a_site_lead() {
 }
 
 #[test]
-fn a_document_is_called_by_its_title_and_summed_up_by_its_text() {
+fn a_node_has_the_title_and_a_summary_of_its_document() {
     let place = Place::ingested(&[
         (
             "types.md",
@@ -250,10 +250,10 @@ fn a_document_is_called_by_its_title_and_summed_up_by_its_text() {
 }
 
 #[test]
-fn check_tells_each_broken_link_once_and_what_was_meant() {
+fn check_reports_each_broken_link_once_with_a_suggestion() {
     let place = place();
     let check = place.run(&["links", "check"]).ends(1).json();
-    let told: Vec<String> = check["findings"]
+    let found: Vec<String> = check["findings"]
         .as_array()
         .unwrap()
         .iter()
@@ -261,10 +261,11 @@ fn check_tells_each_broken_link_once_and_what_was_meant() {
             format!("{}:{} {}", f["file"].as_str().unwrap(), f["line"], f["code"].as_str().unwrap())
         })
         .collect();
-    assert_eq!(told, ["a.md:19 BROKEN_FILE", "deep/Note.md:5 BROKEN_ANCHOR"]);
+    assert_eq!(found, ["a.md:19 BROKEN_FILE", "deep/Note.md:5 BROKEN_ANCHOR"]);
     place.run(&["links", "check", "sub", "c.markdown"]).success();
     assert_eq!(place.run(&["links", "check", "none"]).ends(2).code(), "NAMESPACE_NOT_FOUND");
-    // What comes later is found, and what goes is missed, without the source being read again.
+    // A target that is added later is found, and one that is removed is reported, without reading
+    // the source again.
     place.write("gone.md", "# Gone\n");
     place.run(&["ingest"]).success();
     place.run(&["links", "check", "a.md"]).success();
@@ -298,7 +299,7 @@ fn graph(seed: u64, count: usize) -> Vec<BTreeSet<usize>> {
     (0..count).map(|_| (0..random(3)).map(|_| random(count)).collect()).collect()
 }
 
-/// Hops to each document that can be reached.
+/// The number of links to each document that can be reached.
 fn breadth_first(
     links: &[BTreeSet<usize>],
     from: usize,
@@ -321,7 +322,7 @@ fn breadth_first(
 }
 
 #[test]
-fn tree_and_path_agree_with_a_plain_breadth_first_search() {
+fn tree_and_path_agree_with_a_breadth_first_search() {
     for seed in 1..5 {
         let links = graph(seed, 16);
         let place = Place::new();
@@ -349,8 +350,8 @@ fn tree_and_path_agree_with_a_plain_breadth_first_search() {
                     .map(|(number, hop)| (format!("n{number}.md"), *hop as u64))
                     .collect();
                 assert_eq!(reached, expected_files, "seed {seed} from {from} {direction}");
-                for to in 0..16 {
-                    let to_file = format!("n{to}.md");
+                for end in 0..16 {
+                    let to_file = format!("n{end}.md");
                     let path = [
                         "links",
                         "path",
@@ -364,7 +365,7 @@ fn tree_and_path_agree_with_a_plain_breadth_first_search() {
                     let answer = place.run(&path);
                     let json = answer.json();
                     let nodes = json["nodes"].as_array().unwrap();
-                    match expected.get(&to) {
+                    match expected.get(&end) {
                         Some(hops) => {
                             assert_eq!((answer.status, nodes.len()), (0, hops + 1));
                             assert_eq!(json["edges"].as_array().unwrap().len(), *hops);
@@ -375,7 +376,7 @@ fn tree_and_path_agree_with_a_plain_breadth_first_search() {
             }
         }
         let cut = place.run(&["links", "tree", "n0.md", "--max-hops", "1"]).success().json();
-        assert_eq!(cut["truncated"], false, "hops cut nothing off that was asked for");
+        assert_eq!(cut["truncated"], false, "the limit of links cut nothing");
         assert!(
             cut["nodes"].as_array().unwrap().iter().all(|node| node["hop"].as_u64() <= Some(1))
         );
@@ -427,11 +428,11 @@ fn backlinks_are_the_inverse_of_links() {
     assert!(expected.is_empty());
 }
 
-/// Links of real documents, and where a reader of their own sites is led.
+/// Links of real documents, and where they lead on their own sites.
 const CHECKED: &str = include_str!("../fixtures/links.tsv");
 
 #[test]
-fn links_of_real_documents_lead_where_their_sites_lead() {
+fn links_of_real_documents_lead_where_they_lead_on_their_sites() {
     let Some(corpora) = std::env::var_os("MDSEL_CORPORA") else { return };
     let place = Place::new();
     let mut parts = Vec::new();
@@ -458,14 +459,14 @@ fn links_of_real_documents_lead_where_their_sites_lead() {
         let edges = graph.out_of(&document).unwrap();
         let mut edges = edges.iter();
         if expected == "ATTACHMENT" {
-            // Whether there is such a file is not for the store to say.
+            // The store does not say whether this file exists.
             assert!(!edges.any(|edge| edge.link.target == target), "{row}");
             continue;
         }
         let edge = edges
             .find(|edge| edge.link.line.to_string() == line && edge.link.target == target)
             .unwrap_or_else(|| panic!("no such link: {row}"));
-        let told = match edge.target() {
+        let found = match edge.target() {
             Some(to) => {
                 let first = to.document.tree.section_at(to.span().start);
                 let is_section = to.title().is_some();
@@ -479,12 +480,12 @@ fn links_of_real_documents_lead_where_their_sites_lead() {
                 (format!("BROKEN_{}", reason.as_str().unwrap().to_uppercase()), String::new())
             }
         };
-        assert_eq!(told, (expected.to_owned(), heading.to_owned()), "{row}");
+        assert_eq!(found, (expected.to_owned(), heading.to_owned()), "{row}");
     }
 }
 
 #[test]
-fn both_ends_of_every_edge_are_nodes() {
+fn both_ends_of_every_edge_are_listed_as_nodes() {
     let place = Place::with_fixtures();
     for command in [
         &["links", "list", "links.md"][..],
@@ -507,7 +508,7 @@ fn both_ends_of_every_edge_are_nodes() {
 }
 
 #[test]
-fn a_path_that_is_not_there_says_how_far_it_came() {
+fn a_missing_path_reports_how_far_the_search_went() {
     let place = Place::ingested(&[
         ("a.md", "# A\n\n[b](b.md)\n"),
         ("b.md", "# B\n"),
@@ -527,7 +528,7 @@ fn a_path_that_is_not_there_says_how_far_it_came() {
 }
 
 #[test]
-fn a_type_of_link_that_is_not_there_is_said() {
+fn an_unknown_link_type_is_reported() {
     let place = Place::with_fixtures();
     let warned =
         place.run(&["links", "list", "links.md", "--link-type", "nosuch"]).success().json();

@@ -1,17 +1,18 @@
-//! The memory that documents take which are made to take much of it.
+//! Memory use of documents that were made to need much memory.
 
 use std::fmt::Write as _;
 use std::time::Instant;
 
 use crate::harness::{Place, repeats};
 
-/// MiB that an ingest may take.
+/// MiB that an ingest may use.
 const MOST: u64 = 400;
 
-/// MiB that an ingest of many such documents may take: the full-text index keeps what it has not written.
+/// MiB that an ingest of many such documents may use: the full-text index buffers what it has not
+/// written.
 const MOST_TOGETHER: u64 = 400;
 
-/// How many of the shapes below are tried where `MDSEL_SOAK` does not ask for all.
+/// How many of the shapes below are tested unless `MDSEL_SOAK` requests all.
 const FEW: usize = 3;
 
 /// Documents of about `bytes` bytes, each with its name, the worst first.
@@ -46,7 +47,7 @@ fn shapes(bytes: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The most memory that an ingest of these files took, in MiB.
+/// The peak memory of an ingest of these files, in MiB.
 fn peak(files: &[(String, String)]) -> u64 {
     let place = Place::in_memory();
     for (name, text) in files {
@@ -54,7 +55,7 @@ fn peak(files: &[(String, String)]) -> u64 {
     }
     let child = place.command("", &["ingest"]).stdout(std::process::Stdio::null()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
-    // What a process took at most is known until it has ended.
+    // The peak memory of a process can be read until it ends.
     let sampler = std::thread::spawn(move || {
         let mut most = 0;
         while let Ok(text) = std::fs::read_to_string(&status) {
@@ -72,9 +73,9 @@ fn peak(files: &[(String, String)]) -> u64 {
 }
 
 #[test]
-fn no_document_takes_more_memory_than_its_share() {
+fn one_document_uses_no_more_memory_than_allowed() {
     if !std::path::Path::new("/proc/self/status").exists() {
-        return eprintln!("no /proc: skipped");
+        return eprintln!("skipped: /proc does not exist");
     }
     let (bytes, count) = if repeats(1) > 1 { (8_000_000, usize::MAX) } else { (2_000_000, FEW) };
     for (name, text) in shapes(bytes).into_iter().take(count) {
@@ -88,7 +89,7 @@ fn no_document_takes_more_memory_than_its_share() {
 #[test]
 fn heavy_documents_are_not_parsed_at_the_same_time() {
     if !std::path::Path::new("/proc/self/status").exists() {
-        return eprintln!("no /proc: skipped");
+        return eprintln!("skipped: /proc does not exist");
     }
     let lazy = "> ".repeat(32) + "a\n" + &"b\n".repeat(400_000);
     let headings = "# h\n".repeat(200_000);

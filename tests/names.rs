@@ -1,4 +1,5 @@
-//! Documents by their bare names: which one is meant, and what else has that name.
+//! Documents named without a path: which one is meant, and what happens if something else has the
+//! name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -50,7 +51,7 @@ fn a_bare_name_is_the_document_and_never_a_section_of_that_name() {
         ("folder", "other/folder.md::*"),
         ("inner", "folder/inner.md::*"),
         ("section.md", "section.md::*"),
-        // Sections that no document is called as.
+        // Titles of sections that are not names of documents.
         ("Fee market change", "eips/eip-1559.md::heading:h1[0]"),
         ("/eip-1559", "index.md::heading:h2[0]"),
         ("setup-guide", "index.md::heading:h2[2]"),
@@ -61,11 +62,11 @@ fn a_bare_name_is_the_document_and_never_a_section_of_that_name() {
     assert_eq!(both["warnings"][0]["code"], "SHADOWED_TITLE");
     assert!(both["warnings"][0]["message"].as_str().unwrap().contains("`/eip-1559`"));
     let alone = place.run(&["select", "eip-1"]).success().json();
-    assert_eq!(alone["warnings"], json!([]), "a part of a title is no name");
+    assert_eq!(alone["warnings"], json!([]), "a part of a title is not a name");
 }
 
 #[test]
-fn a_document_called_as_a_selector_is_named() {
+fn a_document_whose_name_looks_like_a_selector_is_named() {
     let place = proposals();
     let json = place.run(&["select", "section"]).success().json();
     assert_eq!(selectors(&json["results"]).len(), 8, "every top-level section");
@@ -74,7 +75,7 @@ fn a_document_called_as_a_selector_is_named() {
 }
 
 #[test]
-fn names_with_unusual_characters() {
+fn names_with_unusual_characters_are_accepted() {
     let names = [
         "two words",
         "$HOME",
@@ -146,7 +147,7 @@ fn every_reading_command_takes_a_bare_name() {
 }
 
 #[test]
-fn several_documents_of_a_name_are_ambiguous_and_an_exact_section_is_not_lost_to_a_part() {
+fn a_name_of_several_documents_is_ambiguous_and_an_exact_title_wins_over_a_part() {
     let place = Place::ingested(&[
         ("a/guide.md", "# First\n"),
         ("b/guide.md", "# Second\n"),
@@ -193,7 +194,7 @@ fn candidates_can_be_chosen_in_every_format() {
 }
 
 #[test]
-fn edits_take_a_whole_document_only_by_its_address() {
+fn edits_accept_a_whole_document_only_by_its_explicit_address() {
     let place = proposals();
     let only = place.run(&["replace", "eip-1", "--content", "x"]).ends(2).json();
     assert_eq!(only["error"]["reason"], "WHOLE_DOCUMENT");
@@ -207,7 +208,7 @@ fn edits_take_a_whole_document_only_by_its_address() {
     place.run(&["replace", both[0], "--content", "# New\n", "--dry-run", "--allow-drop"]).success();
 }
 
-/// A store of a folder, outside of it.
+/// The store of a folder, in another folder.
 fn ingested(root: &Path) -> (TempDir, Snapshot) {
     let place = TempDir::new().unwrap();
     let store = place.path().join("store.db");
@@ -226,7 +227,8 @@ fn ingested(root: &Path) -> (TempDir, Snapshot) {
     (place, snapshot)
 }
 
-/// The documents that names mean, by the rule as the reference states it and not by its code.
+/// The documents that each name means, computed from the rule in the reference and not by the code
+/// under test.
 struct Names {
     tiers: [BTreeMap<String, BTreeSet<String>>; 8],
 }
@@ -254,7 +256,7 @@ impl Names {
         Self { tiers }
     }
 
-    /// The documents of the first tier in which the name is one.
+    /// The documents of the first tier that contains the name.
     fn meant(&self, name: &str) -> BTreeSet<String> {
         let keys = [name.to_owned(), fold(name)];
         let tiers = self.tiers.iter().enumerate();
@@ -279,7 +281,7 @@ fn suffixes(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once(path).chain(path.match_indices('/').map(|(slash, _)| &path[slash + 1..]))
 }
 
-/// Whether a name reads as something that comes before the names of documents.
+/// Whether a name looks like an address form that is tried before document names.
 fn has_syntax(name: &str) -> bool {
     let word = name.split(['/', '[', '.']).next().unwrap();
     let is_step = ["root", "section", "item", "page"].contains(&word)
@@ -287,9 +289,9 @@ fn has_syntax(name: &str) -> bool {
     is_step || name.contains("::") || name.contains([':', '#', '?', '%', '['])
 }
 
-/// Every name of every document: the document; where several have it, an ambiguity of all of them;
-/// never a document or a section that does not have it. The store is asked for every name, and about
-/// `most` of them are resolved as addresses.
+/// Asserts that every name of every document means this document, or is ambiguous among all
+/// documents with that name, and never means one without it. The store looks up every name, and
+/// about `most` of them are resolved as addresses.
 fn every_name(root: &Path, most: usize) {
     let (_place, snapshot) = ingested(root);
     let paths: Vec<String> = snapshot.paths().unwrap().into_iter().map(|(_, path)| path).collect();
@@ -345,7 +347,7 @@ fn every_name(root: &Path, most: usize) {
 }
 
 #[test]
-fn every_name_of_every_document_is_that_document_or_ambiguous() {
+fn every_name_of_every_document_means_that_document_or_is_ambiguous() {
     let place = Place::new();
     copy(&fixtures(), place.path());
     // Names that are titles, parts of titles, and parts of other names.

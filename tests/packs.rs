@@ -1,4 +1,4 @@
-//! `dump` and `load`: the store as a stream and back.
+//! `dump` and `load`: the store as a text stream.
 
 use crate::corpus;
 use crate::harness::{Place, copy, fixtures};
@@ -17,7 +17,7 @@ fn with_documents() -> Place {
 }
 
 #[test]
-fn what_is_dumped_and_loaded_is_the_same_store() {
+fn a_loaded_dump_is_the_same_store() {
     let place = with_documents();
     let pack = place.run(&["dump"]).success().stdout;
     std::fs::write(place.join("a.pack"), &pack).unwrap();
@@ -33,7 +33,7 @@ fn what_is_dumped_and_loaded_is_the_same_store() {
         &["links", "check"],
         &["select", "guide.md::*", "-f", "raw"],
     ] {
-        // Of the copy's files there is none.
+        // The copy has no files.
         let clean = |place: &Place| {
             let text = place.run(command).text().replace(",\"missing\":true", "");
             let lines = text.lines().filter(|line| !line.ends_with("since it was ingested"));
@@ -41,7 +41,7 @@ fn what_is_dumped_and_loaded_is_the_same_store() {
         };
         assert!(clean(&copy) == clean(&place), "{command:?}");
     }
-    // By standard input, and what is there already.
+    // Reads the pack from standard input, into a store that already has the documents.
     let text = String::from_utf8(pack).unwrap();
     let again = copy.run_in("", &["load", "-"], &text).success().json();
     assert_eq!((again["added"].as_u64(), again["changed"].as_u64()), (Some(0), Some(0)));
@@ -55,7 +55,7 @@ fn what_is_dumped_and_loaded_is_the_same_store() {
 }
 
 #[test]
-fn a_pack_that_is_not_whole_is_refused_and_nothing_is_loaded() {
+fn an_incomplete_pack_is_refused_and_nothing_is_loaded() {
     let place = Place::ingested(&[("a.md", "# A\n\n[b](b.md)\n"), ("b.md", "# B\n")]);
     let pack = place.run(&["dump"]).success().stdout;
     let copy = Place::new();
@@ -87,7 +87,7 @@ fn a_pack_that_is_not_whole_is_refused_and_nothing_is_loaded() {
 }
 
 #[test]
-fn linked_files_go_along_where_they_are_asked_for() {
+fn linked_files_are_added_to_a_pack_if_asked() {
     let place =
         Place::with(&[("a.md", "![](img/x.png) ![](../out.png) ![](gone.png) ![](link.png)\n")]);
     place.write("img/x.png", [0u8, 1, 2, 255]);
@@ -109,7 +109,7 @@ fn linked_files_go_along_where_they_are_asked_for() {
 }
 
 #[test]
-fn attachments_are_written_below_a_folder_and_over_nothing() {
+fn attachments_are_written_below_a_folder_and_replace_no_file() {
     let place = Place::with(&[("a.md", "![](img/x.png) ![](y.png)\n")]);
     place.write("img/x.png", [0u8, 1, 2, 255]);
     place.write("y.png", "new");
@@ -125,7 +125,7 @@ fn attachments_are_written_below_a_folder_and_over_nothing() {
     );
     assert_eq!(std::fs::read(copy.join("out/img/x.png")).unwrap(), [0, 1, 2, 255]);
     assert_eq!(std::fs::read(copy.join("out/y.png")).unwrap(), b"old");
-    // The same files again are no conflict; a link out of the folder is never followed.
+    // The same files again are not a conflict; a link out of the folder is never followed.
     std::fs::remove_file(copy.join("out/y.png")).unwrap();
     let again = copy.run(&["load", "a.pack", "--attachments", "out"]).success().json();
     assert_eq!((&again["attachments"], again["skipped"].as_array().unwrap().len()), (&2.into(), 0));

@@ -1,4 +1,4 @@
-//! What holds for every document: tiling, pages, selectors.
+//! What is true of every document: tiling, pages, selectors.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use crate::corpus;
 use crate::harness::Place;
 
-/// Asserts the tiling of contract section 3.
+/// Asserts that front matter, headings, blocks and blank lines cover every byte exactly once.
 fn assert_tiles(file: &[u8], outline: &Outline) {
     let lines = LineIndex::new(file);
     let mut tiles: Vec<ByteSpan> = outline.front_matter.into_iter().collect();
@@ -103,7 +103,7 @@ fn every_document_is_tiled() {
     });
 }
 
-/// Pieces of Markdown that mean something at a line's start or in it.
+/// Random sequences of pieces of Markdown syntax.
 fn markdown() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
         "\n",
@@ -157,7 +157,7 @@ proptest! {
     }
 }
 
-/// Asserts that every primary selector leads to its node, and that no two nodes share one.
+/// Asserts that every primary selector resolves to its node, and that no two nodes share one.
 fn assert_selectors(tree: &Tree) {
     let mut seen = HashSet::new();
     for node in 0..tree.outline().nodes.len() {
@@ -170,7 +170,7 @@ fn assert_selectors(tree: &Tree) {
 }
 
 #[test]
-fn selectors_and_pages_of_a_sample() {
+fn selectors_and_pages_of_a_sample_cover_their_documents() {
     for path in corpus::sample(1000) {
         let file = std::fs::read(&path).unwrap();
         let tree = Tree::new(parse(&file).outline);
@@ -180,7 +180,7 @@ fn selectors_and_pages_of_a_sample() {
             let total = measure(bytes).words;
             for size in [1, 7, 500] {
                 let pages = page_count(total, size);
-                // Each page is found from the start: all of them where that is cheap, else some.
+                // Each page is computed from the start, so only some are tested in long documents.
                 let step = (pages * bytes.len() / 2_000_000).max(1);
                 for number in (0..pages).step_by(step) {
                     let (span, more) = page(bytes, size, number).unwrap();

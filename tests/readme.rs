@@ -1,9 +1,9 @@
-//! The README's commands do what it says.
+//! Every command in the README works as described.
 
-use crate::harness::{Place, copy, fixtures};
+use crate::harness::{Place, copy, fixtures, words};
 
-/// The lines that begin with `$ ` in the README's console blocks, each with what it is said to print:
-/// the lines up to the next one or the end of the block; none where nothing is said.
+/// The lines that begin with `$ ` in the console blocks of the README, each with the output that
+/// the README shows for it, which may be empty.
 fn commands() -> Vec<(String, String)> {
     let mut commands: Vec<(String, String)> = Vec::new();
     let mut is_console = false;
@@ -20,21 +20,6 @@ fn commands() -> Vec<(String, String)> {
     commands
 }
 
-/// The words of a command, as a shell takes them: blanks in single quotes part none.
-pub(crate) fn words(command: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for (index, part) in command.split('\'').enumerate() {
-        let is_quoted = index % 2 == 1;
-        for (index, piece) in part.split(|c| c == ' ' && !is_quoted).enumerate() {
-            if index > 0 {
-                words.push(String::new());
-            }
-            words.last_mut().unwrap().push_str(piece);
-        }
-    }
-    words
-}
-
 #[test]
 fn every_command_succeeds_in_a_folder_with_the_fixtures() {
     let place = Place::new();
@@ -48,7 +33,7 @@ fn every_command_succeeds_in_a_folder_with_the_fixtures() {
         else {
             panic!("what is {command:?}?")
         };
-        // What is written into a file is there for the commands behind it.
+        // A later command may read a file that an earlier one wrote.
         let (arguments, file) = match arguments {
             [arguments @ .., ">", file] => (arguments, Some(file)),
             arguments => (arguments, None),
@@ -79,7 +64,8 @@ fn every_address_of_the_table_resolves() {
         let cell = row.trim_start_matches("| ").split(" | ").next().unwrap();
         for address in cell.split('`').skip(1).step_by(2) {
             let answer = place.run(&["select", address]);
-            // The guide has no item [2] in its first list: the address is read, and out of range.
+            // The first list of the guide has no item [2], so the address is valid and out of
+            // range.
             let is_out_of_range = answer.status == 1 && answer.code() == "INDEX_OUT_OF_RANGE";
             assert!(answer.status == 0 || is_out_of_range, "{address}: {}", answer.text());
         }

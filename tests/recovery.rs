@@ -1,17 +1,17 @@
-//! Stores with damage of every kind: what the commands say of it, and that `verify --repair` puts it right.
+//! Stores with damage of every kind: what the commands report, and that `verify --repair` repairs
+//! it.
 
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mdsel::error::Result;
-use mdsel::query::FilterRequest;
-use mdsel::query::search::{Form, PatternOptions, Query, Surroundings};
+use mdsel::query::search::{PatternOptions, Query};
 use mdsel::query::{Library, search};
 use mdsel::store::{FullText, Snapshot};
 use serde_json::json;
 
-use crate::harness::{Answer, Place, copy, repeats};
+use crate::harness::{Answer, Place, copy, repeats, search_request};
 use crate::verify::{dumped, random, rounds, tampered, verified};
 
 /// Commands that only read.
@@ -24,18 +24,19 @@ const READERS: [&[&str]; 6] = [
     &["status"],
 ];
 
-/// The body of a pack: neither its header, which has the options, nor its hash.
+/// The body of a pack, without its header, which contains the options, and without its hash.
 fn body(pack: &[u8]) -> Vec<u8> {
     let start = pack.iter().position(|byte| *byte == b'\n').unwrap();
     let end = pack.windows(5).rposition(|window| window == b"\nEND ").unwrap();
     pack[start..end].to_vec()
 }
 
-/// Asserts that a command answered, or said that the store is damaged and how to repair it.
+/// Asserts that a command answered, or reported that the store is damaged and how to repair it.
 fn assert_answers_or_says(answer: &Answer, what: &str) {
     assert!(!answer.stderr.contains("panicked"), "{what}: {}", answer.stderr);
     if answer.status == 2 {
-        // A stream that has begun can only end; the error is then on standard error alone.
+        // A stream that has started cannot contain an error, so the error is on standard error
+        // alone.
         let said = format!("{}{}", answer.text(), answer.stderr);
         assert!(said.contains("mdsel verify --repair"), "{what}: {said}");
     }
@@ -44,7 +45,7 @@ fn assert_answers_or_says(answer: &Answer, what: &str) {
 /// Asserts that `verify` finds damage, and that `--repair` repairs it without the files.
 fn assert_repaired(place: &Place, before: &[u8], what: &str) {
     let found = place.run(&["verify"]);
-    // The note of an edit that names no file is forgotten by any command, so `verify` need not find it.
+    // Every command discards a note of an edit that names no file, so `verify` need not find it.
     assert!(found.status != 0 || what.contains("edit_intent"), "{what} is not found");
     assert_answers_or_says(&found, what);
     let repaired = place.run(&["verify", "--repair"]);
@@ -63,7 +64,7 @@ fn without_files(place: &Place) -> Place {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_damage_in_every_column() {
+fn text_that_is_not_utf8_is_reported_as_damage_in_every_column() {
     let place = Place::with_fixtures();
     place.write("tag.md", "---\ntags: [a]\ntitle: x\n---\n\n# T\n");
     place.run(&["ingest"]).success();
@@ -99,7 +100,7 @@ fn text_that_is_not_utf8_is_damage_in_every_column() {
         for reader in READERS {
             assert_answers_or_says(&broken.run(reader), &sql);
         }
-        // An ingest may write what it can read anew, so it gets a store of its own.
+        // An ingest may replace what it can read, so it gets its own copy of the store.
         let ingested = Place::new();
         copy(broken.path(), ingested.path());
         let answer = ingested.run(&["ingest"]);
@@ -121,7 +122,7 @@ fn overwrite(place: &Place, at: usize, bytes: &[u8]) {
     std::fs::write(path, store).unwrap();
 }
 
-/// Puts the log of a database of another program beside the store.
+/// Puts the log of another program's database beside the store.
 fn add_foreign_log(place: &Place) {
     let other = rusqlite::Connection::open(place.join("other.db")).unwrap();
     other.pragma_update(None, "journal_mode", "WAL").unwrap();
@@ -129,11 +130,11 @@ fn add_foreign_log(place: &Place) {
     std::fs::copy(place.join("other.db-wal"), place.join(".mdsel.db-wal")).unwrap();
 }
 
-/// Damages a store.
+/// A function that damages a store.
 type Damage = fn(&Place);
 
 #[test]
-fn a_damaged_header_or_a_stranger_beside_the_store_is_put_right() {
+fn a_damaged_header_or_a_foreign_file_beside_the_store_is_repaired() {
     let original = Place::with_fixtures();
     let before = dumped(&original);
     let damages: [(&str, Damage); 15] = [
@@ -175,7 +176,7 @@ fn a_damaged_header_or_a_stranger_beside_the_store_is_put_right() {
         let is_kept = aside.iter().any(|name| place.join(name).exists());
         assert_eq!(is_kept, what.starts_with("a file") || what.starts_with("a folder"), "{what}");
     }
-    // What is no store is refused, and the way on is another one.
+    // A file that is not a store is refused with another hint.
     let place = Place::with(&[(".mdsel.db", &"CREATE TABLE meta (\n".repeat(20))]);
     let refused = place.run(&["verify", "--repair"]).ends(2);
     assert_eq!(refused.code(), "STORE_FOREIGN");
@@ -183,7 +184,7 @@ fn a_damaged_header_or_a_stranger_beside_the_store_is_put_right() {
 }
 
 #[test]
-fn no_flipped_bit_of_the_first_pages_costs_a_document() {
+fn no_flipped_bit_of_the_first_pages_loses_a_document() {
     let original = Place::with_fixtures();
     let bytes = std::fs::read(original.join(".mdsel.db")).unwrap();
     let before = body(&dumped(&original));
@@ -202,8 +203,8 @@ fn no_flipped_bit_of_the_first_pages_costs_a_document() {
 }
 
 #[test]
-fn forged_rows_do_not_take_a_repair_longer_than_they_are_many() {
-    // A tenth of it has the same shape, and no test of time.
+fn the_time_of_a_repair_is_proportional_to_the_number_of_forged_rows() {
+    // The short form has a tenth of the rows, and is too small to show a quadratic time.
     let count = if repeats(1) > 1 { 200_000 } else { 20_000 };
     let place = Place::with_fixtures();
     tampered(
@@ -226,25 +227,7 @@ fn forged_rows_do_not_take_a_repair_longer_than_they_are_many() {
 fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
     let (snapshot, mut full_text) = FullText::open(store)?;
     let library = Library::new(&snapshot);
-    let request = search::Request {
-        query,
-        filter: FilterRequest {
-            globs: Vec::new(),
-            tags: Vec::new(),
-            under: Vec::new(),
-            types: Vec::new(),
-            level: None,
-            sort: None,
-        },
-        form: Form::Hits,
-        surroundings: Surroundings { before: 0, after: 0, is_match_only: false },
-        passage: 300,
-        keeps_duplicates: false,
-        lines_only: false,
-        explain: false,
-        limit: 0,
-        after: None,
-    };
+    let request = search_request(query, 0);
     let answer = search::search(&library, &mut full_text, &request)?;
     let rows = mdsel::output::Answer::rows(&answer);
     let mut hits: Vec<String> =
@@ -253,8 +236,8 @@ fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
     Ok((hits.join("\n"), !full_text.warnings.is_empty()))
 }
 
-/// What commands that give content answer: each document by its path, all of them, and searches. `None` where
-/// one failed, or warned.
+/// The answers of commands that print content: each document by its path, the list of all
+/// documents, and searches. `None` if a command failed or warned.
 fn contents(store: &Path, paths: &[String]) -> Vec<Option<String>> {
     let mut answers = Vec::new();
     let snapshot = Snapshot::open(store);
@@ -288,7 +271,8 @@ fn contents(store: &Path, paths: &[String]) -> Vec<Option<String>> {
     answers
 }
 
-/// Where in a store file the bytes of each document are, in pieces, each within one page.
+/// The places in a store file of the bytes of each document, in pieces that are each within one
+/// page.
 ///
 /// A page that was rewritten may keep an older copy of a piece, so every place of a piece counts.
 fn places_of_bytes(store: &Path, file: &[u8]) -> Vec<(String, Vec<usize>)> {
@@ -309,7 +293,7 @@ fn places_of_bytes(store: &Path, file: &[u8]) -> Vec<(String, Vec<usize>)> {
 }
 
 #[test]
-fn no_flipped_bit_gives_other_content_or_costs_a_document() {
+fn no_flipped_bit_changes_content_or_loses_a_document() {
     let texts: Vec<(String, String)> = (0..300)
         .map(|number| {
             let mut random = random(number);
@@ -356,7 +340,7 @@ fn no_flipped_bit_gives_other_content_or_costs_a_document() {
             let found: Vec<usize> = memchr::memmem::find_iter(&bytes, path.as_bytes()).collect();
             at = found[random(found.len())] - random(32);
         } else if round % 4 == 3 {
-            // The header of a page, and where its cells are.
+            // The header of a page, and the offsets of its cells.
             at = at / 4096 * 4096 + random(64);
         }
         let mut what = format!("byte {at}");
@@ -380,7 +364,7 @@ fn no_flipped_bit_gives_other_content_or_costs_a_document() {
         }
         let store = place.join(".mdsel.db");
         std::fs::write(&store, &damaged).unwrap();
-        // Before a search may repair the index.
+        // Must run before a search, which may repair the index.
         let findings = verified(&store, false);
         let after = contents(&store, &paths);
         let is_wrong =
@@ -406,7 +390,7 @@ fn no_flipped_bit_gives_other_content_or_costs_a_document() {
         lost_documents.fetch_add(lost.len() as u64, Ordering::Relaxed);
         for finding in lost {
             let file = finding.file.unwrap_or_default();
-            // A piece that goes on in another page is not found, and is near one that is.
+            // A piece that continues in another page is not found, but it is near one that is.
             let is_hit = places
                 .iter()
                 .filter(|(path, _)| *path == file)

@@ -1,19 +1,18 @@
-//! The reference says what the program does: every example prints what its page shows, and every command, flag
-//! and code is on a page.
+//! The reference describes the program: every example prints what its page shows, and every
+//! command, flag and code is on a page.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use mdsel::reference::PAGES;
 
-use crate::harness::{Place, copy};
-use crate::readme::words;
+use crate::harness::{Place, copy, words};
 
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The page with the output of each of its examples as it is now, and how many examples it has.
+/// The page with the current output of each of its examples, and the number of examples.
 fn performed(page: &str) -> (String, usize) {
     let place = Place::new();
     copy(&repository().join("fixtures/reference"), place.path());
@@ -39,7 +38,8 @@ fn performed(page: &str) -> (String, usize) {
     (result, count)
 }
 
-/// What the command prints: its standard output, then its errors, without blanks that end a line.
+/// What the command prints: its standard output, then its error line, without blanks at the ends of
+/// lines.
 fn printed(place: &Place, command: &str) -> String {
     let words = words(command);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -78,7 +78,7 @@ fn every_example_prints_what_its_page_shows() {
     assert!(count >= 60, "{count}");
 }
 
-/// Every Rust file of the program, without its inline tests.
+/// The source text of the program, without its inline tests.
 fn sources(folder: PathBuf, texts: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -93,7 +93,7 @@ fn sources(folder: PathBuf, texts: &mut String) {
     }
 }
 
-/// Texts in capitals, of several words, that the program has between double quotes.
+/// The codes in the program: its string literals in capitals with an underscore.
 fn codes() -> BTreeSet<String> {
     let mut text = String::new();
     sources(repository().join("src"), &mut text);

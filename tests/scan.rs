@@ -1,4 +1,5 @@
-//! The hits of a pattern are those of a scan: over the fixtures and the corpora, and over anything.
+//! A pattern finds exactly what a plain scan of the files finds: over the fixtures and the corpora,
+//! and over random files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,8 +8,7 @@ use std::time::Duration;
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::markdown::{parse, refusal};
 use mdsel::position::{ByteSpan, LineIndex, trim_line_end};
-use mdsel::query::FilterRequest;
-use mdsel::query::search::{Form, Items, PatternOptions, Query, Request, Surroundings, search};
+use mdsel::query::search::{Items, PatternOptions, Query, search};
 use mdsel::query::{Library, select};
 use mdsel::store::FullText;
 use mdsel::trust::Trust;
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::corpus;
-use crate::harness::Place;
+use crate::harness::{Place, search_request};
 
 struct Silent;
 
@@ -41,7 +41,7 @@ fn ingest(folder: &Path) {
     assert!(report.warnings.iter().all(|warning| !warning.code.starts_with("INDEX")));
 }
 
-/// A pattern and how it is read.
+/// A pattern and its options.
 #[derive(Clone, Debug)]
 struct Sought {
     pattern: String,
@@ -53,7 +53,7 @@ impl Sought {
         Self { pattern: pattern.into(), options: PatternOptions::default() }
     }
 
-    /// The same as the `regex` crate takes it.
+    /// The same pattern for the `regex` crate.
     fn regex(&self) -> Option<Regex> {
         let options = self.options;
         let pattern =
@@ -71,7 +71,7 @@ impl Sought {
             .ok()
     }
 
-    /// What a plain scan of a file finds.
+    /// The matches that a plain scan of a file finds.
     fn scan(&self, regex: &Regex, file: &[u8]) -> Vec<ByteSpan> {
         let mut spans = Vec::new();
         let mut within = |start: usize, text: &[u8]| {
@@ -100,7 +100,7 @@ impl Sought {
     }
 }
 
-/// A store over files, asked through the library.
+/// The store of some files, queried through the library.
 struct Searched {
     place: Place,
     files: BTreeMap<String, Vec<u8>>,
@@ -116,23 +116,14 @@ impl Searched {
         Self { place, files }
     }
 
-    /// Asserts that the hits are those of a scan, and that the addresses of some lead back to them.
+    /// Asserts that the hits are those of a scan, and that the addresses of some hits resolve to
+    /// them.
     fn check(&self, sought: &Sought, addresses: usize) {
         let Some(regex) = sought.regex() else { return };
         let (snapshot, mut full_text) = FullText::open(&self.place.join(".mdsel.db")).unwrap();
         let library = Library::new(&snapshot);
-        let request = Request {
-            query: Query::Patterns(vec![sought.pattern.clone()], sought.options),
-            filter: FilterRequest::default(),
-            form: Form::Hits,
-            surroundings: Surroundings::default(),
-            passage: 300,
-            keeps_duplicates: false,
-            lines_only: false,
-            explain: false,
-            limit: 0,
-            after: None,
-        };
+        let query = Query::Patterns(vec![sought.pattern.clone()], sought.options);
+        let request = search_request(query, 0);
         let answer = search(&library, &mut full_text, &request).unwrap();
         let Items::Hits(hits) = &answer.items else { panic!("{answer:?}") };
         let mut expected = Vec::new();
@@ -173,7 +164,7 @@ impl Searched {
     }
 }
 
-/// A stream of numbers that is the same every time.
+/// Pseudorandom numbers that are the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -185,7 +176,7 @@ impl Numbers {
     }
 }
 
-/// A piece of some file, of so many characters.
+/// A random piece of some file, of `length` characters.
 fn piece(files: &[&Vec<u8>], numbers: &mut Numbers, length: usize) -> String {
     loop {
         let Ok(text) = std::str::from_utf8(files[numbers.below(files.len())]) else { continue };
@@ -317,7 +308,7 @@ fn three_hundred_patterns_find_what_a_scan_finds() {
     });
 }
 
-/// Pieces that patterns and files are made of.
+/// Pieces of patterns and files.
 fn pieces() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
         "a", "b", "ab", "abc", "foo", "Bar", "k", "K", "\u{212A}", "ſ", "é", "中文", " ", "\n",

@@ -1,4 +1,4 @@
-//! `search`: words, filters, surroundings, and an index that follows the store or is mended.
+//! `search`: words, filters, context lines, and an index that follows the store or is rebuilt.
 
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ fn the_section_a_person_wants_is_first() {
 }
 
 #[test]
-fn a_hit_is_told_by_its_line_and_by_every_address() {
+fn a_hit_has_its_line_and_its_addresses() {
     let place = Place::ingested(&[("a.md", "# One\n\nfirst\n\n## Two\n\nx\n\n- a\n- é needle\n")]);
     let answer = place.run(&["search", "-F", "needle"]).success().json();
     let hit = &answer["hits"][0];
@@ -81,7 +81,7 @@ fn a_hit_is_told_by_its_line_and_by_every_address() {
     assert!(place.run(&["search", "needle"]).json()["hits"][0]["score"].as_f64().unwrap() > 0.0);
 }
 
-/// Queries that are none, or that other programs stumble over.
+/// Queries that are not valid, or that make other programs fail.
 const AWKWARD: &[&str] = &[
     "\"",
     "'",
@@ -187,7 +187,7 @@ const AWKWARD: &[&str] = &[
 ];
 
 #[test]
-fn awkward_queries_answer_sensibly() {
+fn awkward_queries_are_answered() {
     let place = Place::with_fixtures();
     let long = "word ".repeat(2000);
     let deep = "(".repeat(5000);
@@ -201,7 +201,7 @@ fn awkward_queries_answer_sensibly() {
         let count = json["hits"].as_array().unwrap().len();
         assert_eq!(answer.status, i32::from(count == 0), "{query:?}");
     }
-    // What is no query is told.
+    // The answer says how an unusual query was read.
     for (query, code) in [
         ("", "EMPTY_QUERY"),
         ("->", "NO_WORDS"),
@@ -242,7 +242,7 @@ fn options_are_words_and_only_not_excludes() {
 }
 
 #[test]
-fn words_are_found_by_their_stems_the_exact_ones_first() {
+fn inflected_words_are_found_below_exact_matches() {
     let place = Place::ingested(&[
         ("a.md", "# One\n\nFolders can be shared by all users here.\n"),
         ("b.md", "# Two\n\nA folder that users share by name here.\n"),
@@ -253,18 +253,18 @@ fn words_are_found_by_their_stems_the_exact_ones_first() {
     assert_eq!(found("share"), ["b.md", "a.md"]);
     assert_eq!(found("shared"), ["a.md", "b.md"]);
     assert_eq!(found("sharing folders"), ["a.md", "b.md"]);
-    assert_eq!(found("CORS"), ["d.md"], "nor has a name in capitals");
+    assert_eq!(found("CORS"), ["d.md"], "a name in capitals is not inflected");
     assert_eq!(found("iOS"), ["d.md"]);
     let found_in_code = |query: &str| warnings(&place.run(&["search", query]));
-    assert_eq!(found_in_code("get_user"), ["LOOSENED"], "an identifier has no stem");
-    assert_eq!(found("\"shares\""), [""; 0], "nor has what is quoted");
-    assert_eq!(found("share NOT shared"), ["b.md"], "nor what is excluded");
+    assert_eq!(found_in_code("get_user"), ["LOOSENED"], "an identifier is not inflected");
+    assert_eq!(found("\"shares\""), [""; 0], "nor is a quoted word");
+    assert_eq!(found("share NOT shared"), ["b.md"], "nor is an excluded word");
     let hit = &place.run(&["search", "sharing"]).json()["hits"][0];
-    assert_eq!(hit["line"], 3, "the line with a word of the stem");
+    assert_eq!(hit["line"], 3, "the line with another form of the word");
 }
 
 #[test]
-fn stop_words_count_for_nothing_beside_others() {
+fn stop_words_count_only_without_other_words() {
     let place = Place::ingested(&[
         ("a.md", "# How do I\n\nWhat can I do, and how do I do it? When, where and why?\n"),
         ("b.md", "# Vaults\n\nA vault moves to another disk.\n"),
@@ -274,12 +274,12 @@ fn stop_words_count_for_nothing_beside_others() {
     assert_eq!(found("how do I move my vault?"), ["b.md"]);
     assert_eq!(found("how do I"), ["a.md"]);
     assert_eq!(found("\"how do I\" vault").len(), 2, "in quotes they count");
-    assert_eq!(found("+how vault"), ["a.md"], "and where they must be there");
+    assert_eq!(found("+how vault"), ["a.md"], "after + they count, too");
     assert_eq!(found("step-by-step"), ["c.md"]);
 }
 
 #[test]
-fn joined_words_are_found_apart_and_better_together() {
+fn joined_words_are_found_separately_and_rank_higher_together() {
     let place = Place::ingested(&[
         ("a.md", "# A\n\nOnly these files; read all of them here.\n"),
         ("b.md", "# B\n\nAll of these files here are read-only.\n"),
@@ -329,7 +329,7 @@ fn front_matter_is_found_by_its_words() {
 }
 
 #[test]
-fn an_empty_root_is_no_hit() {
+fn an_empty_root_is_not_a_hit() {
     let place = Place::ingested(&[
         ("unique-name.md", "## One\n\nText.\n\n## Two\n\nMore.\n"),
         ("empty.md", ""),
@@ -346,7 +346,7 @@ fn an_empty_root_is_no_hit() {
 }
 
 #[test]
-fn a_folder_is_searched_as_all_documents_in_it() {
+fn a_folder_filter_searches_all_documents_below_it() {
     let place = Place::new();
     for folder in ["a", "a/b", "ab", "c"] {
         place.write(&format!("{folder}/one.md"), "# T\n\nneedle\n");
@@ -364,7 +364,7 @@ fn a_folder_is_searched_as_all_documents_in_it() {
 }
 
 #[test]
-fn patterns_are_those_of_the_regex_crate() {
+fn patterns_have_the_syntax_of_the_regex_crate() {
     let place = Place::ingested(&[
         ("a.md", "# T\r\n\r\nend of line\r\nfoo bar\r\n"),
         ("b.md", "# U\n\nfoobar FOO\n\n```\nx\ny\n```\n"),
@@ -395,7 +395,7 @@ fn patterns_are_those_of_the_regex_crate() {
 }
 
 #[test]
-fn surroundings_counts_and_files() {
+fn context_lines_counts_and_files_are_printed() {
     let place = Place::ingested(&[("a.md", "one\ntwo\nhit\nfour hit\nfive\n"), ("b.md", "hit\n")]);
     let run = |arguments: &[&str]| place.run(&[&["search", "-F", "hit"], arguments].concat());
     let answer = run(&["-C", "1", "--limit", "1"]).success().json();
@@ -416,7 +416,7 @@ fn surroundings_counts_and_files() {
     assert!(quiet.stdout.is_empty());
     assert!(place.run(&["search", "-q", "-F", "none"]).ends(1).stdout.is_empty());
     let words = place.run(&["search", "-c", "hit"]).success().json();
-    assert_eq!(words["total"], 2, "sections, for words");
+    assert_eq!(words["total"], 2, "a word search counts sections");
     assert_eq!(run(&["-C", "5000"]).ends(2).code(), "USAGE");
     let explained = run(&["--explain"]).success().json();
     assert_eq!(
@@ -428,7 +428,7 @@ fn surroundings_counts_and_files() {
 }
 
 #[test]
-fn filters_come_before_the_limit() {
+fn filters_apply_before_the_limit() {
     let place = Place::new();
     for number in 0..60 {
         place.write(
@@ -470,7 +470,7 @@ fn filters_come_before_the_limit() {
 }
 
 #[test]
-fn going_on_gives_every_hit_once() {
+fn continuing_returns_every_hit_once() {
     let place = Place::new();
     for number in 0..23 {
         place.write(&format!("{number:02}.md"), "# T\n\nneedle one\n\n## U\n\nneedle two\n");
@@ -500,7 +500,7 @@ fn going_on_gives_every_hit_once() {
 }
 
 #[test]
-fn long_lines_are_shown_around_the_hit() {
+fn long_lines_are_cut_around_the_hit() {
     let line = format!("{}needle{}", "é ".repeat(5000), " x".repeat(5000));
     let place = Place::ingested(&[("a.md", &line)]);
     let answer = place.run(&["search", "-F", "needle"]).success().json();
@@ -539,7 +539,7 @@ fn the_index_follows_every_ingest() {
     assert_eq!(place.run(&["search", "beta"]).json()["hits"][0]["missing"], true);
 }
 
-/// The index folder of a place's store.
+/// The index folder of a store.
 fn index(place: &Place) -> std::path::PathBuf {
     place.join(".mdsel.db-fts")
 }
@@ -552,11 +552,11 @@ fn segment_files(place: &Place) -> Vec<std::path::PathBuf> {
         .collect()
 }
 
-/// Something that is done to an index.
+/// A function that damages an index.
 type Damage<'a> = Box<dyn Fn() + 'a>;
 
 #[test]
-fn a_damaged_index_is_made_anew_and_said_so() {
+fn a_damaged_index_is_rebuilt_with_a_warning() {
     let place = Place::ingested(&[("a.md", "# A\n\nalpha\n"), ("b.md", "# B\n\nbeta\n")]);
     let damages: [(&str, Damage<'_>); 7] = [
         ("removed", Box::new(|| std::fs::remove_dir_all(index(&place)).unwrap())),
@@ -608,14 +608,14 @@ fn a_damaged_index_is_made_anew_and_said_so() {
             assert!(warnings(&again).is_empty(), "{damage}");
         }
     }
-    // An ingest that has nothing else to do mends it, too.
+    // An ingest that has nothing else to do rebuilds it, too.
     std::fs::remove_dir_all(index(&place)).unwrap();
     assert_eq!(warnings(&place.run(&["ingest"]).success()), ["INDEX_REBUILT"]);
     assert!(warnings(&place.run(&["search", "alpha"]).success()).is_empty());
 }
 
 #[test]
-fn an_old_index_is_brought_up_to_date() {
+fn an_old_index_is_updated() {
     let place = Place::ingested(&[("a.md", "# A\n\nalpha\n"), ("b.md", "# B\n\nbeta\n")]);
     let old = Place::new();
     crate::harness::copy(&index(&place), &old.join("index"));
@@ -632,7 +632,8 @@ fn an_old_index_is_brought_up_to_date() {
         restore();
         assert!(found(&[&["alpha"], mode].concat()).is_empty());
         assert_eq!(found(&[&["gamma"], mode].concat()), ["a.md"]);
-        // Where another process writes, the index stays as it is and the documents are searched.
+        // While another process writes, the index stays as it is, and the stored documents are
+        // searched.
         restore();
         let lock = std::fs::File::create(place.join(".mdsel.db-lock")).unwrap();
         lock.lock().unwrap();
@@ -649,7 +650,7 @@ fn an_old_index_is_brought_up_to_date() {
 }
 
 #[test]
-fn an_older_store_beside_a_newer_index_is_searched_as_it_is() {
+fn the_index_is_rebuilt_for_an_older_store() {
     let place = Place::ingested(&[("a.md", "# A\n\nalpha\n")]);
     std::fs::copy(place.join(".mdsel.db"), place.join("kept.db")).unwrap();
     place.write("a.md", "# A\n\ngamma\n");
@@ -661,7 +662,7 @@ fn an_older_store_beside_a_newer_index_is_searched_as_it_is() {
 }
 
 #[test]
-fn a_hit_names_the_line_end_and_heading_that_it_stands_on() {
+fn a_hit_in_a_heading_or_a_blank_line_names_its_section() {
     let place = Place::ingested(&[(
         "a.md",
         "\u{feff}---\ntitle: fm needle\n---\nroot needle\n\n# Head needle\n\nown\n\n\nmore\n",
@@ -710,7 +711,7 @@ fn many_small_ingests_leave_few_segments_and_every_hit() {
 }
 
 #[test]
-fn flipped_bits_of_the_index_are_no_crash() {
+fn flipped_bits_of_the_index_cause_no_crash() {
     let place = Place::new();
     for number in 0..40 {
         place.write(&format!("{number:02}.md"), format!("# N{number}\n\nneedle n{number}x\n"));
@@ -739,17 +740,17 @@ fn flipped_bits_of_the_index_are_no_crash() {
 }
 
 #[test]
-fn a_hit_stands_where_the_filter_wants_it() {
+fn a_hit_is_where_the_filter_requires() {
     let place = Place::with(&[
         ("edge/a.md", "# Edge of things\n\nplain\n\n# Other\n\nneedle one\n"),
         ("b.md", "# Knowledge\n\nneedle two\n"),
     ]);
     place.write("bad.md", b"# Bad\n\nx \xff y\n\nthe sought word\n");
     place.run(&["ingest"]).success();
-    // A folder before a part of a title; no hit for a section that holds the word elsewhere.
+    // A folder wins over a part of a title. A section that has the word elsewhere is not a hit.
     assert_eq!(files(&place.run(&["search", "needle", "--under", "edge"])), ["edge/a.md"]);
     place.run(&["search", "needle", "--type", "heading"]).ends(1);
-    // Bytes that are no text move nothing.
+    // Bytes that are not text do not move the position of a hit.
     assert_eq!(places(&place.run(&["search", "sought"])), ["bad.md:5"]);
     assert_eq!(files(&place.run(&["search", "needle AND NOT two"])), ["edge/a.md"]);
     let text = place.run(&["search", "-U", "-e", "Other\n\nneedle", "-f", "text"]).success().text();

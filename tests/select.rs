@@ -1,4 +1,4 @@
-//! `select` and `index`: the PRD's examples, pages, faults, formats, statuses.
+//! `select` and `index`: documented examples, pages, errors, formats, statuses.
 
 use serde_json::json;
 
@@ -54,7 +54,7 @@ fn content(place: &Place, address: &str) -> String {
 }
 
 #[test]
-fn footnotes_and_mdx_are_blocks_of_their_own() {
+fn footnotes_and_mdx_have_block_types() {
     let footnote = "[^1]: One.\n\n    Two.\n\n        code\n\n    - list\n";
     let mdx = "export const a = `\n\n# no\n`\n\n{/*\n\n# no\n*/}\n\n# Yes\n\n<T>\n\ntext\n\n</T>\n";
     let place = Place::ingested(&[
@@ -70,7 +70,7 @@ fn footnotes_and_mdx_are_blocks_of_their_own() {
     assert_eq!(toc["sections"].as_array().unwrap().len(), 1, "{toc}");
     let export = place.run(&["select", "page::root/block:html[0]"]).success().json();
     assert_eq!(export["results"][0]["content"], "export const a = `\n\n# no\n`\n");
-    // An edit reads the file as an ingest does.
+    // An edit parses the file as an ingest does.
     let after = place.run(&["insert", "page.mdx", "yes", "--content", "{/*\n# no\n*/}"]).success();
     assert_eq!(after.json()["success"], true);
     let toc = place.run(&["toc", "page"]).success().json();
@@ -78,7 +78,7 @@ fn footnotes_and_mdx_are_blocks_of_their_own() {
 }
 
 #[test]
-fn the_examples_of_the_paper() {
+fn the_documented_examples_work() {
     let place = doc();
     // `mdsel index file1.md`: namespaces, root, headings with selector, text, type, child count,
     // truncation.
@@ -118,7 +118,7 @@ fn the_examples_of_the_paper() {
 }
 
 #[test]
-fn the_fields_of_a_result() {
+fn a_result_has_all_documented_fields() {
     let place = Place::with_fixtures();
     let json = place.run(&["select", "documents::x", "guide.md::heading:h2[0]"]).ends(3).json();
     let result = &json["results"][0];
@@ -188,7 +188,7 @@ fn every_suggestion_resolves() {
 }
 
 #[test]
-fn pages_are_told_and_together_are_the_node() {
+fn pages_are_numbered_and_their_joined_content_is_the_node() {
     let place = Place::with_fixtures();
     let mut address = "long-words.md::heading:h1[0]".to_owned();
     let mut whole = String::new();
@@ -197,7 +197,7 @@ fn pages_are_told_and_together_are_the_node() {
         let json = place.run(&["select", &address]).success().json();
         let result = &json["results"][0];
         assert_eq!(result["selector"], "long-words.md::heading:h1[0]");
-        assert_eq!(result["truncated"], pages == 0, "only what was not asked for page by page");
+        assert_eq!(result["truncated"], pages == 0, "truncated unless a page was requested");
         assert_eq!(result["pagination"]["pages"], 3);
         assert_eq!(result["pagination"]["page"], pages);
         whole += result["content"].as_str().unwrap();
@@ -221,7 +221,7 @@ fn pages_are_told_and_together_are_the_node() {
 }
 
 #[test]
-fn syntax_faults_have_their_codes() {
+fn syntax_errors_have_their_codes() {
     let place = doc();
     for (address, code, position) in [
         ("", "EMPTY_SELECTOR", 0),
@@ -267,7 +267,7 @@ fn namespaces_are_paths_suffixes_and_stems() {
     assert_eq!(file("README.md::*"), "README.md", "an exact path wins over suffixes");
     assert_eq!(file("README::*"), "README.md");
     assert_eq!(file("docs/README::*"), "docs/README.md");
-    assert_eq!(file("Guide::*"), "docs/api/Guide.md", "case decides before it is folded");
+    assert_eq!(file("Guide::*"), "docs/api/Guide.md", "an exact match of case wins");
     assert_eq!(file("api/guide::*"), "docs/api/Guide.md");
     assert_eq!(file("guide.mdx::*"), "other/guide.mdx");
     assert_eq!(file("My notes v1.2::*"), "docs/My notes v1.2.md");
@@ -286,7 +286,7 @@ fn namespaces_are_paths_suffixes_and_stems() {
 }
 
 #[test]
-fn lists_go_on_where_they_ended() {
+fn lists_continue_where_they_ended() {
     let place = Place::with_fixtures();
     let all = place.run(&["select", "block:paragraph", "--limit", "0"]).success().json();
     let all = selectors(&all["results"]).into_iter().map(str::to_owned).collect::<Vec<_>>();
@@ -318,7 +318,7 @@ fn lists_go_on_where_they_ended() {
 }
 
 #[test]
-fn index_goes_on_inside_a_document() {
+fn index_continues_inside_a_document() {
     let place = Place::with_fixtures();
     let headings = |json: &serde_json::Value| {
         let documents = json["documents"].as_array().unwrap().clone();
@@ -372,7 +372,7 @@ fn documents_are_named_by_path_suffix_folder_or_glob() {
 }
 
 #[test]
-fn formats() {
+fn each_format_has_its_form() {
     let place = doc();
     let lines = place.run(&["select", "section", "doc::section[9]", "-f", "jsonl"]).ends(3).text();
     let rows: Vec<serde_json::Value> =
@@ -394,7 +394,7 @@ fn formats() {
 }
 
 #[test]
-fn lossy_content_is_told_and_raw_gives_the_bytes() {
+fn lossy_content_is_marked_and_raw_returns_the_bytes() {
     let place = Place::with_fixtures();
     let json = place.run(&["select", "invalid-utf8.md::heading:h1[0]"]).success().json();
     assert_eq!(json["results"][0]["lossy"], true);
@@ -404,7 +404,7 @@ fn lossy_content_is_told_and_raw_gives_the_bytes() {
 }
 
 #[test]
-fn usage_faults_are_one_object_and_one_line() {
+fn usage_errors_are_one_json_object_and_one_line() {
     let place = doc();
     for arguments in
         [&["select"][..], &["selct", "x"], &["select", "x", "--nope"], &["index", "--limit", "x"]]
@@ -435,7 +435,7 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
-fn going_on_repeats_neither_results_nor_faults() {
+fn continuing_repeats_neither_results_nor_errors() {
     let place = Place::ingested(&[("a.md", "# a\n\nx\n\n# b\n\ny\n")]);
     let addresses = ["a.md::*?page=99", "a.md::/a", "nowhere::x", "a.md::/b", "a.md::#9"];
     for limit in ["1", "2", "3"] {
@@ -470,7 +470,7 @@ fn going_on_repeats_neither_results_nor_faults() {
 }
 
 #[test]
-fn pages_of_many_places_are_those_that_there_are() {
+fn a_page_parameter_selects_the_places_that_have_the_page() {
     let place = Place::ingested(&[("a.md", "# a\n"), ("b.md", "# b\n\none two three four\n")]);
     let arguments = ["select", "section[0]?page=1", "--max-words", "3", "--limit", "1"];
     let json = place.run(&arguments).success().json();
@@ -478,7 +478,7 @@ fn pages_of_many_places_are_those_that_there_are() {
 }
 
 #[test]
-fn what_raw_cannot_say_is_said_on_standard_error() {
+fn what_raw_cannot_show_is_printed_on_standard_error() {
     let place = Place::with_fixtures();
     let answer = place.run(&["select", "long-words.md", "nowhere::x", "-f", "raw"]).ends(3);
     assert!(answer.stderr.contains("more: long-words.md::*?page=1"), "{}", answer.stderr);

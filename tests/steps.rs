@@ -1,4 +1,5 @@
-//! Steps after any place, misspelt steps, ranges past the end, and titles as they are written.
+//! Steps after any place, misspelled steps, ranges past the end, and titles as they are written in
+//! the source.
 
 use serde_json::{Value, json};
 
@@ -63,7 +64,7 @@ fn selector(place: &Place, address: &str) -> String {
 }
 
 #[test]
-fn any_place_may_be_continued_by_steps() {
+fn any_place_may_be_followed_by_steps() {
     let place = place();
     let code = "doc.md::heading:h2[0]/block:code[0]";
     for (address, expected) in [
@@ -94,7 +95,7 @@ fn any_place_may_be_continued_by_steps() {
     let page = select(&place, "doc::*/page[0]?words=3");
     assert_eq!(page["results"][0]["pagination"]["page"], 0);
     let ambiguous = place.run(&["select", "doc::et/block:code[0]"]).ends(1);
-    assert_eq!(ambiguous.code(), "AMBIGUOUS", "the place must be one, whatever follows it");
+    assert_eq!(ambiguous.code(), "AMBIGUOUS", "the place must be unique, even before a step");
     let past = place.run(&["select", "doc::Beta/block:code[9]"]).ends(1).json();
     assert_eq!(past["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
     assert_eq!(
@@ -106,7 +107,7 @@ fn any_place_may_be_continued_by_steps() {
 }
 
 #[test]
-fn a_section_path_as_a_whole_wins_over_steps_with_a_warning() {
+fn a_section_path_wins_over_steps_with_a_warning() {
     let place = Place::ingested(&[(
         "doc.md",
         "# Top\n\n## Beta\n\n```\nx\n```\n\n## Beta/block:code[0]\n\n## usage\n\n### section\n",
@@ -120,7 +121,7 @@ fn a_section_path_as_a_whole_wins_over_steps_with_a_warning() {
     assert_eq!(over_store["results"][0]["selector"], "doc.md::heading:h2[1]");
     assert_eq!(over_store["warnings"][0]["code"], "SHADOWED_STEPS");
     assert_eq!(selector(&place, "doc::usage/section"), "doc.md::heading:h3[0]");
-    // An edit takes neither before the other.
+    // An edit does not choose between the two.
     let edit = place.run(&["delete", "doc.md", "Beta/block:code[0]"]).ends(1).json();
     let fault = &edit["unresolved_selectors"][0];
     assert_eq!(fault["code"], "AMBIGUOUS");
@@ -132,7 +133,7 @@ fn a_section_path_as_a_whole_wins_over_steps_with_a_warning() {
 }
 
 #[test]
-fn edits_take_a_place_with_steps() {
+fn edits_accept_a_place_with_steps() {
     let place = place();
     for address in ["doc::Beta/block:code[1]", "doc.md#beta/code[1]", "doc::@11/block:code[1]"] {
         let arguments = ["replace", address, "--content", "```\nnew\n```\n", "--dry-run"];
@@ -144,7 +145,7 @@ fn edits_take_a_place_with_steps() {
 }
 
 #[test]
-fn misspelt_steps_are_corrected() {
+fn misspelled_steps_get_suggestions() {
     let place = place();
     let suggestions = |address: &str| {
         let json = place.run(&["select", address]).ends(1).json();
@@ -159,7 +160,7 @@ fn misspelt_steps_are_corrected() {
         ("doc::Beta/blok:code[0]", "doc.md::Beta/block:code[0]"),
         ("doc::section[0]/secton[1]", "doc.md::section[0]/section[1]"),
         ("doc::block:cde[0]", "doc.md::block:code[0]"),
-        // The last that there is where it reaches too far.
+        // An index that is too large gets the last existing one.
         ("doc::secton[5]", "doc.md::section[0]"),
         ("doc::Betta/block:code[0]", "doc.md::heading:h2[0]/block:code[0]"),
         ("secton[0]", "section[0]"),
@@ -175,7 +176,7 @@ fn misspelt_steps_are_corrected() {
 }
 
 #[test]
-fn a_range_past_the_end_is_told() {
+fn a_range_past_the_end_is_reported() {
     let place = place();
     let json = select(&place, "doc::heading:h2[1-99]");
     assert_eq!(selectors(&json["results"]), ["doc.md::heading:h2[1]", "doc.md::heading:h2[2]"]);
@@ -188,7 +189,7 @@ fn a_range_past_the_end_is_told() {
 }
 
 #[test]
-fn sections_are_found_by_their_titles_as_they_are_written() {
+fn sections_are_found_by_the_source_text_of_their_titles() {
     let place = Place::ingested(&[
         (
             "doc.md",

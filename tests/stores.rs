@@ -1,11 +1,11 @@
-//! Stores that are not one, newer, damaged, locked; and how one is found.
+//! Files that are not stores, newer, damaged and locked stores; and how a store is found.
 
 use std::time::Duration;
 
 use crate::harness::Place;
 
 #[test]
-fn the_nearest_store_upwards_is_used_unless_another_is_named() {
+fn the_nearest_store_upwards_is_used_unless_one_is_named() {
     let place = Place::with(&[("a.md", "# A\n"), ("sub/b.md", "# B\n")]);
     assert_eq!(place.run(&["select", "a.md"]).ends(2).code(), "STORE_NOT_FOUND");
     place.run(&["ingest"]).success();
@@ -24,7 +24,7 @@ fn the_nearest_store_upwards_is_used_unless_another_is_named() {
 }
 
 #[test]
-fn what_is_not_a_store_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_store_is_refused_and_left_alone() {
     let place = Place::with(&[
         ("a.md", "# A\n"),
         (
@@ -81,7 +81,7 @@ fn newer_and_tampered_stores_are_refused_untouched() {
 }
 
 #[test]
-fn damaged_rows_are_told_and_do_not_panic() {
+fn damaged_rows_are_reported_without_a_panic() {
     for sql in [
         "UPDATE outline SET packed = x'00'",
         "UPDATE outline SET packed = zeroblob(1000)",
@@ -96,7 +96,7 @@ fn damaged_rows_are_told_and_do_not_panic() {
 }
 
 #[test]
-fn a_truncated_store_is_told() {
+fn a_truncated_store_is_reported() {
     let place = Place::with_fixtures();
     let bytes = std::fs::read(place.join(".mdsel.db")).unwrap();
     std::fs::write(place.join(".mdsel.db"), &bytes[..bytes.len() / 2]).unwrap();
@@ -131,7 +131,7 @@ fn a_reader_keeps_its_generation_while_a_writer_commits() {
 }
 
 #[test]
-fn the_file_alone_is_the_store_after_a_writer_has_ended() {
+fn after_a_writer_has_ended_the_file_alone_is_the_store() {
     let place = Place::with_fixtures();
     let log = place.join(".mdsel.db-wal");
     assert!(std::fs::metadata(log).map_or(0, |metadata| metadata.len()) == 0);
@@ -141,7 +141,7 @@ fn the_file_alone_is_the_store_after_a_writer_has_ended() {
 }
 
 #[test]
-fn a_killed_first_ingest_is_gone_on_with() {
+fn a_killed_first_ingest_is_continued_by_the_next() {
     let place = Place::new();
     for number in 0..3000 {
         place.write(&format!("{number}.md"), format!("# Title {number}\n\ntext\n"));
@@ -164,7 +164,7 @@ fn a_killed_first_ingest_is_gone_on_with() {
     place.run(&["ingest", "--check"]).success();
 }
 
-/// Runs as a user who may read and not write, where this one may do anything.
+/// Runs the program as a user who may read and not write. `None` if this user cannot do that.
 #[cfg(unix)]
 fn as_nobody(place: &Place, arguments: &[&str]) -> Option<std::process::Output> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -188,7 +188,7 @@ fn as_nobody(place: &Place, arguments: &[&str]) -> Option<std::process::Output> 
 
 #[cfg(unix)]
 #[test]
-fn a_store_that_cannot_be_written_answers_and_refuses_to_change() {
+fn a_store_that_cannot_be_written_answers_and_refuses_changes() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     for name in [".mdsel.db-wal", ".mdsel.db-shm", ".mdsel.db-lock"] {
         drop(std::fs::remove_file(place.join(name)));
@@ -199,7 +199,7 @@ fn a_store_that_cannot_be_written_answers_and_refuses_to_change() {
     let Some(refused) = as_nobody(&place, &["ingest"]) else { return };
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stdout).contains("READ_ONLY"), "{refused:?}");
-    // What still waits in the log cannot be read from there.
+    // What is still in the log cannot be read with these permissions.
     std::fs::write(place.join(".mdsel.db-wal"), "x").unwrap();
     let Some(refused) = as_nobody(&place, &["select", "a.md"]) else { return };
     assert!(

@@ -1,12 +1,12 @@
-//! Folders below the root that are swapped for symbolic links while an ingest runs.
+//! Folders below the root that are replaced by symbolic links while an ingest runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::harness::{Place, repeats};
 
-/// Swaps the folder `in` for a link to `outside` and back, until it is asked to stop; the number of
-/// swaps.
+/// Replaces the folder `in` by a link to `outside` and back, until `stop` is set. Counts in
+/// `swaps`.
 fn swap(place: &Place, stop: &AtomicBool, swaps: &AtomicU64) {
     let (inside, aside) = (place.join("root/in"), place.join("aside"));
     while !stop.load(Ordering::Relaxed) {
@@ -21,7 +21,7 @@ fn swap(place: &Place, stop: &AtomicBool, swaps: &AtomicU64) {
 }
 
 #[test]
-fn a_folder_swapped_for_a_link_gives_nothing_from_outside() {
+fn a_folder_replaced_by_a_link_ingests_nothing_from_outside() {
     let place = Place::in_memory();
     for number in 0..40 {
         place.write(&format!("root/in/{number}.md"), "# Inside\n");

@@ -1,13 +1,13 @@
-//! The suite of the command line and of the properties that hold for any corpus.
+//! The integration tests: the command line, and properties of any corpus.
 //!
-//! One binary, one module a subject; `harness` runs the program in a folder of its own. Properties
-//! run over `fixtures/` always, and over the corpora below `MDSEL_CORPORA` where that is set.
+//! One binary with one module per subject; `harness` runs the program in a temporary folder. The
+//! properties always run over `fixtures/`, and over the corpora in `MDSEL_CORPORA` if it is set.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test that cannot go on fails, and one that is skipped says so"
+    reason = "a test that cannot continue fails, and a skipped test prints why"
 )]
 
 mod addresses;
@@ -24,7 +24,7 @@ mod edits;
 mod errors;
 mod faults;
 mod filters;
-mod findings;
+mod fuzz_examples;
 mod harness;
 mod help;
 mod ingest;
@@ -51,11 +51,12 @@ mod swaps;
 mod trust;
 mod verify;
 mod watch;
+mod words;
 mod work;
 
 /// A test file that is not listed above would never run.
 #[test]
-fn every_file_is_a_module() {
+fn every_test_file_is_listed_as_a_module() {
     let listed = include_str!("tests.rs");
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
         let path = entry.unwrap().path();

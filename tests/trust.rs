@@ -1,4 +1,4 @@
-//! Stores that come from somebody else: what they may decide, and how their user accepts more.
+//! Stores from other people: what they may decide, and how a user accepts more.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
@@ -9,8 +9,8 @@ use crate::harness::{Place, copy};
 
 const SECRET: &str = "# Secret\n\nTOKEN=hunter2\n";
 
-/// A home with a secret, and a clone in it whose store says that its root is the home, and that hidden
-/// and ignored files of another extension are taken.
+/// A home folder with a secret file and a clone. The store of the clone has the home folder as its
+/// root, and takes hidden and ignored files of another extension.
 fn cloned() -> Place {
     let attacker = Place::with(&[
         ("work/clone/README.md", "# Read me\n\ntext\n"),
@@ -29,13 +29,13 @@ fn cloned() -> Place {
     victim
 }
 
-fn holds_secret(place: &Place) -> bool {
+fn contains_secret(place: &Place) -> bool {
     let found = place.run_in("work/clone", &["search", "-F", "-c", "hunter2"], "");
     found.status == 0
 }
 
 #[test]
-fn a_foreign_store_takes_nothing_from_outside_its_folder() {
+fn a_foreign_store_ingests_nothing_from_outside_its_folder() {
     let place = cloned();
     for arguments in [
         &["ingest"][..],
@@ -54,7 +54,7 @@ fn a_foreign_store_takes_nothing_from_outside_its_folder() {
         assert_eq!(answer.code(), "UNTRUSTED_STORE", "{arguments:?}");
         assert!(answer.stderr.contains("mdsel ingest --db"), "{}", answer.stderr);
     }
-    assert!(!holds_secret(&place));
+    assert!(!contains_secret(&place));
     let status = place.run_in("work/clone", &["status"], "").success().json();
     assert_eq!((&status["root"], &status["trust"]), (&json!("../.."), &json!("untrusted")));
     let read = place.run_in("work/clone", &["read", "notes.md", "Notes", "-f", "raw"], "");
@@ -84,7 +84,7 @@ fn a_foreign_store_edits_nothing() {
     assert_eq!(std::fs::read_to_string(place.join("notes.md")).unwrap(), "# Notes\n\nold\n");
 }
 
-/// What `mcp --allow-write` replies to a call.
+/// The reply of `mcp --allow-write` to a call.
 fn served(place: &Place, call: &str) -> String {
     let mut command = place.command("work/clone", &["mcp", "--allow-write"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
@@ -105,7 +105,7 @@ fn served(place: &Place, call: &str) -> String {
 }
 
 #[test]
-fn the_command_that_the_refusal_names_accepts_the_store() {
+fn the_command_in_the_refusal_accepts_the_store() {
     let place = cloned();
     let refused = place.run_in("work/clone", &["ingest"], "").ends(2).json();
     let hint = refused["error"]["hint"].as_str().unwrap();
@@ -113,19 +113,19 @@ fn the_command_that_the_refusal_names_accepts_the_store() {
     let (command, _) = command.split_once('`').unwrap();
     let arguments: Vec<&str> = command.split(' ').collect();
     place.run_in("work/clone", &arguments, "").success();
-    assert!(holds_secret(&place));
-    // From now on without a word, edits too.
+    assert!(contains_secret(&place));
+    // From now on no option is needed, for edits neither.
     let answer = place.run_in("work/clone", &["ingest"], "").success();
     assert!(answer.stderr.contains("root: "), "{}", answer.stderr);
     let edit = ["replace", "notes.md", "Notes", "--content", "new\n"];
     place.run_in("work/clone", &edit, "").success();
     let status = place.run_in("work/clone", &["status"], "").success().json();
     assert_eq!(status["trust"], json!("recorded"));
-    // Somebody else has accepted nothing.
+    // Another user has accepted nothing.
     let mut other = place.command("work/clone", &["ingest"]);
     let output = other.env("HOME", "/nonexistent").output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().contains("UNTRUSTED_STORE"));
-    // A store that asks for more than was accepted is another store.
+    // A list of accepted stores that cannot be read accepts nothing.
     std::fs::write(place.join(".config/mdsel/trusted"), "not JSON\n").unwrap();
     assert_eq!(place.run_in("work/clone", &["ingest"], "").ends(2).code(), "UNTRUSTED_STORE");
 }
@@ -142,16 +142,16 @@ fn a_store_over_its_own_folder_needs_no_trust() {
 }
 
 #[test]
-fn options_on_the_command_line_are_enough_for_a_store_over_its_own_folder() {
+fn options_on_the_command_line_accept_a_store_over_its_own_folder() {
     let options = ["ingest", "--ext", "md,txt", "--hidden"];
     let maker = Place::with(&[("a.txt", "A\n")]);
     maker.run(&options).success();
-    // Its maker has recorded it, in the home of the test.
+    // Its creator recorded the trust, in the home folder of the test.
     maker.run(&["ingest"]).success();
     let user = Place::with(&[("a.txt", "A\n"), ("b.txt", "B\n")]);
     std::fs::copy(maker.join(".mdsel.db"), user.join(".mdsel.db")).unwrap();
     assert_eq!(user.run(&["ingest"]).ends(2).code(), "UNTRUSTED_STORE");
-    // A home that cannot be written to is a warning.
+    // A home folder that cannot be written causes a warning.
     let mut command = user.command("", &options);
     let output = command.env("HOME", "/proc/nonexistent").output().unwrap();
     assert!(output.status.success());
@@ -162,7 +162,7 @@ fn options_on_the_command_line_are_enough_for_a_store_over_its_own_folder() {
 }
 
 #[test]
-fn the_maker_of_a_store_is_not_asked_again_until_it_is_moved() {
+fn the_creator_of_a_store_is_not_asked_until_it_is_moved() {
     let place = Place::with(&[("docs/a.md", "# A\n"), ("stores/x", "")]);
     place.run(&["ingest", "--db", "stores/s.db", "docs"]).success();
     place.write("docs/b.md", "# B\n");
@@ -177,7 +177,7 @@ fn the_maker_of_a_store_is_not_asked_again_until_it_is_moved() {
 }
 
 #[test]
-fn a_relative_configuration_folder_is_not_believed() {
+fn a_relative_configuration_folder_is_ignored() {
     let place = cloned();
     let store = place.join("work/clone/.mdsel.db").canonicalize().unwrap();
     let line = json!({

@@ -1,19 +1,18 @@
-//! `verify`: what it finds, what it mends, and that nothing that an answer shows escapes it.
+//! `verify`: what it finds, what it repairs, and that no damage that changes an answer escapes it.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mdsel::error::{ErrorKind, Result};
-use mdsel::query::FilterRequest;
 use mdsel::query::finding::Finding;
-use mdsel::query::search::{Form, PatternOptions, Query, Surroundings};
+use mdsel::query::search::{PatternOptions, Query};
 use mdsel::query::{Library, dump, search};
 use mdsel::store::{FullText, Snapshot};
 use mdsel::verify;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, PROGRAM, Place, copy, repeats};
+use crate::harness::{Answer, PROGRAM, Place, copy, repeats, search_request};
 
 pub(crate) fn tampered(place: &Place, sql: &str) {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
@@ -21,7 +20,7 @@ pub(crate) fn tampered(place: &Place, sql: &str) {
     store.execute_batch(sql).unwrap();
 }
 
-/// The codes of the findings, each once.
+/// The codes of the problems, each once.
 fn codes(answer: &Answer) -> Vec<String> {
     let json = answer.json();
     let Some(findings) = json["findings"].as_array() else { return vec![answer.code()] };
@@ -47,7 +46,7 @@ fn beside(place: &Place, suffix: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_store_that_was_only_used_is_clean_and_left_alone() {
+fn an_intact_store_has_no_problems_and_is_not_changed() {
     let place = Place::with_fixtures();
     place.write("guide.md", "# Guide\n\nother\n");
     place.remove("links.md");
@@ -55,7 +54,7 @@ fn a_store_that_was_only_used_is_clean_and_left_alone() {
     let before = std::fs::read(place.join(".mdsel.db")).unwrap();
     for arguments in [&["verify"][..], &["verify", "--full", "--reparse"], &["verify", "--repair"]]
     {
-        // A file that differs from what is stored is no damage.
+        // A file that differs from the stored document is not damage.
         let answer = place.run(arguments).success().json();
         assert_eq!(answer, json!({ "findings": [], "truncated": false }), "{arguments:?}");
     }
@@ -64,7 +63,7 @@ fn a_store_that_was_only_used_is_clean_and_left_alone() {
 }
 
 #[test]
-fn every_damage_of_rows_is_told_and_mended() {
+fn every_damage_of_rows_is_reported_and_repaired() {
     for (sql, code) in [
         ("UPDATE outline SET packed = x'00' WHERE document_id = 3", "ROWS_DAMAGED"),
         ("DELETE FROM outline", "ROWS_DAMAGED"),
@@ -105,19 +104,19 @@ fn every_damage_of_rows_is_told_and_mended() {
         tampered(&place, sql);
         let found = place.run(&["verify"]);
         assert!(codes(&found).iter().any(|found| found == code), "{sql}: {}", found.text());
-        let told = place.run(&["verify", "--repair"]).success().json();
-        assert_eq!(told["warnings"][0]["code"], "STORE_REPAIRED", "{sql}");
+        let repaired = place.run(&["verify", "--repair"]).success().json();
+        assert_eq!(repaired["warnings"][0]["code"], "STORE_REPAIRED", "{sql}");
         let clean = place.run(&["verify", "--full", "--reparse"]).success().json();
         assert_eq!(clean, json!({ "findings": [], "truncated": false }), "{sql}");
         let after = dumped(&place);
-        // The options are no more than what the store says of itself.
+        // A store with damaged settings loses its options, so only the documents are compared.
         let body = |pack: &[u8]| String::from_utf8_lossy(pack).split_once('\n').unwrap().1.len();
         assert!(
             after == before || code == "META_DAMAGED" && body(&after) == body(&before),
             "{sql}"
         );
         assert_eq!(beside(&place, ".damaged"), [".mdsel.db.damaged"], "{sql}");
-        // Options that were forged are not trusted, and are given.
+        // Forged options are not trusted, so they are given on the command line.
         let options = ["--ext", "md", "--hidden"];
         let given = if sql.contains("hidden") { &options[..] } else { &[] };
         place.run(&[&["ingest", "--check"], given].concat()).success();
@@ -125,9 +124,9 @@ fn every_damage_of_rows_is_told_and_mended() {
 }
 
 #[test]
-fn what_only_parsing_tells_is_told_by_it() {
+fn damage_that_only_parsing_detects_is_reported_by_reparse() {
     let place = Place::with_fixtures();
-    // Whoever forges rows takes the seal off.
+    // A forger can remove the checksums.
     tampered(&place, "DELETE FROM diagnostic; UPDATE document SET seal = NULL");
     assert_eq!(codes(&place.run(&["verify"]).ends(1)), ["META_DAMAGED"]);
     let found = place.run(&["verify", "--reparse"]).ends(1);
@@ -136,10 +135,10 @@ fn what_only_parsing_tells_is_told_by_it() {
     place.run(&["verify", "--reparse"]).success();
 }
 
-/// Damages the index of a place.
+/// A function that damages the index of a store.
 type Damage = fn(&Place);
 
-/// The largest file of the index with that extension.
+/// The largest file of the index with this extension.
 fn segment_file(place: &Place, extension: &str) -> std::path::PathBuf {
     let entries = std::fs::read_dir(place.join(".mdsel.db-fts")).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -163,7 +162,7 @@ fn change_stamp(meta: &mut Value, change: fn(&mut Value)) {
 }
 
 #[test]
-fn every_damage_of_the_index_is_told_and_mended() {
+fn every_damage_of_the_index_is_reported_and_repaired() {
     let damages: [(&str, Damage); 14] = [
         ("INDEX_MISSING", |place| {
             std::fs::remove_dir_all(place.join(".mdsel.db-fts")).unwrap();
@@ -223,12 +222,12 @@ fn every_damage_of_the_index_is_told_and_mended() {
         let clean = place.run(&["verify"]).success().json();
         assert_eq!(clean, json!({ "findings": [], "truncated": false }), "{number}: {code}");
         assert_eq!(dumped(&place), before);
-        assert!(beside(&place, ".damaged").is_empty(), "the store file was whole");
+        assert!(beside(&place, ".damaged").is_empty(), "the store file was intact");
     }
 }
 
 #[test]
-fn an_edit_that_is_open_is_told_and_ended() {
+fn an_unfinished_edit_is_reported_and_finished() {
     let place = Place::with_fixtures();
     tampered(
         &place,
@@ -237,27 +236,27 @@ fn an_edit_that_is_open_is_told_and_ended() {
     let found = place.run(&["verify"]).ends(1).json();
     assert_eq!(found["findings"][0]["code"], "EDIT_OPEN");
     assert_eq!(found["findings"][0]["file"], "guide.md");
-    let told = place.run(&["verify", "--repair"]).success().json();
-    assert_eq!(told["warnings"][0]["code"], "EDIT_RECOVERED");
+    let repaired = place.run(&["verify", "--repair"]).success().json();
+    assert_eq!(repaired["warnings"][0]["code"], "EDIT_RECOVERED");
     place.run(&["verify"]).success();
 }
 
 #[test]
-fn what_is_lost_is_named_and_nothing_else_goes() {
+fn only_lost_documents_are_removed_and_each_is_named() {
     let place = Place::with_fixtures();
     let ids = "(SELECT id FROM document WHERE path IN ('guide.md', 'links.md', 'tables.md'))";
     tampered(&place, &format!("UPDATE content SET bytes = x'00' WHERE place / 4096 IN {ids}"));
     place.remove("guide.md");
     place.write("links.md", "# Other links\n");
-    let told = place.run(&["verify", "--repair"]).ends(1).json();
-    let findings = told["findings"].as_array().unwrap();
+    let repaired = place.run(&["verify", "--repair"]).ends(1).json();
+    let findings = repaired["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 1);
     assert_eq!((&findings[0]["code"], &findings[0]["file"]), (&json!("LOST"), &json!("guide.md")));
-    let warnings = told["warnings"].as_array().unwrap().iter();
+    let warnings = repaired["warnings"].as_array().unwrap().iter();
     let warnings: Vec<&str> = warnings.map(|warning| warning["code"].as_str().unwrap()).collect();
     assert_eq!(warnings, ["STORE_REPAIRED", "NEW_VERSION", "TAKEN_FROM_FILE"]);
     place.run(&["verify", "--reparse"]).success();
-    // What is left is what a fresh ingest makes.
+    // What remains is equal to a fresh ingest.
     let fresh = Place::new();
     copy(place.path(), fresh.path());
     for name in beside(&fresh, "") {
@@ -267,7 +266,7 @@ fn what_is_lost_is_named_and_nothing_else_goes() {
     }
     fresh.run(&["ingest"]).success();
     assert!(dumped(&place) == dumped(&fresh));
-    // A second damage does not cost what was kept of the first.
+    // A second repair does not overwrite what the first one kept.
     let kept = std::fs::read(place.join(".mdsel.db.damaged")).unwrap();
     tampered(&place, "DELETE FROM title");
     place.run(&["verify", "--repair"]).success();
@@ -300,15 +299,15 @@ fn a_corrupt_store_is_recovered_into_a_new_file() {
                 place.remove(path);
             }
         }
-        let told = place.run(&["verify", "--repair"]).ends(i32::from(!with_files)).json();
+        let repaired = place.run(&["verify", "--repair"]).ends(i32::from(!with_files)).json();
         place.run(&["verify", "--full", "--reparse"]).success();
         assert_eq!(std::fs::read(place.join(".mdsel.db.damaged")).unwrap(), bytes);
         if with_files {
             assert!(dumped(&place) == before);
             continue;
         }
-        // Every document is there as it was, or named.
-        let findings = told["findings"].as_array().unwrap();
+        // Every document is unchanged, or reported as lost.
+        let findings = repaired["findings"].as_array().unwrap();
         assert!(findings.iter().all(|finding| finding["code"] == "LOST"));
         let lost: Vec<&str> =
             findings.iter().filter_map(|finding| finding["file"].as_str()).collect();
@@ -319,7 +318,7 @@ fn a_corrupt_store_is_recovered_into_a_new_file() {
                 assert_eq!(answer.text(), *text);
                 recovered += 1;
             } else {
-                assert!(lost.contains(path), "{path} is neither there nor named");
+                assert!(lost.contains(path), "{path} is neither stored nor reported as lost");
             }
         }
         assert!(recovered > 200, "{recovered} of 400");
@@ -327,7 +326,7 @@ fn a_corrupt_store_is_recovered_into_a_new_file() {
 }
 
 #[test]
-fn what_is_no_store_or_newer_is_no_matter_of_repair() {
+fn foreign_files_and_newer_stores_are_not_repaired() {
     let place = Place::with(&[("a.md", "# A\n")]);
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_NOT_FOUND");
     place.run(&["ingest"]).success();
@@ -335,19 +334,19 @@ fn what_is_no_store_or_newer_is_no_matter_of_repair() {
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_TOO_NEW");
     std::fs::write(place.join(".mdsel.db"), "x".repeat(200)).unwrap();
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_FOREIGN");
-    let held = Place::ingested(&[("a.md", "# A\n")]);
-    let lock = std::fs::File::open(held.join(".mdsel.db-lock")).unwrap();
+    let locked = Place::ingested(&[("a.md", "# A\n")]);
+    let lock = std::fs::File::open(locked.join(".mdsel.db-lock")).unwrap();
     lock.lock().unwrap();
-    assert_eq!(held.run(&["verify", "--wait", "0"]).ends(2).code(), "LOCKED");
+    assert_eq!(locked.run(&["verify", "--wait", "0"]).ends(2).code(), "LOCKED");
 }
 
 #[test]
-fn hostile_stores_are_told_within_time_and_memory() {
+fn hostile_stores_are_reported_within_limits_of_time_and_memory() {
     for sql in [
-        // A row that is larger than any that is read.
+        // A row that is larger than the limit for rows.
         "UPDATE outline SET packed = zeroblob(270 << 20) WHERE document_id = 1",
         "UPDATE content SET bytes = zeroblob(140 << 20) WHERE place = 1 * 4096",
-        // An outline of another document, whose spans end behind the bytes of this one.
+        // An outline of another document, with spans past the end of this document.
         "UPDATE outline SET packed = (SELECT packed FROM outline o JOIN document ON id = document_id \
          ORDER BY size DESC LIMIT 1) WHERE document_id = (SELECT id FROM document ORDER BY size LIMIT 1); \
          UPDATE document SET seal = NULL",
@@ -357,7 +356,7 @@ fn hostile_stores_are_told_within_time_and_memory() {
     ] {
         let place = Place::with_fixtures();
         tampered(&place, sql);
-        // 1 GiB of memory and ten seconds of time are far more than it takes.
+        // Far more memory and time than the check needs.
         let limited = format!("ulimit -v 2000000; ulimit -t 20; exec {PROGRAM} verify --reparse");
         let output = std::process::Command::new("sh")
             .args(["-c", &limited])
@@ -368,7 +367,7 @@ fn hostile_stores_are_told_within_time_and_memory() {
         assert_eq!(output.status.code(), Some(1), "{sql}: {text} {output:?}");
         assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{sql}");
     }
-    // What is no schema of mdsel is not even looked at.
+    // A schema that is not one of mdsel is not read further.
     for sql in [
         "CREATE TRIGGER t AFTER INSERT ON document BEGIN DELETE FROM document; END",
         "DROP TABLE title; CREATE VIEW title AS WITH RECURSIVE r(document_id) AS \
@@ -383,7 +382,8 @@ fn hostile_stores_are_told_within_time_and_memory() {
     }
 }
 
-/// Numbers that differ from round to round, and never from run to run (`SplitMix64`).
+/// Pseudorandom numbers that differ from round to round and are the same in every run
+/// (`SplitMix64`).
 pub(crate) fn random(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     move |below| {
@@ -395,7 +395,7 @@ pub(crate) fn random(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Does `round` for each of so many numbers, on two threads.
+/// Calls `round` with each number below `count`, on two threads.
 pub(crate) fn rounds(count: u64, round: impl Fn(u64) + Sync) {
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -419,7 +419,8 @@ pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
         is_full: false,
         is_reparsed: false,
         is_repair,
-        // Another test may fork while the lock is held, and hold it up to its exec.
+        // Another test may fork while the lock is held; its child keeps the lock until it calls
+        // exec.
         wait: Duration::from_secs(10),
         trust: &mdsel::trust::Trust::File(None),
         after: None,
@@ -427,7 +428,8 @@ pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
     Ok(verify::verify(&request)?.findings)
 }
 
-/// All that answers are made of: the pack, and of each document its structure, its graph and its names.
+/// Everything that answers are made of: the pack, and the structure, links and names of each
+/// document.
 fn shown(store: &Path) -> Result<String> {
     let snapshot = Snapshot::open(store)?;
     let library = Library::new(&snapshot);
@@ -444,7 +446,7 @@ fn shown(store: &Path) -> Result<String> {
             snapshot.links(&document)?,
             snapshot.front_matter(&document)?,
             snapshot.tags(&document)?,
-            // By every way that leads to it.
+            // Looks the document up in every way.
             (
                 snapshot.document_at(&document.path)?.map(|found| found.id == document.id),
                 snapshot.document(document.id)?.map(|found| found.id == document.id),
@@ -457,7 +459,7 @@ fn shown(store: &Path) -> Result<String> {
 }
 
 #[test]
-fn no_flipped_bit_of_the_store_changes_an_answer_unseen() {
+fn no_flipped_bit_of_the_store_changes_an_answer_unnoticed() {
     let original = Place::with_fixtures();
     let bytes = std::fs::read(original.join(".mdsel.db")).unwrap();
     let used: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] != 0).collect();
@@ -465,10 +467,10 @@ fn no_flipped_bit_of_the_store_changes_an_answer_unseen() {
     let [changed, refused, found, repaired] = [const { AtomicU64::new(0) }; 4];
     rounds(repeats(150), |round| {
         let mut random = random(round);
-        // Most of a small store is room that nothing is in.
+        // Most of a small store is unused space.
         let at = match round % 4 {
             0 => random(bytes.len()),
-            // The header and the schema, without which nothing else is found.
+            // The header and the schema, which everything else depends on.
             1 => random(4096),
             _ => used[random(used.len())],
         };
@@ -482,7 +484,7 @@ fn no_flipped_bit_of_the_store_changes_an_answer_unseen() {
         changed.fetch_add(u64::from(is_changed), Ordering::Relaxed);
         match verified(&store, false) {
             Ok(findings) => {
-                assert!(!is_changed || !findings.is_empty(), "byte {at} changed what is shown");
+                assert!(!is_changed || !findings.is_empty(), "byte {at} changed an answer");
                 found.fetch_add(u64::from(!findings.is_empty()), Ordering::Relaxed);
                 if findings.is_empty() {
                     return;
@@ -501,7 +503,7 @@ fn no_flipped_bit_of_the_store_changes_an_answer_unseen() {
                 }
             }
         }
-        // Without files to fall back on: whatever is not lost is as it was.
+        // There are no files to repair from. Whatever is not lost must be unchanged.
         let lost = verified(&store, true).unwrap_or_else(|error| panic!("byte {at}: {error}"));
         assert!(lost.iter().all(|finding| finding.code == "LOST"), "byte {at}: {lost:?}");
         let after = verified(&store, false).unwrap();
@@ -521,7 +523,7 @@ fn no_flipped_bit_of_the_store_changes_an_answer_unseen() {
     );
 }
 
-/// The answers to a few searches, as hits and no scores: those shift with the index's history.
+/// The hits of a few searches without scores, which depend on the history of the index.
 fn searched(store: &Path) -> Vec<Vec<String>> {
     let patterns = |pattern: &str| {
         let options = PatternOptions {
@@ -542,25 +544,7 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
     let (snapshot, mut full_text) = FullText::open(store).unwrap();
     let library = Library::new(&snapshot);
     let hits = queries.into_iter().map(|query| {
-        let request = search::Request {
-            query,
-            filter: FilterRequest {
-                globs: Vec::new(),
-                tags: Vec::new(),
-                under: Vec::new(),
-                types: Vec::new(),
-                level: None,
-                sort: None,
-            },
-            form: Form::Hits,
-            surroundings: Surroundings { before: 0, after: 0, is_match_only: false },
-            passage: 300,
-            keeps_duplicates: false,
-            lines_only: false,
-            explain: false,
-            limit: 0,
-            after: None,
-        };
+        let request = search_request(query, 0);
         let answer = search::search(&library, &mut full_text, &request).unwrap();
         let rows = mdsel::output::Answer::rows(&answer);
         let mut hits: Vec<String> = rows.iter().map(|row| row["selector"].to_string()).collect();
@@ -571,9 +555,9 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn no_damage_of_index_files_changes_an_answer_unseen() {
+fn no_damage_of_index_files_changes_an_answer_unnoticed() {
     let original = Place::with_fixtures();
-    // A segment of few rows, and one with rows that were removed.
+    // A segment of few rows, and one with removed rows.
     original.write("guide.md", "# Guide\n\ninstall the table\n");
     original.run(&["ingest"]).success();
     let store = original.join(".mdsel.db");
@@ -610,7 +594,7 @@ fn no_damage_of_index_files_changes_an_answer_unseen() {
             assert_eq!(searched(&store), before, "{name} at {at}");
         } else {
             found.fetch_add(1, Ordering::Relaxed);
-            // No search comes to harm; what it shows is what a damaged index shows, or the truth.
+            // No search crashes. Some hits may differ, as the index is damaged.
             healed.fetch_add(u64::from(searched(&store) == before), Ordering::Relaxed);
             assert_eq!(verified(&store, true).unwrap(), [], "{name} at {at}");
             assert_eq!(searched(&store), before, "{name} at {at}");
@@ -623,11 +607,12 @@ fn no_damage_of_index_files_changes_an_answer_unseen() {
     );
 }
 
-/// Every released schema, as the program that made it wrote it; never to be written anew.
+/// The released stores of every schema, as the program of that version wrote them. They must never
+/// be changed.
 ///
-/// A store of another version is added beside when the schema changes, and what it answered with it.
+/// When the schema changes, a store of the new version is added, with its answers.
 #[test]
-fn stores_of_every_schema_answer_as_they_did() {
+fn stores_of_every_schema_still_give_the_same_answers() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/compat");
     let versions = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
     for version in 1..=versions.count() {
@@ -646,7 +631,7 @@ fn stores_of_every_schema_answer_as_they_did() {
                     .iter()
                     .map(|line| line.as_str().unwrap())
                     .collect();
-                // Neither the files nor the index travelled with it.
+                // Neither the files nor the index were copied with the store.
                 let lines = answer.lines().filter(|line| !line.starts_with("warning: "));
                 let lines: Vec<&str> = lines.collect();
                 assert_eq!(lines, expected, "{state} version {version}: {command}");

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::harness::{PROGRAM, Place};
 
-/// Kills what it started.
+/// Kills the process on drop.
 struct Watching {
     child: std::process::Child,
     answers: Receiver<Value>,
@@ -39,8 +39,8 @@ impl Watching {
         Self { child, answers }
     }
 
-    /// The sums of added, changed and removed documents, once they are what is wanted; an ingest may
-    /// see several changes as one, or one as several.
+    /// Waits until the sums of added, changed and removed documents are `wanted`. One ingest may
+    /// include several changes, and one change may need several ingests.
     fn until(&self, wanted: [u64; 3]) {
         let began = Instant::now();
         let mut sums = [0; 3];
@@ -49,7 +49,7 @@ impl Watching {
             let answer = self
                 .answers
                 .recv_timeout(left)
-                .unwrap_or_else(|_| panic!("{sums:?} of {wanted:?} came"));
+                .unwrap_or_else(|_| panic!("{sums:?}, expected {wanted:?}"));
             for (sum, name) in sums.iter_mut().zip(["added", "changed", "removed"]) {
                 *sum += answer[name].as_u64().unwrap();
             }
@@ -65,12 +65,12 @@ impl Drop for Watching {
 }
 
 #[test]
-fn the_store_follows_the_files() {
+fn the_store_follows_every_change_of_the_files() {
     let place = Place::with(&[("a.md", "# One\n"), (".gitignore", "skipped.md\n")]);
     std::fs::create_dir(place.join("out")).unwrap();
     let watching = Watching::start(&place, &[]);
     watching.until([1, 0, 0]);
-    // Written in steps, as editors do: beside, then renamed.
+    // Editors write a temporary file and rename it.
     std::fs::write(place.join("b.md.part"), "# Two\n").unwrap();
     std::fs::rename(place.join("b.md.part"), place.join("b.md")).unwrap();
     watching.until([1, 0, 0]);
@@ -80,7 +80,8 @@ fn the_store_follows_the_files() {
     std::fs::create_dir_all(place.join("new/below")).unwrap();
     std::fs::write(place.join("new/below/c.md"), "# Three\n").unwrap();
     watching.until([1, 0, 0]);
-    // What is not taken wakes nobody; a folder that goes, and an ignore file that changes, do.
+    // Files that are not ingested cause nothing. A removed folder and a changed ignore file cause
+    // an ingest.
     std::fs::write(place.join("skipped.md"), "# No\n").unwrap();
     std::fs::write(place.join("out/program.o"), "no").unwrap();
     std::fs::rename(place.join("new"), place.join("out/new")).unwrap();
@@ -92,17 +93,17 @@ fn the_store_follows_the_files() {
     watching.until([0, 0, 1]);
     std::fs::remove_file(place.join(".gitignore")).unwrap();
     watching.until([1, 0, 0]);
-    // A document whose name begins with the store's is one all the same.
+    // A document whose name begins like that of the store is ingested.
     std::fs::write(place.join(".mdsel.db.md"), "hidden").unwrap();
-    // An edit through the store is no change to it, and nothing else is.
+    // An edit by mdsel needs no ingest, and nothing else has changed.
     place.run(&["replace", "b.md", "Two", "--content", "text"]).success();
-    let told = watching.answers.recv_timeout(Duration::from_secs(1));
-    assert!(told.is_err(), "{told:?}");
+    let answer = watching.answers.recv_timeout(Duration::from_secs(1));
+    assert!(answer.is_err(), "{answer:?}");
     place.run(&["ingest", "--check"]).success();
 }
 
 #[test]
-fn it_ends_when_nobody_reads() {
+fn watch_ends_if_nobody_reads_its_output() {
     let place = Place::with(&[("a.md", "# One\n")]);
     let mut child = Command::new(PROGRAM)
         .args(["ingest", "--watch"])
@@ -122,7 +123,7 @@ fn it_ends_when_nobody_reads() {
             assert!(status.success());
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "it goes on");
+        assert!(began.elapsed() < Duration::from_secs(20), "it still runs");
     }
     place.run(&["ingest", "--watch", "--check"]).ends(2).code();
 }

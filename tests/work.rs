@@ -1,14 +1,15 @@
-//! What a question may cost, in counts that are the same on every machine: statements, rows that no index led
-//! past, documents whose bytes were read, instructions of SQLite; on a store and on one eight times as large.
+//! What a query may cost, in counts that are the same on every machine: statements, rows read
+//! without an index, documents whose bytes were read, and steps of SQLite. Measured on a store, and
+//! on one that is eight times as large.
 
 use std::collections::BTreeMap;
 
 use mdsel::query::FilterRequest;
-use mdsel::query::search::{Form, PatternOptions, Query, Request, Surroundings, search};
+use mdsel::query::search::{PatternOptions, Query, search};
 use mdsel::query::{Library, find, index, links, neighbors, prime, read, select, toc};
 use mdsel::store::{FullText, Runs};
 
-use crate::harness::Place;
+use crate::harness::{Place, search_request};
 
 /// A store of `count` documents that link to each other in a ring.
 fn store(count: usize) -> Place {
@@ -17,7 +18,7 @@ fn store(count: usize) -> Place {
         let next = (number + 1) % count;
         let text = format!(
             "---\ntags: [t{number}]\n---\n# Document {number}\n\nSee [the next]({next}.md).\n\n\
-             ## Options\n\nA common line.\n\nrare{number}x stands here.\n\n## Number {number}\n\ntext\n"
+             ## Options\n\nA common line.\n\nrare{number}x is here.\n\n## Number {number}\n\ntext\n"
         );
         place.write(&format!("docs/{number}.md"), text);
     }
@@ -25,7 +26,7 @@ fn store(count: usize) -> Place {
     place
 }
 
-/// What was asked of the store.
+/// The work of a query.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     statements: u64,
@@ -50,25 +51,10 @@ impl Cost {
     }
 }
 
-fn request(query: Query, limit: usize) -> Request {
-    Request {
-        query,
-        filter: FilterRequest::default(),
-        form: Form::Hits,
-        surroundings: Surroundings::default(),
-        passage: 300,
-        keeps_duplicates: false,
-        lines_only: false,
-        explain: false,
-        limit,
-        after: None,
-    }
-}
-
 type Question = fn(&Library<'_>, &mut FullText) -> usize;
 
-/// A question, the statements that it may take, the documents that it may read, and whether it may look at
-/// every row of one table.
+/// A name, a query, the most statements that it may run, the most documents that it may read, and
+/// whether it may read every row of one table.
 const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ("select by path", |library, _| selected(library, "docs/3.md::heading:h2[0]"), 3, 1, false),
     ("select by suffix and anchor", |library, _| selected(library, "3.md#options"), 7, 1, false),
@@ -136,7 +122,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         "a rare word",
         |library, full_text| {
             let query = Query::Words(vec!["rare3x".to_owned()]);
-            hits(&search(library, full_text, &request(query, 20)).unwrap())
+            hits(&search(library, full_text, &search_request(query, 20)).unwrap())
         },
         4,
         1,
@@ -147,7 +133,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         |library, full_text| {
             let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
             let query = Query::Patterns(vec!["rare3x".to_owned()], options);
-            hits(&search(library, full_text, &request(query, 0)).unwrap())
+            hits(&search(library, full_text, &search_request(query, 0)).unwrap())
         },
         4,
         1,
@@ -205,7 +191,7 @@ fn hits(answer: &mdsel::query::search::Answer) -> usize {
     hits.len()
 }
 
-/// The cost of each question, behind one that is not counted: statements are prepared once.
+/// The cost of each query.
 fn costs(place: &Place) -> Vec<Cost> {
     let path = place.join(".mdsel.db");
     let ask = |question: &Question| {
@@ -218,22 +204,22 @@ fn costs(place: &Place) -> Vec<Cost> {
 }
 
 #[test]
-fn questions_cost_no_more_than_they_may_on_a_store_of_any_size() {
+fn the_cost_of_queries_does_not_grow_with_the_store() {
     let small = costs(&store(60));
     let large = costs(&store(480));
     for ((name, _, statements, read, is_scan), (small, large)) in
         QUESTIONS.iter().zip(small.into_iter().zip(large))
     {
-        let told = format!("{name}: {small:?}, eight times as large: {large:?}");
-        assert!(large.statements > 0, "{told}");
-        assert!(large.statements <= *statements && large.read <= *read, "{told}");
+        let costs = format!("{name}: {small:?}, eight times as large: {large:?}");
+        assert!(large.statements > 0, "{costs}");
+        assert!(large.statements <= *statements && large.read <= *read, "{costs}");
         if *is_scan {
-            assert!(large.scanned <= 480 * 4 && large.steps <= small.steps * 9, "{told}");
+            assert!(large.scanned <= 480 * 4 && large.steps <= small.steps * 9, "{costs}");
         } else {
-            assert_eq!(small.statements, large.statements, "{told}");
-            assert_eq!(large.scanned, 0, "{told}");
-            // A tree of pages may be a level deeper.
-            assert!(large.steps <= small.steps + small.steps / 5 + 50, "{told}");
+            assert_eq!(small.statements, large.statements, "{costs}");
+            assert_eq!(large.scanned, 0, "{costs}");
+            // The trees of pages may be a level deeper.
+            assert!(large.steps <= small.steps + small.steps / 5 + 50, "{costs}");
         }
     }
 }

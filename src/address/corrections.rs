@@ -1,12 +1,12 @@
-//! Misspelt steps: what may have been meant by one that does not exist.
+//! Corrections: well-formed steps that are similar to a misspelled step.
 //!
-//! Invariant: every correction is a well-formed locator, whether or not a document has such a place.
+//! Invariant: every correction is a well-formed locator. A document need not contain the place.
 
 use super::selector::{StepKind, parse_step, shorthand, split_word};
 use super::suggest::most_similar;
 use crate::markdown::outline::BlockType;
 
-/// The words of steps as people may misspell them, and the step that each stands for.
+/// Returns the words of steps as people may write them, and the step that each stands for.
 fn words() -> impl Iterator<Item = (String, StepKind)> {
     let plain = [StepKind::Root, StepKind::Section, StepKind::Item, StepKind::Page];
     let headings = (1..=6).map(StepKind::Heading);
@@ -19,8 +19,8 @@ fn words() -> impl Iterator<Item = (String, StepKind)> {
     long.chain(short.filter_map(|word| Some((word.to_owned(), shorthand(word)?))))
 }
 
-/// `text`, a locator, with a misspelt step in place of which another may have been meant, the most
-/// similar first; none if no part of it looks like a step that does not exist.
+/// Returns `text`, a locator, with its first misspelled step replaced by similar steps, most
+/// similar first. Returns nothing if no part of it looks like a misspelled step.
 pub fn corrections(text: &str) -> Vec<String> {
     let parts: Vec<&str> = text.split('/').collect();
     let looks_like_step = |part: &str| !split_word(part).1.is_empty() || part.contains(':');
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn misspelt_steps_have_corrections() {
+    fn misspelled_steps_have_corrections() {
         for (text, first) in [
             ("secton[5]", "section[5]"),
             ("heading[1]", "heading:h1[1]"),

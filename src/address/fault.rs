@@ -1,7 +1,7 @@
-//! What can be wrong with one address among several: an answer, not an error of the command.
+//! Errors of one address among several. They are part of the answer, and do not fail the command.
 //!
-//! Invariant: a fault names the address as it was given, the place in it where that is known, and
-//! what could have been meant instead.
+//! Invariant: an error contains the address as it was given, the position in it if known, and
+//! addresses that may have been meant.
 
 use std::fmt;
 
@@ -14,42 +14,42 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// Why an address has no answer.
+/// The reason why an address has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FaultCode {
     /// A selector is empty.
     EmptySelector,
-    /// A step that does not exist, or not at that position.
+    /// A step does not exist, or is not allowed at this position.
     InvalidSyntax,
-    /// A heading level other than 1 to 6.
+    /// A heading level is not 1 to 6.
     InvalidHeadingLevel,
-    /// A block type that does not exist.
+    /// A block type does not exist.
     InvalidBlockType,
-    /// An index that is not a whole number, or a range the wrong way round.
+    /// An index is not a whole number, or a range ends before it begins.
     InvalidIndex,
-    /// A bracket that is not closed.
+    /// A bracket is not closed.
     UnclosedBracket,
-    /// A slash with nothing after it.
+    /// Nothing follows a slash.
     TrailingSlash,
-    /// A parameter that does not exist, is given twice, or cannot be combined with another.
+    /// A parameter does not exist, is given twice, or cannot be combined with another.
     MalformedQuery,
-    /// No document of that name.
+    /// No document has this name.
     NamespaceNotFound,
-    /// The place could be in any document.
+    /// The address must name a document, because every document has such a place.
     NamespaceRequired,
     /// The file exists, but it was not ingested.
     NotInStore,
-    /// No such place.
+    /// No such place exists.
     SelectorNotFound,
-    /// There are such places, but fewer.
+    /// Places of this kind exist, but not with this index.
     IndexOutOfRange,
-    /// Several places.
+    /// Several places match.
     Ambiguous,
 }
 
 impl FaultCode {
-    /// The code as it is printed.
+    /// Returns the code as it is printed.
     pub fn code(self) -> &'static str {
         match self {
             Self::EmptySelector => "EMPTY_SELECTOR",
@@ -76,18 +76,18 @@ impl Serialize for FaultCode {
     }
 }
 
-/// A place that an ambiguous address may mean, with what is needed to choose it.
+/// A place that an ambiguous address may mean, with the data needed to choose.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Candidate {
-    /// Its address.
+    /// The address of the place.
     pub selector: String,
-    /// The path of its document.
+    /// The path of the document.
     pub file: String,
-    /// The slug path of its section; `null` for a document and before the first heading.
+    /// The slug path of the section; `null` for a document and before the first heading.
     pub path: Option<String>,
-    /// The title of its section or document, if any.
+    /// The title of the section or document, if any.
     pub title: Option<String>,
-    /// Its first line, 1-based.
+    /// The first line of the place, 1-based.
     pub line: usize,
 }
 
@@ -109,23 +109,23 @@ pub struct Fault {
     pub selector: String,
     /// Why it has no answer.
     pub code: FaultCode,
-    /// What is wrong, naming the part.
+    /// A message that names the part of the address that is wrong.
     pub message: String,
-    /// Where in the address, in Unicode scalars, 0-based.
+    /// Position in the address, in Unicode scalars, 0-based.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
-    /// Addresses that may have been meant, the likeliest first.
+    /// Addresses that may have been meant, most likely first.
     pub suggestions: Vec<String>,
-    /// The first of the places that an ambiguous address may mean.
+    /// The first places that an ambiguous address may mean.
     #[serde(skip_serializing_if = "<[Candidate]>::is_empty")]
     pub candidates: Box<[Candidate]>,
-    /// How many candidates there are in all; 0 for an address that is not ambiguous.
+    /// The number of all candidates; 0 if the address is not ambiguous.
     #[serde(skip_serializing_if = "is_zero")]
     pub total: usize,
 }
 
 impl Fault {
-    /// A fault of a place in an address that is not known yet; see [`Self::of`].
+    /// Creates an error of an address that is set later with [`Self::of`].
     pub fn new(code: FaultCode, message: impl Into<String>) -> Self {
         Self {
             selector: String::new(),
@@ -138,14 +138,14 @@ impl Fault {
         }
     }
 
-    /// Adds the place, in Unicode scalars.
+    /// Sets the position, in Unicode scalars.
     #[must_use]
     pub fn at(mut self, position: usize) -> Self {
         self.position = Some(position);
         self
     }
 
-    /// Adds what may have been meant.
+    /// Sets the addresses that may have been meant.
     #[must_use]
     pub fn suggest(mut self, suggestions: Vec<String>) -> Self {
         self.suggestions = suggestions;
@@ -162,7 +162,7 @@ impl Fault {
         self
     }
 
-    /// Adds the first places that may be meant, of `total` in all.
+    /// Sets the first candidates, of `total` in all.
     #[must_use]
     pub fn among(mut self, candidates: impl IntoIterator<Item = Candidate>, total: usize) -> Self {
         self.candidates = candidates.into_iter().take(limits::MAX_CANDIDATES_SHOWN).collect();
@@ -170,7 +170,7 @@ impl Fault {
         self
     }
 
-    /// The heading above the candidates where they are listed.
+    /// Returns the heading above a list of the candidates.
     pub fn candidates_heading(&self) -> String {
         match self.total {
             total if total > self.candidates.len() => {
@@ -180,7 +180,7 @@ impl Fault {
         }
     }
 
-    /// Names the whole address.
+    /// Sets the whole address.
     #[must_use]
     pub fn of(mut self, address: &str) -> Self {
         address.clone_into(&mut self.selector);

@@ -1,8 +1,8 @@
 //! Addresses: one grammar for every place in every document. Pure.
 //!
-//! [`readings()`] takes the text of an address apart, once; [`crate::query`] asks a store for what the
-//! readings name, one after another, and looks at no text again. Invariant: whatever this program
-//! emits parses to what it was made from.
+//! [`readings()`] parses the text of an address once. [`crate::query`] looks up what the readings
+//! name, one after another, and never parses the text again. Invariant: an address that this
+//! program prints parses to the place that it was printed for.
 
 mod corrections;
 pub mod fault;
@@ -22,8 +22,8 @@ pub use reading::{EXAMPLES, Reading, is_for_every_document, readings, table};
 pub use selector::{Ordinal, Selector, Step, StepKind};
 pub use tree::{DeadEnd, Scope, Tree};
 
-/// The number that a text of digits is; one that is too large for the type is the largest of the type,
-/// so that it is out of range and not invalid.
+/// Parses a text of digits. A number that is too large for the type becomes the largest value, so
+/// that it is out of range and not invalid.
 pub fn whole_number(digits: &str) -> Option<usize> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(usize::MAX))

@@ -1,12 +1,12 @@
 //! Namespaces: the path of a document as it is written in an address.
 //!
-//! Invariant: decoding what encoding gave is the identity, and an encoded path holds no `::`, no
-//! blank and nothing that is shown as an escape only, so that it is the same in every format.
+//! Invariants: decoding an encoded path gives the path; an encoded path contains no `::`, no
+//! whitespace and no character that some format would escape, so it is the same in every format.
 
 use crate::visible::is_unsafe;
 
-/// The namespace of the document at `path`: `%`, blanks, what cannot be shown, and `::`
-/// percent-encoded.
+/// Returns the namespace of the document at `path`. Percent-encodes `%`, whitespace, unprintable
+/// characters, and the second colon of `::`.
 pub fn encode(path: &str) -> String {
     let mut result = String::with_capacity(path.len());
     let mut previous_was_colon = false;
@@ -30,8 +30,8 @@ pub fn encode(path: &str) -> String {
     result
 }
 
-/// Decodes `namespace` once. Text that is not an escape stays as it is; so does all of it if the decoded
-/// bytes are not UTF-8.
+/// Percent-decodes `namespace` once. Text that is not an escape is kept. If the decoded bytes are
+/// not UTF-8, returns `namespace` unchanged.
 pub fn decode(namespace: &str) -> String {
     let bytes = namespace.as_bytes();
     let mut result = Vec::with_capacity(bytes.len());

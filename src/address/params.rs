@@ -1,39 +1,39 @@
-//! Parameters: how much of a place is meant.
+//! Parameters: which part of a place is meant.
 //!
-//! Owns the part of an address after the `?`. Invariant: a key that is unknown, or given twice, is an
-//! error and is never ignored.
+//! Parses the part of an address after the `?`. Invariant: a key that is unknown, or given twice,
+//! is an error and is never ignored.
 
 use super::fault::{Fault, FaultCode};
 
 /// Which part of a section is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// Its heading lines.
+    /// The lines of its heading.
     Heading,
-    /// Its own text, heading included, child sections not.
+    /// Its heading and own text, without child sections.
     Own,
-    /// All of it.
+    /// The whole section.
     All,
 }
 
-/// How much of a node is meant.
+/// Which part of a node is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Params {
     /// The whole node, however long.
     pub full: bool,
     /// One page, 0-based.
     pub page: Option<usize>,
-    /// Words a page; 0 for one page of everything.
+    /// Words per page; 0 for one page.
     pub words: Option<usize>,
-    /// One part of a section.
+    /// A part of a section.
     pub part: Option<Part>,
-    /// The first lines only.
+    /// Only the first lines, this many.
     pub head: Option<usize>,
-    /// The last lines only, of the first ones where `head` is given too.
+    /// Only the last lines, this many; if `head` is given, the last of those.
     pub tail: Option<usize>,
 }
 
-/// The text before the last `?` and the text after it, if the latter consists of known keys.
+/// Splits `text` at the last `?`, if only known keys follow it.
 pub fn split_known_params(text: &str) -> Option<(&str, &str)> {
     let (locator, query) = text.rsplit_once('?')?;
     let is_known = |pair: &str| pair.split_once('=').is_some_and(|(key, _)| KEYS.contains(&key));
@@ -42,7 +42,7 @@ pub fn split_known_params(text: &str) -> Option<(&str, &str)> {
 
 const KEYS: [&str; 6] = ["full", "page", "words", "part", "head", "tail"];
 
-/// Parses the text after the `?`. `position` is where it begins in the address, in Unicode scalars.
+/// Parses the text after the `?`. `position` is its offset in the address, in Unicode scalars.
 pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
     let mut params = Params::default();
     let mut at = position;
@@ -90,13 +90,13 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
                 "part" => "heading, own or all",
                 _ => "a number",
             };
-            return fault(format!("{value:?} is not a value of {key}; it takes {values}"));
+            return fault(format!("{value:?} is not a value for {key}; it takes {values}"));
         }
         seen.push(key);
         at += pair.chars().count() + 1;
     }
     if params.page.is_some() && params.full {
-        let message = "page and full do not go together";
+        let message = "page and full cannot be combined";
         return Err(Fault::new(FaultCode::MalformedQuery, message).at(position));
     }
     Ok(params)

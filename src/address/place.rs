@@ -1,7 +1,7 @@
 //! Places in a document, as they are written after the `::` of an address.
 //!
-//! Owns what a locator is and in which order a text is read as one. Invariant: the first place of a
-//! text that names anything in a document is the one that is meant.
+//! Defines locators, and the order in which a text is interpreted as one. Invariant: a text means
+//! the first of its places that exists in a document.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::selector::{self, Selector, Step};
 use super::whole_number;
 use crate::position::LineSpan;
 
-/// A place in a document, as it was written.
+/// A place in a document, in the form in which it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Locator {
     /// `*`: the whole document.
@@ -23,13 +23,13 @@ pub enum Locator {
     Line(usize),
     /// `path:11-13`: exactly these lines, 1-based and inclusive. Only after the path of a document.
     Lines(LineSpan),
-    /// `#0/#1`: child sections by index, 0-based, with the digits as they were written.
+    /// `#0/#1`: child sections by index, 0-based, and the digits as they were written.
     IndexPath(Vec<usize>, String),
     /// `#name`: a GitHub anchor.
     Anchor(String),
     /// `ldmd:id`: an LDMD section.
     Ldmd(String),
-    /// Steps from the document, and the text of them, which may be the title of a section too.
+    /// Steps from the document, and their text, which may also be the title of a section.
     Selector(Selector, String),
     /// A section by its exact slug path or title.
     SectionPath(String),
@@ -54,24 +54,24 @@ impl fmt::Display for Locator {
     }
 }
 
-/// A place, the steps that continue it, and how much of it is meant.
+/// A place, the steps that follow it, and the part of it that is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedPlace {
     /// The place.
     pub locator: Locator,
-    /// Steps from that place; none for the place itself.
+    /// Steps from that place; empty for the place itself.
     pub steps: Vec<Step>,
-    /// How much of it.
+    /// Which part of it is meant.
     pub params: Params,
 }
 
 impl ParsedPlace {
-    /// A place that no steps continue.
+    /// Creates a place without further steps.
     pub fn new(locator: Locator, params: Params) -> Self {
         Self { locator, steps: Vec::new(), params }
     }
 
-    /// The same place continued by a tail of steps.
+    /// Returns the place followed by the steps of `tail`.
     pub(super) fn continued(mut self, tail: Option<&Selector>) -> Result<Self, Fault> {
         if let Some(tail) = tail {
             self.steps.clone_from(&tail.steps);
@@ -92,7 +92,7 @@ impl fmt::Display for ParsedPlace {
     }
 }
 
-/// The parameters with the page of a `page[n]` step.
+/// Returns the parameters with the page of a `page[n]` step.
 fn with_page(params: Params, page: Option<usize>, position: usize) -> Result<Params, Fault> {
     if page.is_none() {
         return Ok(params);
@@ -104,13 +104,13 @@ fn with_page(params: Params, page: Option<usize>, position: usize) -> Result<Par
     Ok(Params { page, ..params })
 }
 
-/// Reads a locator with its parameters in each way in which it can be read, in order of precedence:
-/// as one section path, then as a place that steps continue; exact names before parts of names.
+/// Parses a locator with its parameters in each possible way, in order of precedence: first as one
+/// section path, then as a place followed by steps; exact names before parts of names.
 ///
-/// `position` is where `text` begins in the address, in Unicode scalars. In a selector the first `?`
-/// begins the parameters, and they must be right. In any other locator they begin at the last `?`
-/// that only known keys follow; otherwise the `?` is text. A fault holds the text of the
-/// selector, and suggests locators that may have been meant, whether or not there are such places.
+/// `position` is the offset of `text` in the address, in Unicode scalars. In a selector the
+/// parameters begin at the first `?`, and must be valid. In any other locator they begin at the
+/// last `?` if only known keys follow it; otherwise the `?` is text. An error contains the text of
+/// the selector and suggests similar locators, which need not exist.
 pub fn parse_places(text: &str, position: usize) -> Result<Vec<ParsedPlace>, Fault> {
     if selector::is_selector(text) {
         return Ok(vec![parse_selector(text, position)?]);
@@ -141,7 +141,7 @@ pub fn parse_places(text: &str, position: usize) -> Result<Vec<ParsedPlace>, Fau
     Ok(places)
 }
 
-/// The same section paths as parts of titles.
+/// Returns the section paths of `places` as parts of titles.
 fn as_title_part(places: &[ParsedPlace]) -> Vec<ParsedPlace> {
     let part = |place: &ParsedPlace| match &place.locator {
         Locator::SectionPath(path) => {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_mark_begins_parameters_only_where_they_are_known() {
+    fn a_question_mark_begins_parameters_only_before_known_keys() {
         assert_eq!(locator("What is it?"), Locator::SectionPath("What is it?".into()));
         let place = places("What is it??page=2&words=7").swap_remove(0);
         assert_eq!(place.locator, Locator::SectionPath("What is it?".into()));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_parameters_of_a_selector_are_reported_with_their_position() {
+    fn invalid_parameters_of_a_selector_are_reported_with_their_position() {
         for (text, position) in [
             ("section[0]?because=x", 11),
             ("section[0]?", 11),

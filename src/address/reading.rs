@@ -1,8 +1,8 @@
-//! Readings: everything that the text of an address may mean, in order of precedence.
+//! Readings: all possible meanings of an address, in order of precedence.
 //!
-//! The text of an address is read here and nowhere else. A resolver asks a store for the readings one
-//! after another; the first that names anything is the one that is meant. Invariant: the readings are
-//! a function of the text alone, and each holds what it names already parsed.
+//! Only this module parses the text of an address. A resolver looks up the readings in a store one
+//! after another, and takes the first that names an existing place. Invariant: the readings depend
+//! on the text alone, and are completely parsed.
 
 use std::fmt;
 
@@ -16,22 +16,21 @@ use crate::position::LineSpan;
 /// One meaning of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// The document whose path is exactly this.
+    /// The document with exactly this path.
     ExactPath {
         /// The path.
         path: String,
-        /// The document, or what steps name in it.
+        /// The whole document, or the node that steps select in it.
         place: ParsedPlace,
     },
     /// `name::place`.
     Namespaced {
         /// The name of a document.
         name: String,
-        /// The places that the text after the `::` may mean, in order of precedence, or what is wrong
-        /// with it.
+        /// The possible meanings of the text after the `::`, in order of precedence, or its error.
         places: Result<Vec<ParsedPlace>, Fault>,
     },
-    /// Steps in every document.
+    /// Steps that are followed in every document.
     Selector(ParsedPlace),
     /// An LDMD section of any document.
     LdmdSection(ParsedPlace),
@@ -39,7 +38,7 @@ pub enum Reading {
     PathLine {
         /// The name of a document.
         name: String,
-        /// The line, or the lines.
+        /// The line or lines.
         place: ParsedPlace,
     },
     /// `name#anchor`.
@@ -49,22 +48,23 @@ pub enum Reading {
         /// The anchor.
         place: ParsedPlace,
     },
-    /// A whole document by its name, or what steps name in it.
+    /// A whole document by its name, or the node that steps select in it.
     DocumentName {
         /// The name of a document.
         name: String,
-        /// The document, or what steps name in it.
+        /// The whole document, or the node that steps select in it.
         place: ParsedPlace,
     },
-    /// A section of any document by its exact slug path or title.
+    /// A section of any document, by its exact slug path or title.
     SectionPath(ParsedPlace),
-    /// An anchor of any document.
+    /// An anchor in any document.
     Anchor(ParsedPlace),
-    /// A section of any document by a part of its title or slug.
+    /// A section of any document, by a part of its title or slug.
     TitlePart(ParsedPlace),
-    /// A place that every document has, such as `*` or `@48`: of the only document of a store.
+    /// A place that every document has, such as `*` or `@48`. It is valid if the store has only one
+    /// document.
     OnlyDocument(ParsedPlace),
-    /// A text that can mean nothing.
+    /// A text that is not an address.
     Malformed(Fault),
 }
 
@@ -101,7 +101,7 @@ impl fmt::Display for Reading {
     }
 }
 
-/// Reads the text of an address.
+/// Parses the text of an address into its readings.
 pub fn readings(address: &str) -> Vec<Reading> {
     match address.split_once("::") {
         Some((name, place)) => with_namespace(address, name, place),
@@ -109,17 +109,18 @@ pub fn readings(address: &str) -> Vec<Reading> {
     }
 }
 
-/// Whether the address asks for steps in every document.
+/// Returns whether the address selects nodes in every document.
 pub fn is_for_every_document(address: &str) -> bool {
     matches!(readings(address).as_slice(), [.., Reading::Selector(_)])
 }
 
-/// Whether a name is a path from the root and nothing else.
+/// Returns whether a name can only be a path relative to the root.
 fn is_path_from_root(name: &str) -> bool {
     name.starts_with("./")
 }
 
-/// `name::place`; the whole may be a title, as `std::vector`, or the path of a document.
+/// Reads `name::place`. The whole text may also be a title, such as `std::vector`, or the path of a
+/// document.
 fn with_namespace(address: &str, name: &str, place: &str) -> Vec<Reading> {
     let places = parse_places(place, name.chars().count() + 2);
     let mut readings = vec![Reading::Namespaced { name: name.to_owned(), places }];
@@ -165,7 +166,8 @@ fn without_namespace(address: &str) -> Result<Vec<Reading>, Fault> {
         readings.extend(names);
         return Ok(readings);
     }
-    // A whole that is a section comes before what steps continue, a part of a title after all.
+    // A section named by the whole text comes before places with steps. A part of a title comes
+    // last.
     let mut sections = sections(address)?.into_iter();
     readings.extend(sections.next());
     readings.extend(names);
@@ -173,7 +175,7 @@ fn without_namespace(address: &str) -> Result<Vec<Reading>, Fault> {
     Ok(readings)
 }
 
-/// The readings of a text as the name of a document, with or without a place in it.
+/// Returns the readings of a text as the name of a document, with or without a place in it.
 fn of_document(text: &str, params: Params, tail: Option<&Selector>) -> Result<Vec<Reading>, Fault> {
     let mut readings = Vec::new();
     for (name, locator) in lines_of_path(text) {
@@ -194,7 +196,7 @@ fn of_document(text: &str, params: Params, tail: Option<&Selector>) -> Result<Ve
     Ok(readings)
 }
 
-/// The paths that lines may follow in `text`: `path:LINE:COLUMN` before `path:LINE`.
+/// Splits `text` into a path and lines: `path:LINE:COLUMN` before `path:LINE`.
 fn lines_of_path(text: &str) -> Vec<(&str, Locator)> {
     let mut paths = Vec::new();
     let Some((left, last)) = text.rsplit_once(':') else { return paths };
@@ -214,7 +216,7 @@ fn lines_of_path(text: &str) -> Vec<(&str, Locator)> {
     paths
 }
 
-/// The readings of a text as a locator over the whole store.
+/// Returns the readings of a text as a locator in the whole store.
 fn sections(address: &str) -> Result<Vec<Reading>, Fault> {
     let reading = |place: ParsedPlace| match place.locator {
         Locator::SectionPath(_) => Reading::SectionPath(place),
@@ -237,7 +239,7 @@ fn split_params(address: &str) -> Result<(&str, Params), Fault> {
     }
 }
 
-/// Addresses that show every reading.
+/// Addresses that show every kind of reading.
 pub const EXAMPLES: [&str; 11] = [
     "eip-1559",
     "guide.md::@23/block:list[0]/item[2]",
@@ -252,7 +254,8 @@ pub const EXAMPLES: [&str; 11] = [
     "section[x]",
 ];
 
-/// The readings of each of [`EXAMPLES`], as text: an address a line, its readings indented below it.
+/// Returns the readings of all [`EXAMPLES`] as text: one address per line, with its readings
+/// indented below it.
 pub fn table() -> String {
     let mut table = String::new();
     for address in EXAMPLES {
@@ -334,7 +337,7 @@ section[x]
 ";
 
     #[test]
-    fn readings_come_in_order_of_precedence() {
+    fn readings_are_in_order_of_precedence() {
         assert_eq!(table(), TABLE);
     }
 
@@ -346,7 +349,7 @@ section[x]
     }
 
     #[test]
-    fn a_path_from_the_root_is_no_section() {
+    fn a_path_from_the_root_is_not_read_as_a_section() {
         for reading in readings("./guide.md#install") {
             assert!(!matches!(reading, Reading::SectionPath(_) | Reading::Anchor(_)), "{reading}");
         }

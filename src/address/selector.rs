@@ -1,8 +1,7 @@
-//! Selectors: steps from a document to a node, as the PRD writes them.
+//! Selectors: steps from a document to a node; see `mdsel help addresses`.
 //!
-//! Owns the grammar of steps and which text is a selector at all. Invariant: a
-//! selector that was parsed, displayed and parsed again is the same; what is emitted is never
-//! shorthand.
+//! Defines the grammar of steps, and which texts are selectors. Invariants: parsing, displaying and
+//! parsing a selector again gives the same selector; a displayed selector contains no short forms.
 
 use std::fmt;
 
@@ -11,7 +10,7 @@ use super::whole_number;
 use crate::limits;
 use crate::markdown::outline::BlockType;
 
-/// What a step names.
+/// The kind of node that a step selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepKind {
     /// The text before the first heading.
@@ -41,12 +40,12 @@ impl fmt::Display for StepKind {
     }
 }
 
-/// Which of the nodes that a step names are meant, 0-based.
+/// Which of the nodes that match a step are selected, 0-based.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordinal {
-    /// Every one.
+    /// All of them.
     All,
-    /// One.
+    /// One of them.
     One(usize),
     /// From the first to the second, inclusive.
     Range(usize, usize),
@@ -55,11 +54,11 @@ pub enum Ordinal {
 /// A step of a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What it names.
+    /// The kind of node that it selects.
     pub kind: StepKind,
-    /// Which of them.
+    /// Which nodes of that kind.
     pub ordinal: Ordinal,
-    /// Where it begins in the selector, in Unicode scalars, 0-based.
+    /// The offset of the step in the selector, in Unicode scalars, 0-based.
     pub position: usize,
 }
 
@@ -73,12 +72,12 @@ impl fmt::Display for Step {
     }
 }
 
-/// A path of steps.
+/// A sequence of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
-    /// The steps but a final page, at least one.
+    /// The steps without a final page step; at least one.
     pub steps: Vec<Step>,
-    /// The page that the last step asks for, 0-based.
+    /// The page of the last step, 0-based, if any.
     pub page: Option<usize>,
 }
 
@@ -94,10 +93,10 @@ impl fmt::Display for Selector {
     }
 }
 
-/// Steps that messages name as examples.
+/// Steps that error messages give as examples.
 const STEP_WORDS: [&str; 6] = ["root", "heading:h1", "section", "block:paragraph", "item", "page"];
 
-/// The kind that a shorthand word means; shorthand always has an ordinal.
+/// Returns the kind that a short form stands for. A short form always has an index.
 pub(super) fn shorthand(word: &str) -> Option<StepKind> {
     let kind = match word {
         "h1" => StepKind::Heading(1),
@@ -114,7 +113,7 @@ pub(super) fn shorthand(word: &str) -> Option<StepKind> {
     Some(kind)
 }
 
-/// The word of a step and what follows it: a bracket, a dot with digits, or nothing.
+/// Splits a step into its word and the rest: a bracket, a dot with digits, or nothing.
 pub(super) fn split_word(step: &str) -> (&str, &str) {
     let bracket = step.find('[').unwrap_or(step.len());
     let dot = step.find('.').filter(|&dot| {
@@ -125,7 +124,7 @@ pub(super) fn split_word(step: &str) -> (&str, &str) {
     step.split_at(dot.unwrap_or(step.len()).min(bracket))
 }
 
-/// Whether `locator` is a selector by its first step, and so never a section path.
+/// Returns whether the first step of `locator` makes it a selector, and not a section path.
 pub fn is_selector(locator: &str) -> bool {
     let first = locator.split(['/', '?']).next().unwrap_or_default();
     if first.starts_with("heading:") || first.starts_with("block:") {
@@ -139,13 +138,13 @@ pub fn is_selector(locator: &str) -> bool {
 }
 
 impl Selector {
-    /// Parses a selector without namespace and parameters. Positions in faults and steps are Unicode
-    /// scalars in `text`.
+    /// Parses a selector without namespace and parameters. Positions in errors and steps are
+    /// offsets in `text`, in Unicode scalars.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         Self::parse_at(text, 0)
     }
 
-    /// Parses a selector that begins at `position` of an address, in Unicode scalars.
+    /// Parses a selector that begins at `position` in an address, in Unicode scalars.
     pub(super) fn parse_at(text: &str, position: usize) -> Result<Self, Fault> {
         if text.is_empty() {
             return Err(Fault::new(FaultCode::EmptySelector, super::place::EMPTY).at(position));
@@ -163,14 +162,14 @@ impl Selector {
         }
     }
 
-    /// Parses steps that may consist of a page alone.
+    /// Parses steps. A page step alone is accepted.
     fn parse_steps(text: &str, position: usize) -> Result<Self, Fault> {
         let mut steps: Vec<Step> = Vec::new();
         let mut page = None;
         let mut position = position;
         for part in text.split('/') {
             if steps.len() == limits::MAX_SELECTOR_STEPS {
-                let message = "more steps than the limit selector-steps allows";
+                let message = "more steps than the limit selector-steps";
                 return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
             }
             if page.is_some() {
@@ -198,14 +197,15 @@ impl Selector {
     }
 }
 
-/// The fault of a page without a place.
+/// Returns the error of a page step without a place before it.
 fn not_a_page_of<T>(position: usize) -> Result<T, Fault> {
     let message = "page needs a place before it, as in section[0]/page[1]";
     Err(Fault::new(FaultCode::InvalidSyntax, message).at(position))
 }
 
-/// Splits `text`, which begins at `position` of an address in Unicode scalars, into a place and the
-/// longest tail of well-formed steps that continues it; `None` if it does not end in such steps.
+/// Splits `text` into a place and the longest sequence of valid steps at its end. Returns `None` if
+/// it does not end in such steps. `position` is the offset of `text` in an address, in Unicode
+/// scalars.
 pub(super) fn split_tail(text: &str, position: usize) -> Option<(&str, Selector)> {
     let mut end = text.len();
     let mut starts = Vec::new();
@@ -226,7 +226,7 @@ pub(super) fn split_tail(text: &str, position: usize) -> Option<(&str, Selector)
     })
 }
 
-/// Refuses a step that cannot follow `before`.
+/// Returns an error if the step cannot follow `before`.
 fn check_order(step: &Step, before: &[Step]) -> Result<(), Fault> {
     let previous = before.last().map(|step| step.kind);
     let message = match step.kind {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grammar_and_its_shorthand() {
+    fn short_forms_are_displayed_in_full() {
         for text in [
             "root",
             "root/block:paragraph[0]",
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_selector_by_its_first_step() {
+    fn the_first_step_decides_what_is_a_selector() {
         for text in
             ["code", "h2", "heading", "sections", "root.1", "code.rs", "h2.x", "h7[0]", "a/root"]
         {
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn every_syntax_code_has_its_position() {
+    fn every_syntax_error_has_a_position() {
         for (text, expected) in [
             ("", "EMPTY_SELECTOR at 0"),
             ("heading:h7[0]", "INVALID_HEADING_LEVEL at 0"),
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_beyond_all_numbers_is_out_of_range_not_invalid() {
+    fn an_index_too_large_for_the_type_is_accepted() {
         assert!(Selector::parse("section[99999999999999999999999]").is_ok());
     }
 }

@@ -1,15 +1,16 @@
-//! Similarity: what may have been meant instead of a name that there is not.
+//! Similarity of names: suggestions for a name that does not exist.
 //!
-//! Invariant: the work is bounded by the candidates given, of which callers give a bounded number,
-//! and the answer depends on nothing but the names.
+//! Invariants: time is linear in the number of candidates, which callers limit; the result depends
+//! on the names alone.
 
 use crate::limits;
 
-/// The least similarity that is worth a suggestion.
+/// The lowest similarity of a suggestion.
 const LEAST_RATIO: f64 = 0.4;
 
-/// The candidates most similar to `name`, at most [`limits::MAX_SUGGESTIONS`]: those that it begins,
-/// or that contain it, first, then by normalized Levenshtein similarity; ties as they were given.
+/// Returns the candidates that are most similar to `name`, at most [`limits::MAX_SUGGESTIONS`].
+/// First come names that begin with `name`, then names that contain it, then others by normalized
+/// Levenshtein similarity. Ties keep the order of `candidates`.
 pub fn most_similar<Candidate: AsRef<str>>(
     name: &str,
     candidates: impl IntoIterator<Item = Candidate>,
@@ -27,16 +28,16 @@ pub fn most_similar<Candidate: AsRef<str>>(
     scored.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// As much of a name as is compared.
+/// Returns the part of a name that is compared, in lower case.
 fn head(name: &str) -> String {
     name.chars().take(limits::MAX_COMPARED_CHARS).collect::<String>().to_lowercase()
 }
 
-/// How similar two names are, from 0 to 2.
+/// Returns the similarity of two names, from 0 to 2.
 fn similarity(name: &str, candidate: &str) -> f64 {
     let (short, long) = (name.len().min(candidate.len()), name.len().max(candidate.len()));
     if short * 5 < long && !candidate.contains(name) {
-        // However well they match, they are not similar enough.
+        // The difference in length alone puts the similarity below the limit.
         return 0.0;
     }
     let ratio = strsim::normalized_levenshtein(name, candidate);
@@ -56,7 +57,7 @@ mod tests {
     use super::most_similar;
 
     #[test]
-    fn prefixes_come_first_and_strangers_not_at_all() {
+    fn prefixes_come_first_and_dissimilar_names_are_left_out() {
         let names = ["authorization", "author", "auth", "zebra", "outhor"];
         assert_eq!(most_similar("auth", names), ["auth", "author", "authorization", "outhor"]);
         assert!(most_similar("qqqq", names).is_empty());

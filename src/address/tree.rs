@@ -1,7 +1,8 @@
-//! The nodes of an outline as a tree: what is below what, and which address that gives.
+//! The tree of an outline's nodes: following steps down to nodes, and printing the selector of a
+//! node.
 //!
-//! Owns how steps count. Invariant: the primary selector of a node, followed
-//! from the document, matches that node and no other.
+//! Defines how steps count. Invariant: following the primary selector of a node from the document
+//! selects this node and no other.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -10,7 +11,7 @@ use super::selector::{Ordinal, Step, StepKind};
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
 use crate::position::ByteSpan;
 
-/// From where a step is followed.
+/// Where a step starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The whole document.
@@ -21,7 +22,7 @@ pub enum Scope {
     Nodes(usize, usize),
 }
 
-/// Why steps lead nowhere.
+/// A step that matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadEnd {
     /// Index of the step that matches nothing.
@@ -32,21 +33,21 @@ pub struct DeadEnd {
     pub available: usize,
 }
 
-/// An outline with what navigating it needs.
+/// An outline with the indexes needed to navigate it.
 #[derive(Clone, Debug)]
 pub struct Tree {
     outline: Outline,
-    /// For each node, the index after the last node below it.
+    /// For each node, the index after its last descendant.
     ends: Vec<usize>,
-    /// For each section, how many of its level come before it.
+    /// For each section, the number of sections of the same level before it.
     level_ordinals: Vec<usize>,
-    /// For each other node, how many of its kind come before it in the same container; made when first
-    /// asked for.
+    /// For each other node, the number of nodes of its kind before it in the same container.
+    /// Computed on first use.
     sibling_ordinals: OnceLock<Vec<usize>>,
 }
 
 impl Tree {
-    /// The tree of `outline`.
+    /// Creates the tree of `outline`.
     pub fn new(outline: Outline) -> Self {
         let mut ends: Vec<usize> = (1..=outline.nodes.len()).collect();
         for (index, node) in outline.nodes.iter().enumerate().rev() {
@@ -70,17 +71,17 @@ impl Tree {
         Self { outline, ends, level_ordinals, sibling_ordinals: OnceLock::new() }
     }
 
-    /// The outline.
+    /// Returns the outline.
     pub fn outline(&self) -> &Outline {
         &self.outline
     }
 
-    /// A node by its index.
+    /// Returns the node at an index.
     pub fn node(&self, index: usize) -> Option<&Node> {
         self.outline.nodes.get(index)
     }
 
-    /// The section that a node is, if it is one.
+    /// Returns the section of a node, if the node is a section.
     pub fn section(&self, node: usize) -> Option<&Section> {
         match self.node(node)?.kind {
             NodeKind::Section(section) => self.outline.sections.get(section),
@@ -103,12 +104,12 @@ impl Tree {
         })
     }
 
-    /// The nodes directly below `node`, in document order.
+    /// Returns the nodes directly below `node`, in document order.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         self.siblings(node + 1, self.end(node))
     }
 
-    /// The nodes within a scope: from the first index up to the second, exclusive.
+    /// Returns the range of nodes in a scope: the first index, and the index after the last.
     fn nodes_in(&self, scope: Scope) -> (usize, usize) {
         match scope {
             Scope::Document => (0, self.outline.nodes.len()),
@@ -117,21 +118,21 @@ impl Tree {
         }
     }
 
-    /// The nodes that begin within `span`.
+    /// Returns the scope of the nodes that begin within `span`.
     pub fn scope_of(&self, span: ByteSpan) -> Scope {
         let before =
             |offset: usize| self.outline.nodes.partition_point(|node| node.bytes.start < offset);
         Scope::Nodes(before(span.start).max(1), before(span.end))
     }
 
-    /// The sections directly below `scope`, in document order.
+    /// Returns the sections directly below `scope`, in document order.
     pub fn child_sections(&self, scope: Scope) -> impl Iterator<Item = usize> + '_ {
         let (from, to) = self.nodes_in(scope);
         self.siblings(from, to).filter(|&node| self.section(node).is_some())
     }
 
-    /// How many blocks of each type are directly in `node`, types without any left out; items of a
-    /// list are counted as such.
+    /// Counts the blocks of each type directly in `node`, and the items if it is a list. Types
+    /// without blocks are left out.
     pub fn block_counts(&self, node: usize) -> Vec<(&'static str, usize)> {
         let mut items = 0;
         let mut counts = [0; BlockType::ALL.len()];
@@ -153,7 +154,8 @@ impl Tree {
             .collect()
     }
 
-    /// The section whose own text or heading contains the line (1-based); `None` before the first.
+    /// Returns the section whose heading or own text contains the line (1-based), or `None` before
+    /// the first heading.
     pub fn section_at_line(&self, line: usize) -> Option<&Section> {
         let first_line = |node: usize| self.node(node).map_or(1, |node| node.lines.start);
         let sections = &self.outline.sections;
@@ -161,16 +163,17 @@ impl Tree {
         after.checked_sub(1).and_then(|index| sections.get(index))
     }
 
-    /// The innermost section that holds the byte at `offset`; `None` before the first heading.
+    /// Returns the node of the innermost section that contains the byte at `offset`, or `None`
+    /// before the first heading.
     pub fn section_at(&self, offset: usize) -> Option<usize> {
         let after = self.outline.sections.partition_point(|section| {
             self.node(section.node).is_some_and(|node| node.bytes.start <= offset)
         });
-        // Sections have no gaps: the last that begins at or before the offset holds it.
+        // Sections have no gaps, so the last one that begins at or before the offset contains it.
         self.outline.sections.get(after.checked_sub(1)?).map(|section| section.node)
     }
 
-    /// The nodes that a step of `kind` matches in `scope`, in document order.
+    /// Returns the nodes that a step of `kind` matches in `scope`, in document order.
     pub fn matches(&self, scope: Scope, kind: StepKind) -> Vec<usize> {
         let nodes = &self.outline.nodes;
         let (from, to) = self.nodes_in(scope);
@@ -193,7 +196,7 @@ impl Tree {
                     nodes.get(node).is_some_and(|node| node.kind == NodeKind::Block(block_type))
                 };
                 match scope_kind {
-                    // Containers are not entered.
+                    // Blocks in lists and block quotes do not match.
                     None | Some(NodeKind::Section(_)) => (from..to)
                         .filter(is_match)
                         .filter(|&node| !self.is_contained(node))
@@ -210,7 +213,7 @@ impl Tree {
         }
     }
 
-    /// Whether a block is in a list or block quote.
+    /// Returns whether a block is in a list or block quote.
     fn is_contained(&self, node: usize) -> bool {
         let parent = self.node(node).and_then(|node| node.parent).and_then(|node| self.node(node));
         parent.is_some_and(|parent| !matches!(parent.kind, NodeKind::Root | NodeKind::Section(_)))
@@ -221,9 +224,9 @@ impl Tree {
         self.follow_from(Scope::Document, steps, most)
     }
 
-    /// Follows `steps` from `scope`: the nodes they match in document order, at most `most`, or the
-    /// first dead end. Where a step matches several nodes, those that lead nowhere further do not
-    /// count unless all do.
+    /// Follows `steps` from `scope`. Returns the nodes that they select in document order, at most
+    /// `most`, or the first step that matches nothing. If a step selects several nodes, those
+    /// without a match for the next step are ignored, unless none has one.
     pub fn follow_from(
         &self,
         scope: Scope,
@@ -245,7 +248,8 @@ impl Tree {
             if let (true, Some(dead_end)) = (next.is_empty(), dead_end) {
                 return Err(dead_end);
             }
-            // Nested scopes may reach one node twice; so there are never more of them than nodes.
+            // Nested scopes may reach the same node twice. Removing duplicates bounds the scopes by
+            // the number of nodes.
             let mut seen = HashSet::new();
             next.retain(|&scope| seen.insert(scope));
             scopes = next;
@@ -257,7 +261,7 @@ impl Tree {
         Ok(nodes.take(most).collect())
     }
 
-    /// The word for a node in answers: `heading:h2`, `block:code`, `item`, `root`.
+    /// Returns the name of a node's type in answers: `heading:h2`, `block:code`, `item`, `root`.
     pub fn type_name(&self, node: usize) -> String {
         match self.node(node).map(|node| node.kind) {
             Some(NodeKind::Section(section)) => {
@@ -270,7 +274,7 @@ impl Tree {
         }
     }
 
-    /// The primary selector of a node, without namespace.
+    /// Returns the primary selector of a node, without namespace.
     pub fn selector(&self, node: usize) -> String {
         let mut steps = Vec::new();
         let mut current = Some(node);
@@ -292,7 +296,7 @@ impl Tree {
                 NodeKind::Item => (StepKind::Item, self.ordinal_among_siblings(index)),
             };
             steps.push(format!("{kind}[{ordinal}]"));
-            // A section is counted from the document.
+            // Headings are counted in the whole document.
             current = node.parent.filter(|_| !matches!(node.kind, NodeKind::Section(_)));
         }
         steps.reverse();
@@ -301,7 +305,7 @@ impl Tree {
 
     fn ordinal_among_siblings(&self, index: usize) -> usize {
         let ordinals = self.sibling_ordinals.get_or_init(|| {
-            // Counts by container and kind: items, then each type of block.
+            // Counts by container and kind: items first, then each type of block.
             const KINDS: usize = BlockType::ALL.len() + 1;
             let mut seen = vec![0; self.outline.nodes.len() * KINDS];
             let ordinal = |node: &Node| {
@@ -323,7 +327,8 @@ impl Tree {
         ordinals.get(index).copied().unwrap_or(0)
     }
 
-    /// The sections that hold `node`, outermost first, itself included where it is one.
+    /// Returns the sections that contain `node`, outermost first, including `node` if it is a
+    /// section.
     pub fn sections_above(&self, node: usize) -> Vec<&Section> {
         let mut above: Vec<&Section> =
             std::iter::successors(Some(node), |&node| self.node(node).and_then(|node| node.parent))
@@ -333,7 +338,7 @@ impl Tree {
         above
     }
 
-    /// The section, as its index, directly above `node`.
+    /// Returns the index of the section directly above `node`.
     pub fn parent_section(&self, node: usize) -> Option<usize> {
         match self.node(self.node(node)?.parent?)?.kind {
             NodeKind::Section(section) => Some(section),
@@ -341,7 +346,7 @@ impl Tree {
         }
     }
 
-    /// The section that `node` is and those below it, in document order.
+    /// Returns the section of `node` and the sections below it, in document order.
     pub fn sections_within(&self, node: usize) -> impl Iterator<Item = &Section> + '_ {
         let end = self.end(node);
         let from = match self.node(node).map(|node| node.kind) {
@@ -352,7 +357,7 @@ impl Tree {
         sections.iter().take_while(move |section| section.node < end)
     }
 
-    /// The slug path of a section; `None` where any of its parts is empty.
+    /// Returns the slug path of a section, or `None` if any of its parts is empty.
     pub fn section_path(&self, node: usize) -> Option<String> {
         let parts: Option<Vec<String>> =
             self.sections_above(node).into_iter().map(Section::path_part).collect();
@@ -360,7 +365,7 @@ impl Tree {
     }
 }
 
-/// What `ordinal` chooses of `all`.
+/// Returns the elements of `all` that `ordinal` selects.
 fn chosen(all: &[usize], ordinal: Ordinal) -> &[usize] {
     match ordinal {
         Ordinal::All => all,
@@ -427,7 +432,7 @@ last
     }
 
     #[test]
-    fn primary_selectors_lead_back_to_their_node_and_to_no_other() {
+    fn a_primary_selector_selects_exactly_its_node() {
         let tree = tree();
         for node in 0..tree.outline().nodes.len() {
             let selector = Selector::parse(&tree.selector(node)).unwrap();
@@ -452,7 +457,7 @@ last
     }
 
     #[test]
-    fn blocks_count_in_the_scope_without_entering_containers() {
+    fn blocks_in_containers_do_not_count() {
         assert_eq!(
             followed("block:code"),
             ["heading:h2[0]/block:code[0]", "heading:h1[1]/block:code[0]"]
@@ -477,7 +482,7 @@ last
     }
 
     #[test]
-    fn steps_without_index_expand_in_document_order() {
+    fn steps_without_index_select_all_in_document_order() {
         assert_eq!(
             followed("section/block:code[0]"),
             ["heading:h2[0]/block:code[0]", "heading:h1[1]/block:code[0]"]

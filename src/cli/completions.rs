@@ -1,9 +1,10 @@
-//! `completions`: what makes a shell complete, and what it then asks for.
+//! `completions`: the script that registers completions with a shell, and the completions
+//! themselves.
 //!
-//! The shell calls the program with `MDSEL_COMPLETE` set and the words so far behind `--`; documents and
-//! sections come from the store that the finished command would ask. Invariant: a completed word needs no
-//! quotes in any shell, because what would is percent-encoded, as an address allows; and a store that
-//! cannot be asked completes nothing and says nothing.
+//! The shell runs the program with `MDSEL_COMPLETE` set and the words so far after `--`. Documents
+//! and sections come from the store that the finished command would read. Invariants: a completed
+//! word needs no quotes in any shell, because other characters are percent-encoded, which addresses
+//! allow; a store that cannot be read completes nothing and prints nothing.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -21,12 +22,12 @@ use crate::query::Library;
 use crate::query::library::OpenDocument;
 use crate::store::{NameMatch, Snapshot};
 
-/// Set by the shell when it wants words completed.
+/// The environment variable that the shell sets to ask for completions.
 const VARIABLE: &str = "MDSEL_COMPLETE";
 
 const NAME: &str = "mdsel";
 
-/// Prints what registers the completions with a shell.
+/// Prints the script that registers the completions with a shell.
 pub(super) fn run(arguments: &CompletionsArgs) -> Result<Status> {
     let shell: &dyn EnvCompleter = match arguments.shell {
         ShellName::Bash => &Bash,
@@ -34,7 +35,7 @@ pub(super) fn run(arguments: &CompletionsArgs) -> Result<Status> {
         ShellName::Fish => &Fish,
         ShellName::PowerShell => &Powershell,
     };
-    // Found by name where it was called by name; else this very file.
+    // The script calls the program by name if it was called by name, else by its full path.
     let is_named = std::env::args_os().next().is_none_or(|called| !is_path(&called));
     let program = if is_named { None } else { std::env::current_exe().ok() };
     let program = program.unwrap_or_else(|| PathBuf::from(NAME));
@@ -49,7 +50,8 @@ fn is_path(called: &OsStr) -> bool {
     Path::new(called).components().count() > 1
 }
 
-/// Answers a shell that wants words completed; `None` where none does.
+/// Prints the completions that a shell asks for. Returns `None` if the program was not called by a
+/// shell for completions.
 pub(super) fn complete(arguments: &[OsString]) -> Option<Status> {
     std::env::var_os(VARIABLE)?;
     let folder = store::current_folder().ok();
@@ -59,11 +61,11 @@ pub(super) fn complete(arguments: &[OsString]) -> Option<Status> {
     match completed {
         Ok(true) => Some(Status::Success),
         Ok(false) => None,
-        Err(_) => Some(Status::Fault),
+        Err(_) => Some(Status::Error),
     }
 }
 
-/// Documents whose path begins with what is typed, folder by folder.
+/// Returns documents whose path begins with `typed`, one folder level at a time.
 pub(super) fn documents(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, |snapshot, typed| {
         let folder = typed.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -83,7 +85,7 @@ pub(super) fn documents(typed: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
-/// Documents, and behind the `#` of one its sections.
+/// Returns documents, or after the `#` of a document its anchors.
 pub(super) fn addresses(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some((document, anchor)) = typed.to_str().and_then(|typed| typed.split_once('#')) else {
         return documents(typed);
@@ -102,7 +104,7 @@ pub(super) fn addresses(typed: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
-/// The sections of the document that was typed before.
+/// Returns the section paths of the document that was typed before this word.
 pub(super) fn sections(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, |snapshot, typed| {
         let before = words_before();
@@ -121,7 +123,7 @@ fn candidates(
     words.unwrap_or_default().into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// The store that the command would ask.
+/// Opens the store that the finished command would read.
 fn snapshot() -> Option<Snapshot> {
     let words = words_before();
     let named = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("--db") {
@@ -133,7 +135,7 @@ fn snapshot() -> Option<Snapshot> {
     Snapshot::open(&path).ok()
 }
 
-/// The words of the command line but the one that is completed, as the shell gave them.
+/// Returns the words of the command line before the one that is completed.
 fn words_before() -> Vec<String> {
     let mut words: Vec<String> = std::env::args_os()
         .skip_while(|word| word != "--")
@@ -152,11 +154,11 @@ fn open(snapshot: &Snapshot, name: &str) -> Option<std::rc::Rc<OpenDocument>> {
     }
 }
 
-/// A path as a name in an address that no shell reads as anything else.
+/// Percent-encodes a path, as addresses allow, so that it needs no quotes in any shell.
 fn encoded(path: &str) -> String {
     let mut result = String::with_capacity(path.len());
     for (at, scalar) in path.char_indices() {
-        // A dash in front would make an option of it.
+        // A word that begins with a dash would be an option.
         let is_plain =
             scalar.is_alphanumeric() || "/._+".contains(scalar) || scalar == '-' && at > 0;
         if is_plain {
@@ -176,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_need_no_quotes() {
+    fn completed_words_need_no_quotes() {
         let path = "a b/C#'s (new) $x:y.md";
         assert_eq!(encoded(path), "a%20b/C%23%27s%20%28new%29%20%24x%3Ay.md");
         assert_eq!(crate::address::namespace::decode(&encoded(path)), path);

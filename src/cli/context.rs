@@ -1,4 +1,4 @@
-//! `context` and `prime`: their arguments as requests.
+//! `context` and `prime`: turns their arguments into requests.
 
 use super::args::{ContextArgs, FormatName, Global, PrimeArgs};
 use super::input::standard_input;
@@ -11,11 +11,11 @@ use crate::query::page::fitting;
 use crate::query::prime as primer;
 use crate::query::search::passage_chars;
 
-/// What text from outside may be.
+/// The types of text from outside that `--item` accepts.
 const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
 
 pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
-    // A block is its content: a passage for a query.
+    // A Markdown block shows the content of its place. With a query it shows a passage.
     let is_blocks = global.format() == FormatName::Markdown && arguments.query.is_none();
     let request = Request {
         addresses: arguments.addresses.clone(),
@@ -40,7 +40,7 @@ pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     Ok(answer.outcome().into())
 }
 
-/// How an agent uses the program.
+/// The skill file, which explains the program to an agent.
 const SKILL: &str = include_str!("skill.md");
 
 pub(super) fn prime(global: &Global, arguments: &PrimeArgs) -> Result<Status> {
@@ -53,15 +53,16 @@ pub(super) fn prime(global: &Global, arguments: &PrimeArgs) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// Reads `TYPE[:FILE[:START-END]]=TEXT`, where the text is that of a file behind `@`, or standard input
-/// for `-`.
+/// Parses `TYPE[:FILE[:START-END]]=TEXT`. `@FILE` as the text is the content of that file, and `-`
+/// is standard input.
 fn outside(item: &str) -> Result<Outside> {
     let usage = |message: String| {
         Error::new(ErrorKind::Usage, message)
             .with_hint("write it as TYPE[:FILE[:START-END]]=TEXT, or =@FILE, or =-")
     };
-    let (what, text) =
-        item.split_once('=').ok_or_else(|| usage(format!("{item:?} is no item: it has no =")))?;
+    let (what, text) = item
+        .split_once('=')
+        .ok_or_else(|| usage(format!("{item:?} is not an item because it has no =")))?;
     let (kind, origin) = what.split_once(':').unwrap_or((what, ""));
     if !KINDS.contains(&kind) {
         let known = KINDS.join(", ");
@@ -76,7 +77,7 @@ fn outside(item: &str) -> Result<Outside> {
     if let (Some(start), Some(end)) = (line_start, line_end)
         && start > end
     {
-        return Err(usage(format!("{start}-{end} is no range of lines")));
+        return Err(usage(format!("{start}-{end} is not a range of lines")));
     }
     Ok(Outside {
         kind: kind.to_owned(),

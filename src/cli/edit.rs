@@ -1,4 +1,4 @@
-//! `replace`, `insert`, `delete` and `edit`: their arguments as requests.
+//! `replace`, `insert`, `delete` and `edit`: turns their arguments into requests.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
@@ -75,13 +75,13 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
         edits.push(edit.map_err(|error| error.in_part(&origin))?);
     }
     if edits.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "the batch holds no edit")
+        return Err(Error::new(ErrorKind::Usage, "the batch contains no edit")
             .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}"));
     }
     run(global, Some(&arguments.document), edits, &arguments.options, true)
 }
 
-/// Makes one edit, of a section in a document or of an address.
+/// Makes one edit, of a section of a document or of an address.
 fn one(
     global: &Global,
     first: &str,
@@ -94,7 +94,7 @@ fn one(
     run(global, document, vec![Edit { section, ..edit }], options, false)
 }
 
-/// An edit with these options, of which the place and the operation are not known yet.
+/// Returns an edit with these options. The caller sets the section and the operation.
 fn of(options: &EditOptions) -> Edit {
     Edit {
         section: String::new(),
@@ -119,13 +119,13 @@ fn position(name: PositionName) -> Position {
     }
 }
 
-/// The content that is given, or what standard input holds.
+/// Returns the given content, or reads it from standard input.
 fn content(arguments: &ContentArgs) -> Result<Vec<u8>> {
     match (&arguments.content, &arguments.content_file) {
         (Some(text), _) => checked_content(Some(text.clone().into_bytes()), true),
         (None, Some(path)) => checked_content(Some(read(path)?), false),
         (None, None) if io::stdin().is_terminal() => checked_content(None, false),
-        // Where it is closed the system says that it cannot be read.
+        // Reading fails if standard input is closed: then there is no content.
         (None, None) => checked_content(standard_input().ok(), false),
     }
 }
@@ -153,14 +153,14 @@ fn run(
         is_refresh: global.refresh,
         wait: Duration::from_secs(options.wait),
         trust: &store::trust(),
-        confirm: &|report| global.can_tell(&answer(Some(report.clone()), Vec::new())),
+        confirm: &|report| global.check_fits(&answer(Some(report.clone()), Vec::new())),
     };
     let answer = match edit::edit(&request)? {
         Ok(report) => answer(Some(report), Vec::new()),
         Err(fault) => answer(None, vec![fault]),
     };
     let is_changed = answer.report.as_ref().is_some_and(|report| report.before != report.after);
-    // A trial is a diff, unless it is asked for otherwise.
+    // The answer of `--dry-run` is a diff by default.
     let is_diff = is_dry_run && global.format.is_none() && answer.outcome() == Outcome::All;
     let format = if is_diff { Some(FormatName::Raw) } else { global.format };
     let printed = Global { format, ..global.clone() }.print_list(&answer);

@@ -1,7 +1,7 @@
-//! The format of an answer where none is asked for with the command.
+//! The output format of an answer if the command line does not name one.
 //!
-//! Invariant: what a program reads does not depend on the terminal that it runs in, but on the pipe that
-//! it reads from.
+//! Invariant: what a program reads depends on the pipe that it reads from, not on the terminal that
+//! it runs in.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal as _;
@@ -11,20 +11,20 @@ use clap::ValueEnum as _;
 use super::args::FormatName;
 use crate::error::{Error, ErrorKind, Result};
 
-/// The variable that names another default.
+/// The environment variable that sets the default format.
 const VARIABLE: &str = "MDSEL_FORMAT";
 
-/// The format of an answer unless the user asks for another.
+/// Returns the format that is used if neither the command line nor the environment names one.
 pub(super) fn default() -> FormatName {
     default_for(std::io::stdout().is_terminal())
 }
 
-/// The format that the environment asks for, or the default.
+/// Returns the format that the environment names, or the default.
 pub(super) fn usual() -> FormatName {
     of_environment().ok().flatten().unwrap_or_else(default)
 }
 
-/// The format that the environment asks for.
+/// Returns the format that the environment names, if any.
 pub(super) fn of_environment() -> Result<Option<FormatName>> {
     std::env::var_os(VARIABLE).map_or(Ok(None), |value| named(&value))
 }
@@ -33,12 +33,12 @@ fn default_for(is_terminal: bool) -> FormatName {
     if is_terminal { FormatName::Text } else { FormatName::Json }
 }
 
-/// What a format is called.
+/// Returns the name of a format.
 pub(super) fn name(format: FormatName) -> String {
     format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// The format called `value`; none for an empty value.
+/// Returns the format named `value`, or `None` if it is empty.
 fn named(value: &OsStr) -> Result<Option<FormatName>> {
     if value.is_empty() {
         return Ok(None);
@@ -48,7 +48,7 @@ fn named(value: &OsStr) -> Result<Option<FormatName>> {
         let known: Vec<String> = FormatName::value_variants().iter().copied().map(name).collect();
         Error::new(
             ErrorKind::Usage,
-            format!("{VARIABLE} is {}, which is no format", value.display()),
+            format!("{VARIABLE} is {}, which is not a format", value.display()),
         )
         .with_hint(format!("unset it, or set it to one of {}", known.join(", ")))
     })
@@ -59,13 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_get_text_and_programs_json() {
+    fn the_default_is_text_on_a_terminal_and_json_in_a_pipe() {
         assert_eq!(default_for(true), FormatName::Text);
         assert_eq!(default_for(false), FormatName::Json);
     }
 
     #[test]
-    fn the_environment_names_a_format() {
+    fn the_environment_sets_the_format() {
         assert_eq!(named(OsStr::new("records")).ok(), Some(Some(FormatName::Records)));
         assert_eq!(named(OsStr::new("")).ok(), Some(None));
         let error = named(OsStr::new("xml")).unwrap_err();

@@ -1,22 +1,22 @@
-//! The groups under which help lists the options of a command.
+//! The groups in which help lists the options of a command.
 //!
-//! Invariant: an option has the same group in every command, and those that every command has are not
-//! among a command's own.
+//! Invariant: an option is in the same group in every command, and the options that all commands
+//! share are never listed among a command's own options.
 
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::args::Cli;
 
-/// What is asked for.
+/// Options that say what to look for.
 const QUERY: &str = "Query";
-/// Which documents and which part of the answer are taken.
+/// Options that say which documents and which links to take.
 const FILTERS: &str = "Filters";
-/// What is printed, and how.
+/// Options that say what to print, and how.
 const OUTPUT: &str = "Output";
-/// The store that is asked, and its files.
+/// Options that say which store to read, and when to update it.
 const STORE: &str = "Store";
 
-/// The command line, its options in groups.
+/// Returns the command line with its options in groups.
 pub(super) fn command() -> Command {
     grouped(Cli::command())
 }
@@ -31,7 +31,7 @@ fn grouped(command: Command) -> Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, grouped))
 }
 
-/// The group of an option of the command `name`; `None` for what is peculiar to it.
+/// Returns the group of an option of the command `name`, or `None` if only this command has it.
 fn group(name: &str, argument: &Arg) -> Option<&'static str> {
     if argument.is_positional() {
         return None;

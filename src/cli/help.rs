@@ -7,7 +7,8 @@ use super::{Status, generated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::reference::{PAGES, page};
 
-/// Prints the page about a topic, else the help of a command of that name, else the list of topics.
+/// Prints the page about a topic, or the help of a command if no page has this name. Lists the
+/// topics if no name is given.
 pub(super) fn run(arguments: &HelpArgs) -> Result<Status> {
     let Some((topic, rest)) = arguments.topic.split_first() else {
         return generated(topics().as_bytes());
@@ -21,7 +22,7 @@ pub(super) fn run(arguments: &HelpArgs) -> Result<Status> {
     for name in &arguments.topic {
         command = command.find_subcommand_mut(name).ok_or_else(|| {
             let topics = PAGES.iter().map(|page| page.topic).collect::<Vec<_>>().join(", ");
-            Error::new(ErrorKind::Usage, format!("there is no topic and no command {name:?}"))
+            Error::new(ErrorKind::Usage, format!("no topic or command is named {name:?}"))
                 .with_hint(format!("the topics are {topics}"))
         })?;
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::args::{Global, IngestArgs};
 use super::progress::{Bar, Silent};
-use super::{Status, remark, store};
+use super::{Status, note, store};
 use crate::error::{ErrorKind, Result};
 use crate::ingest::{
     ChangeKind, OptionChanges, Paths, Report, Request, Watch, preview, run as ingest,
@@ -44,17 +44,17 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     };
     let is_preview = arguments.check || arguments.dry_run;
     if !is_preview {
-        remark(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
+        note(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
     }
     if !is_new && !is_preview {
-        store::settle_where_needed(&path);
+        store::finish_edits_if_needed(&path);
     }
     let bar = Bar::new();
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
     bar.clear();
     let report = report?;
     if !is_preview {
-        remark(&format!("root: {}", report.root.display()));
+        note(&format!("root: {}", report.root.display()));
     }
     if arguments.check {
         let findings = findings(&report);
@@ -68,8 +68,8 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// The folders that `--site-root` names, absolute, and the paths that they are served below; an empty
-/// value names none.
+/// Parses the values of `--site-root` into absolute folders and the path prefixes that they are
+/// served at. Empty values are ignored.
 fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
     let given = given.iter().filter(|value| !value.is_empty());
     given
@@ -84,14 +84,15 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// Ingests whenever something has changed, as long as somebody reads what is told of it.
+/// Ingests after each change, until nobody reads the output.
 fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
     let watch = {
         let snapshot = Snapshot::open(request.store)?;
         Watch::new(snapshot.root(), snapshot.path(), snapshot.options())?
     };
     loop {
-        // Once before the first wait: something may have changed before it was watched.
+        // The first ingest comes before the first wait: files may have changed before the watch
+        // began.
         match ingest(request, &Silent) {
             Ok(report) if report.has_changes() => {
                 if !global.print_list(&report)? {
@@ -100,8 +101,8 @@ fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
             }
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Locked => {
-                remark(&format!(
-                    "warning: {error}; what has changed is taken with the next change"
+                note(&format!(
+                    "warning: {error}; the change is ingested together with the next one"
                 ));
             }
             Err(error) => return Err(error),
@@ -110,13 +111,13 @@ fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
     }
 }
 
-/// Whether the store is out of date: a finding for each document that differs.
+/// Returns a problem for each document that differs from the store.
 fn findings(report: &Report) -> Findings {
     let findings = report.changes.iter().flatten().map(|change| {
         let (code, what) = match change.change {
             ChangeKind::Added => ("ADDED", "is not in the store"),
             ChangeKind::Changed => ("CHANGED", "differs from what is stored"),
-            ChangeKind::Removed => ("REMOVED", "is in the store and no longer there"),
+            ChangeKind::Removed => ("REMOVED", "is in the store, but the file is gone"),
         };
         Finding {
             code,

@@ -1,11 +1,11 @@
-//! What comes from files that are named, and from standard input.
+//! Reads files that arguments name, and standard input.
 
 use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// All of standard input.
+/// Reads standard input to its end.
 pub(super) fn standard_input() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     io::stdin()
@@ -15,7 +15,7 @@ pub(super) fn standard_input() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bytes of a file; of standard input for `-`.
+/// Reads a file, or standard input for `-`.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     if path == Path::new("-") {
         return standard_input();

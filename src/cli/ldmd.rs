@@ -1,4 +1,4 @@
-//! `ldmd`: its commands' arguments as requests.
+//! `ldmd`: turns the arguments of its commands into requests.
 
 use super::Status;
 use super::args::{FormatName, Global, LdmdCommand, LdmdGetArgs, ModeName};
@@ -61,7 +61,7 @@ pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
             let snapshot = open(global, &arguments.document)?;
             let after = cursor(arguments.after.as_ref())?;
             let answer = emit::emit(&Library::new(&snapshot), &arguments.document, after)?;
-            // The answer is an LDMD document by itself.
+            // The answer is itself an LDMD document.
             let is_document = matches!(global.format, None | Some(FormatName::Ldmd));
             let format = if is_document { Some(FormatName::Raw) } else { global.format };
             Global { format, ..global.clone() }.print_list(&answer)?;
@@ -92,7 +92,7 @@ fn get(global: &Global, arguments: &LdmdGetArgs) -> Result<Status> {
     Ok(answer.outcome().into())
 }
 
-/// Opens the store, the document of that name up to date where that is asked for.
+/// Opens the store. With `--refresh`, ingests this document first.
 fn open(global: &Global, document: &String) -> Result<Snapshot> {
     open_fresh(global, |library| named_documents(library, std::slice::from_ref(document)))
 }

@@ -1,4 +1,4 @@
-//! `links`: its commands' arguments as requests.
+//! `links`: turns the arguments of its commands into requests.
 
 use super::Status;
 use super::args::{DirectionName, Global, LinkFilterArgs, LinksCommand};

@@ -1,4 +1,4 @@
-//! `man`: manual pages, made of what the command line knows of itself.
+//! `man`: manual pages, generated from the definition of the command line.
 
 use clap::Command;
 
@@ -13,8 +13,13 @@ pub(super) fn run(arguments: &ManArgs) -> Result<Status> {
     for name in &arguments.command {
         command = command.find_subcommand(name).ok_or_else(|| {
             let known = command.get_subcommands().map(Command::get_name);
-            Error::new(ErrorKind::Usage, format!("there is no command {name:?}"))
-                .with_hint(format!("the commands are {}", known.collect::<Vec<_>>().join(", ")))
+            let known = known.collect::<Vec<_>>().join(", ");
+            let hint = if known.is_empty() {
+                "run `mdsel man`".to_owned()
+            } else {
+                format!("the commands are {known}")
+            };
+            Error::new(ErrorKind::Usage, format!("there is no command {name:?}")).with_hint(hint)
         })?;
     }
     let mut page = Vec::new();

@@ -1,4 +1,4 @@
-//! `mcp`: the server for agents, on standard input and output.
+//! `mcp`: runs the server for agents on standard input and output.
 
 use std::io;
 
@@ -10,8 +10,8 @@ use crate::mcp::{Options, serve};
 
 pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
     if global.refresh {
-        return Err(Error::new(ErrorKind::Usage, "mcp does not refresh")
-            .with_hint("run `mdsel ingest --watch` beside it"));
+        return Err(Error::new(ErrorKind::Usage, "mcp does not accept --refresh")
+            .with_hint("run `mdsel ingest --watch` at the same time"));
     }
     let path = match store::find(global)? {
         Some(path) => path,

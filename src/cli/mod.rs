@@ -1,8 +1,10 @@
-//! The command line: arguments in, requests to the library, answers and exit statuses out.
+//! The command line: parses arguments, sends requests to the library, prints answers and sets exit
+//! statuses.
 //!
 //! The only module that reads the environment, the current folder and standard input, and the only
-//! one that writes to standard output and standard error. Invariant: standard output holds the answer
-//! and nothing else; a closed pipe ends quietly; statuses are those of contract section 5.
+//! one that writes to standard output and standard error. Invariants: standard output contains the
+//! answer and nothing else; a closed pipe is not an error; exit statuses are those of `mdsel help
+//! errors`.
 
 mod args;
 mod completions;
@@ -42,16 +44,16 @@ use crate::query::finding::Findings;
 use crate::query::{List, Outcome};
 use args::{Cli, Color, Command, FormatName, Global};
 
-/// The statuses a command ends with.
+/// The exit statuses of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
-    /// Everything asked was answered, or a check was clean.
+    /// Everything was answered, or a check found no problem.
     Success = 0,
-    /// Nothing was, or a check had findings.
+    /// Nothing was answered, or a check found problems.
     Nothing = 1,
-    /// Usage, store or I/O fault.
-    Fault = 2,
-    /// Some of it was.
+    /// A usage error, or an error of the store or of a file.
+    Error = 2,
+    /// A part was answered.
     Some = 3,
 }
 
@@ -66,10 +68,10 @@ impl From<Outcome> for Status {
 }
 
 impl Status {
-    /// How a check ended.
+    /// Returns the status of a check.
     fn of_check(findings: &Findings) -> Self {
         if !findings.page.unresolved_selectors.is_empty() {
-            Self::Fault
+            Self::Error
         } else if findings.total == 0 {
             Self::Success
         } else {
@@ -84,11 +86,11 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Runs the command that `arguments` are, the program's name first.
+/// Runs the command that `arguments` name. The first argument is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     #[cfg(feature = "failpoints")]
     let _points = crate::failpoint::from_environment();
-    // What a damaged index makes panic is caught, and told in the answer alone.
+    // A panic while reading a damaged index is caught, and only the answer reports it.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if !crate::store::is_guarded() {
@@ -104,29 +106,31 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, &arguments).into(),
     };
-    // What a server writes is messages alone.
+    // A server prints protocol messages only.
     let is_server = matches!(cli.command, Command::Mcp(_));
     let (global, command) = (&mut cli.global, &cli.command);
     if global.format.is_none() && !is_server {
         match format::of_environment() {
             Ok(wanted) => global.format = wanted.filter(|format| command.has(*format)),
-            Err(error) => return fault(&error, format::default() == FormatName::Json, None).into(),
+            Err(error) => {
+                return report_error(&error, format::default() == FormatName::Json, None).into();
+            }
         }
     }
     let is_json = cli.global.format() == FormatName::Json && !is_server;
     match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
         Ok(status) => status.into(),
-        Err(error) => fault(&error, is_json, cli.global.max_chars).into(),
+        Err(error) => report_error(&error, is_json, cli.global.max_chars).into(),
     }
 }
 
 fn dispatch(cli: &Cli) -> Result<Status> {
     let format = cli.global.format();
     if !cli.command.has(format) {
-        // Before anything is done that the answer would tell.
+        // Check this before the command changes anything.
         let forms = FormatName::value_variants().iter().filter(|form| cli.command.has(**form));
         let forms: Vec<String> = forms.copied().map(format::name).collect();
-        let message = format!("this command's answer has no {} form", format::name(format));
+        let message = format!("this command does not support the format {}", format::name(format));
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint(format!("ask with -f for one of {}", forms.join(", "))));
     }
@@ -159,16 +163,16 @@ fn dispatch(cli: &Cli) -> Result<Status> {
     }
 }
 
-/// Prints what clap says: help to standard output, faults as every fault.
+/// Prints the help that clap generates to standard output, and its errors like any other error.
 fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
     if matches!(error.kind(), ClapErrorKind::DisplayHelp | ClapErrorKind::DisplayVersion) {
         return match error.print() {
             Ok(()) => Status::Success,
-            Err(_) => Status::Fault,
+            Err(_) => Status::Error,
         };
     }
-    let error = usage::fault(error, arguments);
-    // Which format was asked for can only be guessed where the arguments cannot be read.
+    let error = usage::error_of(error, arguments);
+    // The format must be guessed if the arguments cannot be parsed.
     let is_other_format = arguments.windows(2).any(|pair| {
         let [option, value] = pair else { return false };
         (option == "-f" || option == "--format") && value != "json"
@@ -184,12 +188,12 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
         argument.starts_with(b"-f") || argument.starts_with(b"--format")
     });
     let is_json = !is_other_format && (is_named || format::usual() == FormatName::Json);
-    fault(&error, is_json, None)
+    report_error(&error, is_json, None)
 }
 
-/// Prints a fault of the command: one line on standard error, and where JSON was asked for one
-/// object on standard output, as far as the budget has room for it.
-fn fault(error: &Error, is_json: bool, max_chars: Option<usize>) -> Status {
+/// Prints an error as one line on standard error. If the format is JSON, prints it as an object on
+/// standard output, too, unless it exceeds `max_chars` Unicode scalars.
+fn report_error(error: &Error, is_json: bool, max_chars: Option<usize>) -> Status {
     if is_json && error.kind() != ErrorKind::BudgetTooSmall {
         let object = serde_json::json!({ "error": error.to_json() });
         let line = json::compact(&object);
@@ -202,11 +206,11 @@ fn fault(error: &Error, is_json: bool, max_chars: Option<usize>) -> Status {
     let reason = error.reason().map_or_else(String::new, |reason| format!(" ({reason})"));
     let line = format!("mdsel: {}{reason}: {error}{hint}", error.kind().code());
     drop(writeln!(io::stderr().lock(), "{}", sanitize::line(&line)));
-    Status::Fault
+    Status::Error
 }
 
-/// A remark on standard error.
-fn remark(text: &str) {
+/// Prints a line on standard error.
+fn note(text: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitize::line(text)));
 }
 
@@ -246,26 +250,27 @@ impl Global {
         }
     }
 
-    /// Prints an answer.
+    /// Prints an answer. Returns whether standard output was still open.
     fn print(&self, answer: &impl Answer) -> Result<bool> {
         let store = store::shown(self);
         finish(|out| write(answer, self.options(&store), out))
     }
 
-    /// Refuses a budget that may not hold what a command tells of its changes, before it makes any.
+    /// Returns an error if the budget may be too small for the report of a change. Called before
+    /// the change is made.
     fn has_room_for_report(&self) -> Result<()> {
         match self.max_chars {
             Some(most) if most < limits::REPORT_CHARS => Err(Error::new(
                 ErrorKind::BudgetTooSmall,
-                format!("{most} characters hold no report"),
+                format!("the report does not fit in {most} characters"),
             )
-            .with_hint(format!("give --max-chars {} or more", limits::REPORT_CHARS))),
+            .with_hint(format!("use --max-chars {} or more", limits::REPORT_CHARS))),
             _ => Ok(()),
         }
     }
 
-    /// Whether an answer fits into the budget; nothing is printed.
-    fn can_tell(&self, answer: &(impl Answer + List)) -> Result<()> {
+    /// Returns an error if an answer does not fit into the budget. Prints nothing.
+    fn check_fits(&self, answer: &(impl Answer + List)) -> Result<()> {
         match self.max_chars {
             None => Ok(()),
             Some(_) => {
@@ -275,14 +280,15 @@ impl Global {
         }
     }
 
-    /// Prints an answer whose items may be left out; tells whether somebody read it.
+    /// Prints an answer, with fewer items if the budget requires it. Returns whether standard
+    /// output was still open.
     fn print_list(&self, answer: &(impl Answer + List)) -> Result<bool> {
         let store = store::shown(self);
         finish(|out| write_list(answer, self.options(&store), out))
     }
 }
 
-/// Prints what the program tells of itself.
+/// Prints text that the program generates: help, manual pages, completions.
 fn generated(bytes: &[u8]) -> Result<Status> {
     finish(|out| {
         out.write_all(bytes)
@@ -292,22 +298,22 @@ fn generated(bytes: &[u8]) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// Writes to standard output; whoever closed it has read enough, which is told.
+/// Writes to standard output. Returns false if the reader has closed it, which is not an error.
 fn finish(write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>) -> Result<bool> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let written = write(&mut out).and_then(|remarks| {
+    let written = write(&mut out).and_then(|notes| {
         out.flush().map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
-        Ok(remarks)
+        Ok(notes)
     });
     match written {
-        Ok(remarks) => {
-            for line in &remarks {
-                remark(line);
+        Ok(notes) => {
+            for line in &notes {
+                note(line);
             }
             Ok(true)
         }
         Err(error) if error.is_broken_pipe() => {
-            // What is left could not be written either.
+            // The rest of the buffer cannot be written either.
             drop(out.into_parts());
             Ok(false)
         }

@@ -1,4 +1,4 @@
-//! `dump` and `load`: a pack on standard output, and from a file or standard input.
+//! `dump` and `load`: write a pack to standard output, and read one from a file or standard input.
 
 use std::fs::File;
 use std::io::{self, Seek as _};
@@ -40,7 +40,7 @@ pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// A file that can be read twice: what comes by standard input or a pipe is kept beside first.
+/// Returns a file that can be read twice. Standard input and pipes are copied to a temporary file.
 fn seekable(path: &Path) -> Result<File> {
     let named = |error| Error::io(path, error);
     let mut source: Box<dyn io::Read> = if path == Path::new("-") {

@@ -1,8 +1,8 @@
 //! Paths on the command line, as seen from the current folder.
 //!
-//! `./x`, `../x` and absolute paths, alone or with a place after them, become `./` and the path from the
-//! root, which names that document and no other. Invariant: every command gets its addresses from here,
-//! and none of them names a file outside the root.
+//! `./x`, `../x` and absolute paths, alone or followed by a place, become `./` and the path
+//! relative to the root. Such a name matches that document and no other. Invariant: every command
+//! gets its addresses from here, and no address names a file outside the root.
 
 use std::path::{Path, PathBuf};
 
@@ -14,14 +14,14 @@ use crate::ingest::canonical;
 use crate::query::{Library, documents};
 use crate::store::{NameMatch, Snapshot};
 
-/// Rewrites the paths among the addresses of `command`.
+/// Replaces the paths in the addresses of `command` by paths relative to the root.
 pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
     let mut addresses = addresses(command)?;
     addresses.retain(|address| is_path(address));
     if addresses.is_empty() {
         return Ok(());
     }
-    // A store that is not there is reported by the command.
+    // The command reports a missing store.
     let Some(path) = store::find(global)? else { return Ok(()) };
     let Ok(snapshot) = Snapshot::open(&path) else { return Ok(()) };
     let library = Library::new(&snapshot);
@@ -39,7 +39,8 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The addresses and names of documents in a command, those on standard input read.
+/// Returns the addresses and document names of a command. Reads those that come from standard
+/// input.
 fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
     Ok(match command {
         Command::Index(arguments) => {
@@ -98,7 +99,8 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
     })
 }
 
-/// Whether an address begins with a path as seen from the current folder.
+/// Returns whether an address begins with a path relative to the current folder, or an absolute
+/// one.
 fn is_path(address: &str) -> bool {
     let beginnings = ["./", "../", "/"];
     matches!(address, "." | "..") || beginnings.iter().any(|begin| address.starts_with(begin))
@@ -108,16 +110,16 @@ fn is_path(address: &str) -> bool {
 struct View<'a> {
     folder: PathBuf,
     root: &'a Path,
-    /// Whether a name, which begins with `./`, is that of a document.
+    /// Returns whether a name, which begins with `./`, is the name of a document.
     is_document: &'a dyn Fn(&str) -> bool,
 }
 
 impl View<'_> {
-    /// `text`, which begins with a path, with the path from the root in its place. An absolute path
-    /// that is neither a file nor below the root may be the path of a section, and stays.
+    /// Replaces the path at the beginning of `text` by the path relative to the root. An absolute
+    /// path that is neither a file nor below the root may be the path of a section, and is kept.
     fn below_root(&self, text: &str) -> Result<String> {
         for (path, rest) in splits(text) {
-            // As it is written, then as an answer would write it.
+            // First as it is written, then percent-decoded, because answers print paths encoded.
             for path in [path.to_owned(), namespace::decode(path)] {
                 let Ok(full) = canonical(&self.folder.join(&path)) else { continue };
                 match self.name(&full) {
@@ -138,27 +140,28 @@ impl View<'_> {
         }
     }
 
-    /// The name of the file or folder at `full`; `None` outside the root.
+    /// Returns the name of the file or folder at `full`, or `None` if it is outside the root.
     fn name(&self, full: &Path) -> Option<String> {
         let below = full.strip_prefix(self.root).ok()?.to_str()?;
         Some(format!("./{}", namespace::encode(below)))
     }
 
     fn outside(&self, path: &str) -> Error {
-        let message = format!("{path}: outside the root {} of the store", self.root.display());
+        let message = format!("{path} is outside the root {} of the store", self.root.display());
         Error::new(ErrorKind::OutsideRoot, message)
-            .with_hint("name a file below the root, or the store that holds this one with --db")
+            .with_hint("name a file below the root, or a store that contains this file with --db")
     }
 }
 
-/// Where the path may end, the longest path first: at the end, or before a place or parameters.
+/// Returns every split into a path and the rest, longest path first. The rest is empty or begins
+/// with a place or parameters.
 fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let ends = text.char_indices().rev().filter(|(_, scalar)| matches!(scalar, ':' | '#' | '?'));
     let ends = ends.map(|(end, _)| end);
     std::iter::once(text.len()).chain(ends).filter_map(|end| text.split_at_checked(end))
 }
 
-/// Where the path of what is not there ends.
+/// Returns where the path ends if no file exists at any of the splits.
 fn usual_split(text: &str) -> (&str, &str) {
     let at = |end: usize| text.split_at_checked(end);
     let place = text.find("::").or_else(|| text.rfind('#')).and_then(at);
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_becomes_the_path_from_the_root() {
+    fn a_path_becomes_relative_to_the_root() {
         for (folder, text, expected) in [
             ("root/sub", "./here.md", "./sub/here.md"),
             ("root/sub", "./here.md#anchor", "./sub/here.md#anchor"),
@@ -224,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_the_root_is_refused() {
+    fn a_path_outside_the_root_is_rejected() {
         for (folder, text) in [
             ("root/sub", "../../out.md#x"),
             ("root/sub", "../../gone.md"),

@@ -1,4 +1,4 @@
-//! How far an ingest is: a bar on a terminal, and nothing anywhere else.
+//! The progress of an ingest: a bar if standard error is a terminal, otherwise nothing.
 
 use std::io::IsTerminal as _;
 
@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::ingest::Progress;
 
-/// A bar on standard error, where that is a terminal.
+/// A progress bar on standard error. It is hidden if standard error is not a terminal.
 pub(super) struct Bar(ProgressBar);
 
 impl Bar {
@@ -37,7 +37,7 @@ impl Progress for Bar {
     }
 }
 
-/// Nothing.
+/// Reports no progress.
 pub(super) struct Silent;
 
 impl Progress for Silent {

@@ -1,4 +1,4 @@
-//! The commands that answer from the store: each turns its arguments into a request.
+//! The commands that answer from the store: turns their arguments into requests.
 
 use std::io::Read as _;
 
@@ -17,8 +17,8 @@ pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
     after.map(|after| after.parse()).transpose()
 }
 
-/// The documents that hold the places of `addresses`; `None` where any address is about the whole
-/// store, or about what is not in it yet.
+/// Returns the documents that contain the places of `addresses`. Returns `None` if an address
+/// applies to the whole store, or names something that is not in the store yet.
 fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Vec<String>>> {
     let mut paths = Vec::new();
     for address in addresses {
@@ -39,7 +39,7 @@ fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Ve
     Ok(Some(paths))
 }
 
-/// The documents of that name; `None` for all.
+/// Returns the paths of the named documents, or `None` for all documents.
 pub(super) fn named_documents(
     library: &Library<'_>,
     names: &[String],
@@ -54,7 +54,7 @@ pub(super) fn named_documents(
     Ok(Some(found.documents.into_iter().map(|document| document.path).collect()))
 }
 
-/// The addresses given, with those from standard input where `-` stands.
+/// Returns the addresses given. Replaces `-` by the lines of standard input.
 pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
     let mut addresses = Vec::new();
     for address in given {
@@ -72,8 +72,8 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
     Ok(addresses)
 }
 
-/// What is kept to the end of the process: to give back a large answer piece by piece would take as long
-/// as to print it, and to take maps of files away one by one as long as to look something up in them.
+/// Keeps a value until the process exits. Dropping a large answer piece by piece takes as long as
+/// printing it, and unmapping files takes as long as a lookup.
 pub(super) fn kept<T>(value: T) -> &'static mut T {
     Box::leak(Box::new(value))
 }
@@ -96,7 +96,8 @@ pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> 
     let request = select::Request {
         addresses: arguments.addresses.clone(),
         max_words: arguments.max_words,
-        // An empty place has no character in raw.
+        // An empty place has no characters in `raw`, so the budget allows one result more than
+        // characters.
         limit: match global.max_chars {
             Some(most) if arguments.limit == Some(0) => Some(most + 1),
             _ => arguments.limit,

@@ -1,4 +1,4 @@
-//! `search`: its arguments as a request.
+//! `search`: turns its arguments into a request.
 
 use super::args::{FormatName, Global, SearchArgs};
 use super::questions::{cursor, kept};
@@ -22,7 +22,7 @@ pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
     Ok(answer.outcome().into())
 }
 
-/// The request; `lines_only` where the answer's format tells no addresses.
+/// Returns the request. `lines_only` is set if the output contains no addresses.
 fn request(arguments: &SearchArgs, lines_only: bool) -> Result<Request> {
     let options = PatternOptions {
         is_literal: arguments.fixed_strings,
@@ -36,8 +36,8 @@ fn request(arguments: &SearchArgs, lines_only: bool) -> Result<Request> {
     } else if options.is_literal {
         Query::Patterns(vec![text], options)
     } else if options.is_word || options.is_multi_line {
-        return Err(Error::new(ErrorKind::Usage, "-w and -U are for patterns")
-            .with_hint("give the pattern with -e, or as it stands with -F"));
+        return Err(Error::new(ErrorKind::Usage, "-w and -U apply to patterns only")
+            .with_hint("give a regular expression with -e, or literal text with -F"));
     } else {
         Query::Words(std::iter::once(text).chain(arguments.also.iter().cloned()).collect())
     };

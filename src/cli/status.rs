@@ -1,4 +1,4 @@
-//! `status`: what the store holds.
+//! `status`: prints counts, options, the root and the trust of the store.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! Finding the store, and bringing it up to date before it is asked.
+//! Finds the store, and updates it before a command reads it.
 
 use std::path::{Path, PathBuf};
 
 use super::args::Global;
-use super::remark;
+use super::note;
 use crate::edit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{self, Paths};
@@ -11,7 +11,7 @@ use crate::query::Library;
 use crate::store::{FullText, Snapshot};
 use crate::trust::Trust;
 
-/// The name of a store that is not named.
+/// The default file name of a store.
 const FILE_NAME: &str = ".mdsel.db";
 
 /// The current folder.
@@ -19,12 +19,13 @@ pub(super) fn current_folder() -> Result<PathBuf> {
     std::env::current_dir().map_err(|error| Error::io(Path::new("."), error))
 }
 
-/// The store that is named, or the nearest one upwards; `None` where there is none.
+/// Returns the store that `--db` or `MDSEL_DB` names, or the nearest one in this folder or above,
+/// if any.
 pub(super) fn find(global: &Global) -> Result<Option<PathBuf>> {
     find_named(global.db.as_deref())
 }
 
-/// Likewise, where `--db` gave `named`.
+/// Does the same for the value of `--db`.
 pub(super) fn find_named(named: Option<&Path>) -> Result<Option<PathBuf>> {
     let folder = current_folder()?;
     let named = named.map(Path::to_owned).or_else(|| {
@@ -36,7 +37,7 @@ pub(super) fn find_named(named: Option<&Path>) -> Result<Option<PathBuf>> {
     Ok(folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.exists()))
 }
 
-/// The store as it is told to a reader: relative to the current folder where that can be.
+/// Returns the path of the store for display, relative to the current folder if possible.
 pub(super) fn shown(global: &Global) -> String {
     let (Ok(folder), Ok(Some(path))) = (current_folder(), find(global)) else {
         return FILE_NAME.to_owned();
@@ -52,12 +53,13 @@ pub(super) fn shown(global: &Global) -> String {
     path.display().to_string()
 }
 
-/// Where a store that is not found is made.
+/// Returns the path at which a store is created if none was found.
 pub(super) fn new_path() -> Result<PathBuf> {
     Ok(current_folder()?.join(FILE_NAME))
 }
 
-/// The trust file of the user. A relative folder would be one of whoever made the current one.
+/// Returns the trust file of the user. A relative folder is ignored: it would depend on the current
+/// folder, whose owner may be another user.
 pub(super) fn trust() -> Trust {
     let folder =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
@@ -66,18 +68,18 @@ pub(super) fn trust() -> Trust {
     Trust::File(configuration.map(|folder| folder.join("mdsel/trusted")))
 }
 
-/// The store that is there to be asked.
+/// Returns the path of the store to read. Fails with `STORE_NOT_FOUND` if there is none.
 pub(super) fn existing(global: &Global) -> Result<PathBuf> {
     find(global)?.ok_or_else(|| {
         Error::new(
             ErrorKind::StoreNotFound,
             format!("no {FILE_NAME} in this folder or one above it"),
         )
-        .with_hint("make one with `mdsel ingest FOLDER`, or name one with --db")
+        .with_hint("create one with `mdsel ingest FOLDER`, or name one with --db")
     })
 }
 
-/// Opens the store for reading, behind the end of an edit that was interrupted.
+/// Opens the store for reading, after finishing edits that were interrupted.
 pub(super) fn open(global: &Global) -> Result<Snapshot> {
     let path = existing(global)?;
     let snapshot = Snapshot::open(&path)?;
@@ -85,35 +87,36 @@ pub(super) fn open(global: &Global) -> Result<Snapshot> {
         return Ok(snapshot);
     }
     drop(snapshot);
-    settle(&path);
+    finish_edits(&path);
     Snapshot::open(&path)
 }
 
-/// Ends edits that were interrupted, where there are any; what the store lacks is told by who needs it.
-pub(super) fn settle_where_needed(path: &Path) {
+/// Finishes edits that were interrupted, if any. Errors of the store are left to the caller that
+/// opens it.
+pub(super) fn finish_edits_if_needed(path: &Path) {
     let has_intents =
         Snapshot::open(path).and_then(|snapshot| snapshot.has_edit_intents()).unwrap_or(false);
     if has_intents {
-        settle(path);
+        finish_edits(path);
     }
 }
 
-/// Ends edits that were interrupted; where that cannot be done now, the store as it is still answers.
-fn settle(path: &Path) {
+/// Finishes edits that were interrupted. If this fails, prints a warning; the store can still be
+/// read.
+fn finish_edits(path: &Path) {
     match edit::settle(path, &trust()) {
         Ok(warnings) => {
             for warning in warnings {
-                remark(&format!("warning: {}", warning.message));
+                note(&format!("warning: {}", warning.message));
             }
         }
         Err(error) => {
-            remark(&format!("warning: an edit that was interrupted is not ended yet: {error}"));
+            note(&format!("warning: an interrupted edit could not be finished yet: {error}"));
         }
     }
 }
 
-/// Opens the store and its full-text index; where `--refresh` asks for it, brings all of it up to
-/// date first.
+/// Opens the store and its full-text index. With `--refresh`, ingests all changed files first.
 pub(super) fn open_full_text(global: &Global) -> Result<(Snapshot, FullText)> {
     let path = existing(global)?;
     if global.refresh {
@@ -124,12 +127,12 @@ pub(super) fn open_full_text(global: &Global) -> Result<(Snapshot, FullText)> {
         return Ok((snapshot, full_text));
     }
     drop((snapshot, full_text));
-    settle(&path);
+    finish_edits(&path);
     FullText::open(&path)
 }
 
-/// Opens the store for reading; where `--refresh` asks for it, brings first up to date what `wanted`
-/// names: documents by path, or `None` for all.
+/// Opens the store for reading. With `--refresh`, first ingests changes of the documents whose
+/// paths `wanted` returns, or of all documents for `None`.
 pub(super) fn open_fresh(
     global: &Global,
     wanted: impl FnOnce(&Library<'_>) -> Result<Option<Vec<String>>>,
@@ -140,20 +143,20 @@ pub(super) fn open_fresh(
     }
     let documents = wanted(&Library::new(&snapshot))?;
     let store = snapshot.path().to_owned();
-    // A reader of the old state would keep the writer from emptying its log.
+    // An open reader would keep the writer from truncating the write-ahead log.
     drop(snapshot);
     refresh(&store, documents.as_ref().map_or(Paths::All, |documents| Paths::Stored(documents)))?;
     open(global)
 }
 
-/// Brings documents of the store at `store` up to date.
+/// Ingests changes of documents of the store at `store`.
 fn refresh(store: &Path, paths: Paths<'_>) -> Result<()> {
     let report = ingest::refresh(store, paths, &trust())?;
     for skipped in &report.skipped {
-        remark(&format!("skipped {}: {}", skipped.file, skipped.reason));
+        note(&format!("skipped {}: {}", skipped.file, skipped.reason));
     }
     for warning in &report.warnings {
-        remark(&format!("warning: {}", warning.message));
+        note(&format!("warning: {}", warning.message));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `verify`: its arguments as a request.
+//! `verify`: turns its arguments into a request.
 
 use std::time::Duration;
 

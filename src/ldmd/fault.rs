@@ -1,58 +1,58 @@
-//! What can be wrong with the markers of a document.
+//! Problems of the markers of a document.
 //!
-//! Invariant: a list of faults is bounded by [`MAX_LDMD_FAULTS`], and so is each message, however long
-//! the ids that it names are.
+//! Invariant: the number of problems is bounded by [`MAX_LDMD_FAULTS`], and the length of a message
+//! by [`MAX_QUOTED`], however long the ids in the document are.
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits::MAX_LDMD_FAULTS;
 
-/// Most scalars of an id or of a value that a message quotes.
+/// Maximum length of an id or value in a message, in Unicode scalars.
 const MAX_QUOTED: usize = 60;
 
-/// One thing that is wrong with a marker.
+/// A problem of one marker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What is wrong.
+    /// The kind of problem.
     pub kind: FaultKind,
-    /// The marker's line, 1-based.
+    /// The line of the marker, 1-based.
     pub line: usize,
-    /// What is wrong, naming ids and values.
+    /// A message that names the ids and values.
     pub message: String,
 }
 
-/// The kinds of faults.
+/// The kinds of problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// A section has the id of one before it.
+    /// A section has the id of an earlier section.
     DuplicateId,
-    /// An attribute stands twice in a marker, or its value is none that it may have.
+    /// An attribute occurs twice in a marker, or its value is not valid.
     InvalidAttribute,
-    /// A section's level is not deeper than the level of the section around it.
+    /// The level of a section is not deeper than the level of the section around it.
     LevelMismatch,
-    /// A marker of no known kind, without an id, or with broken attributes.
+    /// A marker has an unknown kind, no id, or attributes that cannot be parsed.
     MalformedMarker,
     /// `meta` is not a JSON object.
     MetaUnreadable,
-    /// An END closes a section while others are open inside of it.
+    /// An END closes a section while sections inside of it are open.
     MismatchedEnd,
-    /// A section names another parent than the section around it.
+    /// A section names a parent that is not the section around it.
     ParentMismatch,
-    /// More faults than are listed.
+    /// There are more problems than are listed.
     TooManyFaults,
-    /// More sections than are kept.
+    /// There are more sections than are kept.
     TooManySections,
     /// A BEGIN has no END.
     UnclosedSection,
     /// An END closes no open section.
     UnexpectedEnd,
-    /// A VERSION other than 1.
+    /// A VERSION is not 1.
     UnknownVersion,
 }
 
 impl FaultKind {
-    /// The stable name.
+    /// Returns the code as it is printed, which never changes.
     pub fn code(self) -> &'static str {
         match self {
             Self::DuplicateId => "DUPLICATE_ID",
@@ -71,7 +71,7 @@ impl FaultKind {
     }
 }
 
-/// Faults as they are found.
+/// A list of problems, while the markers are read.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     listed: Vec<Fault>,
@@ -79,7 +79,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Notes one fault in `line`, 1-based.
+    /// Adds a problem in `line`, 1-based.
     pub(super) fn add(&mut self, kind: FaultKind, line: usize, message: String) {
         if self.listed.len() < MAX_LDMD_FAULTS {
             self.listed.push(Fault { kind, line, message });
@@ -88,11 +88,12 @@ impl Faults {
         }
     }
 
-    /// The list, by line; a last one says how many are not in it.
+    /// Returns the problems sorted by line. If some are not listed, the last one gives their
+    /// number.
     pub(super) fn finish(mut self) -> Vec<Fault> {
         self.listed.sort_by_key(|fault| fault.line);
         if let Some(last) = self.listed.last().filter(|_| self.unlisted > 0) {
-            let message = format!("{} more faults are not listed", self.unlisted);
+            let message = format!("{} more problems are not listed", self.unlisted);
             let line = last.line;
             self.listed.push(Fault { kind: FaultKind::TooManyFaults, line, message });
         }
@@ -100,7 +101,7 @@ impl Faults {
     }
 }
 
-/// `text` as a message quotes it: short, and without control characters.
+/// Returns `text` in quotes, shortened and without control characters, for a message.
 pub(super) fn quoted(text: &str) -> String {
     let more = if text.chars().nth(MAX_QUOTED).is_some() { "..." } else { "" };
     let printable = |scalar: char| if scalar.is_control() { '\u{fffd}' } else { scalar };

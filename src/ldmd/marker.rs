@@ -1,8 +1,8 @@
-//! One marker line: `<!--LDMD:KIND attributes-->`, nothing but blanks around it.
+//! One marker line: `<!--LDMD:KIND attributes-->`, with only blanks around it.
 //!
-//! Owns the grammar of a line (paper, section 2: "Marker Grammar", with the attributes in any
-//! order). Invariant: a line that [`is_marker_line`] takes is read as a marker or as a malformed
-//! one, never as text, so that the writer can ask what the reader would do.
+//! Defines the grammar of a line (LDMD paper, section "Marker Grammar", with attributes in any
+//! order; see `mdsel help ldmd`). Invariant: a line for which [`is_marker_line`] returns true is
+//! read as a marker or as a malformed marker, and never as text. The writer relies on this.
 
 use std::borrow::Cow;
 
@@ -10,23 +10,23 @@ use memchr::memmem;
 
 use crate::limits::MAX_LDMD_ATTRIBUTES;
 
-/// What every comment begins with.
+/// The beginning of every HTML comment.
 pub(super) const COMMENT: &[u8] = b"<!--";
 
-/// What every marker begins with.
+/// The beginning of every marker.
 const PREFIX: &[u8] = b"<!--LDMD:";
 
 /// The kinds of markers.
 const KEYWORDS: [&str; 4] = ["BEGIN", "END", "REF", "VERSION"];
 
-/// Whether `line`, given without its line end, is a marker: any kind of LDMD marker, malformed
-/// ones too.
+/// Returns whether `line`, given without its line end, is an LDMD marker of any kind, malformed
+/// ones included.
 pub fn is_marker_line(line: &[u8]) -> bool {
     is_begun(line.trim_ascii())
 }
 
-/// Whether `text` begins as a marker does: with `<!--LDMD:`, or with that and a keyword in another case
-/// or with blanks between.
+/// Returns whether `text` begins like a marker: with `<!--LDMD:`, or with the same and a keyword in
+/// another case or with blanks between.
 pub(super) fn is_begun(text: &[u8]) -> bool {
     if text.starts_with(PREFIX) {
         return true;
@@ -47,23 +47,23 @@ pub(super) fn is_begun(text: &[u8]) -> bool {
 const NOT_ALONE: &str = "the marker is not alone on its line";
 const NOT_CLOSED: &str = "the marker is not closed with --> on its line";
 
-/// A marker line that has been read.
+/// A parsed marker line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Marker {
-    /// BEGIN: the id and all the other attributes.
+    /// BEGIN: the id, and all other attributes.
     Begin(String, Attributes),
     /// END: the id.
     End(String),
-    /// REF: document and section.
+    /// REF: the document, and the section if any.
     Reference(String, Option<String>),
-    /// VERSION: the word behind it.
+    /// VERSION: the version.
     Version(String),
-    /// What is wrong with the marker.
+    /// A malformed marker: an error message.
     Malformed(String),
 }
 
 impl Marker {
-    /// Reads `line`, given without its line end; `None` is ordinary text.
+    /// Parses `line`, given without its line end. Returns `None` for ordinary text.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let line = line.trim_ascii();
         if !is_begun(line) {
@@ -71,7 +71,7 @@ impl Marker {
         }
         let malformed = |message: &str| Some(Self::Malformed(message.to_owned()));
         let Some(body) = line.strip_prefix(PREFIX) else {
-            return malformed("a marker begins with <!--LDMD: in capitals and without blanks");
+            return malformed("a marker must begin with <!--LDMD: in capitals and without blanks");
         };
         let Some(body) = body.strip_suffix(b"-->") else {
             let is_closed = memmem::find(body, b"-->").is_some();
@@ -89,7 +89,9 @@ impl Marker {
 
     fn of(keyword: &str, rest: &str) -> Result<Self, String> {
         if !KEYWORDS.contains(&keyword) {
-            return Err("the marker is none of BEGIN, END, REF and VERSION, in capitals".to_owned());
+            return Err(
+                "the kind of the marker is not BEGIN, END, REF or VERSION in capitals".to_owned()
+            );
         }
         if keyword == "VERSION" {
             let version = rest.trim();
@@ -97,7 +99,7 @@ impl Marker {
             let is_apart = rest.starts_with([' ', '\t']);
             return (is_word && is_apart)
                 .then(|| Self::Version(version.to_owned()))
-                .ok_or_else(|| "VERSION holds no version".to_owned());
+                .ok_or_else(|| "VERSION has no version".to_owned());
         }
         let mut attributes = Attributes::read(rest)?;
         let mut required = |name: &str| {
@@ -115,14 +117,14 @@ impl Marker {
 /// The attributes of a marker, decoded, in their order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Attributes {
-    /// Names and values that have not been taken.
+    /// Names and values that have not been taken out yet.
     pub(super) pairs: Vec<(String, String)>,
-    /// Names that stood twice; the first one's value counts.
+    /// Names that occur more than once. The first value counts.
     pub(super) repeated: Vec<String>,
 }
 
 impl Attributes {
-    /// Takes the value of `name` out.
+    /// Takes out the value of `name`.
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let at = self.pairs.iter().position(|(known, _)| known == name)?;
         Some(self.pairs.remove(at).1)
@@ -139,8 +141,8 @@ impl Attributes {
             if trimmed.len() == rest.len() {
                 return Err("a blank is missing before an attribute".to_owned());
             }
-            let (name, value, behind) = attribute(trimmed)?;
-            rest = behind;
+            let (name, value, after) = attribute(trimmed)?;
+            rest = after;
             if attributes.pairs.iter().any(|(known, _)| known == name) {
                 attributes.repeated.push(name.to_owned());
             } else {
@@ -153,22 +155,23 @@ impl Attributes {
     }
 }
 
-/// Name, undecoded value and what follows of the attribute that `text` begins with.
+/// Returns the name and the raw value of the attribute at the start of `text`, and the text after
+/// it.
 fn attribute(text: &str) -> Result<(&str, &str, &str), &'static str> {
     let (name, value) = text.split_once('=').ok_or("an attribute has no value")?;
     let is_name_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
     if name.is_empty() || !name.bytes().all(is_name_part) {
-        return Err("an attribute has no proper name");
+        return Err("an attribute has no valid name");
     }
     ['"', '\'']
         .into_iter()
         .find_map(|quote| Some((quote, value.strip_prefix(quote)?)))
         .ok_or("an attribute's value is not in quotes")
         .and_then(|(quote, value)| value.split_once(quote).ok_or("a quote is not closed"))
-        .map(|(value, behind)| (name, value, behind))
+        .map(|(value, after)| (name, value, after))
 }
 
-/// `text` with its entities decoded; what is no entity that we know stands for itself.
+/// Decodes the entities in `text`. An unknown entity is kept as it is.
 fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -192,8 +195,8 @@ fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The scalar that `&name;` stands for (`CommonMark` section 2.5: a number that is no scalar, and
-/// zero, stand for U+FFFD).
+/// Returns the scalar of the entity `&name;`. A number that is zero or not a Unicode scalar gives
+/// U+FFFD (`CommonMark` section 2.5).
 fn entity(name: &str) -> Option<char> {
     let number = match name {
         "quot" => return Some('"'),
@@ -224,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_stand_in_any_order_and_are_decoded() {
+    fn attributes_are_decoded_in_any_order() {
         let (id, pairs, repeated) = begin(
             "\t <!--LDMD:BEGIN title=\"&quot;a&quot; &amp;amp; &#45;&#x2D;&gt; > &nope; &\" \
              x-y='it\"s' id='b' title=\"c\"  --> ",
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds() {
+    fn every_kind_of_marker_is_parsed() {
         let read = |line: &str| Marker::read(line.as_bytes());
         assert_eq!(read("<!--LDMD:VERSION 1.0-->"), Some(Marker::Version("1.0".to_owned())));
         assert_eq!(read("<!--LDMD:END id=\"a\" -->"), Some(Marker::End("a".to_owned())));
@@ -268,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_told_from_malformed_markers() {
+    fn text_is_distinguished_from_malformed_markers() {
         for text in [
             "",
             "<!-- LDMD: how it is written -->",
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_do_not_hide_a_marker() {
+    fn invalid_utf8_does_not_hide_a_marker() {
         let marker = Marker::read(b"<!--LDMD:END id=\"a\xff\"-->");
         assert_eq!(marker, Some(Marker::End("a\u{fffd}".to_owned())));
     }

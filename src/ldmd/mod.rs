@@ -1,11 +1,12 @@
-//! LDMD: sections of a long document, marked by HTML comments that stand alone on their lines.
+//! LDMD: sections of a long document, marked by HTML comments that are alone on their lines.
 //!
-//! Owns the markers' grammar, the section table read from them, what is shown of a section, and
-//! the writer. The format is that of the LDMD paper ("LDMD Format and Progressive Disclosure").
+//! Defines the grammar of the markers, reads the section table, selects what is printed of a
+//! section, and writes LDMD documents. The format is defined in the LDMD paper ("LDMD Format and
+//! Progressive Disclosure"); see `mdsel help ldmd`.
 //!
-//! Invariant: the sections of a [`Markup`] are properly closed and properly nested, in opening
-//! order, whatever the document holds; what breaks the stack discipline is a [`Fault`] and never
-//! takes another section away. Only markers decide: headings and the Markdown tree do not.
+//! Invariant: the sections of a [`Markup`] are closed and properly nested, in opening order, for
+//! any document. A marker that breaks the nesting is a [`Fault`] and never removes another section.
+//! Only markers count: headings and the Markdown structure do not.
 
 mod fault;
 mod marker;
@@ -28,70 +29,70 @@ pub use writer::{Opening, Writer, closing, opening};
 
 use crate::position::{ByteSpan, LineSpan};
 
-/// What the markers of one document say.
+/// The LDMD content of one document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Markup {
-    /// The sections, in the order in which they open: an enclosing one stands before its own.
+    /// The sections in opening order: a section precedes the sections inside of it.
     pub sections: Vec<Section>,
-    /// What is wrong with the markers, by line.
+    /// The problems of the markers, by line.
     pub faults: Vec<Fault>,
-    /// What the first VERSION marker says.
+    /// The version in the first VERSION marker, if any.
     pub version: Option<String>,
     /// The REF markers, in document order.
     pub references: Vec<Reference>,
-    /// Whole lines of the markers that bound no section: VERSION, REF and the faulty ones, in
-    /// document order.
+    /// The whole lines of all markers that do not belong to a section, in document order: VERSION,
+    /// REF, and markers with problems.
     pub strays: Vec<ByteSpan>,
 }
 
-/// One section: what stands from a BEGIN marker to its END.
+/// A section, from its BEGIN marker to its END marker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
     /// The `id` attribute, never empty.
     pub id: String,
     /// Whether a section before this one has the same id.
     pub is_duplicate: bool,
-    /// The `title` attribute, or nothing.
+    /// The `title` attribute, or an empty text.
     pub title: String,
-    /// The `level` attribute, 0 where there is none.
+    /// The `level` attribute, or 0.
     pub level: u32,
-    /// The `parent` attribute, where it is not empty.
+    /// The `parent` attribute, unless it is empty.
     pub declared_parent: Option<String>,
-    /// The `tags` attribute, split at its commas; empty ones are left out.
+    /// The `tags` attribute, split at its commas, without empty tags.
     pub tags: Vec<String>,
-    /// The `meta` attribute: the text of a JSON object that has been checked to be one.
+    /// The `meta` attribute, which is the text of a JSON object.
     pub meta: Option<String>,
     /// The `collapsed` attribute.
     pub declared_collapsed: Option<bool>,
-    /// The attributes that LDMD does not know, in their order.
+    /// All other attributes, in their order.
     pub attributes: Vec<(String, String)>,
-    /// From the first byte of the BEGIN marker's line to behind the line end of the END marker's.
+    /// From the first byte of the BEGIN marker's line to the end of the END marker's line.
     pub span: ByteSpan,
-    /// What stands between the two marker lines.
+    /// The span between the two marker lines.
     pub content: ByteSpan,
     /// The lines of `span`.
     pub lines: LineSpan,
-    /// How many sections enclose this one.
+    /// The number of sections around this one.
     pub depth: usize,
-    /// The section that encloses this one, an index into [`Markup::sections`].
+    /// The index in [`Markup::sections`] of the section around this one.
     pub parent: Option<usize>,
 }
 
-/// A REF marker: a pointer to another document, or to a section of it.
+/// A REF marker: a reference to another document, or to a section of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     /// The `doc` attribute, never empty.
     pub document: String,
     /// The `section` attribute.
     pub section: Option<String>,
-    /// The marker's whole line.
+    /// The whole line of the marker.
     pub span: ByteSpan,
-    /// The marker's line, 1-based.
+    /// The line of the marker, 1-based.
     pub line: usize,
 }
 
 impl Markup {
-    /// Whether the document holds nothing of LDMD.
+    /// Returns whether the document contains no LDMD markers.
     pub fn is_empty(&self) -> bool {
         self.sections.is_empty()
             && self.faults.is_empty()
@@ -107,19 +108,19 @@ mod tests {
     use super::parse;
     use crate::position::{ByteSpan, next_line_start};
 
-    /// Sections inside of each other that the tests go down to.
+    /// The depth of nested sections in tests.
     pub(super) const DEEP: usize = 10_000;
-    /// Sections side by side that the tests have.
+    /// The number of sibling sections in tests.
     pub(super) const FLAT: usize = 10_000;
 
-    /// Sections `s0`, `s1` ... each inside of the one before, with a line of text each.
+    /// Returns nested sections `s0`, `s1` and so on, with a line of text each.
     pub(super) fn nested(depth: usize) -> String {
         let begin = |at: usize| format!("<!--LDMD:BEGIN id=\"s{at}\"-->\ntext {at}\n");
         let end = |at: usize| format!("<!--LDMD:END id=\"s{at}\"-->\n");
         (0..depth).map(begin).chain((0..depth).rev().map(end)).collect()
     }
 
-    /// Sections `s0`, `s1` ... side by side, with a line of text each.
+    /// Returns sibling sections `s0`, `s1` and so on, with a line of text each.
     pub(super) fn flat(count: usize) -> String {
         let section = |at: usize| {
             format!("<!--LDMD:BEGIN id=\"s{at}\"-->\ntext {at}\n<!--LDMD:END id=\"s{at}\"-->\n")
@@ -127,7 +128,7 @@ mod tests {
         (0..count).map(section).collect()
     }
 
-    /// The fenced code blocks of `bytes` that stand in no container.
+    /// Returns the fenced code blocks of `bytes` that are not in a container.
     pub(super) fn fences(bytes: &[u8]) -> Vec<ByteSpan> {
         let mut fences = Vec::new();
         let mut open: Option<(usize, u8, usize)> = None;
@@ -170,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sections_nest_whatever_the_bytes(
+        fn sections_are_nested_for_any_bytes(
             parts in proptest::collection::vec(proptest::sample::select(&PARTS[..]), 0..60)
         ) {
             let bytes = parts.concat();

@@ -1,33 +1,33 @@
-//! Ways through the sections of a document: by id, up, down and sideways.
+//! Navigation between the sections of a document: by id, to parents, children and siblings.
 //!
-//! Invariant: nothing here is kept beside the section table; opening order and parents are enough.
-//! An index that no section has leads nowhere.
+//! Invariant: everything is computed from the section table, whose opening order and parents are
+//! enough. An index without a section has no neighbors.
 
 use super::{Markup, Section};
 
-/// What lies around one section; all are indices into [`Markup::sections`].
+/// The sections around one section, as indexes into [`Markup::sections`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Neighbors {
-    /// The sibling before it: a section with the same parent.
+    /// The sibling before it, which is a section with the same parent.
     pub previous: Option<usize>,
-    /// The sibling behind it.
+    /// The sibling after it.
     pub next: Option<usize>,
     /// The section around it.
     pub parent: Option<usize>,
     /// The sections directly inside of it.
     pub children: Vec<usize>,
-    /// The section that opens before it, wherever it stands.
+    /// The section that opens before it, at any depth.
     pub previous_in_order: Option<usize>,
-    /// The section that opens behind it, wherever it stands.
+    /// The section that opens after it, at any depth.
     pub next_in_order: Option<usize>,
 }
 
 impl Markup {
-    /// The section that `id` names: as `id@LINE` the one of that id whose BEGIN stands in that line
-    /// (1-based), else the first one of that very id.
+    /// Returns the section with this id. For `id@LINE`, returns the section with this id whose
+    /// BEGIN is on that line (1-based); otherwise the first section whose id is exactly `id`.
     ///
-    /// The error holds the sections that could be meant: those of the right id where no section
-    /// of that id begins in LINE, else none.
+    /// The error contains the sections that may have been meant: those with the right id if none of
+    /// them begins on LINE, else none.
     pub fn named(&self, id: &str) -> Result<usize, Vec<usize>> {
         let numbered =
             id.rsplit_once('@').and_then(|(id, line)| Some((id, line.parse::<usize>().ok()?)));
@@ -42,8 +42,8 @@ impl Markup {
             .ok_or_else(|| numbered.into_iter().map(|(index, _)| index).collect())
     }
 
-    /// The name under which [`Markup::named`] finds `section`: its id, or `id@LINE` where the id alone
-    /// means another.
+    /// Returns the name with which [`Markup::named`] finds `section`: its id, or `id@LINE` if the
+    /// id alone finds another section.
     pub fn name(&self, section: usize) -> String {
         self.sections.get(section).map_or_else(String::new, |found| {
             let Section { id, lines, .. } = found;
@@ -56,21 +56,22 @@ impl Markup {
         })
     }
 
-    /// The sections inside of `section`, at any depth, in opening order.
+    /// Returns the sections inside of `section`, at any depth, in opening order.
     pub(super) fn nested(&self, section: usize) -> impl Iterator<Item = (usize, &Section)> {
         let end = self.sections.get(section).map_or(0, |section| section.span.end);
-        let behind = self.sections.iter().enumerate().skip(section.saturating_add(1));
-        behind.take_while(move |(_, nested)| nested.span.start < end)
+        let after = self.sections.iter().enumerate().skip(section.saturating_add(1));
+        after.take_while(move |(_, nested)| nested.span.start < end)
     }
 
-    /// The sections directly inside of `section`. Takes time in the number of all inside of it.
+    /// Returns the sections directly inside of `section`. Time is linear in the number of all
+    /// sections inside of it.
     pub fn children(&self, section: usize) -> impl Iterator<Item = usize> {
         self.nested(section)
             .filter(move |(_, nested)| nested.parent == Some(section))
             .map(|(index, _)| index)
     }
 
-    /// The sections around `section`, the outermost first.
+    /// Returns the sections around `section`, outermost first.
     pub fn ancestors(&self, section: usize) -> Vec<usize> {
         let parent = |&index: &usize| self.sections.get(index).and_then(|section| section.parent);
         let mut ancestors: Vec<usize> =
@@ -79,17 +80,17 @@ impl Markup {
         ancestors
     }
 
-    /// What lies around `section`. Takes time in the number of sections.
+    /// Returns the neighbors of `section`. Time is linear in the number of sections.
     pub fn neighbors(&self, section: usize) -> Neighbors {
         let Some(here) = self.sections.get(section) else { return Neighbors::default() };
         let sibling = |(index, other): (usize, &Section)| {
             (other.parent == here.parent && index != section).then_some(index)
         };
         let mut before = self.sections.iter().enumerate().take(section).rev();
-        let mut behind = self.sections.iter().enumerate().skip(section + 1);
+        let mut after = self.sections.iter().enumerate().skip(section + 1);
         Neighbors {
             previous: before.find_map(sibling),
-            next: behind.find_map(sibling),
+            next: after.find_map(sibling),
             parent: here.parent,
             children: self.children(section).collect(),
             previous_in_order: section.checked_sub(1),
@@ -97,7 +98,8 @@ impl Markup {
         }
     }
 
-    /// The deepest section whose span holds the byte at `offset`, its marker lines included.
+    /// Returns the deepest section whose span contains the byte at `offset`. Marker lines belong to
+    /// their section.
     pub fn innermost_at(&self, offset: usize) -> Option<usize> {
         let opened = self.sections.partition_point(|section| section.span.start <= offset);
         let mut candidate = opened.checked_sub(1);
@@ -110,8 +112,9 @@ impl Markup {
         None
     }
 
-    /// Whether `section` is to be shown folded: as its marker says, else all are but the summaries
-    /// (`*_tldr`) and the top-level sections without a section inside.
+    /// Returns whether `section` is collapsed at first. Its `collapsed` attribute decides. By
+    /// default all sections are collapsed, except summaries (`*_tldr`) and top-level sections
+    /// without children.
     pub fn is_collapsed(&self, section: usize) -> bool {
         let Some(here) = self.sections.get(section) else { return false };
         here.declared_collapsed.unwrap_or_else(|| {
@@ -148,7 +151,7 @@ text
     }
 
     #[test]
-    fn ids_and_lines_name_sections() {
+    fn sections_are_found_by_id_and_line() {
         let markup = markup();
         for (id, expected) in [
             ("findings", Ok(1)),
@@ -172,7 +175,7 @@ text
     }
 
     #[test]
-    fn neighbors_are_siblings_and_those_in_opening_order() {
+    fn neighbors_are_relatives_and_sections_in_opening_order() {
         let markup = markup();
         let around = |section| {
             let near = markup.neighbors(section);
@@ -187,7 +190,7 @@ text
     }
 
     #[test]
-    fn ancestors_and_innermost_sections() {
+    fn ancestors_and_innermost_sections_are_found() {
         let markup = markup();
         assert_eq!(markup.ancestors(4), [1, 3]);
         assert!(markup.ancestors(0).is_empty());
@@ -207,7 +210,7 @@ text
     }
 
     #[test]
-    fn summaries_and_lone_top_level_sections_are_open() {
+    fn summaries_and_top_level_sections_without_children_are_expanded() {
         let markup = markup();
         let collapsed: Vec<bool> = (0..8).map(|index| markup.is_collapsed(index)).collect();
         assert_eq!(collapsed, [false, true, false, true, true, true, false, false]);

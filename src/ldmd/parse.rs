@@ -1,7 +1,7 @@
-//! From bytes to sections: one pass over the markers with a stack.
+//! Parses bytes into sections, in one pass over the markers with a stack.
 //!
-//! Invariant: what the stack discipline rejects never changes another section. A BEGIN without an
-//! END and an END without a BEGIN are strays, and nothing else.
+//! Invariant: a marker that breaks the nesting never changes another section. A BEGIN without an
+//! END and an END without a BEGIN become strays, and have no other effect.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,15 @@ use serde_json::{Map, Value};
 
 use super::fault::{Faults, quoted};
 use super::marker::{Attributes, COMMENT, Marker, is_begun};
-use super::tree::{Begun, settle, verify};
+use super::tree::{Begun, build_tree, verify};
 use super::{FaultKind, Markup, Reference, Section};
 use crate::position::{ByteSpan, LineIndex, LineSpan, trim_line_end};
 
-/// What the markers of a document say.
+/// Parses the markers of a document.
 ///
-/// `opaque` are the spans of whole lines that are never markers (fenced code, front matter),
-/// sorted and disjoint. A byte order mark before a marker in the first line belongs to its span.
+/// `opaque` contains the spans of whole lines that never contain markers (fenced code, front
+/// matter), sorted and disjoint. A byte order mark before a marker in the first line belongs to the
+/// span of the marker.
 pub fn parse(bytes: &[u8], opaque: &[ByteSpan]) -> Markup {
     let comments = memmem::find_iter(bytes, COMMENT);
     let mut begun = comments.filter(|at| bytes.get(*at..).is_some_and(is_begun)).peekable();
@@ -26,15 +27,15 @@ pub fn parse(bytes: &[u8], opaque: &[ByteSpan]) -> Markup {
     }
     let index = LineIndex::new(bytes);
     let mut reader = Reader::default();
-    let mut behind = 0;
+    let mut after = 0;
     for at in begun {
         let hidden = opaque.get(opaque.partition_point(|span| span.end <= at));
-        if at < behind || hidden.is_some_and(|span| span.start <= at) {
+        if at < after || hidden.is_some_and(|span| span.start <= at) {
             continue;
         }
         let line = index.line_of(at);
         let span = ByteSpan::new(index.start_of(line), index.end_of(line));
-        behind = span.end;
+        after = span.end;
         let text = trim_line_end(bytes.get(span.start..span.end).unwrap_or_default());
         let bare = text.strip_prefix(b"\xef\xbb\xbf").filter(|_| span.start == 0).unwrap_or(text);
         if let Some(marker) = Marker::read(bare) {
@@ -49,9 +50,10 @@ struct Reader {
     markup: Markup,
     faults: Faults,
     begun: Vec<Begun>,
-    /// The open sections, indices into `begun`, innermost last.
+    /// The open sections as indexes into `begun`, innermost last.
     open: Vec<usize>,
-    /// How many open sections have an id: an END that matches none must not search the stack.
+    /// The number of open sections with an id, so that an END without a BEGIN need not search the
+    /// stack.
     open_ids: HashMap<String, usize>,
 }
 
@@ -68,7 +70,7 @@ impl Reader {
             }
             Marker::Version(version) => {
                 if version.split('.').next() != Some("1") {
-                    let message = format!("version {} is not known", quoted(&version));
+                    let message = format!("version {} is unknown", quoted(&version));
                     self.faults.add(FaultKind::UnknownVersion, line, message);
                 }
                 self.markup.version.get_or_insert(version);
@@ -85,7 +87,7 @@ impl Reader {
 
     fn begin(&mut self, id: String, mut attributes: Attributes, span: ByteSpan, line: usize) {
         for name in &attributes.repeated {
-            let message = format!("attribute {} stands twice", quoted(name));
+            let message = format!("attribute {} occurs twice", quoted(name));
             self.faults.add(FaultKind::InvalidAttribute, line, message);
         }
         let level = attributes.take("level").and_then(|text| {
@@ -145,8 +147,8 @@ impl Reader {
         value
     }
 
-    /// Closes the innermost open section `id`, of which there is one, and leaves those inside of
-    /// it without an END.
+    /// Closes the innermost open section `id`, which must exist. Open sections inside of it stay
+    /// without an END.
     fn end(&mut self, id: &str, span: ByteSpan, line: usize) {
         let mut is_innermost = true;
         while let Some(begun) = self.pop() {
@@ -184,7 +186,7 @@ impl Reader {
             self.faults.add(FaultKind::UnclosedSection, begin, message);
         }
         let Self { mut markup, mut faults, begun, .. } = self;
-        let levels = settle(begun, &mut markup, &mut faults);
+        let levels = build_tree(begun, &mut markup, &mut faults);
         verify(&mut markup.sections, &levels, &mut faults);
         markup.strays.sort_unstable_by_key(|span| span.start);
         markup.faults = faults.finish();
@@ -201,13 +203,13 @@ mod tests {
         markup.faults.iter().map(|fault| (fault.line, fault.kind.code())).collect()
     }
 
-    /// Ids in opening order, each with its depth.
+    /// Returns the ids in opening order, each with its depth.
     fn tree(markup: &Markup) -> Vec<(&str, usize)> {
         markup.sections.iter().map(|section| (section.id.as_str(), section.depth)).collect()
     }
 
     #[test]
-    fn the_grammar_of_the_paper() {
+    fn the_grammar_of_the_ldmd_paper() {
         let text = "<!--LDMD:BEGIN id=\"section_id\" title=\"Section Title\" level=\"1\" \
                     parent=\"parent_id\" tags=\"tag1,tag2\"-->\n\
                     Section content goes here.\nNested sections allowed.\n\
@@ -221,11 +223,11 @@ mod tests {
         let content = &text[section.content.start..section.content.end];
         assert_eq!(content, "Section content goes here.\nNested sections allowed.\n");
         assert_eq!(section.lines, LineSpan { start: 1, end: 4 });
-        assert_eq!(markup.faults, [], "the parent of an excerpt is elsewhere");
+        assert_eq!(markup.faults, [], "the parent of an excerpt may be in another document");
     }
 
     #[test]
-    fn nesting_and_attribute_order_of_the_paper() {
+    fn nesting_and_attribute_order_of_the_ldmd_paper() {
         let text = "<!--LDMD:BEGIN id=\"outer\"-->\n  Content A\n  <!--LDMD:BEGIN id=\"inner\"-->\n\
                     \x20   Content B\n  <!--LDMD:END id=\"inner\"-->\n  Content C\n\
                     <!--LDMD:END id=\"outer\"-->\n\
@@ -236,15 +238,15 @@ mod tests {
         assert_eq!(tree(&markup), [("outer", 0), ("inner", 1), ("key_findings_tldr", 0)]);
         assert_eq!(markup.sections[1].parent, Some(0));
         let inner = markup.sections[1].span;
-        assert!(text[inner.start..].starts_with("  <!--"), "offsets are those of the full line");
+        assert!(text[inner.start..].starts_with("  <!--"), "spans begin at the start of the line");
         assert_eq!(markup.sections[2].span.end, text.len());
     }
 
     #[test]
-    fn faults_take_no_other_section_away() {
+    fn a_problem_never_removes_another_section() {
         type Case<'a> = (&'a str, &'a [(usize, &'a str)], &'a [(&'a str, usize)]);
         let cases: &[Case<'_>] = &[
-            // The paper: mismatched END, without and with its comment.
+            // LDMD paper: mismatched END, without and with its comment.
             (
                 "(a\n(b\n)a\n)b",
                 &[(2, "UNCLOSED_SECTION"), (3, "MISMATCHED_END"), (4, "UNEXPECTED_END")],
@@ -255,12 +257,12 @@ mod tests {
                 &[(1, "UNCLOSED_SECTION"), (3, "MALFORMED_MARKER")],
                 &[("b", 0)],
             ),
-            // The paper: duplicate id.
+            // LDMD paper: duplicate id.
             ("(s\n)s\n(s\n)s", &[(3, "DUPLICATE_ID")], &[("s", 0), ("s", 0)]),
             ("(s\n(s\n)s\n)s", &[(2, "DUPLICATE_ID")], &[("s", 0), ("s", 1)]),
             (")a\n(b\n)b", &[(1, "UNEXPECTED_END")], &[("b", 0)]),
             ("(a\n(b\n)b\n(c", &[(1, "UNCLOSED_SECTION"), (4, "UNCLOSED_SECTION")], &[("b", 0)]),
-            // What is closed inside of what is not moves out.
+            // Closed sections inside of an unclosed section move one level up.
             (
                 "(a\n(b\n(c\n)c\n(d\n)a\n(e\n)e",
                 &[(2, "UNCLOSED_SECTION"), (5, "UNCLOSED_SECTION"), (6, "MISMATCHED_END")],
@@ -285,22 +287,22 @@ mod tests {
         }
     }
 
-    /// `(id` and `)id` as markers.
+    /// Returns the markers for `(id` and `)id`.
     fn marker(line: &str) -> String {
-        let (word, behind) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest));
+        let (word, after) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest));
         match (word.strip_prefix('('), word.strip_prefix(')')) {
-            (Some(id), _) => format!("<!--LDMD:BEGIN id=\"{id}\"-->{behind}\n"),
-            (_, Some(id)) => format!("<!--LDMD:END id=\"{id}\"-->{behind}\n"),
+            (Some(id), _) => format!("<!--LDMD:BEGIN id=\"{id}\"-->{after}\n"),
+            (_, Some(id)) => format!("<!--LDMD:END id=\"{id}\"-->{after}\n"),
             _ => format!("{line}\n"),
         }
     }
 
     #[test]
-    fn line_ends_byte_order_marks_and_a_missing_final_line_end() {
+    fn line_ends_and_byte_order_marks_belong_to_the_section() {
         let lines = ["<!--LDMD:BEGIN id=\"a\"-->", "text", "<!--LDMD:END id=\"a\"-->"];
         for line_end in ["\n", "\r\n", "\r"] {
-            for (before, behind) in [("", ""), ("\u{feff}", line_end), ("", line_end)] {
-                let text = format!("{before}{}{behind}", lines.join(line_end));
+            for (before, after) in [("", ""), ("\u{feff}", line_end), ("", line_end)] {
+                let text = format!("{before}{}{after}", lines.join(line_end));
                 let markup = parse(text.as_bytes(), &[]);
                 assert_eq!(codes(&markup), [], "{text:?}");
                 let section = &markup.sections[0];
@@ -329,14 +331,14 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_counted_beyond_those_listed() {
+    fn unlisted_problems_are_counted() {
         let line = "<!--LDMD:NOTE-->\n";
         let markup = parse(line.repeat(1500).as_bytes(), &[]);
         assert_eq!(markup.faults.len(), 1001);
         let last = markup.faults.last().unwrap();
         assert_eq!(
             (last.kind, last.message.as_str()),
-            (FaultKind::TooManyFaults, "500 more faults are not listed")
+            (FaultKind::TooManyFaults, "500 more problems are not listed")
         );
         assert_eq!(markup.strays.len(), 1500);
         let id = "i\u{1b}".repeat(1 << 16);
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_shapes_take_linear_time() {
+    fn hostile_nesting_takes_linear_time() {
         let open: String =
             (0..DEEP).map(|at| format!("<!--LDMD:BEGIN id=\"s{at}\"-->\n")).collect();
         let ends = "<!--LDMD:END id=\"none\"-->\n".repeat(FLAT);

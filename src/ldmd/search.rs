@@ -1,26 +1,26 @@
-//! Text search within the sections of a document.
+//! Text search in the sections of a document.
 //!
-//! Invariant: a line belongs to its innermost section and matches once; marker lines and lines
+//! Invariant: a line belongs to its innermost section and matches once. Marker lines and lines
 //! outside of every section never match.
 
 use super::{Markup, Section};
 use crate::position::next_line_start;
 
-/// A line that holds what is searched for.
+/// A line that contains the search text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The innermost section around the line, an index into [`Markup::sections`].
+    /// The innermost section around the line, as an index into [`Markup::sections`].
     pub section: usize,
-    /// The line, counted from the section's first content line, 0-based.
+    /// The line in the section's content, 0-based.
     pub line: usize,
     /// The line in the document, 1-based.
     pub document_line: usize,
-    /// The line without the blanks around it; U+FFFD for what is no UTF-8.
+    /// The line without blanks around it. Invalid UTF-8 is replaced by U+FFFD.
     pub text: String,
 }
 
-/// The lines of `markup`'s sections in `bytes`, the document, that hold `query`, whatever the
-/// case of either. An empty query is in every line.
+/// Returns the lines of `markup`'s sections in `bytes`, the document, that contain `query`,
+/// ignoring case. An empty query matches every line.
 pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<Match> {
     let query = folded(query);
     let mut matches = Vec::new();
@@ -57,7 +57,8 @@ pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<Match> {
     matches
 }
 
-/// `text` in lower case, scalar by scalar: a word that is cut out of `text` folds as it does there.
+/// Returns `text` in lower case. Each scalar is converted by itself, so a part of `text` has the
+/// same form alone.
 fn folded(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
@@ -81,7 +82,7 @@ first
 <!--LDMD:END id=\"needle\"-->
 NEEDLE, Stra\u{df}e \u{3a3}\u{391}\u{3a3}
 <!--LDMD:END id=\"a\"-->
-needle behind
+needle after
 ";
 
     fn found(query: &str) -> Vec<(usize, usize, usize, String)> {
@@ -91,7 +92,7 @@ needle behind
     }
 
     #[test]
-    fn a_line_matches_once_in_its_innermost_section() {
+    fn a_line_matches_only_in_its_innermost_section() {
         assert_eq!(
             found("Needle"),
             [
@@ -109,7 +110,7 @@ needle behind
             assert_eq!(found(query).len(), 1, "{query}");
         }
         assert_eq!(found("LDMD:BEGIN"), []);
-        assert_eq!(found("behind"), []);
+        assert_eq!(found("after"), []);
     }
 
     #[test]
@@ -130,7 +131,7 @@ needle behind
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_searched_around() {
+    fn text_around_invalid_utf8_is_searched() {
         let text = b"<!--LDMD:BEGIN id=\"a\"-->\n\xff needle \xe4\n<!--LDMD:END id=\"a\"-->";
         let matches = search(&parse(text, &[]), text, "needle");
         assert_eq!(matches[0].text, "\u{fffd} needle \u{fffd}");

@@ -1,56 +1,57 @@
-//! What is shown of a section: how deep, how many bytes, with or without its markers.
+//! Slices of a section: how deep, how many bytes, with or without markers.
 //!
-//! Invariant: a slice is made of whole lines of the file, and sections are left out whole, markers
-//! and all, so that a slice without a byte limit parses again without a fault of its own.
+//! Invariant: a slice consists of whole lines of the file, and sections are left out completely,
+//! with their markers. So a slice without a byte limit parses without new problems.
 
 use super::{Markup, Section};
 use crate::limits;
 use crate::position::ByteSpan;
 
-/// How much of a section is asked for.
+/// How much of a section to print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// All of it.
+    /// The whole section.
     #[default]
     Full,
-    /// The section and its direct subsections, cut behind 4096 bytes.
+    /// The section and its direct subsections, at most 4096 bytes.
     Preview,
-    /// Its summary: the section whose id is this one's with `_tldr` behind it.
+    /// The summary: the section whose id is this id followed by `_tldr`.
     Tldr,
 }
 
-/// What is asked for of a section.
+/// A request for a part of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// How much.
+    /// How much of the section to print.
     pub mode: Mode,
-    /// Levels of subsections to show, 0 for none; `None` for what the mode shows.
+    /// Levels of subsections to show, 0 for none; `None` for the default of the mode.
     pub depth: Option<usize>,
-    /// Bytes to show at most, 0 for what the mode shows.
+    /// Size limit in bytes, 0 for the default of the mode.
     pub limit_bytes: usize,
-    /// Whether to leave the marker lines of the sections out.
+    /// Whether to leave out the marker lines of the sections.
     pub strip_markers: bool,
 }
 
-/// What is shown of a section.
+/// The part of a section that is printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slice {
-    /// The section shown, an index into [`Markup::sections`]: in tldr mode the summary.
+    /// The section printed, as an index into [`Markup::sections`]; in tldr mode the summary.
     pub section: usize,
-    /// The mode applied: a preview where there is no summary.
+    /// The mode applied: a preview if there is no summary.
     pub mode: Mode,
     /// Levels of subsections shown, `None` for all.
     pub depth: Option<usize>,
-    /// Bytes to show at most, 0 for no limit.
+    /// Size limit in bytes, 0 for no limit.
     pub limit_bytes: usize,
-    /// Parts of the file, in order, that make up the answer before the limit.
+    /// Spans of the file, in order, that make up the answer before the limit.
     pub spans: Vec<ByteSpan>,
-    /// Sections left out for their depth.
+    /// The number of sections left out because of their depth.
     pub omitted: usize,
 }
 
 impl Markup {
-    /// What `request` asks for of `section`; nothing for an index that no section has.
+    /// Returns the part of `section` that `request` asks for. It is empty if no section has this
+    /// index.
     pub fn slice(&self, section: usize, request: &Request) -> Slice {
         let summary = self.summary(section).filter(|_| request.mode == Mode::Tldr);
         let (section, mode) = match (request.mode, summary) {
@@ -78,8 +79,8 @@ impl Markup {
         slice
     }
 
-    /// The summary of `section`: the first inside of it that has the id, else one that declares
-    /// to belong to it.
+    /// Returns the summary of `section`: the first section inside of it with the id of a summary,
+    /// or else one elsewhere that declares `section` as its parent.
     fn summary(&self, section: usize) -> Option<usize> {
         let id = &self.sections.get(section)?.id;
         let is_summary = |other: &Section| other.id.strip_suffix("_tldr") == Some(id);
@@ -92,7 +93,7 @@ impl Markup {
         found.map(|(index, _)| index)
     }
 
-    /// What is left out of `root`, in document order; counts the sections left out.
+    /// Returns the spans to leave out of `root`, in document order. Counts the sections left out.
     fn cuts(
         &self,
         section: usize,
@@ -106,7 +107,7 @@ impl Markup {
             let Section { span, content, .. } = shown;
             if shown.depth > deepest {
                 slice.omitted += 1;
-                // Those deeper still go with the one that holds them.
+                // Deeper sections are inside of a span that is already left out.
                 if shown.depth - 1 == deepest {
                     cuts.push(*span);
                 }
@@ -120,7 +121,7 @@ impl Markup {
     }
 }
 
-/// What `cuts`, sorted and disjoint, leave of `whole`.
+/// Returns the parts of `whole` that are not in `cuts`, which are sorted and disjoint.
 fn without(whole: ByteSpan, cuts: Vec<ByteSpan>) -> Vec<ByteSpan> {
     let mut start = whole.start;
     let end = ByteSpan::new(whole.end, whole.end);
@@ -133,13 +134,13 @@ fn without(whole: ByteSpan, cuts: Vec<ByteSpan>) -> Vec<ByteSpan> {
 }
 
 impl Slice {
-    /// Length in bytes before the limit.
+    /// Returns the length in bytes before the limit.
     pub fn bytes(&self) -> usize {
         self.spans.iter().map(|span| span.len()).sum()
     }
 
-    /// The spans behind the first `from` bytes, up to the limit, and whether it cut something. A cut
-    /// may fall into a scalar: [`whole_scalars`] of the bytes mends it.
+    /// Returns the spans after the first `from` bytes, up to the limit, and whether the limit cut
+    /// something. A cut may split a scalar; [`whole_scalars`] removes the incomplete one.
     pub fn limited(&self, from: usize) -> (Vec<ByteSpan>, bool) {
         let limit = if self.limit_bytes == 0 { usize::MAX } else { self.limit_bytes };
         let (mut passed, mut room) = (from, limit);
@@ -155,14 +156,14 @@ impl Slice {
     }
 }
 
-/// `bytes`, which have been cut, without the UTF-8 sequence that the cut left incomplete. Bytes
-/// that are no UTF-8 anyway are kept.
+/// Removes an incomplete UTF-8 sequence from the end of `bytes`, which have been cut. Other invalid
+/// bytes are kept.
 pub fn whole_scalars(bytes: &[u8]) -> &[u8] {
     let is_incomplete = |tail: &[u8]| {
         std::str::from_utf8(tail)
             .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
     };
-    // A sequence has four bytes at most, so a cut one has three.
+    // A sequence has at most four bytes, so an incomplete one has at most three.
     (1..=3)
         .filter_map(|length| bytes.split_at_checked(bytes.len().checked_sub(length)?))
         .find(|(_, tail)| is_incomplete(tail))
@@ -218,7 +219,7 @@ Apart
     }
 
     #[test]
-    fn depth_leaves_sections_out_whole() {
+    fn sections_below_the_depth_are_left_out_completely() {
         let markup = parse(DOCUMENT.as_bytes(), &[]);
         let shown = |depth, strip_markers| {
             let request = Request { depth, strip_markers, ..Request::default() };
@@ -248,7 +249,7 @@ Apart
     }
 
     #[test]
-    fn the_depth_filter_of_the_paper() {
+    fn the_depth_filter_of_the_ldmd_paper() {
         let text = "<!--LDMD:BEGIN id=\"outer\"-->\nOuter content\n<!--LDMD:BEGIN id=\"inner\"-->\n\
                     Inner content\n<!--LDMD:END id=\"inner\"-->\nMore outer content\n<!--LDMD:END id=\"outer\"-->\n";
         let markup = parse(text.as_bytes(), &[]);
@@ -262,7 +263,7 @@ Apart
     }
 
     #[test]
-    fn summaries_are_looked_for_inside_then_where_they_are_declared() {
+    fn summaries_inside_the_section_come_before_declared_ones() {
         let markup = parse(DOCUMENT.as_bytes(), &[]);
         let tldr = |id| {
             let request = Request { mode: Mode::Tldr, ..Request::default() };
@@ -295,7 +296,7 @@ Apart
     }
 
     #[test]
-    fn every_limit_cuts_between_scalars_and_is_used_up() {
+    fn every_limit_is_used_and_cuts_between_scalars() {
         let markup = parse(DOCUMENT.as_bytes(), &[]);
         for request in requests() {
             for section in 0..markup.sections.len() {
@@ -315,7 +316,7 @@ Apart
     }
 
     #[test]
-    fn unlimited_slices_parse_without_a_fault() {
+    fn unlimited_slices_parse_without_problems() {
         let markup = parse(DOCUMENT.as_bytes(), &[]);
         assert_eq!(markup.faults.len(), 1, "a summary that declares another parent");
         for request in requests() {
@@ -330,7 +331,7 @@ Apart
     }
 
     #[test]
-    fn only_what_a_cut_left_incomplete_is_dropped() {
+    fn only_an_incomplete_sequence_is_removed() {
         for (text, length) in [
             (&b""[..], 0),
             (b"a", 1),

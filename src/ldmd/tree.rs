@@ -1,7 +1,7 @@
-//! From the sections begun to the tree of those that are closed.
+//! Builds the tree of closed sections.
 //!
-//! Invariant: a section closed inside of one that is not moves to the nearest section around it
-//! that is; nesting decides what is whose parent, and attributes that disagree are faults.
+//! Invariant: a section inside of an unclosed section moves to the nearest closed section around
+//! it. Nesting alone decides the parents; an attribute that disagrees is a problem.
 
 use std::collections::HashMap;
 
@@ -12,33 +12,33 @@ use crate::position::ByteSpan;
 
 /// A section whose BEGIN has been read.
 pub(super) struct Begun {
-    /// Until it is closed, `span` is the BEGIN's line.
+    /// The section; until it is closed, `span` is the line of its BEGIN.
     pub(super) section: Section,
-    /// The `level` attribute, if there is one.
+    /// The `level` attribute, if any.
     pub(super) level: Option<u32>,
-    /// The open section around it, an index into those begun.
+    /// The open section around it, as an index into the sections begun.
     pub(super) enclosing: Option<usize>,
     /// Whether its END has been read.
     pub(super) is_closed: bool,
 }
 
-/// Keeps the closed sections, with parents and depths among themselves. Returns their declared
-/// levels.
-pub(super) fn settle(
+/// Adds the closed sections to `markup`, with their parents and depths. Returns their `level`
+/// attributes.
+pub(super) fn build_tree(
     begun: Vec<Begun>,
     markup: &mut Markup,
     faults: &mut Faults,
 ) -> Vec<Option<u32>> {
     let mut levels = Vec::new();
     let mut first_dropped = None;
-    // For each begun section, itself or the nearest one around it that is kept.
+    // For each begun section, itself or the nearest section around it that is kept.
     let mut kept: Vec<Option<usize>> = Vec::with_capacity(begun.len());
     let mut begun_ids: HashMap<String, usize> = HashMap::with_capacity(begun.len());
     for Begun { mut section, level, enclosing, is_closed } in begun {
         let line = section.lines.start;
         let first = *begun_ids.entry(section.id.clone()).or_insert(line);
         if first != line {
-            let message = format!("section {} begins in line {first} too", quoted(&section.id));
+            let message = format!("section {} begins on line {first}, too", quoted(&section.id));
             faults.add(FaultKind::DuplicateId, line, message);
         }
         let parent = enclosing.and_then(|index| kept.get(index).copied().flatten());
@@ -65,7 +65,7 @@ pub(super) fn settle(
     levels
 }
 
-/// Marks duplicates, and notes where attributes and nesting disagree.
+/// Marks duplicate ids, and reports attributes that disagree with the nesting.
 pub(super) fn verify(sections: &mut [Section], levels: &[Option<u32>], faults: &mut Faults) {
     let mut first_lines: HashMap<String, usize> = HashMap::with_capacity(sections.len());
     for section in sections.iter_mut() {
@@ -79,10 +79,10 @@ pub(super) fn verify(sections: &mut [Section], levels: &[Option<u32>], faults: &
         if let (Some(level), Some(outer)) = (level, outer_level)
             && *level <= outer
         {
-            let message = format!("level {level} stands inside of level {outer}");
+            let message = format!("level {level} is inside of level {outer}");
             faults.add(FaultKind::LevelMismatch, section.lines.start, message);
         }
-        // An excerpt names a parent that it does not hold.
+        // The parent of an excerpt may be in another document.
         let is_elsewhere = |declared: &String| match around {
             Some(around) => around.id != *declared,
             None => first_lines.contains_key(declared),
@@ -91,15 +91,16 @@ pub(super) fn verify(sections: &mut [Section], levels: &[Option<u32>], faults: &
             section.declared_parent.as_ref().filter(|parent| is_elsewhere(parent))
             && !is_part_of(&section.id, declared)
         {
-            let outer = around.map_or_else(|| "nothing".to_owned(), |around| quoted(&around.id));
-            let message = format!("parent {} is declared, {outer} encloses", quoted(declared));
+            let outer = around.map_or_else(|| "no section".to_owned(), |around| quoted(&around.id));
+            let message =
+                format!("parent {} is declared, but {outer} is around it", quoted(declared));
             faults.add(FaultKind::ParentMismatch, section.lines.start, message);
         }
     }
 }
 
-/// Whether `id` is the summary or the body of `whole`, which may stand beside it (paper, section
-/// 2: "ID Scheme Convention").
+/// Returns whether `id` is the summary or the body of `whole`, which may be outside of it (LDMD
+/// paper, section "ID Scheme Convention").
 fn is_part_of(id: &str, whole: &str) -> bool {
     matches!(id.strip_prefix(whole), Some("_tldr" | "_body"))
 }

@@ -1,14 +1,14 @@
-//! LDMD documents, written as they come.
+//! Writes LDMD documents as a stream.
 //!
-//! Invariant: what is written parses to the sections that were begun, whatever their titles and
-//! contents are; no more than the ids is kept in memory.
+//! Invariant: the output parses to the sections that were begun, for any titles and contents. Only
+//! the ids are kept in memory.
 
 use std::collections::HashSet;
 use std::io::{Error, ErrorKind, Result, Write};
 
 use crate::position::next_line_start;
 
-/// What a BEGIN marker says; what is empty is left out.
+/// The attributes of a BEGIN marker. Empty ones are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening<'a> {
     /// The id.
@@ -19,13 +19,13 @@ pub struct Opening<'a> {
     pub level: u32,
     /// The id of the section around it.
     pub parent: &'a str,
-    /// The tags, none of which holds a comma.
+    /// The tags, without commas.
     pub tags: &'a [&'a str],
     /// The text of a JSON object.
     pub meta: Option<&'a str>,
 }
 
-/// The BEGIN marker line of `section`, without a line end.
+/// Returns the BEGIN marker of `section`, without a line end.
 pub fn opening(section: &Opening<'_>) -> String {
     let level = if section.level == 0 { String::new() } else { section.level.to_string() };
     let mut marker = format!("<!--LDMD:BEGIN{}", attribute("id", section.id, '"'));
@@ -34,7 +34,7 @@ pub fn opening(section: &Opening<'_>) -> String {
         ("level", &level, '"'),
         ("parent", section.parent, '"'),
         ("tags", &section.tags.join(","), '"'),
-        // JSON is full of double quotes.
+        // JSON contains many double quotes.
         ("meta", section.meta.unwrap_or_default(), '\''),
     ] {
         if !value.is_empty() {
@@ -44,13 +44,13 @@ pub fn opening(section: &Opening<'_>) -> String {
     marker + "-->"
 }
 
-/// The END marker line of the section `id`, without a line end.
+/// Returns the END marker of the section `id`, without a line end.
 pub fn closing(id: &str) -> String {
     format!("<!--LDMD:END{}-->", attribute("id", id, '"'))
 }
 
-/// An attribute behind a blank. The value is encoded such that it neither ends the comment nor
-/// the line.
+/// Returns an attribute with a blank before it. The value is encoded so that it ends neither the
+/// comment nor the line.
 fn attribute(name: &str, value: &str, quote: char) -> String {
     let mut encoded = String::with_capacity(value.len());
     for scalar in value.chars() {
@@ -70,7 +70,7 @@ fn attribute(name: &str, value: &str, quote: char) -> String {
     format!(" {name}={quote}{encoded}{quote}")
 }
 
-/// Writes a document section by section.
+/// A writer of one document, section by section.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: W,
@@ -79,7 +79,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// A writer at the beginning of `output`.
+    /// Creates a writer to `output`.
     pub fn new(output: W) -> Self {
         Self { output, used: HashSet::new(), open: Vec::new() }
     }
@@ -89,21 +89,23 @@ impl<W: Write> Writer<W> {
         writeln!(self.output, "<!--LDMD:VERSION {version}-->")
     }
 
-    /// Begins a section inside of those that are open. Fails for an id that is used already or
-    /// holds anything but ASCII letters, digits and `_.:/-`.
+    /// Begins a section inside of the open ones. Fails if the id is already used, or contains
+    /// anything except ASCII letters, digits and `_.:/-`.
     pub fn begin(&mut self, section: &Opening<'_>) -> Result<()> {
         let is_id_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/-".contains(&byte);
         if section.id.is_empty() || !section.id.bytes().all(is_id_part) {
-            return Err(invalid("the id of a section is not made of letters, digits and _.:/-"));
+            return Err(invalid(
+                "the id of a section contains other characters than letters, digits and _.:/-",
+            ));
         }
         if !self.used.insert(section.id.to_owned()) {
-            return Err(invalid("the id of a section is used already"));
+            return Err(invalid("the id of a section is already used"));
         }
         self.open.push(section.id.to_owned());
         writeln!(self.output, "{}", opening(section))
     }
 
-    /// Ends the section begun last. Fails where none is open.
+    /// Ends the section that was begun last. Fails if none is open.
     pub fn end(&mut self) -> Result<()> {
         let id = self.open.pop().ok_or_else(|| invalid("no section is open"))?;
         writeln!(self.output, "{}", closing(&id))
@@ -116,12 +118,12 @@ impl<W: Write> Writer<W> {
         writeln!(self.output, "<!--LDMD:REF{document}{section}-->")
     }
 
-    /// Writes Markdown of our own and a line end. A backslash keeps each of its lines from being
-    /// a marker and from opening a fence or an HTML block, which would hide what follows.
+    /// Writes generated Markdown and a line end. A backslash keeps each line from being a marker,
+    /// and from opening a fence or an HTML block, which would contain the lines after it.
     pub fn text(&mut self, text: &str) -> Result<()> {
         for line in text.replace("\r\n", "\n").split(['\n', '\r']) {
-            // What may stand before a block: blanks (those that a marker may have around it), a byte
-            // order mark, quote and list markers.
+            // Characters that may precede a block: blanks, including those that a marker may have
+            // around it, a byte order mark, and markers of quotes and lists.
             let before =
                 |scalar: char| " \t\u{c}\u{feff}>-+*.)".contains(scalar) || scalar.is_ascii_digit();
             let block = line.trim_start_matches(before);
@@ -132,8 +134,8 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes `content` as it is into a fenced code block, with a line end behind it if it has
-    /// none. `info` is the info string; what would break the fence is left out of it.
+    /// Writes `content` unchanged into a fenced code block. Adds a line end if it has none. `info`
+    /// is the info string; characters that would break the fence are left out.
     pub fn fenced(&mut self, content: &[u8], info: &str) -> Result<()> {
         let fence = "`".repeat(longest_fence(content).saturating_add(1).max(3));
         let info: String =
@@ -146,7 +148,7 @@ impl<W: Write> Writer<W> {
         writeln!(self.output, "{fence}")
     }
 
-    /// Closes what is open, and hands the output back.
+    /// Closes the open sections, and returns the output.
     pub fn finish(mut self) -> Result<W> {
         while !self.open.is_empty() {
             self.end()?;
@@ -156,7 +158,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The length of the longest run of backticks that a line of `content` begins with.
+/// Returns the length of the longest run of backticks at the start of a line of `content`.
 fn longest_fence(content: &[u8]) -> usize {
     let mut longest = 0;
     let mut start = 0;
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_every_part() {
+    fn every_part_of_a_document_is_written() {
         let text = written(|writer| {
             writer.version("1.0")?;
             writer.begin(&Opening { id: "a", ..Opening::default() })?;
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_checked() {
+    fn invalid_ids_are_rejected() {
         let mut writer = Writer::new(Vec::new());
         for id in ["", "a b", "a\"", "\u{e9}", "a\n"] {
             let error = writer.begin(&Opening { id, ..Opening::default() }).unwrap_err();
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn text_opens_nothing() {
+    fn text_opens_no_block_and_no_section() {
         for (text, expected) in [
             ("", "\n"),
             ("a\r\nb\rc\n", "a\nb\nc\n\n"),
@@ -265,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn fences_are_longer_than_what_they_hold() {
+    fn fences_are_longer_than_those_in_the_content() {
         for (content, fence) in
             [("", 3), ("a ```` b", 3), ("  ````\n```", 5), ("~~~~", 3), ("a\r````\r", 5)]
         {
@@ -279,7 +281,7 @@ mod tests {
         }
     }
 
-    /// A section as it is to be written: depth below the one before it, title, text, content.
+    /// A section to write: sections to close before it, title, text, content.
     type Sketch = (usize, String, String, Vec<u8>);
 
     fn sketch() -> impl Strategy<Value = Sketch> {
@@ -296,7 +298,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(sketches in proptest::collection::vec(sketch(), 0..12)) {
+        fn written_documents_are_parsed_back(sketches in proptest::collection::vec(sketch(), 0..12)) {
             let mut writer = Writer::new(Vec::new());
             let mut open: Vec<String> = Vec::new();
             let mut expected = Vec::new();
@@ -345,7 +347,7 @@ mod tests {
         }
 
         #[test]
-        fn any_title_makes_one_marker_line(title in "\\PC*|[\\x00-\\x7f]*") {
+        fn any_title_gives_one_marker_line(title in "\\PC*|[\\x00-\\x7f]*") {
             let line = opening(&Opening { id: "a", title: &title, ..Opening::default() });
             prop_assert!(is_marker_line(line.as_bytes()));
             prop_assert!(!line.contains(['\n', '\r']));

@@ -1,18 +1,18 @@
-//! Links: from a target as it is written to the place that it names.
+//! Links: resolves the target of a link to the place that it names.
 //!
-//! [`resolve()`] follows the rules for the kind of the link, asking a [`Library`] what there is; how
-//! anchors and headings are found in an outline is said by [`sections`]. Pure. Invariant: the answer
-//! depends on the library's documents alone, not on their order, and where several documents have
-//! the same claim nothing is chosen but by a rule that is written down here.
+//! [`resolve()`] follows the rules for the kind of the link (see `mdsel help links`), and asks a
+//! [`Library`] which documents exist. [`sections`] finds anchors and headings in an outline. Pure.
+//! Invariant: the result depends only on the documents of the library, not on their order. If
+//! several documents match equally, one is chosen only by a rule that is documented here.
 
+#[cfg(test)]
+mod fixture;
 mod note;
 mod outgoing;
 mod path;
 mod reference;
 mod resolve;
 pub mod sections;
-#[cfg(test)]
-mod shelf;
 mod site;
 
 pub use outgoing::{Kind, Link, NameKind, Outgoing, link_keys, name_key};
@@ -20,110 +20,112 @@ pub(crate) use path::split_extension;
 pub use resolve::resolve;
 pub use site::SiteRoot;
 
-/// A document, as the store numbers it.
+/// The id of a document in the store.
 pub type DocumentId = i64;
 
-/// The document in which a link stands.
+/// The document that contains a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// Its number.
+    /// The id of the document.
     pub id: DocumentId,
-    /// Its path from the root, with `/`.
+    /// Its path relative to the root, with `/`.
     pub path: &'a str,
 }
 
-/// What there is to link to. Paths are relative to the root, with `/`; folded texts are as
-/// [`crate::markdown::slug::fold`] makes them.
+/// The possible targets of links. Paths are relative to the root, with `/`. Folded texts have the
+/// form of [`crate::markdown::slug::fold`].
 pub trait Library {
-    /// The document at `path`, exactly.
+    /// Returns the document at exactly `path`.
     fn document(&self, path: &str) -> Option<DocumentId>;
 
-    /// The documents, with their paths, whose folded path without its extension is `name` or ends in
-    /// `/` and `name`.
+    /// Returns the documents, with their paths, whose folded path without extension is `name` or
+    /// ends in `/` and `name`.
     fn documents_named(&self, name: &str) -> Vec<(DocumentId, String)>;
 
-    /// The documents whose folded title is `title`.
+    /// Returns the documents whose folded title is `title`.
     fn documents_titled(&self, title: &str) -> Vec<DocumentId>;
 
-    /// The documents whose front matter has the id `id`.
+    /// Returns the documents whose front matter has the id `id`.
     fn documents_with_id(&self, id: &str) -> Vec<DocumentId>;
 
-    /// The documents that have an alias that folds to `alias`.
+    /// Returns the documents with an alias whose folded form is `alias`.
     fn documents_with_alias(&self, alias: &str) -> Vec<DocumentId>;
 
-    /// What [`sections::by_anchor`] finds in `document`.
+    /// Returns the node that [`sections::by_anchor`] finds in `document`.
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize>;
 
-    /// What [`sections::by_headings`] finds in `document`.
+    /// Returns the node that [`sections::by_headings`] finds in `document`.
     fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize>;
 
-    /// What is on disk at `path`.
+    /// Returns what exists on disk at `path`.
     fn on_disk(&self, path: &str) -> OnDisk;
 
-    /// The paths of the files on disk whose path is `path` or ends in `/` and `path`, without case; `None`
-    /// if it was not possible to look.
+    /// Returns the paths of the files on disk whose path is `path` or ends in `/` and `path`,
+    /// ignoring case. Returns `None` if the disk could not be searched.
     fn files_ending_in(&self, path: &str) -> Option<Vec<String>>;
 
-    /// Where links that begin with `/` lead, besides below the root.
+    /// Returns the folders in which links that begin with `/` are resolved, in addition to the
+    /// root.
     fn site_roots(&self) -> &[SiteRoot];
 }
 
-/// What is on disk at a path.
+/// What exists on disk at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDisk {
-    /// A file, or anything else that is no folder.
+    /// A file, or anything else that is not a folder.
     File,
     /// A folder.
     Folder,
-    /// Nothing.
+    /// The path does not exist.
     Missing,
-    /// It was not possible to look: the root is not there, or a symbolic link is on the way.
+    /// Unknown, because the root does not exist or the path goes through a symbolic link.
     Unknown,
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// A document, or a section of it.
     Document {
-        /// The document.
+        /// The id of the document.
         id: DocumentId,
-        /// Index in its outline's nodes of the section, or of the root where an anchor before the first
-        /// heading was meant; `None` for the document as a whole.
+        /// Index of the section's node in the outline, or of the root if the anchor is before the
+        /// first heading; `None` for the whole document.
         node: Option<usize>,
     },
-    /// A file or a folder that is no document.
+    /// A file or folder that is not a document.
     Attachment {
-        /// Its path from the root; that of an embed as it is written.
+        /// Its path relative to the root; for an embed, the path as it is written.
         path: String,
-        /// Whether it is known to be on disk.
+        /// Whether it is known to exist on disk.
         is_checked: bool,
     },
-    /// A Markdown file that is on disk and not in the store, by its path from the root.
+    /// A Markdown file that exists on disk but is not in the store, by its path relative to the
+    /// root.
     NotInStore(String),
-    /// Something outside of the library, by its URI.
+    /// A target outside of the library, named by a URI.
     External,
-    /// Nothing.
+    /// No target was found.
     Broken {
-        /// Why.
+        /// The reason.
         reason: Reason,
-        /// The document that was found, where only its section was not.
+        /// The document, if it was found but its section was not.
         document: Option<DocumentId>,
     },
 }
 
-/// Why a link leads to nothing.
+/// The reason why a link is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// There is no such document or file.
+    /// No document or file of this name exists.
     File,
     /// The document has no such anchor or heading.
     Anchor,
-    /// The path climbs above the root, where nothing is looked at.
+    /// The path leads above the root, where no file is read.
     Outside,
-    /// The path begins with `/`, is not below the root, and no site root says where it leads.
+    /// The path begins with `/`, does not exist below the root, and no site root covers it.
     Site,
-    /// Several documents have the same claim.
+    /// Several documents match equally.
     Ambiguous,
 }
 

@@ -1,10 +1,11 @@
-//! Names of notes: what `[[...]]` and front matter call a document.
+//! Names of notes: how `[[...]]` and front matter name a document.
 //!
-//! Invariant: of several notes with a name, the one at exactly that path from the root is found; else
-//! one below the source's folder; else one that shares most folders with the source; of these the one
-//! with the shortest path, and at last the first by path. That is Obsidian's order (observed on version
-//! 1.13 in pvliesdonk/markdown-vault-mcp, pull request 1380) but for the shared folders, of which it knows
-//! nothing: they keep the vaults apart that a store may hold beside each other.
+//! Invariant: of several notes with a name, the one at exactly this path from the root is chosen;
+//! otherwise one below the folder of the source; otherwise the one that shares the most folders
+//! with the source. Ties are decided by the shortest path, then by the first path in order. This is
+//! the order of Obsidian (observed on version 1.13 in pvliesdonk/markdown-vault-mcp, pull request
+//! 1380) except for the shared folders, which Obsidian ignores. They keep vaults separate that are
+//! in the same store.
 
 use std::cmp::Reverse;
 
@@ -12,10 +13,11 @@ use super::path::{folder_of, is_markdown, join, split_extension};
 use super::{DocumentId, Library, Reason, Source};
 use crate::markdown::slug::fold;
 
-/// Why no document was found, or the document.
+/// The document found, or the reason why none was found.
 pub(super) type Found = Result<DocumentId, Reason>;
 
-/// The document that `name` names: by its path or the end of it, title, front matter id, or alias.
+/// Returns the document that `name` names: by its path or the end of it, its title, its front
+/// matter id, or an alias.
 pub(super) fn named(library: &impl Library, source: Source, name: &str) -> Found {
     if let Some(id) = by_path(library, source, name)? {
         return Ok(id);
@@ -31,7 +33,8 @@ pub(super) fn named(library: &impl Library, source: Source, name: &str) -> Found
     .unwrap_or(Err(Reason::File))
 }
 
-/// The one document of a tier, `None` where the next tier has its turn.
+/// Returns the only document of a list, or `Ambiguous` for several. Returns `None` for an empty
+/// list.
 pub(super) fn only(documents: &[DocumentId]) -> Option<Found> {
     match documents {
         [] => None,
@@ -70,7 +73,7 @@ fn by_path(
     Ok(best.map(|(id, _)| *id))
 }
 
-/// How many folders `one` and `other` begin with in common.
+/// Returns the number of leading folders that `one` and `other` have in common.
 fn shared_folders(one: &str, other: &str) -> usize {
     let folders = |path| folder_of(path).split_terminator('/');
     folders(one).zip(folders(other)).take_while(|(one, other)| one == other).count()

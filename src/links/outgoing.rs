@@ -1,9 +1,9 @@
-//! What a document gives to the graph: its links, the names by which it can be linked to, and the keys
-//! that find one by the other.
+//! The data of a document in the link graph: its links, the names by which other documents can link
+//! to it, and the keys that match links with names.
 //!
-//! Invariant: where a link leads to a document ([`super::resolve()`]), the keys of the link and those
-//! of the document have one in common, or the link stands in that document; so that the links to a
-//! document are found among few.
+//! Invariant: if a link resolves to another document ([`super::resolve()`]), the keys of the link
+//! and the keys of that document have at least one in common. So the links to a document can be
+//! found by looking up its keys.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ use crate::markdown::html_anchors::HtmlAnchor;
 use crate::markdown::links::LinkKind;
 use crate::markdown::slug::fold;
 
-/// How a link is written.
+/// The syntax of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// `[text](target)`.
@@ -29,15 +29,14 @@ pub enum Kind {
     Wikilink,
     /// `![[target]]`.
     Embed,
-    /// A REF marker of LDMD, with the id of the section where it names one.
+    /// A REF marker of LDMD, with the id of the section if it names one.
     Ldmd(Option<String>),
     /// An entry of `links` in front matter, with its type.
     Typed(String),
 }
 
 impl Kind {
-    /// How the source stands to the target: the type that front matter gives, or what the way of
-    /// writing says.
+    /// Returns the type of the link: the type in front matter, or a default for the syntax.
     pub fn relation(&self) -> &str {
         match self {
             Self::Markdown | Self::Wikilink => "related",
@@ -47,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// Whether front matter gives it.
+    /// Returns whether the link is from front matter.
     pub fn is_typed(&self) -> bool {
         matches!(self, Self::Typed(_))
     }
@@ -56,43 +55,43 @@ impl Kind {
 /// A link as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// How it is written.
+    /// The syntax of the link.
     pub kind: Kind,
-    /// What it names, as written.
+    /// The target, as it is written.
     pub target: String,
     /// The line on which it begins, 1-based.
     pub line: usize,
 }
 
-/// What a document gives to the graph.
+/// The data of a document in the link graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {
-    /// Its links, those of front matter first, then in document order.
+    /// Its links, by line. On the same line, links of front matter come first.
     pub links: Vec<Link>,
-    /// Its title: front matter's, or that of its first heading of level 1, or that of its first heading
-    /// where none of a higher level follows.
+    /// Its title: from front matter, or else from its first heading of level 1, or else from its
+    /// first heading if no other heading has a higher level.
     pub title: Option<String>,
     /// Its id, from front matter.
     pub id: Option<String>,
-    /// Its other names, from front matter.
+    /// Its aliases, from front matter.
     pub aliases: Vec<String>,
-    /// The anchors that its HTML sets.
+    /// The anchors in its HTML.
     pub html_anchors: Vec<HtmlAnchor>,
 }
 
-/// What a document is called by besides its path.
+/// A kind of name by which a document can be found, besides its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
     /// Its title.
     Title,
-    /// Its id in front matter, in whose case it is.
+    /// Its id in front matter, which is case-sensitive.
     Id,
     /// An alias.
     Alias,
 }
 
 impl Outgoing {
-    /// What a parsed document gives.
+    /// Collects the data of a parsed document.
     pub fn of(document: &Document, markup: &Markup) -> Self {
         let typed = document.typed_links.iter().map(|link| Link {
             kind: Kind::Typed(link.kind_name.clone()),
@@ -133,12 +132,12 @@ impl Outgoing {
         }
     }
 
-    /// Whether it gives nothing.
+    /// Returns whether the document has no links and no names.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The names of the document.
+    /// Returns the names of the document.
     pub fn names(&self) -> impl Iterator<Item = (NameKind, &str)> {
         let title = self.title.iter().map(|title| (NameKind::Title, title));
         let id = self.id.iter().map(|id| (NameKind::Id, id));
@@ -146,18 +145,18 @@ impl Outgoing {
         title.chain(id).chain(aliases).map(|(kind, name)| (kind, name.as_str()))
     }
 
-    /// The keys of its names, each once.
+    /// Returns the keys of its names, without duplicates.
     pub fn name_keys(&self) -> Vec<i64> {
         unique(self.names().map(|(kind, name)| name_key(kind, name)).collect())
     }
 
-    /// The keys of its links, where the document is the one at `path`; each once.
+    /// Returns the keys of its links, without duplicates. `path` is the path of the document.
     pub fn link_keys(&self, path: &str) -> Vec<i64> {
         unique(self.links.iter().flat_map(|link| link_keys(path, link)).collect())
     }
 
-    /// The keys that the links to it have, where the document is the one at `path` and links that
-    /// begin with `/` lead to `sites`, too; each once.
+    /// Returns the keys that links to the document may have, without duplicates. `path` is the path
+    /// of the document. Links that begin with `/` are also resolved in `sites`.
     pub fn target_keys(&self, path: &str, sites: &[SiteRoot]) -> Vec<i64> {
         let mut keys: Vec<i64> =
             self.names().map(|(_, name)| hash("link", &fold(last(name)))).collect();
@@ -166,7 +165,7 @@ impl Outgoing {
         if INDEX_NAMES.iter().any(|name| fold(name) == stem) {
             keys.push(hash("link", &fold(last(folder_of(path)))));
         }
-        // The folder of a site is called by the path that it is served below.
+        // A link names the folder of a site by the path at which it is served.
         let of_folder = |site: &&SiteRoot| {
             fold(&site.folder) == fold(folder_of(path)) || fold(&site.folder) == fold(whole)
         };
@@ -177,7 +176,7 @@ impl Outgoing {
     }
 }
 
-/// The keys under which a link that stands in the document at `path` is found.
+/// Returns the keys of a link in the document at `path`.
 pub fn link_keys(path: &str, link: &Link) -> Vec<i64> {
     let target = &link.target;
     let (address, _) = target.split_once('#').unwrap_or((target, ""));
@@ -186,23 +185,23 @@ pub fn link_keys(path: &str, link: &Link) -> Vec<i64> {
         _ => (address, ""),
     };
     if address.trim().is_empty() {
-        // It leads into its own document.
+        // The link is to its own document.
         return Vec::new();
     }
     let decoded = decode(address);
     let joined = join(folder_of(path), &decoded).unwrap_or_default();
-    // Separators of Windows count as such in Markdown links.
+    // A backslash separates folders in Markdown links, too.
     let windows = decode(address.rsplit('\\').next().unwrap_or(address));
     let texts = [target.trim(), address.trim(), decoded.trim(), &joined, &windows].map(last);
     let both = texts.into_iter().flat_map(|text| [text, split_extension(text).0]);
-    // Most are one and the same, and comparing them costs less than hashing them.
+    // Most of these texts are equal, and comparing them costs less than hashing them.
     let mut texts: Vec<&str> = both.collect();
     texts.sort_unstable();
     texts.dedup();
     unique(texts.into_iter().map(|text| hash("link", &fold(text))).collect())
 }
 
-/// The key under which a document of that name is found.
+/// Returns the key of a name of a document.
 pub fn name_key(kind: NameKind, name: &str) -> i64 {
     match kind {
         NameKind::Title => hash("title", &fold(name)),
@@ -211,7 +210,7 @@ pub fn name_key(kind: NameKind, name: &str) -> i64 {
     }
 }
 
-/// The last component of a path, a slash at the end left out.
+/// Returns the last component of a path, without a slash at its end.
 fn last(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.rsplit('/').next().unwrap_or(path)
@@ -229,7 +228,7 @@ fn unique(mut keys: Vec<i64>) -> Vec<i64> {
     keys
 }
 
-/// A text or a number as text, blanks around it left out; `None` where nothing is left.
+/// Returns a text or a number as trimmed text, or `None` if it is empty.
 fn text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -239,7 +238,7 @@ fn text(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// `aliases` or `alias`: a list, or one text.
+/// Returns the values of `aliases` and `alias`, each a list or one text.
 fn aliases(front_matter: &Map<String, Value>) -> Vec<String> {
     let values = ["aliases", "alias"].into_iter().filter_map(|key| front_matter.get(key));
     let mut aliases: Vec<String> = values
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_shares_a_key_with_what_it_may_lead_to() {
+    fn a_link_shares_a_key_with_its_possible_targets() {
         let none = Outgoing::default();
         for (target, document) in [
             ("b.md", "a/b.md"),
@@ -292,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_called_by_its_highest_heading() {
+    fn the_title_is_the_highest_heading() {
         for (text, title) in [
             ("---\ntitle: F\n---\n# One\n", Some("F")),
             ("## Two\n\n# One\n\n# Other\n", Some("One")),
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn names_come_from_front_matter_and_the_first_heading() {
+    fn names_are_from_front_matter_and_the_first_heading() {
         let text =
             "---\nid: 7\naliases: [One, ' ']\nlinks: [other]\n---\n## x\n\n# T\n\n[a](b.md)\n";
         let outgoing = Outgoing::of(&crate::markdown::parse(text.as_bytes()), &Markup::default());

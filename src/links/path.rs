@@ -1,12 +1,12 @@
-//! Paths in targets: joined to a folder, and taken apart.
+//! Paths in targets: joins and splits them.
 //!
 //! Invariant: a joined path is relative to the root, without `.`, `..` and empty components.
 
-/// The endings that a target may leave out, in the order in which documents are preferred.
+/// The extensions that a target may leave out, preferred ones first.
 pub(super) const MARKDOWN_EXTENSIONS: [&str; 3] = ["md", "markdown", "mdx"];
 
-/// `path` as seen from `folder`, or from the root where it begins with `/`; `None` where it climbs
-/// above the root.
+/// Joins `path` to `folder`, or to the root if it begins with `/`. Returns `None` if it leads above
+/// the root.
 pub(super) fn join(folder: &str, path: &str) -> Option<String> {
     let folder = if path.starts_with('/') { "" } else { folder };
     let mut components: Vec<&str> = Vec::new();
@@ -20,12 +20,12 @@ pub(super) fn join(folder: &str, path: &str) -> Option<String> {
     Some(components.join("/"))
 }
 
-/// The folder that holds `path`; empty for the root.
+/// Returns the folder that contains `path`; empty for the root.
 pub(super) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// `path` and the extension of its file name, which is empty where it has none.
+/// Splits `path` before the extension of its file name. The extension is empty if it has none.
 pub(crate) fn split_extension(path: &str) -> (&str, &str) {
     match path.rsplit_once('.') {
         Some((stem, extension))
@@ -37,7 +37,7 @@ pub(crate) fn split_extension(path: &str) -> (&str, &str) {
     }
 }
 
-/// Whether `extension` is one of a Markdown file.
+/// Returns whether `extension` is an extension of Markdown files.
 pub(super) fn is_markdown(extension: &str) -> bool {
     MARKDOWN_EXTENSIONS.iter().any(|markdown| extension.eq_ignore_ascii_case(markdown))
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_joined_and_never_climb_above_the_root() {
+    fn joined_paths_never_lead_above_the_root() {
         for (folder, path, expected) in [
             ("a/b", "c.md", Some("a/b/c.md")),
             ("a/b", "../c.md", Some("a/c.md")),

@@ -1,7 +1,8 @@
-//! Markdown links as relative references (RFC 3986), read as a renderer of documents reads them.
+//! Markdown links as relative references (RFC 3986), resolved as renderers of documents do.
 //!
-//! From the source's folder, percent-encoded, the ending of a document or the index of a folder left
-//! out. Invariant: case counts before it does not.
+//! A target is relative to the folder of the source and may be percent-encoded. It may leave out
+//! the extension of a document, or the index file of a folder. Invariant: a match with the same
+//! case is preferred.
 
 use super::note::{Found, only};
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
@@ -11,10 +12,10 @@ use crate::address::namespace::decode;
 use crate::markdown::links::is_external;
 use crate::markdown::slug::fold;
 
-/// What stands for a folder, in the order of preference.
+/// File names without extension that stand for their folder, preferred ones first.
 pub(super) const INDEX_NAMES: [&str; 3] = ["index", "README", "_index"];
 
-/// What the target of a Markdown link or an image in `source` leads to.
+/// Resolves the target of a Markdown link or an image in `source`.
 pub(super) fn resolve_reference(
     library: &impl Library,
     source: Source,
@@ -44,11 +45,11 @@ pub(super) fn resolve_reference(
             None => {}
         }
     }
-    // Separators of Windows.
+    // Backslashes as separators, as on Windows.
     if path.contains('\\') {
         return resolve_reference(library, source, &target.replace('\\', "/"));
     }
-    // Names that hold what should have been escaped: `C#.md`, `100%20.md`.
+    // File names with characters that should have been escaped: `C#.md`, `100%20.md`.
     let literal = join(folder, target).and_then(|path| library.document(&path));
     if let Some(id) = literal.or_else(|| library.document(&join(folder, path)?)) {
         return Resolution::Document { id, node: None };
@@ -56,7 +57,7 @@ pub(super) fn resolve_reference(
     if let Some(Ok(id)) = only(&library.documents_with_id(&decoded)) {
         return place(library, id, &decode(fragment));
     }
-    // The path as it is written may be that of a file, too.
+    // The path as it is written may also be the path of a file.
     readings.extend([path, target].into_iter().filter_map(|text| join(folder, text)));
     readings.dedup();
     let is_of_site = sites.is_empty() && decoded.starts_with('/');
@@ -65,8 +66,8 @@ pub(super) fn resolve_reference(
     found.unwrap_or(Resolution::broken(nothing))
 }
 
-/// What is on disk at the path `joined`, or is a document of that name that is not in the store; `None`
-/// if there is nothing.
+/// Returns what exists on disk at the path `joined`, or a Markdown file of that name that is not in
+/// the store. Returns `None` if nothing exists.
 fn on_disk(library: &impl Library, joined: &str) -> Option<Resolution> {
     let is_document = is_markdown(split_extension(joined).1);
     let attachment = |is_checked| Resolution::Attachment { path: joined.to_owned(), is_checked };
@@ -85,8 +86,8 @@ fn on_disk(library: &impl Library, joined: &str) -> Option<Resolution> {
     }
 }
 
-/// What the path `joined` may stand for besides itself, without the endings of documents: the index of
-/// a folder, and the source of a page.
+/// Returns the paths without extension that `joined` may stand for: itself, the index of a folder,
+/// and the source of an HTML page.
 fn names(joined: &str) -> Vec<String> {
     let index = |name: &&str| {
         if joined.is_empty() { (*name).to_owned() } else { format!("{joined}/{name}") }
@@ -95,7 +96,7 @@ fn names(joined: &str) -> Vec<String> {
     let (stem, extension) = split_extension(joined);
     if extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm") {
         names.push(stem.to_owned());
-        // A page may be the index of a folder of its own.
+        // A page may be built from the index of a folder.
         names.extend(stem.strip_suffix("/index").map(str::to_owned));
     }
     if !joined.is_empty() {
@@ -104,8 +105,8 @@ fn names(joined: &str) -> Vec<String> {
     names
 }
 
-/// The document that the path `joined` refers to: itself; with an ending added; as a folder; as the
-/// page that is made of it; each in the case given before any other.
+/// Returns the document that the path `joined` refers to: itself, with an extension added, as a
+/// folder, or as the HTML page built from it. A match with the same case is preferred.
 fn referred(library: &impl Library, joined: &str, is_folder: bool) -> Option<Found> {
     if let Some(id) = library.document(joined) {
         return Some(Ok(id));
@@ -134,7 +135,7 @@ fn referred(library: &impl Library, joined: &str, is_folder: bool) -> Option<Fou
     only(&best)
 }
 
-/// How good a hit is; the least is the best.
+/// The rank of a match. The lowest is the best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     is_other_case: bool,
@@ -151,12 +152,12 @@ impl Rank {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shelf::{GUIDE, Shelf};
+    use super::super::fixture::{Fixture, GUIDE};
     use crate::links::Kind::Markdown;
 
     #[test]
     fn markdown_links_are_relative_references() {
-        let shelf = Shelf::new(&[
+        let fixture = Fixture::new(&[
             ("docs/a.md", "# A\n\n## L10\n"),
             ("docs/guide.md", GUIDE),
             ("docs/My note.md", ""),
@@ -249,13 +250,13 @@ mod tests {
             ("mailto:a@b.c", "external"),
             ("//x.y/z", "external"),
         ] {
-            assert_eq!(shelf.find("docs/a.md", &Markdown, target), expected, "{target}");
+            assert_eq!(fixture.find("docs/a.md", &Markdown, target), expected, "{target}");
         }
-        assert_eq!(shelf.find("README.md", &Markdown, "docs/guide.md"), "docs/guide.md");
-        assert_eq!(shelf.find("README.md", &Markdown, ".."), "Outside");
+        assert_eq!(fixture.find("README.md", &Markdown, "docs/guide.md"), "docs/guide.md");
+        assert_eq!(fixture.find("README.md", &Markdown, ".."), "Outside");
     }
     #[test]
-    fn links_of_a_site_lead_below_its_folders() {
+    fn links_of_a_site_are_resolved_in_its_folders() {
         let documents = [
             ("pages/en/index.md", ""),
             ("pages/en/about.md", ""),
@@ -265,7 +266,8 @@ mod tests {
             ("api/fs.md", ""),
             ("README.md", ""),
         ];
-        let shelf = Shelf::new(&documents).with_sites(&[("api", "/docs/api"), ("pages/en", "")]);
+        let fixture =
+            Fixture::new(&documents).with_sites(&[("api", "/docs/api"), ("pages/en", "")]);
         for (target, expected) in [
             ("/", "pages/en/index.md"),
             ("/about/eol", "pages/en/about/eol.md"),
@@ -283,10 +285,10 @@ mod tests {
             ("/docs/api/gone", "File"),
         ] {
             for source in ["pages/en/about/eol.md", "README.md"] {
-                assert_eq!(shelf.find(source, &Markdown, target), expected, "{target}");
+                assert_eq!(fixture.find(source, &Markdown, target), expected, "{target}");
             }
         }
-        let part = Shelf::new(&documents).with_sites(&[("api", "/docs/api")]);
+        let part = Fixture::new(&documents).with_sites(&[("api", "/docs/api")]);
         assert_eq!(part.find("README.md", &Markdown, "/docs/api/gone"), "File");
         assert_eq!(part.find("README.md", &Markdown, "/about/eol"), "Site");
     }

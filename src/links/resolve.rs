@@ -1,7 +1,7 @@
-//! Resolution of targets, by the kind of the link.
+//! Resolves targets by the kind of the link.
 //!
-//! A wikilink or a typed link names a note; a Markdown link is a [relative reference](super::reference).
-//! Invariant: a name leads to a note before it leads to a file.
+//! A wikilink or a typed link names a note. A Markdown link is a [relative
+//! reference](super::reference). Invariant: notes are preferred to files of the same name.
 
 use super::note::named;
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
@@ -11,13 +11,14 @@ use super::{DocumentId, Kind, Library, OnDisk, Reason, Resolution, Source};
 use crate::address::namespace::decode;
 use crate::markdown::slug::{comparable, fold};
 
-/// What Obsidian embeds besides notes ("Accepted file formats" of its help).
+/// The extensions of files that Obsidian embeds besides notes ("Accepted file formats" in its
+/// help).
 const ATTACHMENTS: &[&str] = &[
     "3gp", "avif", "base", "bmp", "canvas", "flac", "gif", "jpeg", "jpg", "m4a", "mkv", "mov",
     "mp3", "mp4", "ogg", "ogv", "pdf", "png", "svg", "wav", "webm", "webp",
 ];
 
-/// What the `target` of a link of `kind` in `source` leads to.
+/// Resolves the `target` of a link of `kind` in `source`.
 pub fn resolve(library: &impl Library, source: Source, kind: &Kind, target: &str) -> Resolution {
     match kind {
         Kind::Markdown | Kind::Image | Kind::Ldmd(_) => resolve_reference(library, source, target),
@@ -40,7 +41,7 @@ fn resolve_name(library: &impl Library, source: Source, target: &str) -> Resolut
         readings.push((&decoded, fragment));
     }
     if name != target {
-        // A title may well hold a `#`.
+        // A title may contain a `#`.
         readings.push((target, ""));
     }
     let mut reason = Reason::File;
@@ -58,7 +59,7 @@ fn resolve_name(library: &impl Library, source: Source, target: &str) -> Resolut
     }
 }
 
-/// The file that is no document, or not in the store, and that `name` names.
+/// Returns the file that `name` names: an attachment, or a Markdown file that is not in the store.
 fn file_named(library: &impl Library, source: Source, name: &str) -> Resolution {
     let extension = fold(split_extension(name).1);
     let path = name.trim_start_matches('/');
@@ -83,8 +84,8 @@ fn file_named(library: &impl Library, source: Source, name: &str) -> Resolution 
     left_out.map_or(Resolution::broken(Reason::File), Resolution::NotInStore)
 }
 
-/// The place in a document that `fragment` names: an anchor, or headings with `#` between. Blocks
-/// (`^id`), lines (`L10`) and highlighted text (`:~:text=`) are places in the document at large.
+/// Returns the place in a document that `fragment` names: an anchor, or headings separated by `#`.
+/// Blocks (`^id`), lines (`L10`) and highlighted text (`:~:text=`) resolve to the whole document.
 pub(super) fn place(library: &impl Library, id: DocumentId, fragment: &str) -> Resolution {
     let fragment = fragment.split(":~:").next().unwrap_or_default().trim();
     let is_block = |part: &&str| part.trim_start().starts_with('^');
@@ -94,19 +95,20 @@ pub(super) fn place(library: &impl Library, id: DocumentId, fragment: &str) -> R
         .filter(|_| !is_block(&fragment))
         .and_then(|anchor| library.node_by_anchor(id, &anchor))
         .or_else(|| library.node_by_headings(id, &headings));
-    let is_large = fragment.is_empty()
+    let is_whole = fragment.is_empty()
         || fragment.eq_ignore_ascii_case("top")
         || fragment.split('#').any(|part| is_block(&part))
         // A tab of a page, as docfx writes it.
         || fragment.starts_with("tab/")
         || is_lines(fragment);
-    if node.is_none() && !is_large {
+    if node.is_none() && !is_whole {
         return Resolution::Broken { reason: Reason::Anchor, document: Some(id) };
     }
     Resolution::Document { id, node }
 }
 
-/// Whether `fragment` names lines as forges do: `L10`, `L10-L20`, `L10C5-L20C8`.
+/// Returns whether `fragment` names lines in the syntax of GitHub and GitLab: `L10`, `L10-L20`,
+/// `L10C5-L20C8`.
 fn is_lines(fragment: &str) -> bool {
     fragment.split('-').all(|line| {
         line.strip_prefix('L').is_some_and(|rest| {
@@ -120,12 +122,12 @@ fn is_lines(fragment: &str) -> bool {
 mod tests {
     use Kind::{Embed, Wikilink};
 
-    use super::super::shelf::{GUIDE, Shelf};
+    use super::super::fixture::{Fixture, GUIDE};
     use super::*;
 
     #[test]
     fn wikilinks_name_notes() {
-        let shelf = Shelf::new(&[
+        let fixture = Fixture::new(&[
             ("a/source.md", "# S\n\n## Own: part\n"),
             ("Root.md", ""),
             ("a/Root.md", ""),
@@ -182,21 +184,21 @@ mod tests {
             ("http://x", "external"),
         ] {
             for kind in &[Wikilink, Embed] {
-                assert_eq!(shelf.find("a/source.md", kind, target), expected, "{target}");
+                assert_eq!(fixture.find("a/source.md", kind, target), expected, "{target}");
             }
         }
         let typed = Kind::Typed("supports".to_owned());
-        assert_eq!(shelf.find("a/source.md", &typed, "titled c#"), "b/v1.2.md");
+        assert_eq!(fixture.find("a/source.md", &typed, "titled c#"), "b/v1.2.md");
     }
 
     #[test]
-    fn vaults_beside_each_other_are_kept_apart() {
-        let shelf = Shelf::new(&[
+    fn a_link_prefers_notes_of_its_own_vault() {
+        let fixture = Fixture::new(&[
             ("english/help/Source.md", ""),
             ("english/plugins/Sync.md", ""),
             ("de/Sync.md", ""),
         ]);
-        let found = shelf.find("english/help/Source.md", &Wikilink, "Sync");
+        let found = fixture.find("english/help/Source.md", &Wikilink, "Sync");
         assert_eq!(found, "english/plugins/Sync.md");
     }
 }

@@ -1,6 +1,6 @@
-//! Sections of an outline as links name them: by anchor, or by headings.
+//! Finds the section of an outline that a link names, by anchor or by headings.
 //!
-//! Invariant: of several sections that a name fits the first is found, as browsers and Obsidian do.
+//! Invariant: if several sections match, the first one is found, as in browsers and in Obsidian.
 
 use std::iter::successors;
 
@@ -8,8 +8,9 @@ use crate::markdown::html_anchors::HtmlAnchor;
 use crate::markdown::outline::{NodeKind, Outline, Section};
 use crate::markdown::slug::{comparable, fold};
 
-/// The node that `anchor` stands for, which is in the form of [`comparable`]: the section with that
-/// anchor; for a heading in a list or block quote what holds it; what an anchor in HTML stands for.
+/// Returns the node that `anchor`, in the form of [`comparable`], names: the section with that
+/// anchor; or the section around a heading with that anchor in a list or block quote; or the
+/// section of an anchor in HTML.
 pub fn by_anchor(outline: &Outline, html: &[HtmlAnchor], anchor: &str) -> Option<usize> {
     let is_it = |other: &str| comparable(other) == anchor;
     let has_it = |section: &&Section| section.anchor().is_some_and(|other| is_it(&other));
@@ -20,9 +21,9 @@ pub fn by_anchor(outline: &Outline, html: &[HtmlAnchor], anchor: &str) -> Option
         .or_else(|| html.iter().find(|html| is_it(&html.name)).map(|html| html.node))
 }
 
-/// The node of the section whose heading is the last of `headings` and that lies below sections with
-/// the other headings, in order, as in `[[Note#Heading#Subheading]]`; all in the form of
-/// [`heading_key`].
+/// Returns the node of the section whose heading is the last of `headings`, and which is below
+/// sections with the other headings, in order, as in `[[Note#Heading#Subheading]]`. All headings
+/// have the form of [`heading_key`].
 pub fn by_headings(outline: &Outline, headings: &[String]) -> Option<usize> {
     let (last, above) = headings.split_last()?;
     let keys: Vec<String> = outline.sections.iter().map(|s| heading_key(&s.title)).collect();
@@ -37,15 +38,15 @@ pub fn by_headings(outline: &Outline, headings: &[String]) -> Option<usize> {
     })
 }
 
-/// The nodes of the sections that hold `node`, innermost first, itself included.
+/// Returns the nodes of the sections that contain `node`, innermost first, including `node` itself.
 fn sections_around(outline: &Outline, node: usize) -> impl Iterator<Item = usize> {
     let node_at = |index: &usize| outline.nodes.get(*index);
     successors(Some(node), move |node| node_at(node)?.parent)
         .filter(move |node| node_at(node).is_some_and(|n| matches!(n.kind, NodeKind::Section(_))))
 }
 
-/// The form in which Obsidian compares headings: the punctuation that a link cannot hold, and more of
-/// its kind, counts as a blank; runs of blanks count as one; case does not count.
+/// Returns the form in which Obsidian compares headings. Punctuation that a link cannot contain,
+/// and most other punctuation, counts as a blank. Runs of blanks count as one, and case is ignored.
 pub fn heading_key(heading: &str) -> String {
     let is_blank = |scalar: char| {
         scalar.is_whitespace() || (scalar.is_ascii_punctuation() && !"'-_".contains(scalar))
@@ -61,13 +62,13 @@ mod tests {
     const TEXT: &str = "- # First\n\n<a id=\"Top\">x</a>\n\n# A\n\n\
         ## Set up: x\n\n> ## Quoted\n\n# B\n\n### Set up (x)\n\n## Ünï ⚙\u{FE0F}\n";
 
-    /// The section that a node is.
+    /// Returns the index of the section of a node, if the node is a section.
     fn section(outline: &Outline, node: usize) -> Option<usize> {
         outline.sections.iter().position(|section| section.node == node)
     }
 
     #[test]
-    fn anchors_are_found_in_whatever_case_and_form() {
+    fn anchors_are_found_in_any_case_and_unicode_form() {
         let document = crate::markdown::parse(TEXT.as_bytes());
         for (anchor, expected) in [
             ("set-up-x", Some(Some(1))),
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_are_found_below_others() {
+    fn headings_are_found_below_other_headings() {
         let document = crate::markdown::parse(TEXT.as_bytes());
         for (headings, expected) in [
             (&["Set up x"][..], Some(1)),

@@ -1,4 +1,4 @@
-//! Where links that begin with `/` lead: folders of the corpus that a web site is made of.
+//! Site roots: folders in which links that begin with `/` are resolved.
 //!
 //! Invariant: the folder of a site is below the root.
 
@@ -7,19 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use super::path::join;
 
-/// A folder whose files are served below a path of a web site.
+/// A folder whose files are served at a path of a web site.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct SiteRoot {
-    /// The folder, relative to the root, with `/`; "" for the root itself.
+    /// The folder, relative to the root, with `/`; empty for the root itself.
     pub folder: String,
-    /// The path of the site, which begins with `/` and does not end with it; "" for the whole site.
+    /// The path of the site, which begins with `/` and does not end with it; empty for the whole
+    /// site.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
 }
 
 impl SiteRoot {
-    /// Where the file of `path` is, relative to the root; `None` if this part of the site has no such
-    /// path.
+    /// Returns the file of `path`, relative to the root, or `None` if `path` is not in this part of
+    /// the site.
     pub(super) fn file_of(&self, path: &str) -> Option<String> {
         let rest = path.strip_prefix(&self.prefix)?;
         if !(rest.is_empty() || rest.starts_with('/')) {
@@ -36,7 +37,7 @@ mod tests {
     use super::SiteRoot;
 
     #[test]
-    fn a_path_of_the_site_is_a_file_below_its_folder() {
+    fn a_path_of_the_site_is_resolved_in_its_folder() {
         for (folder, prefix, path, expected) in [
             ("pages/en", "", "/about/eol", Some("pages/en/about/eol")),
             ("pages/en", "", "/", Some("pages/en")),

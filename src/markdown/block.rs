@@ -1,6 +1,6 @@
-//! Blocks as the parser's adapter gives them and the outline takes them.
+//! Blocks: the output of the parser's adapter, from which the outline is built.
 //!
-//! Invariant: a container precedes what it holds.
+//! Invariant: a container precedes the blocks that it contains.
 
 use crate::position::ByteSpan;
 
@@ -23,14 +23,15 @@ pub enum BlockType {
     Rule,
     /// A link reference definition.
     Definition,
-    /// A heading inside a container, which makes no section.
+    /// A heading in a container, which does not begin a section.
     Heading,
     /// A footnote definition with all its paragraphs.
     Footnote,
 }
 
 impl BlockType {
-    /// All types, in the order in which they are listed. Stores keep the index: a new one comes last.
+    /// All types, in the order in which they are listed. Stores keep the index, so new types are
+    /// added at the end.
     pub const ALL: [Self; 10] = [
         Self::Paragraph,
         Self::List,
@@ -44,7 +45,7 @@ impl BlockType {
         Self::Footnote,
     ];
 
-    /// The word for it in an address.
+    /// Returns the name of the type in an address.
     pub fn name(self) -> &'static str {
         match self {
             Self::Paragraph => "paragraph",
@@ -60,17 +61,17 @@ impl BlockType {
         }
     }
 
-    /// The type that an address calls `name`.
+    /// Returns the type with this name in an address.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|block_type| block_type.name() == name)
     }
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// A heading, at the top level or in a container, with its rendered title, and the title as it is
-    /// written if that differs.
+    /// A heading, at the top level or in a container, with its rendered title, and its source text
+    /// if that differs.
     Heading { level: u8, title: String, written: Option<String> },
     /// Any other block.
     Block(BlockType),
@@ -78,7 +79,7 @@ pub(super) enum BlockKind {
     Item,
 }
 
-/// A block in document order; containers precede what they hold.
+/// A block in document order. Containers precede the blocks that they contain.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) kind: BlockKind,

@@ -1,13 +1,13 @@
-//! The cells of a table row, as texts of their own.
+//! The cells of a table row, as separate texts.
 //!
-//! Owns the splitting at pipes (GitHub Flavored Markdown, section 4.10). Invariant: no text spans two
-//! cells, and every byte of a cell is mapped to where it stands in the source.
+//! Splits rows at pipes (GitHub Flavored Markdown, section 4.10). Invariant: no text spans two
+//! cells, and every byte of a cell is mapped to its offset in the source.
 
 use markdown_it::parser::inline::InlineRoot;
 
-/// The cells of `line` that may hold a link; the line begins at `offset` of the source.
+/// Returns the cells of `line` that may contain a link. The line begins at `offset` of the source.
 ///
-/// A pipe behind a backslash belongs to its cell and loses the backslash, in code spans too.
+/// A pipe after a backslash belongs to its cell, and the backslash is removed, also in code spans.
 pub(super) fn cells_with_links(line: &str, offset: usize) -> Vec<InlineRoot> {
     let bytes = line.as_bytes();
     let mut cells = Vec::new();
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pipes_split_and_escaped_pipes_do_not() {
+    fn rows_are_split_at_pipes_that_are_not_escaped() {
         for (line, expected) in [
             ("| [a] | b | [c]", vec![(" [a] ", vec![(0, 11)]), (" [c]", vec![(0, 21)])]),
             (r"[[a\|b]]|x", vec![("[[a|b]]", vec![(0, 10), (3, 14)])]),

@@ -1,4 +1,4 @@
-//! A fenced code block taken apart (`CommonMark` section 4.5).
+//! The parts of a fenced code block (`CommonMark` section 4.5).
 
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
@@ -9,15 +9,16 @@ pub struct Fence {
     pub language: String,
     /// The lines between the fences.
     pub code: ByteSpan,
-    /// The character that the fence is made of.
+    /// The character of the fence, a backtick or a tilde.
     pub mark: char,
-    /// How many of them.
+    /// The number of fence characters.
     pub length: usize,
-    /// Whether a fence closes it.
+    /// Whether the block has a closing fence.
     pub is_closed: bool,
 }
 
-/// The fence of `block`, the bytes of a code block; `None` where it is an indented one.
+/// Parses the fence of `block`, the bytes of a code block. Returns `None` for an indented code
+/// block.
 pub fn fence_of(block: &[u8]) -> Option<Fence> {
     let start = next_line_start(block, 0);
     let first = trim_line_end(block.get(..start)?).trim_ascii();
@@ -32,7 +33,7 @@ pub fn fence_of(block: &[u8]) -> Option<Fence> {
     while end > start && matches!(block.get(end - 1), Some(b'\n' | b'\r' | b' ' | b'\t')) {
         end -= 1;
     }
-    // Where the last line that is not blank begins.
+    // The start of the last line that is not blank.
     let before = block.get(start..end)?;
     let last = before.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
     let closing = before.get(last..)?.trim_ascii();
@@ -51,7 +52,7 @@ mod tests {
     use super::fence_of;
 
     #[test]
-    fn fences_are_taken_apart() {
+    fn language_and_code_of_fences_are_found() {
         for (block, language, code, is_closed) in [
             ("```rust x\nlet a;\n```\n", "rust", "let a;\n", true),
             ("  ~~~~ c++\r\na\r\n~~~\r\n~~~~~ \r\n\r\n", "c++", "a\r\n~~~\r\n", true),

@@ -1,25 +1,26 @@
-//! Footnote definitions, as GitHub reads them: `[^label]:` and all that is indented below.
+//! Footnote definitions as GitHub parses them: `[^label]:` and the indented lines below it.
 //!
-//! Invariant: a definition is one block, whatever it holds.
+//! Invariant: a definition is one block, whatever it contains.
 
 use markdown_it::parser::block::{BlockRule, BlockState};
 use markdown_it::{Node, NodeValue};
 
-/// How far the paragraphs below the first line are indented.
+/// The indentation of the paragraphs below the first line, in columns.
 const INDENT: usize = 4;
 
-/// A definition; its children are the blocks that it holds.
+/// A footnote definition. Its children are the blocks that it contains.
 #[derive(Debug)]
 pub(super) struct Footnote;
 impl NodeValue for Footnote {}
 
-/// Recognizes definitions.
+/// The block rule for footnote definitions.
 pub(super) struct FootnoteRule;
 
 impl FootnoteRule {
-    /// The bytes of the label and the blanks after it, if the current line begins with one.
+    /// Returns the length in bytes of the label and the blanks after it, if the current line begins
+    /// with a label.
     fn label(state: &BlockState) -> Option<usize> {
-        // A line that is indented less than the paragraph before it ends that as well.
+        // A line that is indented less than the paragraph before it ends that paragraph, too.
         if state.line_indent(state.line) >= state.md.max_indent {
             return None;
         }
@@ -42,7 +43,7 @@ impl BlockRule for FootnoteRule {
         state.blk_indent += INDENT;
         let indent = i32::try_from(state.blk_indent).unwrap_or(i32::MAX);
         if let Some(offsets) = state.line_offsets.get_mut(start) {
-            // The text of the first line is that of a block in the definition.
+            // The text after the label is parsed as a block inside the definition.
             offsets.first_nonspace += label;
             offsets.indent_nonspace = indent;
         }
@@ -66,7 +67,7 @@ impl BlockRule for FootnoteRule {
 mod tests {
     use crate::markdown::outline::{BlockType, NodeKind};
 
-    /// The text of each block at the top level, and its type.
+    /// Returns the type and the text of each top-level block.
     fn blocks(text: &str) -> Vec<(&'static str, &str)> {
         let outline = crate::markdown::parse(text.as_bytes()).outline;
         let is_top = |node: &crate::markdown::outline::Node| {
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_one_block_with_all_that_is_indented_below() {
+    fn a_definition_contains_the_indented_lines_below_it() {
         let first = "[^1]: One\nlazy\n\n    Two [x](y.md)\n\n        code\n\n    - a\n    - b\n\n    ```\n    # no\n    ```";
         let second = "[^b]:\n    ## no\n    text";
         let text =
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_definition_is_text() {
+    fn text_without_a_valid_label_is_a_paragraph() {
         for text in ["[^a b]: x", "[^]: x", "[^1] : x", "text [^1]: x", "    [^1]: x"] {
             assert!(blocks(text).iter().all(|(name, _)| *name != "footnote"), "{text}");
         }

@@ -1,8 +1,9 @@
-//! Front matter: finding it, and reading it as data.
+//! Front matter: detects it, and parses its data.
 //!
-//! YAML between `---` and `---` or `...`, TOML between `+++` and `+++`; only as the very first line
-//! of a file or right behind its byte order mark. Invariant: data that cannot be read costs a
-//! diagnostic, never the document, and expanding it is bounded (aliases of aliases included).
+//! YAML between `---` and `---` or `...`, or TOML between `+++` and `+++`. It must begin on the
+//! first line of a file, or directly after its byte order mark. Invariants: data that cannot be
+//! parsed adds a diagnostic and does not fail the document; the expanded data is bounded, nested
+//! aliases included.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
@@ -12,14 +13,14 @@ use super::slug::fold;
 use crate::limits;
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
-/// Front matter as found: where it is, and what it says.
+/// The front matter of a file: its position and its data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrontMatter {
-    /// From the opening to behind the line end of the closing delimiter.
+    /// From the opening delimiter to the end of the closing delimiter's line.
     pub span: ByteSpan,
-    /// Its keys and values; `None` where they could not be read.
+    /// Keys and values; `None` if the data could not be parsed.
     pub value: Option<Map<String, Value>>,
-    /// Why they could not be read.
+    /// The reason why the data could not be parsed.
     pub fault: Option<String>,
 }
 
@@ -29,10 +30,11 @@ enum Format {
     Toml,
 }
 
-/// Finds front matter that begins at `start`, the first byte behind a byte order mark.
+/// Detects front matter that begins at `start`, the offset of the first byte after a byte order
+/// mark.
 ///
-/// Text between two thematic breaks is not front matter: what reads as something else than a mapping
-/// (prose is a YAML scalar) is left to the body.
+/// Text between two thematic breaks is not front matter. Data that is not a mapping belongs to the
+/// body: prose, for example, is a YAML scalar.
 pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
     let opening_end = next_line_start(file, start);
     let format = match delimiter(file.get(start..opening_end)?) {
@@ -54,7 +56,8 @@ pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
             return match read(text, format) {
                 Ok(None) => None,
                 Ok(Some(value)) => Some(FrontMatter { span, value: Some(value), fault: None }),
-                // Nobody leaves a blank line below the opening of data: this is a thematic break.
+                // A blank line after the opening delimiter means that the delimiter is a thematic
+                // break.
                 Err(_) if text.first().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) => None,
                 Err(fault) => Some(FrontMatter { span, value: None, fault: Some(fault) }),
             };
@@ -64,14 +67,14 @@ pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
     None
 }
 
-/// A line without its line end and trailing blanks.
+/// Returns a line without its line end and trailing blanks.
 fn delimiter(line: &[u8]) -> &[u8] {
     let line = trim_line_end(line);
     let blanks = line.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     line.get(..line.len() - blanks).unwrap_or_default()
 }
 
-/// The mapping that `text` is; `None` where it is some other value.
+/// Parses `text` as a mapping. Returns `None` if it is another kind of value.
 fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, String> {
     if text.len() > limits::MAX_FRONT_MATTER_BYTES {
         return Err(format!(
@@ -82,7 +85,7 @@ fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, Strin
     let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
     match format {
         Format::Toml => {
-            // TOML has no line that ends in a lone CR, but files with such lines have.
+            // TOML does not accept a lone CR as a line end, but Markdown does.
             let text = text.replace("\r\n", "\n").replace('\r', "\n");
             let table: toml::Table =
                 toml::from_str(&text).map_err(|error| one_line(error.message()))?;
@@ -96,7 +99,7 @@ fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, Strin
     }
 }
 
-/// A TOML value in JSON; dates and times as they are written.
+/// Converts a TOML value to JSON. Dates and times become texts.
 fn json_of(value: toml::Value) -> Value {
     match value {
         toml::Value::String(text) => Value::String(text),
@@ -115,13 +118,14 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A collection that is still open: what it holds, the key that waits for its value, its anchor.
+/// A collection that is still open: its values so far, the key that waits for its value, and the
+/// anchor.
 enum Open {
     Sequence(Vec<Value>, usize),
     Mapping(Map<String, Value>, Option<String>, usize),
 }
 
-/// Reads the first YAML document of `text`.
+/// Parses the first YAML document of `text`.
 fn read_yaml(text: &str) -> Result<Value, String> {
     let mut anchors: HashMap<usize, (Value, usize)> = HashMap::new();
     let mut stack: Vec<Open> = Vec::new();
@@ -143,14 +147,14 @@ fn read_yaml(text: &str) -> Result<Value, String> {
             Event::SequenceStart(anchor, _) => {
                 stack.push(Open::Sequence(Vec::new(), anchor));
                 if stack.len() > limits::MAX_FRONT_MATTER_DEPTH {
-                    return Err("deeper than the limit front-matter-depth".to_owned());
+                    return Err("nested deeper than the limit front-matter-depth".to_owned());
                 }
                 continue;
             }
             Event::MappingStart(anchor, _) => {
                 stack.push(Open::Mapping(Map::new(), None, anchor));
                 if stack.len() > limits::MAX_FRONT_MATTER_DEPTH {
-                    return Err("deeper than the limit front-matter-depth".to_owned());
+                    return Err("nested deeper than the limit front-matter-depth".to_owned());
                 }
                 continue;
             }
@@ -163,7 +167,7 @@ fn read_yaml(text: &str) -> Result<Value, String> {
             _ => continue,
         };
         if count > limits::MAX_FRONT_MATTER_VALUES {
-            return Err("more than the limit front-matter-values allows".to_owned());
+            return Err("more values than the limit front-matter-values".to_owned());
         }
         if anchor > 0 {
             let size = size_of(&value);
@@ -176,7 +180,7 @@ fn read_yaml(text: &str) -> Result<Value, String> {
                 None => *key = Some(key_of(value)),
                 Some(name) => {
                     if map.insert(name.clone(), value).is_some() {
-                        return Err(format!("the key {name} stands twice"));
+                        return Err(format!("the key {name} occurs twice"));
                     }
                 }
             },
@@ -185,7 +189,7 @@ fn read_yaml(text: &str) -> Result<Value, String> {
     Ok(Value::Null)
 }
 
-/// How many values `value` is made of.
+/// Returns the number of values in `value`, itself included.
 fn size_of(value: &Value) -> usize {
     1 + match value {
         Value::Array(values) => values.iter().map(size_of).sum(),
@@ -201,8 +205,8 @@ fn key_of(value: Value) -> String {
     }
 }
 
-/// A plain scalar: null, a truth value, a number where it is written as JSON would write it, else
-/// the text itself, so that `1.10` and `007` stay what they are.
+/// Converts a plain scalar: null, a truth value, a number if it has the form that JSON would print,
+/// or else a text. So `1.10` and `007` are kept as they are written.
 fn plain_scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -216,13 +220,13 @@ fn plain_scalar(text: &str) -> Value {
     }
 }
 
-/// The title that front matter gives.
+/// Returns the title in front matter, if any.
 pub fn title(value: &Map<String, Value>) -> Option<&str> {
     value.get("title")?.as_str().map(str::trim).filter(|title| !title.is_empty())
 }
 
-/// The tags that front matter gives: `tags` or `tag`, a list or a text with commas or blanks between,
-/// with or without `#`; case-folded, each once, in order.
+/// Returns the tags in front matter, from `tags` or `tag`: a list, or a text separated by commas or
+/// blanks, with or without `#`. They are case-folded, without duplicates, in order.
 pub fn tags(value: &Map<String, Value>) -> Vec<String> {
     let mut tags = Vec::new();
     let mut add = |text: &str| {
@@ -263,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_and_toml_are_read() {
+    fn yaml_and_toml_are_parsed() {
         assert_eq!(
             value("---\ntitle: A\nn: 3\nv: 1.10\nd: 2024-01-02\nok: yes\nt: [a, b]\n---\nx"),
             Some(
@@ -286,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_front_matter_stays_in_the_body() {
+    fn text_that_is_not_front_matter_belongs_to_the_body() {
         assert_eq!(detect(b"----\na: 1\n----\n", 0), None);
         assert_eq!(detect(b"---\na: 1\n", 0), None, "no closing delimiter");
         assert_eq!(detect(b"---\n\nprose between two rules\n\n---\n", 0), None);
@@ -297,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_data_keeps_the_span_and_says_why() {
+    fn invalid_data_keeps_the_span_and_the_reason() {
         for text in [
             "---\na: [1\n---\n",
             "---\n\t- a: b\n c: 1\n---\n",
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_lists_or_texts() {
+    fn tags_may_be_lists_or_texts() {
         for (text, expected) in [
             ("tags: [One, two/Three, '#four', 5]", vec!["one", "two/three", "four", "5"]),
             ("tags: one two", vec!["one", "two"]),

@@ -1,7 +1,7 @@
-//! Anchors that a document's HTML sets: `<a name="x">`, and `id="x"` on any element.
+//! Anchors in the HTML of a document: `<a name="x">`, and `id="x"` on any element.
 //!
-//! Beside the anchors of headings they are what links name. Invariant: none comes from a code block;
-//! each stands for the section that a reader sees at it.
+//! Links name them like the anchors of headings. Invariant: code blocks have no anchors; each
+//! anchor belongs to the section in which a reader sees it.
 
 use std::sync::OnceLock;
 
@@ -11,26 +11,26 @@ use serde::{Deserialize, Serialize};
 use super::outline::{BlockType, NodeKind, Outline};
 use crate::limits;
 
-/// A tag up to the end of the value that names it; `name` names an `a` alone.
+/// Matches a tag up to the end of its `id` value, or of its `name` value if it is an `a` tag.
 const NAMED_TAG: &str = concat!(
     r"(?i-u)<(?:a(?:\s[^<>]*?)?\s(?:id|name)|[a-z][a-z0-9-]*(?:\s[^<>]*?)?\sid)",
     r#"\s*=\s*["']?([^"'\s<>]+)"#
 );
 
-/// Bytes between an anchor and a heading within which the anchor may be the heading's.
+/// The maximum distance in bytes from an anchor to the heading that it may belong to.
 const NEAR_BYTES: usize = 256;
 
 /// An anchor in HTML.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HtmlAnchor {
-    /// The name, as written.
+    /// The name, as it is written.
     pub name: String,
-    /// Index in the outline's nodes of the section in which it stands, or of the one whose heading
-    /// follows it with nothing between; of the root before the first heading.
+    /// Index of the node of the section: the one that contains the anchor, or the one whose heading
+    /// follows with only tags and blanks between. It is the root before the first heading.
     pub node: usize,
 }
 
-/// The anchors of `file`, in document order.
+/// Returns the anchors of `file`, in document order.
 pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
     static REGEX: OnceLock<Option<Regex>> = OnceLock::new();
     let Some(regex) = REGEX.get_or_init(|| Regex::new(NAMED_TAG).ok()) else { return Vec::new() };
@@ -50,7 +50,7 @@ pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
     tags.take(limits::MAX_HTML_ANCHORS).collect()
 }
 
-/// The node of the section that a reader sees at `offset`, which is inside a tag.
+/// Returns the node of the section that a reader sees at `offset`, which is inside a tag.
 fn node_at(file: &[u8], outline: &Outline, offset: usize) -> usize {
     let start_of = |node: usize| outline.nodes.get(node).map_or(0, |node| node.bytes.start);
     let next = outline.sections.partition_point(|section| start_of(section.node) <= offset);
@@ -62,7 +62,7 @@ fn node_at(file: &[u8], outline: &Outline, offset: usize) -> usize {
     following.or(containing.map(|section| section.node)).unwrap_or(0)
 }
 
-/// Whether `text`, which begins inside a tag, shows nothing.
+/// Returns whether `text`, which begins inside a tag, contains only tags and whitespace.
 fn only_tags(text: &[u8]) -> bool {
     let mut is_tag = true;
     text.iter().all(|byte| {
@@ -78,7 +78,7 @@ fn only_tags(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn names_and_ids_stand_for_the_sections_at_them() {
+    fn names_and_ids_belong_to_the_sections_at_them() {
         let text = "---\na: <a id=z>\n---\n<p id=top>x</p>\n\n<a name=\"one\"></a>\n<a id='uno'></a>\n\n\
             # <A  NAME = \"in\"> One\n\ntext <span class=\"a\" id=\"b\">x</span> <a name=\"far\"></a>\n\n\
             and\n\n```\n<a name=\"code\">\n```\n\n`<a name=\"span\">` <div name=\"no\"> <b data-id=\"no\">\n\n\

@@ -1,9 +1,9 @@
-//! The inline parser that reads links: the stock rules, bounded, and that of wikilinks.
+//! The inline parser for links: the stock rules with bounds, and the rule for wikilinks.
 //!
-//! Invariant: the work for a text is linear in it times [`limits::MAX_LINK_NESTING`], and what stands
-//! in code spans, comments and HTML tags is never a link. Where the rules of `CommonMark` and those of
-//! wikilinks both read the same brackets, `CommonMark` wins: `[[1]](url)` is a link, and so is
-//! `[[name]]` where `[name]` has a definition.
+//! Invariants: the work for a text is linear in its length times [`limits::MAX_LINK_NESTING`]; code
+//! spans, comments and HTML tags contain no links. If both a `CommonMark` rule and the wikilink
+//! rule match the same brackets, `CommonMark` wins: `[[1]](url)` is a link, and so is `[[name]]` if
+//! `[name]` has a definition.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -26,7 +26,8 @@ use markdown_it::{MarkdownIt, Node};
 use super::wikilink::WikilinkRule;
 use crate::limits;
 
-/// A parser of inline text whose tree holds every link; text outside of links is left out.
+/// Returns a parser of inline text whose tree contains every link. Text outside of links is left
+/// out.
 pub(super) fn link_parser() -> MarkdownIt {
     let mut parser = MarkdownIt::new();
     parser.link_formatter = Box::new(AsWritten);
@@ -56,8 +57,8 @@ pub(super) fn link_parser() -> MarkdownIt {
 type StockLink = LinkScanner<false>;
 type StockImage = LinkPrefixScanner<'!', true>;
 
-/// Leaves destinations as they are written: nothing is percent-encoded, and none is refused, for a
-/// target is told and never followed.
+/// Keeps destinations as they are written. None is percent-encoded or rejected, because targets are
+/// printed and never opened.
 #[derive(Debug)]
 pub(super) struct AsWritten;
 
@@ -75,13 +76,13 @@ impl LinkFormatter for AsWritten {
     }
 }
 
-/// How far the reading of a document has come.
+/// The state of reading the links of a document.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     brackets: usize,
     links: usize,
     bytes: usize,
-    /// Whether the brackets of the text are nested too deeply for it to be read.
+    /// Whether the brackets of the current text are nested too deeply to parse it.
     pub(super) is_too_deep: bool,
 }
 impl RootExt for Reading {}
@@ -93,7 +94,7 @@ impl Reading {
         self.bytes += target.len();
     }
 
-    /// Whether no further link is read.
+    /// Returns whether a cap is reached, so that no further link is read.
     pub(super) fn is_spent(&self) -> bool {
         self.links >= limits::MAX_LINKS_PER_DOCUMENT
             || self.bytes >= limits::MAX_LINK_BYTES
@@ -101,21 +102,22 @@ impl Reading {
     }
 }
 
-/// The text from the current position on.
+/// Returns the text from the current position on.
 pub(super) fn rest<'a>(state: &'a InlineState) -> &'a str {
     state.src.get(state.pos..state.pos_max).unwrap_or_default()
 }
 
-/// The length of all that is left, where nothing more of this text is to be read.
+/// Counts a bracket. Returns the length of the remaining text if it must be skipped because a cap
+/// is reached.
 fn given_up(state: &mut InlineState) -> Option<usize> {
     let reading = state.root_ext.get_or_insert_default::<Reading>();
     reading.brackets += 1;
-    // The stock rule recurses once for every bracket that is open.
+    // The stock rule recurses once for every open bracket.
     reading.is_too_deep |= state.level as usize >= limits::MAX_LINK_NESTING;
     (reading.is_too_deep || reading.is_spent()).then(|| state.pos_max - state.pos)
 }
 
-/// A stock rule of links whose recursion is bounded; a text that goes deeper is given up.
+/// A stock rule for links with bounded recursion. A text that is nested more deeply is skipped.
 struct Bounded<Rule>(PhantomData<Rule>);
 
 impl<Rule: InlineRule> Bounded<Rule> {
@@ -124,7 +126,8 @@ impl<Rule: InlineRule> Bounded<Rule> {
         if Rule::MARKER == '[' { rest.starts_with('[') } else { rest.starts_with("![") }
     }
 
-    /// Whether the brackets are a footnote reference, though `[^1]: url` looks like a definition.
+    /// Returns whether the brackets are a footnote reference. `[^1]: url` looks like a link
+    /// definition.
     fn is_footnote(state: &InlineState, length: usize) -> bool {
         let rest = rest(state);
         rest.starts_with("[^") && !rest.get(..length).is_some_and(|link| link.ends_with(')'))
@@ -165,13 +168,14 @@ impl<Rule: InlineRule> InlineRule for Bounded<Rule> {
     }
 }
 
-/// Whether markup is read for the text that it shows: in labels, and of long ones, of which little is
-/// kept, at the end alone, for emphasis nests as deeply as its text is long.
+/// Returns whether the rendered text of markup is kept. Only labels are kept, and of a long label
+/// only the last [`limits::MAX_TITLE_BYTES`], because the depth of emphasis grows with the length
+/// of the text.
 fn is_rendered(state: &InlineState) -> bool {
     state.link_level > 0 && state.pos_max - state.pos <= limits::MAX_TITLE_BYTES
 }
 
-/// A rule whose node is left out where nobody reads it; what it takes is taken all the same.
+/// A rule whose nodes are kept only in labels. It consumes the same text in any case.
 struct LabelOnly<Rule>(PhantomData<Rule>);
 
 impl<Rule: InlineRule> InlineRule for LabelOnly<Rule> {
@@ -188,7 +192,7 @@ impl<Rule: InlineRule> InlineRule for LabelOnly<Rule> {
     }
 }
 
-/// Text up to the next byte at which a rule may begin; kept inside of links alone.
+/// Matches text up to the next byte at which another rule may match. Keeps it only inside of links.
 struct PlainText;
 
 impl PlainText {
@@ -217,7 +221,7 @@ impl InlineRule for PlainText {
             state.trailing_text_push(state.pos, state.pos + length);
         }
         if length < state.pos_max - state.pos {
-            // The rules behind this one go on where it ends.
+            // The rules after this one continue at its end.
             state.pos += length;
             return None;
         }
@@ -225,8 +229,8 @@ impl InlineRule for PlainText {
     }
 }
 
-/// Code spans. The stock rule reads a run of backticks that opens no span anew from each backtick; here
-/// such a run is text as a whole.
+/// Code spans. The stock rule scans a run of backticks that opens no span again from each of its
+/// backticks. This rule takes the whole run as text.
 struct CodeSpan;
 
 impl CodeSpan {
@@ -254,13 +258,13 @@ impl InlineRule for CodeSpan {
     }
 }
 
-/// Where each closing delimiter of HTML stands last in a text.
+/// The last offset of each closing delimiter of HTML in a text.
 #[derive(Debug, Default)]
 struct LastClosers(HashMap<&'static str, usize>);
 impl InlineRootExt for LastClosers {}
 
-/// The stock rule of inline HTML looks for the end of an instruction, a declaration or a CDATA
-/// section in all of the text, from each beginning anew; here only where there is an end.
+/// Inline HTML. From each opening of an instruction, a declaration or a CDATA section, the stock
+/// rule searches the whole text for the end. This rule calls it only if an end exists.
 struct Html;
 
 impl InlineRule for Html {

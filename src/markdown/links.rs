@@ -1,8 +1,8 @@
-//! Links as they stand in a document: what they are, what they name, and where.
+//! Links in the text of a document: their kinds, targets and positions.
 //!
-//! Text is parsed for links only where it holds brackets that can make one. Invariant (contract,
-//! section 9): no link comes from code, comments or HTML; links stand in document order; a document
-//! gives at most [`limits::MAX_LINKS_PER_DOCUMENT`].
+//! A text is parsed for links only if it contains brackets that may be a link. Invariants (see
+//! `mdsel help links`): code, comments and HTML contain no links; links are in document order; a
+//! document has at most [`limits::MAX_LINKS_PER_DOCUMENT`].
 
 use std::sync::OnceLock;
 
@@ -19,12 +19,12 @@ use super::wikilink::Wikilink;
 use crate::limits;
 use crate::position::LineIndex;
 
-/// How a link is written.
+/// The syntax of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkKind {
-    /// `[text](target)`, or by reference.
+    /// `[text](target)`, or a reference to a definition.
     Markdown,
-    /// `![text](target)`, or by reference.
+    /// `![text](target)`, or a reference to a definition.
     Image,
     /// `[[target|text]]`.
     Wikilink,
@@ -32,49 +32,50 @@ pub enum LinkKind {
     Embed,
 }
 
-/// A link in the text of a document that does not lead out of its library.
+/// A link in the text of a document whose target is not external.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// How it is written.
+    /// The syntax of the link.
     pub kind: LinkKind,
-    /// The destination with escapes and entities decoded (`CommonMark` section 6.3), percent-encoding
-    /// as written; of a wikilink what stands before the `|`.
+    /// The destination with escapes and entities decoded (`CommonMark` section 6.3) and
+    /// percent-encoding kept. For a wikilink, the text before the `|`.
     pub target: String,
-    /// Label, alias or alternative text, rendered; of a wikilink without alias its target. At most
-    /// [`limits::MAX_LINK_TEXT_CHARS`] scalars.
+    /// The rendered label, alias or alternative text; for a wikilink without alias, its target. At
+    /// most [`limits::MAX_LINK_TEXT_CHARS`] Unicode scalars.
     pub text: String,
-    /// Offset of its first byte in the file.
+    /// Offset of the link's first byte in the file.
     pub offset: usize,
-    /// Line on which it begins, 1-based.
+    /// Line on which the link begins, 1-based.
     pub line: usize,
 }
 
-/// A link or image in the text of a document that leads out of its library; autolinks are not listed.
+/// A link or image in the text of a document with an external target. Autolinks are not listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalLink {
-    /// How it is written.
+    /// The syntax of the link.
     pub kind: LinkKind,
-    /// The destination, as [`Link::target`].
+    /// The destination, in the form of [`Link::target`].
     pub target: String,
-    /// Offset of its first byte in the file.
+    /// Offset of the link's first byte in the file.
     pub offset: usize,
 }
 
 /// The links of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// In document order.
+    /// Links to documents and files, in document order.
     pub list: Vec<Link>,
-    /// Those with an external target, in document order. The store does not keep them.
+    /// Links with an external target, in document order. The store does not keep them.
     pub external: Vec<ExternalLink>,
     /// Whether there are more than the caps allow.
     pub(super) too_many: bool,
-    /// Lines, 1-based, where a text begins that was not read because its brackets nest too deeply.
+    /// Lines (1-based) of the texts whose links were not read because their brackets nest too
+    /// deeply.
     pub(super) unread: Vec<usize>,
 }
 
-/// Whether `target` leads out of the library: it has a URI scheme (RFC 3986, section 3.1; of two
-/// letters at least, as `CommonMark` has it) or names a host.
+/// Returns whether `target` is external: it has a URI scheme (RFC 3986, section 3.1; at least two
+/// letters, as in `CommonMark`) or names a host.
 pub fn is_external(target: &str) -> bool {
     let is_scheme = |scheme: &str| {
         scheme.len() > 1
@@ -84,21 +85,21 @@ pub fn is_external(target: &str) -> bool {
     target.starts_with("//") || target.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme))
 }
 
-/// A text that may hold links, and where each of its lines stands in the body.
+/// A text that may contain links, and the offset of each of its lines in the body.
 pub(super) struct LinkText {
     content: String,
     mapping: Vec<(usize, usize)>,
 }
 
 impl LinkText {
-    /// The text out of `node`, where that has one.
+    /// Takes the text out of `node`, if it has one.
     pub(super) fn take(node: &mut Node) -> Option<Self> {
         let root = node.cast_mut::<InlineRoot>()?;
         let (content, mapping) = (&mut root.content, &mut root.mapping);
         Some(Self { content: std::mem::take(content), mapping: std::mem::take(mapping) })
     }
 
-    /// Whether it has brackets as a link has them.
+    /// Returns whether the text contains brackets that may be a link.
     fn has_brackets(&self, has_definitions: bool) -> bool {
         let bytes = self.content.as_bytes();
         memchr::memchr_iter(b']', bytes)
@@ -106,8 +107,8 @@ impl LinkText {
     }
 }
 
-/// Reads the links of `texts`, which stand in a body that begins at offset `base` of the file and whose
-/// definitions are in `extensions`.
+/// Reads the links of `texts`. `base` is the offset of the body in the file, and `extensions`
+/// contain the link definitions.
 pub(super) fn read(
     texts: Vec<LinkText>,
     extensions: RootExtSet,
@@ -158,7 +159,7 @@ impl Reader<'_> {
             (LinkKind::Image, &image.url, is_external(&image.url))
         } else if let Some(link) = node.cast::<Wikilink>() {
             let kind = if link.is_embed { LinkKind::Embed } else { LinkKind::Wikilink };
-            // The title of a note may well hold a colon.
+            // The title of a note may contain a colon.
             (kind, &link.target, link.target.contains("://"))
         } else {
             return;
@@ -193,7 +194,8 @@ mod tests {
         crate::markdown::parse(text.as_bytes()).links.list
     }
 
-    /// Asserts kind, target and text of the links of `text`, and that each begins where it should.
+    /// Asserts kind, target and text of the links of `text`, and that each begins at its offset and
+    /// line.
     fn check(text: &str, expected: &[(LinkKind, &str, &str)]) {
         let links = links(text);
         let found: Vec<_> =
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn destinations_are_decoded_but_not_percent_encoding() {
+    fn destinations_keep_percent_encoding() {
         for (text, target) in [
             ("[a](<b c.md>)", "b c.md"),
             ("[a](b\\_c\\(.md)", "b_c(.md"),
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn code_comments_and_html_hold_no_links() {
+    fn code_comments_and_html_contain_no_links() {
         for text in [
             "`[a](b.md)` ``[[c]]``",
             "` x [a](b.md) `` y `",
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn external_targets_are_counted() {
+    fn external_targets_are_listed_separately() {
         let text = "[a](http://b) ![c](//d/e) [f](mailto:g@h) <http://i> [[http://j]] [k](C:/l)";
         let document = crate::markdown::parse(text.as_bytes());
         assert_eq!(document.links.external.len(), 4);
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_bytes_are_shown_as_such() {
+    fn invalid_bytes_become_replacement_characters() {
         let document = crate::markdown::parse(b"[a\xFFb](<c\xFE.md>)");
         let link = &document.links.list[0];
         assert_eq!((&*link.target, &*link.text), ("c\u{FFFD}.md", "a\u{FFFD}b"));
@@ -352,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_links_are_told() {
+    fn too_many_links_are_reported() {
         let text = "[a](b)\n".repeat(limits::MAX_LINKS_PER_DOCUMENT + 10);
         let document = crate::markdown::parse(text.as_bytes());
         assert_eq!(document.links.list.len(), limits::MAX_LINKS_PER_DOCUMENT);
@@ -360,12 +362,12 @@ mod tests {
     }
 
     #[test]
-    fn texts_with_brackets_too_deep_are_told() {
+    fn brackets_nested_too_deeply_are_reported() {
         let text = format!("a\n\n[x](y) {}\n\n[x](y)", "[a ".repeat(limits::MAX_LINK_NESTING + 1));
         let document = crate::markdown::parse(text.as_bytes());
         assert_eq!(document.links.list.len(), 2);
-        let told = &document.diagnostics[0];
-        assert_eq!((told.code, told.line), ("LINKS_UNREAD", Some(3)));
+        let diagnostic = &document.diagnostics[0];
+        assert_eq!((diagnostic.code, diagnostic.line), ("LINKS_UNREAD", Some(3)));
     }
 
     proptest! {

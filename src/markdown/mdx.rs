@@ -1,7 +1,8 @@
-//! What MDX has besides Markdown: imports and exports, JSX, and expressions in braces.
+//! The syntax of MDX: imports and exports, JSX, and expressions in braces.
 //!
-//! Invariant: nothing in them is Markdown. A block of them ends at the first blank line at which every
-//! tag, brace, template and comment is closed; if one is never closed, at the first blank line.
+//! Invariant: none of it is parsed as Markdown. A block of MDX ends at the first blank line at
+//! which every tag, brace, template and comment is closed. If one is never closed, it ends at the
+//! first blank line.
 
 use markdown_it::Node;
 use markdown_it::parser::block::{BlockRule, BlockState};
@@ -10,12 +11,13 @@ use markdown_it::plugins::html::html_block::HtmlBlock;
 
 use crate::limits;
 
-/// Whether something in the document is never closed: what follows is not scanned as far again.
+/// Whether something in the document is never closed. From then on, blocks end at the first blank
+/// line.
 #[derive(Debug, Default)]
 struct Unclosed(bool);
 impl RootExt for Unclosed {}
 
-/// The rule for all of them: each becomes an HTML block.
+/// The block rule for MDX. Each match becomes an HTML block.
 pub(super) struct MdxBlock;
 
 impl BlockRule for MdxBlock {
@@ -39,7 +41,7 @@ impl BlockRule for MdxBlock {
         let mut scan = Scan { is_code: is_module, ..Scan::default() };
         scan.line(line);
         if scan.open.is_empty() && scan.has_text {
-            // Inline: a paragraph that begins with a tag or an expression.
+            // A paragraph that begins with an inline tag or expression.
             return None;
         }
         let is_bounded = state.root_ext.get_or_insert_default::<Unclosed>().0;
@@ -52,8 +54,8 @@ impl BlockRule for MdxBlock {
     }
 }
 
-/// How many lines from the current one, which `scan` has read, the block has; `None` if it is never
-/// closed.
+/// Returns the number of lines of the block from the current one, which `scan` has read, or `None`
+/// if it is never closed.
 fn closed_lines(state: &BlockState, mut scan: Scan) -> Option<usize> {
     let mut line = state.line + 1;
     while line < state.line_max {
@@ -70,7 +72,7 @@ fn closed_lines(state: &BlockState, mut scan: Scan) -> Option<usize> {
     scan.open.is_empty().then_some(line - state.line)
 }
 
-/// Whether a line begins with a tag of JSX, and not with an autolink.
+/// Returns whether a line begins with a JSX tag, and not with an autolink.
 fn is_tag(line: &str) -> bool {
     let Some(rest) = line.strip_prefix('<') else { return false };
     let rest = rest.strip_prefix('/').unwrap_or(rest);
@@ -83,29 +85,29 @@ fn is_tag(line: &str) -> bool {
     is_name && is_apart && !name.ends_with(':') && (!name.is_empty() || rest.starts_with('>'))
 }
 
-/// What is open.
+/// A construct that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Open {
     /// A tag, up to its `>`.
     Tag,
-    /// A value of an attribute, up to this quote.
+    /// An attribute value, up to this quote.
     Quote(char),
     /// Braces, brackets or parentheses of code.
     Braces,
     /// A template literal.
     Template,
-    /// A comment of code.
+    /// A comment in code.
     Comment,
 }
 
-/// A scan of MDX, line by line.
+/// The state of scanning MDX line by line.
 #[derive(Debug, Default)]
 struct Scan {
-    /// Whether what is in nothing else is code, and not text between tags.
+    /// Whether text at the top level is code, and not text between tags.
     is_code: bool,
-    /// What is open, the innermost last.
+    /// The open constructs, innermost last.
     open: Vec<Open>,
-    /// Whether there is text that is in nothing else.
+    /// Whether there is text at the top level.
     has_text: bool,
 }
 
@@ -167,8 +169,8 @@ impl Scan {
         }
     }
 
-    /// Reads what `rest`, which begins with `first`, begins with as code, and answers how many bytes that
-    /// are; `None` for a comment up to the end of the line.
+    /// Reads one token of code at the start of `rest`, whose first scalar is `first`. Returns its
+    /// length in bytes, or `None` for a comment to the end of the line.
     fn code(&mut self, first: char, rest: &str) -> Option<usize> {
         match first {
             '{' | '(' | '[' => self.push(Open::Braces),
@@ -186,7 +188,8 @@ impl Scan {
     }
 }
 
-/// The bytes of the string that `text` begins with; a quote that is not closed on its line is alone.
+/// Returns the length in bytes of the string at the start of `text`. A quote that is not closed on
+/// its line counts alone.
 fn string(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, scalar) in text.char_indices().skip(1) {
@@ -200,7 +203,8 @@ fn string(text: &str, quote: char) -> usize {
     1
 }
 
-/// The bytes of the code span that `text` begins with; backticks that are not closed are alone.
+/// Returns the length in bytes of the code span at the start of `text`. Backticks that are not
+/// closed count alone.
 fn code_span(text: &str) -> usize {
     let length = text.len() - text.trim_start_matches('`').len();
     let (ticks, rest) = text.split_at(length);
@@ -212,7 +216,7 @@ mod tests {
     use crate::markdown::outline::NodeKind;
     use crate::markdown::{Dialect, parse_as};
 
-    /// The titles, and the types of the blocks.
+    /// Returns the titles, and the types of the blocks.
     fn read(text: &str) -> (Vec<String>, Vec<&'static str>) {
         let outline = parse_as(text.as_bytes(), Dialect::Mdx).outline;
         let titles = outline.sections.iter().map(|section| section.title.clone()).collect();
@@ -224,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_mdx_is_a_heading() {
+    fn mdx_blocks_contain_no_headings() {
         for text in [
             "import A from 'a'\nimport B from \"b\"",
             "export const meta = {\n\n# no\n\n}",
@@ -245,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_between_tags_is_markdown() {
+    fn markdown_between_tags_is_parsed() {
         let text = "<Tabs>\n\n## In tabs\n\n`{` and {x} text\n\n</Tabs>\n\n<b>bold</b> text\n\n\
             <https://a.b>\n\n> {/*\n> # no\n> */}\n";
         let (titles, types) = read(text);
@@ -257,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_closed_ends_at_a_blank_line() {
+    fn an_unclosed_block_ends_at_a_blank_line() {
         let (titles, _) = read("{ open\n\n# One\n\n{/* # no\n\n# Two\n");
         assert_eq!(titles, ["One", "Two"]);
         let many = "<A b={\n\n".repeat(20_000);
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_itself_has_none_of_it() {
+    fn plain_markdown_has_no_mdx_blocks() {
         let outline = crate::markdown::parse(b"{/*\n\n# Yes\n\n*/}\n").outline;
         assert_eq!(outline.sections.len(), 1);
     }

@@ -1,12 +1,11 @@
-//! Markdown: the bytes of a file in, its outline out. Pure: no store, no file system.
+//! Markdown: parses the bytes of a file into its outline. Pure: no store and no file system.
 //!
-//! [`parse()`] is the way in; [`outline`] says what comes out, [`words`] counts and pages,
-//! [`mod@slug`] makes anchors. [`links`] and [`typed_links`] say what it links to;
-//! [`tiling`] proves an outline that was kept. The parser
-//! (markdown-it) is known to `parse`, `rules`, `footnote`, `mdx`, `cells`, `title`, `links`,
-//! `link_rules` and `wikilink` alone.
-//! Invariant: any bytes give an outline whose spans tile the file; what had to be bounded or could
-//! not be read is told in diagnostics, and time and memory are linear in the file.
+//! [`parse()`] is the entry point and [`outline`] its result. [`words`] counts words and pages,
+//! [`mod@slug`] makes anchors, [`links`] and [`typed_links`] list links, and [`tiling`] checks a
+//! stored outline. Only `parse`, `rules`, `footnote`, `mdx`, `cells`, `title`, `links`,
+//! `link_rules` and `wikilink` use the parser, markdown-it. Invariants: any bytes give an outline
+//! whose spans tile the file; a diagnostic reports everything that exceeded a bound or could not be
+//! parsed; time and memory are linear in the size of the file.
 
 mod block;
 mod cells;
@@ -40,14 +39,14 @@ use links::Links;
 use outline::Outline;
 use typed_links::TypedLink;
 
-/// Something in a document that could not be taken as it stands.
+/// A problem in a document: a part that could not be parsed or stored as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable code in capitals.
     pub code: &'static str,
-    /// Line of the file, 1-based, where it is known.
+    /// Line of the file, 1-based, if known.
     pub line: Option<usize>,
-    /// What it is about.
+    /// A description of the problem.
     pub message: String,
 }
 
@@ -56,43 +55,43 @@ pub struct Diagnostic {
 pub struct Document {
     /// Its structure.
     pub outline: Outline,
-    /// The keys and values of its front matter, where it has any that can be read.
+    /// Keys and values of its front matter, if it can be parsed.
     pub front_matter: Option<Map<String, Value>>,
     /// The links in its text.
     pub links: Links,
-    /// The anchors that its HTML sets.
+    /// The anchors in its HTML.
     pub html_anchors: Vec<HtmlAnchor>,
     /// The typed links of its front matter.
     pub typed_links: Vec<TypedLink>,
-    /// Where no marker of LDMD is one, in order: front matter and the fenced code blocks, in containers
-    /// too.
+    /// The spans in which LDMD markers are not recognized, in order: front matter and fenced code
+    /// blocks, including those in containers.
     pub opaque: Vec<ByteSpan>,
-    /// What could not be taken as it stands.
+    /// The problems in the document.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether the file holds bytes that are not UTF-8.
+    /// Whether the file contains bytes that are not UTF-8.
     pub is_lossy: bool,
-    /// What it is written in.
+    /// The dialect in which it was parsed.
     pub dialect: Dialect,
 }
 
 /// The byte order mark of UTF-8.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Why bytes cannot be a Markdown document, or `None` where they can.
+/// Returns the reason why bytes cannot be a Markdown document, if any.
 pub fn refusal(file: &[u8]) -> Option<&'static str> {
     if file.starts_with(b"\xFF\xFE") || file.starts_with(b"\xFE\xFF") {
         return Some("UTF-16");
     }
-    file.contains(&0).then_some("binary (holds NUL bytes)")
+    file.contains(&0).then_some("binary (contains NUL bytes)")
 }
 
 #[cfg(test)]
 thread_local! {
-    /// How many bytes this thread has parsed.
+    /// The number of bytes that this thread has parsed.
     pub(crate) static PARSED_BYTES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// What a file is written in.
+/// The syntax of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// Markdown.
@@ -103,7 +102,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// That of the file at `path`, by its extension.
+    /// Returns the dialect of the file at `path`, by its extension.
     pub fn of(path: &str) -> Self {
         let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
         if extension.eq_ignore_ascii_case("mdx") { Self::Mdx } else { Self::Markdown }
@@ -127,7 +126,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
         diagnostics.push(Diagnostic {
             code: "FRONT_MATTER_UNREADABLE",
             line: Some(lines.line_of(start)),
-            message: format!("front matter is not read as data: {fault}"),
+            message: format!("front matter could not be parsed: {fault}"),
         });
     }
     let front_matter_span = front_matter.as_ref().map(|found| found.span);
@@ -145,28 +144,25 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
         }
     };
     bounded(parsed.too_many_nodes, "TOO_MANY_NODES", &|| {
-        format!("more than {} nodes: the rest is one paragraph", limits::MAX_NODES)
+        format!("more than {} nodes; the rest is one paragraph", limits::MAX_NODES)
     });
     bounded(parsed.too_deep, "NESTED_TOO_DEEPLY", &|| {
-        format!(
-            "more than {} containers inside each other: deeper ones are text",
-            limits::MAX_NESTING
-        )
+        format!("more than {} nested containers; deeper ones are text", limits::MAX_NESTING)
     });
     bounded(parsed.too_many_lines, "TOO_MANY_LINES", &|| {
         format!(
-            "more lines than {}, or in nested block quotes than {}: they are kept as plain text",
+            "more than {} lines, or more than {} in nested block quotes; they are plain text",
             limits::MAX_PARSED_LINES,
             limits::MAX_QUOTED_LINES
         )
     });
     bounded(parsed.title_was_cut, "TITLE_CUT", &|| {
-        format!("a heading longer than {} bytes: its title is cut", limits::MAX_TITLE_BYTES)
+        format!("a heading is longer than {} bytes; its title is cut", limits::MAX_TITLE_BYTES)
     });
     let opaque = front_matter_span.into_iter().chain(parsed.fences).collect();
     bounded(parsed.links.too_many, "TOO_MANY_LINKS", &|| {
         format!(
-            "more links than {}, brackets than {} or bytes of targets than {}: the rest is not read",
+            "more than {} links, {} brackets or {} bytes of targets; the rest is not read",
             limits::MAX_LINKS_PER_DOCUMENT,
             limits::MAX_LINK_BRACKETS,
             limits::MAX_LINK_BYTES
@@ -177,7 +173,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
             code: "LINKS_UNREAD",
             line: Some(line),
             message: format!(
-                "more than {} brackets are left open in {} texts: their links are not read",
+                "more than {} brackets are open at once in {} texts; their links are not read",
                 limits::MAX_LINK_NESTING,
                 parsed.links.unread.len()
             ),
@@ -200,7 +196,10 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
         diagnostics.push(Diagnostic {
             code: "TOO_MANY_ANCHORS",
             line: None,
-            message: format!("more than {} anchors in HTML", limits::MAX_HTML_ANCHORS),
+            message: format!(
+                "more than {} anchors in HTML; the rest is ignored",
+                limits::MAX_HTML_ANCHORS
+            ),
         });
     }
     Document {
@@ -216,10 +215,11 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     }
 }
 
-/// What stands for a byte that is not UTF-8 while parsing: as long as it, and no Markdown.
+/// Replaces each byte that is not UTF-8 during parsing. It is one byte long and has no meaning in
+/// Markdown.
 const PLACEHOLDER: char = '\u{1A}';
 
-/// The text that `bytes` are, byte for byte as long, so that offsets hold.
+/// Returns `bytes` as text of the same length, so that offsets stay valid.
 fn with_placeholders(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

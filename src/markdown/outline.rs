@@ -1,9 +1,10 @@
 //! The outline of a document: front matter, root, section tree and blocks, with their spans.
 //!
-//! Everything that a question about structure needs, and no text but titles, so that an answer never
-//! parses Markdown. Invariant (contract, section 3): nodes stand in document order, a node before what
-//! it holds; the root is node 0; a section holds its own blocks, then its child sections, and ends
-//! where the next heading of the same or a higher level begins; spans never leave the container's.
+//! Answers every question about structure without parsing Markdown again. Contains no text except
+//! titles. Invariants (see `mdsel help addresses`): nodes are in document order, and a node
+//! precedes its descendants; the root is node 0; a section contains its own blocks, then its child
+//! sections, and ends where the next heading of the same or a higher level begins; the span of a
+//! node is within the span of its container.
 
 pub use super::block::BlockType;
 use super::block::{Block, BlockKind};
@@ -11,13 +12,13 @@ use super::slug::{Slugger, numbered, slug};
 use super::words::{Measure, measure};
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// All before the first heading, front matter left out; maybe empty.
+    /// The text before the first heading, without front matter; it may be empty.
     Root,
-    /// A heading with all that follows up to the next heading of the same or a higher level; the
-    /// number is its index in [`Outline::sections`].
+    /// A heading and everything up to the next heading of the same or a higher level. The number is
+    /// its index in [`Outline::sections`].
     Section(usize),
     /// A block.
     Block(BlockType),
@@ -25,64 +26,65 @@ pub enum NodeKind {
     Item,
 }
 
-/// A place in a document that has an address.
+/// A part of a document that has an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
+    /// The kind of the node.
     pub kind: NodeKind,
-    /// Index of the node that holds it; `None` for the root and for top-level sections.
+    /// Index of the node that contains it; `None` for the root and for top-level sections.
     pub parent: Option<usize>,
-    /// Its bytes in the file.
+    /// Its span in the file, in bytes.
     pub bytes: ByteSpan,
-    /// Its lines in the file.
+    /// Its span in the file, in lines.
     pub lines: LineSpan,
 }
 
-/// What a section has besides its node.
+/// The data of a section in addition to its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Index of its node.
+    /// Index of its node in [`Outline::nodes`].
     pub node: usize,
     /// Level of its heading, 1 to 6.
     pub level: u8,
     /// The heading as rendered plain text.
     pub title: String,
-    /// The heading as it is written, on one line, if that differs from the title.
+    /// The source text of the heading on one line, if it differs from the title.
     pub written: Option<String>,
-    /// The slug of the title, not numbered; empty where the title has nothing to make one of.
+    /// The slug of the title, without a number; empty if the title contains no letters or digits.
     pub slug: String,
-    /// The number that makes the slug unique in the document (0 = none): its anchor.
+    /// The number that makes the slug unique in the document, for the anchor; 0 for none.
     pub anchor_number: usize,
-    /// The number that makes the slug unique among its siblings (0 = none): its part of a path.
+    /// The number that makes the slug unique among its siblings, for the section path; 0 for none.
     pub path_number: usize,
-    /// Offset behind its heading.
+    /// Offset of the first byte after its heading.
     pub heading_end: usize,
-    /// Lines of its heading, of which a setext heading has several.
+    /// Number of lines of its heading; a setext heading has several.
     pub heading_lines: usize,
-    /// Offset behind its own text: where its first child section begins, or its end.
+    /// Offset of the end of its own text: the start of its first child section, or its own end.
     pub own_end: usize,
-    /// Words and characters of its own text, heading included, child sections not.
+    /// Words and characters of its heading and own text, without child sections.
     pub own: Measure,
 }
 
 impl Section {
-    /// The title as it is rendered, and as it is written if that differs.
+    /// Returns the rendered title, and the source text if it differs.
     pub fn titles(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.title.as_str()).chain(self.written.as_deref())
     }
 
-    /// Its GitHub anchor, unique in the document; `None` for an empty slug.
+    /// Returns the anchor that GitHub gives the heading, or `None` if the slug is empty.
     pub fn anchor(&self) -> Option<String> {
         (!self.slug.is_empty()).then(|| numbered(&self.slug, self.anchor_number))
     }
 
-    /// Its part of a section path, unique among its siblings; `None` for an empty slug.
+    /// Returns its part of a section path, unique among its siblings, or `None` if the slug is
+    /// empty.
     pub fn path_part(&self) -> Option<String> {
         (!self.slug.is_empty()).then(|| numbered(&self.slug, self.path_number))
     }
 }
 
-/// The anchor of a heading that stands in a list or block quote and so makes no section.
+/// The anchor of a heading in a list or block quote, which does not begin a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainedAnchor {
     /// Index of the heading's node.
@@ -94,9 +96,9 @@ pub struct ContainedAnchor {
 /// The structure of one document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// Front matter, delimiters included.
+    /// The span of the front matter, delimiters included.
     pub front_matter: Option<ByteSpan>,
-    /// All nodes in document order; the root is the first.
+    /// All nodes in document order, starting with the root.
     pub nodes: Vec<Node>,
     /// The sections in document order.
     pub sections: Vec<Section>,
@@ -106,9 +108,9 @@ pub struct Outline {
     pub root: Measure,
     /// Words and characters of the whole file.
     pub document: Measure,
-    /// Bytes of the whole file.
+    /// Size of the whole file in bytes.
     pub bytes: usize,
-    /// Lines of the whole file.
+    /// Number of lines of the whole file.
     pub lines: usize,
 }
 
@@ -143,7 +145,7 @@ impl Outline {
             },
         };
         builder.push(NodeKind::Root, None, root_span);
-        // Index in `blocks` -> index in `nodes`.
+        // Maps indexes of `blocks` to indexes of `nodes`.
         let mut node_of = Vec::with_capacity(blocks.len());
         for block in blocks {
             node_of.push(builder.outline.nodes.len());
@@ -160,7 +162,7 @@ impl Outline {
         builder.outline
     }
 
-    /// Numbers the slugs that are equal among siblings.
+    /// Numbers equal slugs of siblings.
     fn number_paths(&mut self) {
         let mut siblings: std::collections::HashMap<Option<usize>, Slugger> =
             std::collections::HashMap::new();
@@ -173,13 +175,13 @@ impl Outline {
         }
     }
 
-    /// A section's own text: its heading and what follows up to its first child section.
+    /// Returns the span of a section's heading and own text, up to its first child section.
     pub fn own_text(&self, section: &Section) -> ByteSpan {
         let start = self.nodes.get(section.node).map_or(section.own_end, |node| node.bytes.start);
         ByteSpan::new(start, section.own_end)
     }
 
-    /// Bytes of the file before front matter and body: a byte order mark, or none.
+    /// Returns the offset of the front matter or body: the length of a byte order mark, or 0.
     pub fn start(&self) -> usize {
         self.front_matter.map_or_else(
             || self.nodes.first().map_or(0, |root| root.bytes.start),
@@ -188,8 +190,8 @@ impl Outline {
     }
 }
 
-/// What the bytes before `body` add to the counts of the file. A byte order mark is part of the
-/// run that follows it.
+/// Returns what the bytes before `body` add to the counts of the file. A byte order mark belongs to
+/// the word that follows it.
 fn measure_before(file: &[u8], body: usize) -> Measure {
     let mut result = measure(file.get(..body).unwrap_or_default());
     let mut joined = file.chunks(body + 4).next().map(measure).unwrap_or_default();
@@ -204,7 +206,7 @@ struct Builder<'a> {
     file: &'a [u8],
     lines: &'a LineIndex,
     anchors: Slugger,
-    /// Indices of the sections that are open, outermost first.
+    /// Indexes of the open sections, outermost first.
     open: Vec<usize>,
     outline: Outline,
 }
@@ -215,7 +217,7 @@ impl Builder<'_> {
         self.outline.nodes.push(Node { kind, parent, bytes, lines });
     }
 
-    /// The node of the innermost open section.
+    /// Returns the node of the innermost open section.
     fn innermost(&self) -> Option<usize> {
         self.open.last().and_then(|&section| self.outline.sections.get(section)).map(|s| s.node)
     }
@@ -278,7 +280,7 @@ impl Builder<'_> {
         self.push(kind, parent, heading);
     }
 
-    /// Closes the open sections of `level` or deeper (0 = all) at `end`.
+    /// Closes the open sections of `level` or deeper at `end`. Level 0 closes all.
     fn close_sections(&mut self, level: u8, end: usize) {
         while let Some(&index) = self.open.last() {
             let Some(section) = self.outline.sections.get(index) else { break };
@@ -295,7 +297,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Ends the own text of a section at `end`, unless a child section has ended it already.
+    /// Ends the own text of a section at `end`, unless a child section has already ended it.
     fn end_own_text(&mut self, section: usize, end: usize) {
         let Some(section) = self.outline.sections.get_mut(section) else { return };
         if section.own_end > 0 {

@@ -1,10 +1,10 @@
-//! The adapter of markdown-it: text in, a flat list of blocks with whole-line byte spans out.
+//! The adapter of markdown-it: converts text to a flat list of blocks with spans of whole lines.
 //!
-//! The only module that knows the parser's tree of blocks. markdown-it maps a block from its first non-blank
-//! byte to the end of its last line's text; here spans are widened to whole lines, clipped into their
-//! containers, and whatever the parser dropped becomes a paragraph. Invariant (contract, section 3):
-//! top-level blocks and blank lines cover every byte exactly once, in order, in whole lines; a
-//! container's blocks lie inside it, in order, without overlap.
+//! Only this module reads the parser's tree of blocks. markdown-it reports a block from its first
+//! non-blank byte to the end of its last line's text. Here spans are extended to whole lines and
+//! clipped to their containers, and lines that the parser dropped become paragraphs. Invariants:
+//! top-level blocks and blank lines cover every byte exactly once, in order, in whole lines; the
+//! blocks of a container are inside it, in order, without overlap.
 
 use std::sync::OnceLock;
 
@@ -30,22 +30,22 @@ use super::title::{TitleParser, written};
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 
-/// What parsing a body gave.
+/// The result of parsing a body.
 #[expect(clippy::struct_excessive_bools, reason = "each is a bound that was met")]
 pub(super) struct Blocks {
     pub(super) list: Vec<Block>,
     pub(super) links: Links,
-    /// The fenced code blocks, in containers too, in document order.
+    /// The spans of fenced code blocks, including those in containers, in document order.
     pub(super) fences: Vec<ByteSpan>,
     pub(super) too_many_nodes: bool,
     pub(super) too_deep: bool,
-    /// Whether lines were left unparsed, or block quotes unopened, for the memory that they take.
+    /// Whether lines were not parsed, or block quotes not opened, to limit memory.
     pub(super) too_many_lines: bool,
     pub(super) title_was_cut: bool,
 }
 
-/// Parses `text`, which must be the bytes of `file` from `lines`' offset `base` on, byte for byte
-/// as long; spans are offsets into the file.
+/// Parses `text`, which has the same length as the bytes of `file` from offset `base` on. Spans are
+/// offsets into the file.
 pub(super) fn parse(
     text: &str,
     base: usize,
@@ -60,7 +60,7 @@ pub(super) fn parse(
         Dialect::Mdx => &MDX,
     };
     let parser = parser.get_or_init(|| block_parser(dialect));
-    // The parser keeps offsets of every line, whatever the lines hold.
+    // The parser keeps offsets of every line, including blank ones.
     let is_cut = lines.count() > limits::MAX_PARSED_LINES;
     let end = lines.end_of(limits::MAX_PARSED_LINES).saturating_sub(base);
     let mut root = parser.parse(text.get(..end).unwrap_or(text));
@@ -106,16 +106,16 @@ struct Adapter<'a> {
     blocks: Vec<Block>,
     too_many_nodes: bool,
     fences: Vec<ByteSpan>,
-    /// The texts that may hold links.
+    /// The texts that may contain links.
     texts: Vec<LinkText>,
 }
 
 impl Adapter<'_> {
-    /// Adds the children of `node`, which own the bytes of `within`, and answers where the last one
-    /// ends. The depth is bounded by the block rules.
+    /// Adds the children of `node`, whose span is `within`, and returns the end of the last one.
+    /// The block rules bound the depth of this recursion.
     fn add_children(&mut self, node: &mut Node, parent: Option<usize>, within: ByteSpan) -> usize {
         let mut position = within.start;
-        // Each node is given up once it is a block.
+        // Each node is dropped once its block is added.
         for mut child in std::mem::take(&mut node.children) {
             let child = &mut child;
             let Some(kind) = self.kind_of(child) else { continue };
@@ -150,8 +150,8 @@ impl Adapter<'_> {
         position
     }
 
-    /// Takes what may hold links out of `node`, which is within `span`, and notes its fenced code. The
-    /// depth is bounded by the block rules.
+    /// Takes the texts that may contain links out of `node`, and adds its fenced code blocks. The
+    /// node is within `span`. The block rules bound the depth of this recursion.
     fn take_texts(&mut self, node: &mut Node, span: ByteSpan) {
         for child in &mut node.children {
             if child.is::<CodeFence>() {
@@ -202,9 +202,9 @@ impl Adapter<'_> {
         BlockKind::Heading { level, title, written }
     }
 
-    /// The span of `node` in whole lines, or nothing where another block has taken them all. Behind
-    /// the marker of a container on the same line it starts where the parser says; never before
-    /// `position`, never outside `within`.
+    /// Returns the span of `node` in whole lines, or `None` if another block has taken all of them.
+    /// After the marker of a container on the same line, the span starts where the parser reports
+    /// it. It never starts before `position`, and never leaves `within`.
     fn whole_lines(&self, node: &Node, position: usize, within: ByteSpan) -> Option<ByteSpan> {
         let (start, end) = node.srcmap?.get_byte_offsets();
         let (mut start, end) = (start + self.base, end + self.base);
@@ -221,7 +221,7 @@ impl Adapter<'_> {
         (start < end).then(|| ByteSpan::new(start, end))
     }
 
-    /// The end of `span` without the lines at its end that hold only blanks.
+    /// Returns the end of `span` without trailing blank lines.
     fn without_trailing_blank_lines(&self, span: ByteSpan) -> usize {
         let text = self.file.get(span.start..span.end).unwrap_or_default();
         let blank = text
@@ -232,7 +232,7 @@ impl Adapter<'_> {
         next_line_start(self.file, span.end - blank).min(span.end)
     }
 
-    /// Makes a paragraph of every run of lines in `gap` that are not blank.
+    /// Adds a paragraph for every run of non-blank lines in `gap`.
     fn add_dropped(&mut self, gap: ByteSpan) {
         let mut position = gap.start;
         let mut run: Option<ByteSpan> = None;

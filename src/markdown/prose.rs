@@ -1,8 +1,9 @@
-//! Whether a paragraph shows text: some hold only anchors, comments or badges.
+//! Detects paragraphs without visible text, which contain only anchors, comments or badges.
 //!
-//! Invariant: time is linear in the paragraph.
+//! Invariant: time is linear in the length of the paragraph.
 
-/// Whether the paragraph `text` shows a letter or a digit outside of images, tags and comments.
+/// Returns whether the paragraph `text` shows a letter or a digit outside of images, tags and
+/// comments.
 pub fn shows_text(text: &str) -> bool {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -10,25 +11,25 @@ pub fn shows_text(text: &str) -> bool {
             '!' if rest.starts_with("![") => image(rest),
             '<' if rest.starts_with("<!--") => end_of(rest, "-->"),
             '<' if is_tag(rest) => end_of(rest, ">"),
-            // A link shows what is in its brackets, and not where it leads.
+            // A link shows the text in its brackets, but not its destination.
             ']' => destination(rest),
             '\\' => Some(1 + rest.chars().nth(1).map_or(0, char::len_utf8)),
             _ if first.is_alphanumeric() => return true,
             _ => Some(first.len_utf8()),
         };
-        // What is never closed is shown as it is written.
+        // Markup that is never closed is visible text.
         let Some(hidden) = hidden else { return true };
         rest = rest.get(hidden..).unwrap_or_default();
     }
     false
 }
 
-/// The bytes of `text` up to the first `end`, with it.
+/// Returns the length of `text` up to the end of the first `end`, in bytes.
 fn end_of(text: &str, end: &str) -> Option<usize> {
     text.find(end).map(|at| at + end.len())
 }
 
-/// The bytes of the image that `text` begins with.
+/// Returns the length in bytes of the image at the start of `text`.
 fn image(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let end = text.char_indices().skip(1).find(|(_, scalar)| {
@@ -43,7 +44,8 @@ fn image(text: &str) -> Option<usize> {
     Some(end + destination(text.get(end..)?)?)
 }
 
-/// The bytes of the bracket that `text` begins with and of the destination or the label after it.
+/// Returns the length in bytes of the closing bracket at the start of `text` and of the destination
+/// or label after it.
 fn destination(text: &str) -> Option<usize> {
     let close = match text.as_bytes().get(1) {
         Some(b'(') => ")",
@@ -53,7 +55,7 @@ fn destination(text: &str) -> Option<usize> {
     Some(end_of(text.get(2..)?, close)? + 2)
 }
 
-/// Whether `text` begins with a tag; an autolink is none.
+/// Returns whether `text` begins with a tag. An autolink is not a tag.
 fn is_tag(text: &str) -> bool {
     let name = text.strip_prefix("</").or_else(|| text.strip_prefix('<')).unwrap_or_default();
     let rest =

@@ -1,9 +1,10 @@
-//! The block rules of markdown-it as this store uses them: bounded, and with little inline content.
+//! The block rules of markdown-it, with bounds and with little inline content.
 //!
-//! Stock rules are wrapped where they are quadratic or deep on hostile input, and replaced where they
-//! build what nobody reads: table cells and paragraph text that can hold no link. Invariant: every rule is linear in the lines
-//! it takes times [`limits::MAX_NESTING`], and no tree has more than about [`limits::MAX_NODES`]
-//! nodes or [`limits::MAX_NESTING`] containers inside each other.
+//! Stock rules are wrapped if they are quadratic or recurse deeply on hostile input. They are
+//! replaced if they build nodes that are never used: table cells and paragraph text without links.
+//! Invariants: every rule is linear in the lines that it takes times [`limits::MAX_NESTING`]; no
+//! tree has more than about [`limits::MAX_NODES`] nodes or [`limits::MAX_NESTING`] nested
+//! containers.
 
 use markdown_it::parser::block::{BlockRule, BlockState};
 use markdown_it::parser::extset::RootExt;
@@ -26,24 +27,24 @@ use super::link_rules::AsWritten;
 use super::mdx::MdxBlock;
 use crate::limits;
 
-/// A paragraph; its only child is its text, where that may hold a link.
+/// A paragraph. Its only child is its text, if the text may contain a link.
 #[derive(Debug)]
 pub(super) struct ParagraphBlock;
 impl NodeValue for ParagraphBlock {}
 
-/// A setext heading; its only child is its text.
+/// A setext heading. Its only child is its text.
 #[derive(Debug)]
 pub(super) struct SetextBlock {
     pub(super) level: u8,
 }
 impl NodeValue for SetextBlock {}
 
-/// A table; its children are the texts of the cells that may hold a link.
+/// A table. Its children are the texts of the cells that may contain a link.
 #[derive(Debug)]
 pub(super) struct TableBlock;
 impl NodeValue for TableBlock {}
 
-/// How many nodes the document has so far, and which caps it ran into.
+/// The number of nodes in the document so far, and the caps that were exceeded.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a bound that was met")]
 pub(super) struct Bounds {
@@ -52,14 +53,15 @@ pub(super) struct Bounds {
     pub(super) too_deep: bool,
     /// Whether a block quote is open.
     is_in_quote: bool,
-    /// Lines that the open block quotes keep a copy of, each quote its own.
+    /// The number of lines that the open block quotes have copied, each quote its own.
     kept_lines: usize,
-    /// Whether that would have been more lines than there may be.
+    /// Whether a block quote was not opened because it would copy too many lines.
     pub(super) too_many_lines: bool,
 }
 impl RootExt for Bounds {}
 
-/// A parser of blocks alone: headings carry their text, and so does what may hold a link.
+/// Returns a parser of blocks only. Headings contain their text; so do other blocks that may
+/// contain a link.
 pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
     let mut parser = MarkdownIt::new();
     parser.link_formatter = Box::new(AsWritten);
@@ -79,12 +81,13 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
     parser.block.add_rule::<Table>().before::<BoundedList>().before::<Heading>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
     parser.block.add_rule::<NodeBound>().before_all();
-    // The tokenizer drops the rest of a container at this level; the wrapped rules stop before it.
+    // At this level the tokenizer drops the rest of a container. The wrapped rules stop one level
+    // earlier.
     parser.max_nesting = u32::try_from(limits::MAX_NESTING).unwrap_or(u32::MAX) + 1;
     parser
 }
 
-/// Counts nodes; beyond the cap, takes the rest of the container as one paragraph.
+/// Counts nodes. If the cap is exceeded, takes the rest of the container as one paragraph.
 struct NodeBound;
 
 impl NodeBound {
@@ -99,7 +102,7 @@ impl NodeBound {
 
 impl BlockRule for NodeBound {
     fn check(state: &mut BlockState) -> Option<()> {
-        // Only a list asks its terminators with itself as the current node, once for each item.
+        // Only a list calls this with itself as the current node, once for each item.
         if !(state.node.is::<BulletList>() || state.node.is::<OrderedList>()) {
             return None;
         }
@@ -117,7 +120,8 @@ impl BlockRule for NodeBound {
     }
 }
 
-/// Whether a container of `Rule` would begin here but for being too deep, which is noted.
+/// Returns whether the nesting is too deep for a container of `Rule`. Records it if one would begin
+/// here.
 fn is_too_deep<Rule: BlockRule>(state: &mut BlockState) -> bool {
     if (state.level as usize) < limits::MAX_NESTING {
         return false;
@@ -132,7 +136,7 @@ fn check_bounded<Rule: BlockRule>(state: &mut BlockState) -> Option<()> {
     if is_too_deep::<Rule>(state) { None } else { Rule::check(state) }
 }
 
-/// Runs the stock rule of a container one level down.
+/// Runs the stock rule of a container one level deeper.
 fn run_bounded<Rule: BlockRule>(state: &mut BlockState) -> Option<(Node, usize)> {
     if is_too_deep::<Rule>(state) {
         return None;
@@ -151,11 +155,11 @@ impl BlockRule for BoundedBlockquote {
     }
 
     /// The stock rule keeps a copy of every line that it takes, lazy continuations included, until
-    /// it ends: lines times depth.
+    /// it ends. So the copies are lines times depth.
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
         BlockquoteScanner::check(state)?;
-        // A quote takes no more lines than the one around it. How many the outermost one takes is
-        // not known yet, but it is alone in that.
+        // A quote takes at most the lines of the quote around it. How many lines the outermost quote
+        // takes is not known yet. It is not counted, because only one outermost quote is open at once.
         let lines = state.line_max - state.line;
         let bounds = state.root_ext.get_or_insert_default::<Bounds>();
         let was_in_quote = std::mem::replace(&mut bounds.is_in_quote, true);
@@ -175,9 +179,8 @@ impl BlockRule for BoundedBlockquote {
     }
 }
 
-/// The stock rule, with a second node counted for the section that the heading makes, and no room for
-/// children that a heading never has: a vector begins with room for
-/// four nodes.
+/// The stock rule, which counts a second node for the section of the heading and frees the room for
+/// children, of which a heading has at most one. A vector starts with room for four nodes.
 struct Heading;
 
 impl BlockRule for Heading {
@@ -217,8 +220,9 @@ impl BlockRule for BoundedFootnote {
     }
 }
 
-/// The stock rule gathers the whole paragraph before it reads one definition, which is quadratic in
-/// a run of definitions; it is shown only as much as one definition may have.
+/// Link reference definitions. Before each definition, the stock rule collects the whole paragraph,
+/// which is quadratic for a run of definitions. This rule passes only as many lines as one
+/// definition may have.
 struct BoundedDefinition;
 
 impl BlockRule for BoundedDefinition {
@@ -247,8 +251,8 @@ impl BlockRule for BoundedDefinition {
     }
 }
 
-/// The stock rule fills up the cells of short rows, which is quadratic; this one takes the same
-/// lines and builds no cells.
+/// Tables. The stock rule adds cells to short rows, which is quadratic. This rule takes the same
+/// lines and builds only cells that may contain a link.
 struct Table;
 
 impl BlockRule for Table {
@@ -281,7 +285,7 @@ impl BlockRule for Table {
     }
 }
 
-/// Adds the cells of the current line that may hold a link.
+/// Adds the cells of the current line that may contain a link.
 fn add_cells(table: &mut Node, state: &BlockState) {
     let line = state.get_line(state.line);
     if let Some(offsets) = state.line_offsets.get(state.line)
@@ -293,26 +297,26 @@ fn add_cells(table: &mut Node, state: &BlockState) {
     }
 }
 
-/// The text of the lines from `start` up to, not including, `end`, without their indentation.
+/// Returns a node with the text of the lines from `start` to before `end`, without indentation.
 fn text_of(state: &BlockState, start: usize, end: usize) -> Node {
-    // Asked to keep an indentation beyond this one, the parser keeps none, and no tab is split.
+    // With a larger indentation than any line has, the parser removes all of it and splits no tab.
     const ALL: usize = 1 << 30;
     let (text, mapping) = state.get_lines(start, end, ALL, false);
     Node::new(InlineRoot::new(text, mapping))
 }
 
-/// Whether the lines from `start` up to, not including, `end` hold a closing bracket.
-fn may_hold_link(state: &BlockState, start: usize, end: usize) -> bool {
+/// Returns whether the lines from `start` to before `end` contain a closing bracket.
+fn may_contain_link(state: &BlockState, start: usize, end: usize) -> bool {
     let lines = state.line_offsets.get(start).zip(state.line_offsets.get(end - 1));
     let text = lines.and_then(|(first, last)| state.src.get(first.first_nonspace..last.line_end));
     text.is_some_and(|text| memchr::memchr(b']', text.as_bytes()).is_some())
 }
 
-/// Paragraph and setext heading in one pass over the lines (`CommonMark` sections 4.8 and 4.3).
+/// Paragraphs and setext headings, in one pass over the lines (`CommonMark` sections 4.8 and 4.3).
 struct ParagraphOrSetext;
 
 impl ParagraphOrSetext {
-    /// The level of the setext underline that the line is, if it is one.
+    /// Returns the level of a setext underline, or `None` if the line is not an underline.
     fn underline_level(line: &str) -> Option<u8> {
         let marker = line.chars().next().filter(|marker| matches!(marker, '=' | '-'))?;
         let rest = line.trim_start_matches(marker).trim_matches([' ', '\t']);
@@ -330,7 +334,7 @@ impl BlockRule for ParagraphOrSetext {
         let mut line = start_line + 1;
         while line < state.line_max && !state.is_empty(line) {
             let indent = state.line_indent(line);
-            // A deeply indented line continues the paragraph whatever it looks like.
+            // A deeply indented line always continues the paragraph.
             if indent < state.md.max_indent {
                 if let Some(level) =
                     (indent >= 0).then(|| Self::underline_level(state.get_line(line))).flatten()
@@ -340,7 +344,8 @@ impl BlockRule for ParagraphOrSetext {
                     node.children = vec![text_of(state, start_line, line)];
                     return Some((node, line + 1 - start_line));
                 }
-                // A negative indent marks a lazy continuation that the blockquote has checked.
+                // A negative indentation marks a lazy continuation that the block quote has already
+                // checked.
                 if state.line_offsets.get(line).is_some_and(|offset| offset.indent_nonspace >= 0) {
                     state.line = line;
                     let is_terminated = state.test_rules_at_line();
@@ -353,7 +358,7 @@ impl BlockRule for ParagraphOrSetext {
             line += 1;
         }
         let mut node = Node::new(ParagraphBlock);
-        if may_hold_link(state, start_line, line) {
+        if may_contain_link(state, start_line, line) {
             node.children = vec![text_of(state, start_line, line)];
         }
         Some((node, line - start_line))

@@ -1,8 +1,8 @@
-//! Slugs and anchors as github-slugger (npm, version 2) makes them.
+//! Slugs and anchors, computed as github-slugger (npm, version 2) computes them.
 //!
-//! Owns which characters a slug keeps and how equal slugs are numbered. Invariant: for any sequence
-//! of titles the numbered slugs equal those of `new GithubSlugger().slug(title)`; the table of
-//! recorded pairs in `fixtures/slugs.json` is the proof.
+//! Defines which characters a slug keeps, and how equal slugs are numbered. Invariant: for any
+//! sequence of titles the numbered slugs equal those of `new GithubSlugger().slug(title)`. A test
+//! compares them with the recorded pairs in `fixtures/slugs.json`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use regex::Regex;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// What github-slugger keeps besides space and hyphen, in the Unicode version of its own table: the
-/// alphabetic, marks, decimal and letter numbers, connector punctuation.
+/// The characters that github-slugger keeps besides space and hyphen, in the Unicode version of its
+/// table: alphabetic characters, marks, decimal and letter numbers, and connector punctuation.
 const KEPT: &str = r"[[\p{Alphabetic}\p{M}\p{Nd}\p{Nl}\p{Pc}]&&\p{Age:13.0}]";
 
 fn kept() -> Option<&'static Regex> {
@@ -19,7 +19,7 @@ fn kept() -> Option<&'static Regex> {
     REGEX.get_or_init(|| Regex::new(KEPT).ok()).as_ref()
 }
 
-/// The slug of a rendered title, not yet numbered.
+/// Returns the slug of a rendered title, without a number.
 pub fn slug(title: &str) -> String {
     let lower = title.to_lowercase();
     let mut result = String::with_capacity(lower.len());
@@ -40,18 +40,19 @@ pub fn slug(title: &str) -> String {
     result
 }
 
-/// The form in which slugs and titles are compared: NFC, case-folded, without U+FE0F.
+/// Returns the form in which slugs and titles are compared: NFC, case-folded, without U+FE0F.
 pub fn comparable(text: &str) -> String {
     fold(text).replace('\u{FE0F}', "")
 }
 
-/// The text in NFC and case-folded: `ß` as `ss`, each sigma as `σ`, a dotless `ı` as itself.
+/// Returns the text in NFC and case-folded: `ß` becomes `ss`, each sigma `σ`, and a dotless `ı` is
+/// kept.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    // Upper case and back, scalar by scalar: what full case folding (Unicode, section 5.18) does but
-    // for the few scalars whose upper case is another letter's.
+    // Conversion to upper case and back, scalar by scalar, equals full case folding (Unicode,
+    // section 5.18), except for the few scalars whose upper case is that of another letter.
     let mut result = String::with_capacity(text.len());
     for scalar in text.nfc() {
         if scalar == 'ı' {
@@ -63,14 +64,15 @@ pub fn fold(text: &str) -> String {
     result
 }
 
-/// Numbers equal slugs: `foo`, `foo-1`, `foo-2`, never giving one out twice.
+/// Numbers equal slugs: `foo`, `foo-1`, `foo-2`. No name is returned twice.
 #[derive(Debug, Default)]
 pub struct Slugger {
     occurrences: HashMap<String, usize>,
 }
 
 impl Slugger {
-    /// The number that makes `slug` unique (0 where it already is), and takes that name.
+    /// Returns the number that makes `slug` unique, or 0 if it is unique already, and reserves the
+    /// name.
     pub fn number(&mut self, slug: &str) -> usize {
         let Some(&last) = self.occurrences.get(slug) else {
             self.occurrences.insert(slug.to_owned(), 0);
@@ -90,7 +92,7 @@ impl Slugger {
     }
 }
 
-/// `slug` with its number, which 0 leaves out.
+/// Returns `slug` with its number, or without one if the number is 0.
 pub fn numbered(slug: &str, number: usize) -> String {
     if number == 0 { slug.to_owned() } else { format!("{slug}-{number}") }
 }
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn folding_knows_no_case() {
+    fn texts_that_differ_in_case_are_comparable() {
         for (one, other) in [
             ("STRASSE", "Straße"),
             ("ΟΔΟΣ", "οδος"),
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_reserve_what_was_given_out() {
+    fn a_numbered_slug_is_never_returned_twice() {
         let mut slugger = Slugger::default();
         let mut give = |title: &str| {
             let slug = slug(title);

@@ -1,59 +1,63 @@
-//! The proof that an outline is one of a file: that its spans cover the file, and where they may lie.
+//! Checks that an outline may be the outline of a file: its spans must cover the file, and nest.
 //!
-//! Invariant: an outline without fault is one that [`super::parse()`] could have made of some file with
-//! these lines and blank lines; whether it is the one of this file only parsing tells.
+//! Invariant: an outline that passes is one that [`super::parse()`] could have returned for some
+//! file with the same lines and blank lines. Only parsing shows whether it is the outline of this
+//! file.
 
 use super::BYTE_ORDER_MARK;
 use super::outline::{Node, NodeKind, Outline};
 use super::words::measure;
 use crate::position::{ByteSpan, LineIndex};
 
-/// What is wrong with `outline` as one of `file`: contract, section 3.
+/// Returns the first problem of `outline` as the outline of `file`, if any; see the invariants of
+/// [`super::outline`].
 pub fn fault(outline: &Outline, file: &[u8]) -> Option<&'static str> {
     let lines = LineIndex::new(file);
     if outline.bytes != file.len() || outline.lines != lines.count() {
-        return Some("it is that of another file");
+        return Some("its size is not that of the file");
     }
     if !has_tree(outline, &lines) {
-        return Some("a node does not lie in the one that holds it");
+        return Some("a node is not inside its container");
     }
     if !has_sections(outline, &lines) {
-        return Some("a section does not end where the next one begins");
+        return Some("a section does not end at the start of the next one");
     }
     if !has_tiles(outline, file, &lines) {
         return Some("front matter, headings and blocks do not cover the file");
     }
-    (outline.document != measure(file)).then_some("its words are not those of the file")
+    (outline.document != measure(file)).then_some("its word count is not that of the file")
 }
 
 fn is_in_order(span: ByteSpan, length: usize) -> bool {
     span.start <= span.end && span.end <= length
 }
 
-/// Whether every node lies in its container, behind the sibling before it, on the lines that it says.
+/// Returns whether every node is in its container, after its previous sibling, and has the lines of
+/// its bytes.
 fn has_tree(outline: &Outline, lines: &LineIndex) -> bool {
     let mut ends: Vec<usize> = Vec::with_capacity(outline.nodes.len());
     outline.nodes.iter().all(|node| {
         let Node { kind, parent, bytes, .. } = *node;
         let is_placed = is_in_order(bytes, outline.bytes) && node.lines == lines.lines(bytes);
         let is_within = parent.is_none_or(|parent| {
-            let is_behind = match (kind, ends.get_mut(parent)) {
+            let is_after = match (kind, ends.get_mut(parent)) {
                 (_, None) => false,
                 (NodeKind::Section(_), Some(_)) => true,
                 (_, Some(end)) => std::mem::replace(end, bytes.end) <= bytes.start,
             };
             let outer = outline.nodes.get(parent);
-            is_behind && outer.is_some_and(|outer| outer.bytes.contains(bytes))
+            is_after && outer.is_some_and(|outer| outer.bytes.contains(bytes))
         });
         ends.push(bytes.start);
         is_placed && is_within
     })
 }
 
-/// Whether every section has the lines of its heading, and ends where the next one of its level, or a higher
-/// one, begins.
+/// Returns whether every section has the lines of its heading, and ends where the next section of
+/// the same or a higher level begins.
 fn has_sections(outline: &Outline, lines: &LineIndex) -> bool {
-    // From the last to the first: where the next section of each level, or a higher one, begins.
+    // The start of the next section of each level or a higher one, computed from the last section
+    // to the first.
     let mut begins = [outline.bytes; 7];
     outline.sections.iter().rev().all(|section| {
         let Some(node) = outline.nodes.get(section.node) else { return false };
@@ -72,7 +76,8 @@ fn has_sections(outline: &Outline, lines: &LineIndex) -> bool {
     })
 }
 
-/// Whether front matter, headings and top-level blocks are whole lines that leave out blank ones only.
+/// Returns whether front matter, headings and top-level blocks are whole lines that cover all but
+/// blank lines.
 fn has_tiles(outline: &Outline, file: &[u8], lines: &LineIndex) -> bool {
     let start = if file.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let is_line_start =
@@ -109,7 +114,7 @@ mod tests {
     const FILE: &[u8] = b"---\na: 1\n---\nintro\n\n# A\n\n- x\n  - y\n\n## B\n\ntext\n\n# C\n";
 
     #[test]
-    fn every_change_of_a_span_is_a_fault() {
+    fn every_changed_span_is_detected() {
         let outline = super::super::parse(FILE).outline;
         assert_eq!(fault(&outline, FILE), None);
         for (index, node) in outline.nodes.iter().enumerate() {
@@ -121,7 +126,7 @@ mod tests {
             assert!(forge(|node| node.lines.end += 1), "node {index}");
             assert!(forge(|node| node.bytes = ByteSpan { start: 9, end: 2 }), "node {index}");
             assert!(forge(|node| node.bytes.end += 1000), "node {index}");
-            // Within a container, where on its line a node begins is for parsing to tell.
+            // Inside a container, only parsing shows where on its line a node begins.
             let outer = node.parent.map(|parent| outline.nodes[parent].kind);
             if !matches!(outer, Some(NodeKind::Block(_) | NodeKind::Item)) {
                 assert!(forge(|node| node.bytes.end += 1), "node {index}");

@@ -1,8 +1,9 @@
-//! Titles: the text of a heading as a reader sees it.
+//! Titles: the visible text of a heading.
 //!
-//! Owns the inline parser. Markup of emphasis, code, links and inline HTML is removed, entities and
-//! escapes are decoded, an image gives its alternative text, line ends become spaces. Invariant: the
-//! work for one title is bounded by [`limits::MAX_TITLE_BYTES`] and [`limits::MAX_TITLE_BRACKETS`].
+//! Owns the inline parser for headings. Emphasis, code, links and inline HTML lose their markup,
+//! entities and escapes are decoded, an image becomes its alternative text, and line ends become
+//! spaces. Invariant: the work for one title is bounded by [`limits::MAX_TITLE_BYTES`] and
+//! [`limits::MAX_TITLE_BRACKETS`].
 
 use std::sync::OnceLock;
 
@@ -38,29 +39,29 @@ fn make_inline_parser() -> MarkdownIt {
     parser
 }
 
-/// Renders the titles of one document, whose link reference definitions it knows.
+/// Renders the titles of one document. Contains its link reference definitions.
 pub(super) struct TitleParser {
     extensions: RootExtSet,
     was_cut: bool,
 }
 
 impl TitleParser {
-    /// A parser that resolves reference links by the definitions in `extensions`.
+    /// Creates a parser that resolves reference links with the definitions in `extensions`.
     pub(super) fn new(extensions: RootExtSet) -> Self {
         Self { extensions, was_cut: false }
     }
 
-    /// The definitions again.
+    /// Returns the definitions.
     pub(super) fn into_extensions(self) -> RootExtSet {
         self.extensions
     }
 
-    /// Whether any title was longer than the cap.
+    /// Returns whether any title exceeded the cap.
     pub(super) fn was_cut(&self) -> bool {
         self.was_cut
     }
 
-    /// The rendered text of the heading whose raw text is `raw`.
+    /// Returns the rendered text of a heading with the source text `raw`.
     pub(super) fn render(&mut self, raw: &str) -> String {
         let raw = self.cut(raw.trim());
         let is_plain = !raw.bytes().any(|byte| {
@@ -94,14 +95,14 @@ impl TitleParser {
     }
 }
 
-/// The title whose raw text is `raw`, on one line and otherwise as it is written.
+/// Returns the source text `raw` of a title on one line.
 pub(super) fn written(raw: &str) -> String {
     let end = raw.floor_char_boundary(limits::MAX_TITLE_BYTES);
     let lines = raw.get(..end).unwrap_or(raw).trim().lines().map(str::trim);
     lines.collect::<Vec<_>>().join(" ").replace('\0', "\u{FFFD}")
 }
 
-/// The text below an inline node as a reader sees it, blanks around it left out.
+/// Returns the visible text below an inline node, trimmed.
 pub(super) fn plain_text(node: &Node) -> String {
     let mut result = String::new();
     node.walk(|node, _| {
@@ -110,7 +111,7 @@ pub(super) fn plain_text(node: &Node) -> String {
         } else if let Some(text) = node.cast::<TextSpecial>() {
             result.push_str(&text.content);
         } else if let Some(marker) = node.cast::<EmphMarker>() {
-            // A delimiter run that turned out to delimit nothing.
+            // A delimiter run that matched no other run.
             result.extend(std::iter::repeat_n(marker.marker, marker.remaining));
         } else if is_break(node) {
             result.push(' ');

@@ -1,7 +1,7 @@
 //! Typed links: the key `links` of front matter.
 //!
-//! A list of targets, or of mappings with `type` and `id` or `target`. Invariant: an entry that is
-//! neither costs a diagnostic, never the entries beside it.
+//! The value is a list of targets, or of mappings with `type` and `id` or `target`. Invariant: an
+//! invalid entry adds a diagnostic and does not affect the other entries.
 
 use memchr::memmem;
 use serde_json::Value;
@@ -10,21 +10,22 @@ use super::Diagnostic;
 use super::front_matter::FrontMatter;
 use crate::position::LineIndex;
 
-/// The kind of a link that names none.
+/// The type of a link that names none.
 const DEFAULT_KIND: &str = "related";
 
-/// A link that front matter gives.
+/// A link in front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedLink {
-    /// How the document stands to the target, as written.
+    /// The type of the link, as it is written.
     pub kind_name: String,
-    /// Path, title, front matter id or alias, as written; of a wikilink what it names.
+    /// A path, title, front matter id or alias, as it is written; for a wikilink, the text before
+    /// the `|`.
     pub target: String,
-    /// Line on which the target stands, 1-based; where that cannot be told, one before it.
+    /// Line on which the target is written, 1-based. If it cannot be determined, an earlier line.
     pub line: usize,
 }
 
-/// The typed links of a document, and what is wrong with those that are none.
+/// Returns the typed links of a document, and a diagnostic for each invalid entry.
 pub(super) fn read(
     front_matter: Option<&FrontMatter>,
     file: &[u8],
@@ -47,11 +48,12 @@ pub(super) fn read(
             faults.push(Diagnostic {
                 code: "MALFORMED_LINK",
                 line: Some(lines.line_of(position)),
-                message: format!("entry {index} of links is no target and has no id or target"),
+                message: format!("entry {index} of links is not a target and has no id or target"),
             });
             continue;
         };
-        // One that is written with escapes is not found; those behind it are not looked for.
+        // A target that is written with escapes is not found. Then the lines of the targets after
+        // it are not searched.
         match is_in_step.then(|| find(text, position, &target)).flatten() {
             Some(at) => position = at,
             None => is_in_step = false,
@@ -62,7 +64,7 @@ pub(super) fn read(
     (found, faults)
 }
 
-/// Where `word` stands by itself in `text`, from `start` on.
+/// Returns the offset of `word` as a whole word in `text`, from `start` on.
 fn find(text: &[u8], start: usize, word: &str) -> Option<usize> {
     let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
     memmem::find_iter(text.get(start..)?, word).map(|at| start + at).find(|&at| {
@@ -71,7 +73,7 @@ fn find(text: &[u8], start: usize, word: &str) -> Option<usize> {
     })
 }
 
-/// Kind and target of an entry.
+/// Returns the type and the target of an entry.
 fn link(entry: &Value) -> Option<(String, String)> {
     let Value::Object(map) = entry else {
         return Some((DEFAULT_KIND.to_owned(), target(entry)?));
@@ -83,7 +85,7 @@ fn link(entry: &Value) -> Option<(String, String)> {
     Some((kind.to_owned(), target(map.get("id").or_else(|| map.get("target"))?)?))
 }
 
-/// The target that `value` is, without the brackets of a wikilink.
+/// Returns the target in `value`, without the brackets of a wikilink.
 fn target(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -98,7 +100,7 @@ fn target(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    /// Kind, target and line of each link, and the lines of the faults.
+    /// Returns type, target and line of each link, and the lines of the diagnostics.
     fn read(text: &str) -> (Vec<(String, String, usize)>, Vec<usize>) {
         let document = crate::markdown::parse(text.as_bytes());
         let links = document.typed_links.into_iter();
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_mappings_and_texts() {
+    fn entries_may_be_mappings_or_texts() {
         for (text, expected) in [
             (
                 "links:\n- {type: supports, id: sup}\n- type: x\n  target: a/b.md\n",
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_entries_are_told_and_the_others_kept() {
+    fn malformed_entries_are_reported_and_the_others_kept() {
         for entry in ["{type: x}", "{type: 3, id: a}", "[a]", "''", "true", "{id: [a]}", "'[[]]'"] {
             let (links, faults) = read(&format!("---\nlinks:\n- one\n- {entry}\n- two\n---\n"));
             assert_eq!(links.len(), 2, "{entry}");

@@ -1,6 +1,7 @@
 //! Wikilinks and embeds, as a rule of the inline parser.
 //!
-//! Invariant: looking for the end of one is linear in the text, for it ends where the next could begin.
+//! Invariant: the search for the end of a link is linear in the text, because it stops where the
+//! next link could begin.
 
 use markdown_it::parser::inline::{InlineRule, InlineState};
 use markdown_it::plugins::cmark::block::reference::ReferenceMap;
@@ -13,7 +14,7 @@ use super::link_rules::{Reading, rest};
 pub(super) struct Wikilink {
     pub(super) is_embed: bool,
     pub(super) target: String,
-    /// What a reader sees: the alias, or the target.
+    /// The visible text: the alias, or the target.
     pub(super) text: String,
 }
 impl NodeValue for Wikilink {}
@@ -24,7 +25,7 @@ pub(super) struct WikilinkRule<const EMBED: bool>;
 impl<const EMBED: bool> WikilinkRule<EMBED> {
     const OPENING: &'static str = if EMBED { "![[" } else { "[[" };
 
-    /// What stands between the brackets: on one line, without a further opening bracket.
+    /// Returns the text between the brackets. It is on one line and contains no opening bracket.
     fn inside<'a>(state: &'a InlineState) -> Option<&'a str> {
         let text = rest(state).strip_prefix(Self::OPENING)?;
         let mut end = 0;
@@ -47,7 +48,8 @@ impl<const EMBED: bool> WikilinkRule<EMBED> {
         Self::OPENING.len() + inside.len() + "]]".len()
     }
 
-    /// Target and text; `\|` is how a table says `|`.
+    /// Splits the text between the brackets into target and visible text. In a table, `|` is
+    /// written as `\|`.
     fn parts(inside: &str) -> Option<(&str, &str)> {
         let (target, alias) = inside.split_once('|').map_or((inside, ""), |(target, alias)| {
             (target.strip_suffix('\\').unwrap_or(target), alias)

@@ -1,15 +1,15 @@
-//! Words and characters: counting them, and cutting a text into pages of words.
+//! Counts words and characters, and splits a text into pages of words.
 //!
 //! A word is one Han, Hiragana, Katakana or Hangul-syllable scalar, or a maximal run of other
-//! non-whitespace (Unicode `White_Space`); a character is a Unicode scalar value. Invalid UTF-8
-//! counts as the replacement characters that it is shown as. Invariant: counts are additive over
-//! whole lines, and the pages of a text are consecutive byte ranges whose concatenation is the text.
+//! non-whitespace (Unicode `White_Space`). A character is a Unicode scalar value. Invalid UTF-8
+//! counts as the replacement characters that are shown for it. Invariants: counts are additive over
+//! whole lines; the pages of a text are consecutive byte ranges whose concatenation is the text.
 
 use unicode_script::{Script, UnicodeScript as _};
 
 use crate::position::ByteSpan;
 
-/// Words and characters of a text.
+/// The number of words and characters of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measure {
     /// Words.
@@ -42,7 +42,7 @@ fn class_of(scalar: char) -> Class {
     }
 }
 
-/// Whether `scalar` is a word by itself, in the scripts that are written without spaces.
+/// Returns whether `scalar` is a word by itself because its script is written without spaces.
 fn is_single_word(scalar: char) -> bool {
     // The first scalar of any of the four scripts is U+2E80, the first CJK radical.
     if scalar < '\u{2E80}' {
@@ -52,8 +52,8 @@ fn is_single_word(scalar: char) -> bool {
         || matches!(scalar.script(), Script::Han | Script::Hiragana | Script::Katakana)
 }
 
-/// Calls `visit(offset, length in bytes, class)` for every scalar, an invalid sequence being one.
-/// Stops when `visit` answers false.
+/// Calls `visit(offset, length in bytes, class)` for every scalar. An invalid sequence counts as
+/// one scalar. Stops when `visit` returns false.
 fn scan(bytes: &[u8], mut visit: impl FnMut(usize, usize, Class) -> bool) {
     let mut offset = 0;
     for chunk in bytes.utf8_chunks() {
@@ -83,7 +83,7 @@ pub fn measure(bytes: &[u8]) -> Measure {
     };
     for chunk in bytes.utf8_chunks() {
         let mut text = chunk.valid();
-        // Runs of ASCII, most of any corpus, need no decoding.
+        // ASCII, which is most of any corpus, needs no decoding.
         while !text.is_empty() {
             let ascii = text.bytes().position(|byte| !byte.is_ascii()).unwrap_or(text.len());
             let (head, tail) = text.split_at(ascii);
@@ -106,17 +106,17 @@ pub fn measure(bytes: &[u8]) -> Measure {
     result
 }
 
-/// The page `number` (0-based) of `bytes` at `words` words a page, and whether a further page
-/// follows. `None` behind the last page. A text without words is one page.
+/// Returns page `number` (0-based) of `bytes` with `words` words per page, and whether another page
+/// follows. Returns `None` after the last page. A text without words is one page.
 ///
-/// Each page ends behind its last word and the whitespace that follows it; whitespace before the
-/// first word belongs to page 0. With `words == 0` the whole text is page 0.
+/// Each page ends after its last word and the whitespace that follows it. Whitespace before the
+/// first word belongs to page 0. If `words` is 0, the whole text is page 0.
 pub fn page(bytes: &[u8], words: usize, number: usize) -> Option<(ByteSpan, bool)> {
     if words == 0 {
         return (number == 0).then(|| (ByteSpan::new(0, bytes.len()), false));
     }
     let first = number.checked_mul(words)?;
-    let behind = first.checked_add(words)?;
+    let after = first.checked_add(words)?;
     let mut seen = 0;
     let mut in_run = false;
     let mut start = (number == 0).then_some(0);
@@ -126,7 +126,7 @@ pub fn page(bytes: &[u8], words: usize, number: usize) -> Option<(ByteSpan, bool
             if seen == first && number > 0 {
                 start = Some(offset);
             }
-            if seen == behind {
+            if seen == after {
                 end = Some(offset);
                 return false;
             }
@@ -138,7 +138,7 @@ pub fn page(bytes: &[u8], words: usize, number: usize) -> Option<(ByteSpan, bool
     Some((ByteSpan::new(start?, end.unwrap_or(bytes.len())), end.is_some()))
 }
 
-/// All pages of `bytes` at `words` words a page: what [`page`] gives for 0, 1 and so on.
+/// Returns all pages of `bytes` with `words` words per page, as [`page`] does for 0, 1 and so on.
 pub fn pages(bytes: &[u8], words: usize) -> Vec<ByteSpan> {
     let mut pages = Vec::new();
     let mut start = 0;
@@ -160,7 +160,7 @@ pub fn pages(bytes: &[u8], words: usize) -> Vec<ByteSpan> {
     pages
 }
 
-/// How many pages a text of `total` words has at `words` words a page.
+/// Returns the number of pages of a text of `total` words, with `words` words per page.
 pub fn page_count(total: usize, words: usize) -> usize {
     if words == 0 { 1 } else { total.div_ceil(words).max(1) }
 }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_ascii_byte_is_classified_as_its_scalar_is() {
+    fn every_ascii_byte_has_the_class_of_its_scalar() {
         for byte in 0..=0x7f_u8 {
             let expected = usize::from(!char::from(byte).is_whitespace());
             assert_eq!(measure(&[byte]).words, expected, "{byte}");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_scalars_and_invalid_bytes_are_what_they_are_shown_as() {
+    fn invalid_bytes_count_as_replacement_characters() {
         assert_eq!(measure("aé😀".as_bytes()).chars, 3);
         let bad = b"a\xff\xfeb";
         assert_eq!(measure(bad).chars, String::from_utf8_lossy(bad).chars().count());
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_end_behind_the_whitespace_that_follows_their_last_word() {
+    fn pages_end_after_the_whitespace_that_follows_their_last_word() {
         let text = b"  a b\n\n c ";
         assert_eq!(page(text, 2, 0), Some((ByteSpan::new(0, 8), true)));
         assert_eq!(page(text, 2, 1), Some((ByteSpan::new(8, 10), false)));

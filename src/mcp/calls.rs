@@ -1,7 +1,7 @@
-//! Calls: arguments to the requests of the library, answers to replies.
+//! Calls of tools: turns arguments into requests of the library, and answers into replies.
 //!
-//! Invariant: a call asks what the command of the same kind asks, with the same defaults but for the
-//! budget; an argument that is not known is refused.
+//! Invariants: a call makes the same request as the command of the same kind, with the same
+//! defaults except for the budget; an unknown argument is an error.
 
 use std::time::Duration;
 
@@ -44,7 +44,8 @@ pub(super) fn call(
     }
 }
 
-/// Takes the singular of a list's name for the list, and refuses names that the tool does not have.
+/// Accepts the singular of a list's name for the list. Returns an error for a name that the tool
+/// does not have.
 fn name_arguments(tool: &str, arguments: &mut JsonObject) -> Result<()> {
     let known = super::tools::arguments(tool);
     let unknown = |name: &&String| !known.contains(&name.as_str());
@@ -68,7 +69,7 @@ fn name_arguments(tool: &str, arguments: &mut JsonObject) -> Result<()> {
     Ok(())
 }
 
-/// One text, or a list of them.
+/// One text, or a list of texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "OneOrMany")]
 struct Texts(Vec<String>);
@@ -91,7 +92,7 @@ impl From<OneOrMany> for Texts {
     }
 }
 
-/// Reads arguments, none of which may be unknown.
+/// Deserializes arguments. An unknown argument is an error.
 fn parse<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| usage(&error))
 }
@@ -100,20 +101,20 @@ fn usage(message: &dyn std::fmt::Display) -> Error {
     Error::new(ErrorKind::Usage, message.to_string())
 }
 
-/// What every call may say of its reply.
+/// The arguments that every call has, which describe its reply.
 #[derive(Deserialize)]
 struct FormArguments {
     format: Option<String>,
     max_chars: Option<usize>,
 }
 
-/// Takes from the arguments what they say of the reply.
+/// Removes the arguments that describe the reply, and parses them.
 fn form<'a>(options: &'a Options, arguments: &mut JsonObject) -> Result<Form<'a>> {
-    let said = ["format", "max_chars"]
+    let given = ["format", "max_chars"]
         .into_iter()
         .filter_map(|name| arguments.shift_remove(name).map(|value| (name.to_owned(), value)));
-    let said: FormArguments = parse(said.collect())?;
-    let format = match said.format.as_deref() {
+    let given: FormArguments = parse(given.collect())?;
+    let format = match given.format.as_deref() {
         None => options.format,
         Some("json") => Format::Json,
         Some("text") => Format::Text,
@@ -126,8 +127,8 @@ fn form<'a>(options: &'a Options, arguments: &mut JsonObject) -> Result<Form<'a>
                 .with_hint(format!("the formats are {formats}")));
         }
     };
-    let max_chars = said.max_chars.unwrap_or(options.max_chars);
-    let has_max_chars = said.max_chars.is_some();
+    let max_chars = given.max_chars.unwrap_or(options.max_chars);
+    let has_max_chars = given.max_chars.is_some();
     Ok(Form { format, max_chars, has_max_chars, store: &options.shown })
 }
 
@@ -153,10 +154,10 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
     let after = cursor(after.as_ref())?;
     if is_ldmd {
         if depth.is_some() {
-            return Err(usage(&"depth is for section trees"));
+            return Err(usage(&"depth applies to section trees, not to LDMD sections"));
         }
-        let [document] =
-            <[String; 1]>::try_from(documents).map_err(|_| usage(&"ldmd wants one document"))?;
+        let [document] = <[String; 1]>::try_from(documents)
+            .map_err(|_| usage(&"ldmd needs exactly one document"))?;
         let request = ldmd::index::Request { document, limit: limit.unwrap_or(0), after };
         let answer = stores.ask(|library| ldmd::index::index(library, &request))?;
         return form.reply(&answer, answer.outcome());
@@ -196,7 +197,7 @@ struct Find {
 fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Find = parse(arguments)?;
     if arguments.level.is_some_and(|level| !(1..=6).contains(&level)) {
-        return Err(usage(&"level is 1 to 6"));
+        return Err(usage(&"level must be 1 to 6"));
     }
     let request = find::Request {
         pattern: arguments.pattern,
@@ -338,7 +339,9 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
     let after = cursor(after.as_ref())?;
     let Some(direction) = links.map(Direction::from) else {
         if limit.is_some() {
-            return Err(usage(&"limit is for links").with_hint("give links: out, in or both"));
+            return Err(
+                usage(&"limit applies to links only").with_hint("add links: out, in or both")
+            );
         }
         let answer = stores.ask(|library| neighbors::neighbors(library, &address, after))?;
         return form.reply(&answer, answer.outcome());
@@ -394,7 +397,7 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
     if is_empty && !is_question {
         return Err(usage(&"give queries, addresses, tags or under"));
     }
-    // A block of Markdown is its content.
+    // A Markdown block shows the content of its place.
     request.with_body |= form.format == Format::Markdown && !is_question;
     let answer = if is_question {
         stores.search(|library, full_text| context::context(library, Some(full_text), &request))?
@@ -430,7 +433,7 @@ fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         is_dry_run: dry_run,
         with_content: true,
     };
-    let told = |answer: edit::Answer| {
+    let reply = |answer: edit::Answer| {
         let outcome = answer.outcome();
         form.reply(&answer, outcome)
     };
@@ -442,11 +445,11 @@ fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         is_refresh: refresh,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
         trust: stores.trust(),
-        confirm: &|report| told(answer(Some(report.clone()), Vec::new())).map(drop),
+        confirm: &|report| reply(answer(Some(report.clone()), Vec::new())).map(drop),
     };
     match edit::edit(&request)? {
-        Ok(report) => told(answer(Some(report), Vec::new())),
-        Err(fault) => told(answer(None, vec![fault])),
+        Ok(report) => reply(answer(Some(report), Vec::new())),
+        Err(fault) => reply(answer(None, vec![fault])),
     }
 }
 
@@ -459,16 +462,17 @@ mod tests {
     use super::super::tools;
     use super::*;
 
-    /// The names of arguments that `Arguments` reads, as its refusal of another one lists them.
+    /// Returns the names of the arguments that `Arguments` accepts, from its error for an unknown
+    /// one.
     fn read_by<Arguments: DeserializeOwned>() -> BTreeSet<String> {
         let mut bogus = JsonObject::new();
         bogus.insert("bogus argument".to_owned(), json!(0));
-        let Err(error) = parse::<Arguments>(bogus) else { panic!("it is read") };
+        let Err(error) = parse::<Arguments>(bogus) else { panic!("a bogus argument was accepted") };
         error.to_string().split('`').skip(3).step_by(2).map(str::to_owned).collect()
     }
 
     #[test]
-    fn schemas_name_what_is_read() {
+    fn schemas_list_the_arguments_that_calls_accept() {
         let read = |name: &str| match name {
             "overview" => read_by::<Overview>(),
             "find" => read_by::<Find>(),
@@ -492,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn one_text_stands_for_a_list() {
+    fn a_single_text_is_accepted_as_a_list() {
         let mut arguments = JsonObject::new();
         arguments.insert("addresses".to_owned(), json!("a.md"));
         assert_eq!(parse::<Read>(arguments).unwrap().addresses.0, ["a.md"]);

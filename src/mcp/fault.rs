@@ -1,5 +1,5 @@
-//! Faults as the protocol tells them: of a call as its result, which models read, of anything else as an
-//! error of JSON-RPC.
+//! Errors in the form that the protocol defines: the error of a call is its result, which models
+//! read; any other is a JSON-RPC error.
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
@@ -10,7 +10,7 @@ use crate::address::Fault;
 use crate::error::{Error, ErrorKind};
 use crate::output::json::compact;
 
-/// The code of JSON-RPC 2.0 (section 5.1), or of MCP, for a kind of error.
+/// Returns the error code of JSON-RPC 2.0 (section 5.1) or of MCP for a kind of error.
 fn code(kind: ErrorKind) -> ErrorCode {
     match kind {
         ErrorKind::Usage
@@ -32,12 +32,12 @@ fn code(kind: ErrorKind) -> ErrorCode {
     }
 }
 
-/// An error of the protocol, its data the code and the hint that people get.
+/// Returns a JSON-RPC error. Its data contains the code and the hint.
 pub(super) fn data(error: &Error) -> ErrorData {
     ErrorData::new(code(error.kind()), error.to_string(), Some(error.to_json()))
 }
 
-/// An address that names nothing, or nothing alone.
+/// Returns the error for an address that has no match, or more than one.
 pub(super) fn unresolved(fault: &Fault) -> ErrorData {
     let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
     let others = fault.suggestions.iter().map(String::as_str).chain(candidates);
@@ -49,7 +49,7 @@ pub(super) fn unresolved(fault: &Fault) -> ErrorData {
     ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, fault.message.clone(), Some(data))
 }
 
-/// The result of a call that failed: framed, because a fault may name what stands in a document.
+/// Returns the result of a call that failed. It is framed because the message may quote a document.
 pub(super) fn result(error: &Error) -> CallToolResult {
     let text = framed(&compact(&json!({ "error": error.to_json() })), &[]);
     CallToolResult::error(vec![ContentBlock::text(text)])
@@ -60,11 +60,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_and_hints_are_told() {
+    fn errors_contain_codes_and_hints() {
         let error = Error::new(ErrorKind::Usage, "no such tool").with_hint("try another");
-        let told = serde_json::to_value(data(&error)).unwrap();
+        let printed = serde_json::to_value(data(&error)).unwrap();
         assert_eq!(
-            told,
+            printed,
             json!({"code": -32602, "message": "no such tool", "data":
                 {"code": "USAGE", "message": "no such tool", "hint": "try another"}})
         );

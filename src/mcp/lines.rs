@@ -1,8 +1,8 @@
-//! The transport: a message a line (MCP, "stdio").
+//! The stdio transport of MCP: one message per line.
 //!
-//! Invariants: a line that is no message gets an error, one that is too long is skipped and gets an error,
-//! and neither is ever held in memory beyond the limit; behind the end of the input everything that was
-//! asked is still answered.
+//! Invariants: a line that is not a message gets an error; a line that is too long is skipped and
+//! gets an error; memory for a line never exceeds the limit; after the end of the input all open
+//! requests are still answered.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read as _, Write};
@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::limits;
 
-/// Lines that wait to be read as messages.
+/// Lines that may wait to be parsed.
 const WAITING: usize = 64;
 
 enum Line {
@@ -29,18 +29,18 @@ enum Line {
 
 type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
-/// How far the conversation is.
+/// The state of the conversation.
 #[derive(Debug, Default)]
 struct State {
-    /// Requests that have no answer yet.
+    /// Requests that have not been answered yet.
     open: HashSet<RequestId>,
-    /// Whether a session has begun; what is no request means nothing before.
+    /// Whether a session has begun. Before that, all messages except requests are ignored.
     has_begun: bool,
-    /// Whether nobody reads answers any more.
+    /// Whether writing an answer has failed.
     is_over: bool,
 }
 
-/// Messages as lines of two streams.
+/// A transport that reads and writes one message per line.
 pub(super) struct Lines {
     input: mpsc::Receiver<Line>,
     output: Output,
@@ -48,7 +48,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Reads on a thread of its own, which waits wherever `input` makes it wait.
+    /// Starts a thread that reads `input`, so that reading may block.
     pub(super) fn new(
         input: impl BufRead + Send + 'static,
         output: impl Write + Send + 'static,
@@ -63,7 +63,8 @@ impl Lines {
         write(&self.output, &ServerJsonRpcMessage::error(error, id))
     }
 
-    /// The message of a line; `None` where it got an error instead.
+    /// Parses the message of a line. Returns `None` if the line is blank, or if an error was sent
+    /// instead.
     fn message(&self, line: &Line) -> io::Result<Option<ClientJsonRpcMessage>> {
         let Line::Whole(bytes) = line else {
             let message = format!("a message has more than {} bytes", limits::MAX_REQUEST_BYTES);
@@ -88,7 +89,7 @@ impl Lines {
 }
 
 impl Lines {
-    /// Notes what a message means for the conversation; tells whether it means anything.
+    /// Updates the state of the conversation. Returns whether the message must be processed.
     fn takes(&self, message: &ClientJsonRpcMessage) -> bool {
         let mut takes = true;
         self.state.send_modify(|state| match message {
@@ -145,13 +146,13 @@ impl Transport<RoleServer> for Lines {
         let mut states = self.state.subscribe();
         loop {
             let line = tokio::select! {
-                // The sender lives as long as this: there is always an answer.
+                // The sender lives as long as `self`, so this wait cannot fail.
                 _ = states.wait_for(|state| state.is_over) => return None,
                 line = self.input.recv() => line,
             };
             let Some(line) = line else { break };
             match self.message(&line) {
-                // Nobody reads what is answered.
+                // Nobody reads the answers any more.
                 Err(_) => return None,
                 Ok(Some(message)) if self.takes(&message) => return Some(message),
                 Ok(_) => {}
@@ -174,7 +175,7 @@ fn write(output: &Output, message: &ServerJsonRpcMessage) -> io::Result<()> {
     output.flush()
 }
 
-/// Reads lines until the input ends or nobody wants them.
+/// Reads lines until the input ends or the receiver is dropped.
 fn read(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
     let most = limits::MAX_REQUEST_BYTES;
     loop {
@@ -194,7 +195,7 @@ fn read(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
     }
 }
 
-/// Reads up to the end of a line and keeps nothing of it.
+/// Skips the rest of a line without storing it.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let bytes = input.fill_buf()?;

@@ -1,8 +1,8 @@
-//! Stores that are open, for one call after the other.
+//! Open stores, reused from call to call.
 //!
-//! Invariants: a call sees one generation, the newest at its beginning; between calls no generation is
-//! held, so that no writer waits for the server; what was open for a store that is no longer the one at its
-//! path is never asked again.
+//! Invariants: a call reads one generation, the newest one when it starts; between calls no
+//! generation is kept open, so that no writer waits for the server; an open file that is no longer
+//! the store at its path is never read again.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::query::Library;
 use crate::store::{FullText, Snapshot};
 use crate::trust::Trust;
 
-/// The store at a path, open as many times as calls are answered at once.
+/// The store at a path, open once for each call that runs at the same time.
 #[derive(Debug)]
 pub(super) struct Stores {
     path: PathBuf,
@@ -30,22 +30,22 @@ struct Open {
 }
 
 impl Stores {
-    /// The store at `path`, which need not be there yet.
+    /// Creates an entry for the store at `path`, which may not exist yet.
     pub(super) fn new(path: PathBuf, trust: Trust) -> Self {
         Self { path, trust, idle: Mutex::default() }
     }
 
-    /// Its path.
+    /// Returns the path of the store.
     pub(super) fn path(&self) -> &PathBuf {
         &self.path
     }
 
-    /// Who says what it may decide.
+    /// Returns what decides which settings of the store to follow.
     pub(super) fn trust(&self) -> &Trust {
         &self.trust
     }
 
-    /// Asks the documents.
+    /// Answers a question from the documents.
     pub(super) fn ask<T>(&self, question: impl FnOnce(&Library<'_>) -> Result<T>) -> Result<T> {
         let open = self.take()?;
         let answer = question(&Library::new(&open.snapshot))?;
@@ -53,7 +53,7 @@ impl Stores {
         Ok(answer)
     }
 
-    /// Asks the documents and the full-text index.
+    /// Answers a question from the documents and the full-text index.
     pub(super) fn search<T>(
         &self,
         question: impl FnOnce(&Library<'_>, &mut FullText) -> Result<T>,
@@ -83,7 +83,7 @@ impl Stores {
         let mut snapshot = Snapshot::open(&self.path)?;
         if snapshot.has_edit_intents()? {
             drop(snapshot);
-            // Where that cannot be done now, the store as it is still answers.
+            // If the edits cannot be finished now, the store can still be read.
             drop(edit::settle(&self.path, &self.trust));
             snapshot = Snapshot::open(&self.path)?;
         }

@@ -1,19 +1,20 @@
-//! The tools: their names, what they say of themselves, and the schema of their arguments.
+//! The tools: their names, their descriptions, and the schemas of their arguments.
 //!
-//! Every conversation pays for these words, so each says once what its reader cannot guess. Invariant: a
-//! schema names just the arguments that [`super::calls`] reads; where it names a text, a list will do, too.
+//! Every conversation pays for these words, so each of them says once what the reader cannot guess.
+//! Invariant: a schema lists exactly the arguments that [`super::calls`] accepts; where it names a
+//! text, a list is accepted, too.
 
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// The tools, those that write among them where that is allowed.
+/// Returns the tools. Those that write are included if `allow_write` is set.
 pub(super) fn all(allow_write: bool) -> Vec<Tool> {
     let reading = [
         tool(
             "overview",
-            "What the store holds; of documents, their section trees (ldmd: LDMD sections)",
+            "Summarize the store, or list section trees of documents (ldmd: LDMD sections)",
             &[],
             json!({
                 "documents": texts("path, unique suffix, folder or glob"),
@@ -22,7 +23,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "find",
-            "Sections by title (glob, or a part) and content",
+            "Find sections by title (glob or part) and content",
             &["pattern"],
             json!({
                 "pattern": text(""), "content": text(""), "level": number(),
@@ -31,8 +32,8 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "search",
-            "Passages that answer queries (4000 chars): a question and 2 other wordings of it, with terms its answer may use \
-             (\"phrase\", +must, NOT word, prefix*, title:x). Or lines by patterns (Rust regex)",
+            "Find passages that answer queries (4000 chars): a question and 2 rewordings, with terms its answer may use \
+             (\"phrase\", +must, NOT word, prefix*, title:x); or lines by patterns (Rust regex)",
             &[],
             json!({
                 "queries": texts(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
@@ -43,7 +44,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "read",
-            "Content of addresses",
+            "Read content by address",
             &["addresses"],
             json!({
                 "addresses": texts(""), "max_words": number(), "max_chars": number(), "after": text(""),
@@ -51,7 +52,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "neighbors",
-            "Sections around one; with links (out, in, both) its links and backlinks instead",
+            "List sections around one, or with links (out, in, both) its links and backlinks",
             &["address"],
             json!({
                 "address": text(""), "links": one_of(&["out", "in", "both"]),
@@ -60,7 +61,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
         ),
         tool(
             "context",
-            "Passages for queries, summaries or bodies of addresses, with what they link to",
+            "Bundle query passages, summaries or bodies of addresses, and what they link to",
             &[],
             json!({
                 "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
@@ -70,7 +71,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
     ];
     let writing = tool(
         "edit",
-        "Edit a file, all or none; expect: read's hash",
+        "Edit a file, all or none; expect: hash from read",
         &["edits"],
         json!({
             "document": text(""), "dry_run": flag(), "refresh": flag(),
@@ -90,7 +91,7 @@ pub(super) fn all(allow_write: bool) -> Vec<Tool> {
     reading.into_iter().chain(allow_write.then_some(writing)).collect()
 }
 
-/// The names of the arguments of a tool, without those that every tool has.
+/// Returns the names of a tool's arguments, except those that every tool has.
 pub(super) fn arguments(name: &str) -> Vec<&'static str> {
     static NAMES: std::sync::LazyLock<Vec<(String, Vec<String>)>> =
         std::sync::LazyLock::new(|| {
@@ -114,7 +115,7 @@ fn tool(
 ) -> Tool {
     if let Some(properties) = properties.as_object_mut() {
         let is_first = name == "overview";
-        properties.insert("format".to_owned(), text(if is_first { FORMATS_TOLD } else { "" }));
+        properties.insert("format".to_owned(), text(if is_first { FORMAT_NAMES } else { "" }));
     }
     let mut schema = JsonObject::new();
     schema.insert("type".to_owned(), json!("object"));
@@ -125,11 +126,12 @@ fn tool(
     Tool::new(name, description, Arc::new(schema))
 }
 
-/// The formats that a model can use, told once: an enumeration in every tool would cost as much as a tool.
+/// The formats that a model can use. Only one tool describes them: an enumeration in every tool
+/// would cost as many tokens as another tool.
 pub(super) const FORMATS: [&str; 5] = ["json", "text", "records", "raw", "markdown"];
-const FORMATS_TOLD: &str = "of any answer: json, text (shortest), records, raw, markdown";
+const FORMAT_NAMES: &str = "of answers: json, text (shortest), records, raw, markdown";
 
-/// What an edit may say beyond its properties.
+/// The flags of an edit, which its schema does not list one by one.
 pub(super) const EDIT_FLAGS: &str = "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate allow_change fuzzy";
 
 fn described(kind: &str, description: &str) -> Value {
@@ -168,7 +170,7 @@ fn one_of(names: &[&str]) -> Value {
 mod tests {
     use super::*;
 
-    /// Every conversation pays for it: 4 bytes are about one token.
+    /// The limit counts 4 bytes as one token.
     #[test]
     fn the_schema_costs_less_than_950_tokens() {
         let bytes = serde_json::to_string(&json!({ "tools": all(true) })).unwrap().len();

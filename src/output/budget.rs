@@ -1,8 +1,9 @@
-//! The budget of `--max-chars`: one mechanism for every answer and every format.
+//! Applies `--max-chars`: one mechanism for every answer and every format.
 //!
-//! Invariant: never more than the budget; the items given are whole and the first ones of the answer
-//! without a budget; if not even the first fits, a part of it does with an address of the rest, so that
-//! going on makes progress; if no part of it does, nothing is printed and the error says what would do.
+//! Invariant: the output never exceeds the limit. The items printed are complete, and they are the first
+//! items of the answer without a limit. If the first item does not fit, a part of it is printed with the
+//! address of the remainder, so that the next request makes progress. If no part fits, nothing is
+//! printed, and the error names a limit that is large enough.
 
 use std::io;
 
@@ -11,22 +12,22 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::words::measure;
 use crate::query::List;
 
-/// Sizes of parts that need not be ordered by the room they need: a page of one word may carry the longest
-/// address of the rest.
+/// Number of sizes that are tried one by one. The length of a part is not monotonic in its size for
+/// small sizes: a page of one word may have the longest address of the remainder.
 const SMALLEST_SIZES: usize = 16;
 
-/// Refuses a budget of `most` characters; `enough` would do.
+/// Returns the error for a limit of `most` characters; a limit of `enough` suffices.
 pub(super) fn too_small(most: usize, enough: usize, caller: super::Caller) -> Error {
     let (option, enough) = match caller {
         super::Caller::CommandLine => ("--max-chars", enough),
         super::Caller::Mcp { frame } => ("max_chars", enough + frame),
     };
-    Error::new(ErrorKind::BudgetTooSmall, format!("{most} characters hold no answer"))
-        .with_hint(format!("give {option} {enough} or more"))
+    Error::new(ErrorKind::BudgetTooSmall, format!("the answer does not fit in {most} characters"))
+        .with_hint(format!("use {option} {enough} or more"))
 }
 
-/// Bytes that hold no more than a number of Unicode scalars; more are refused as they come, so that what
-/// does not fit costs no more than what does.
+/// A buffer with a maximum length. A write that exceeds the maximum fails at once, so an answer that is
+/// too long costs no more than one that fits.
 #[derive(Debug)]
 struct Bounded {
     bytes: Vec<u8>,
@@ -38,7 +39,7 @@ impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.is_full |= self.bytes.len() + bytes.len() > self.most_bytes;
         if self.is_full {
-            return Err(io::Error::other("more than the budget"));
+            return Err(io::Error::other("the character limit is exceeded"));
         }
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -49,31 +50,31 @@ impl io::Write for Bounded {
     }
 }
 
-/// What `write` writes and returns, if that is no more than `most` characters.
+/// Returns what `write` writes and returns, or `None` if that is more than `most` characters.
 pub(super) fn within(
     most: usize,
     write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>,
 ) -> Result<Option<Rendered>> {
-    // No scalar has more than four bytes.
+    // A scalar has at most four bytes in UTF-8.
     let most_bytes = most.saturating_mul(4);
     let mut bounded = Bounded { bytes: Vec::new(), most_bytes, is_full: false };
     match write(&mut bounded) {
         Err(_) if bounded.is_full => Ok(None),
         Err(error) => Err(error),
-        Ok(remarks) => {
+        Ok(messages) => {
             let bytes = bounded.bytes;
             let chars = measure(&bytes).chars;
-            Ok((chars <= most).then_some(Rendered { bytes, chars, remarks }))
+            Ok((chars <= most).then_some(Rendered { bytes, chars, messages }))
         }
     }
 }
 
-/// An answer on its way into a budget.
+/// An answer that is to be cut to a limit of characters.
 pub(super) struct Fitting<'a, Answer> {
     pub(super) answer: &'a Answer,
-    /// Characters at most.
+    /// The maximum length of the output, in Unicode scalars.
     pub(super) most: usize,
-    /// Renders an answer, if it is no longer than that many characters.
+    /// Renders an answer; returns `None` if it is longer than the given number of characters.
     pub(super) render: &'a dyn Fn(&Answer, usize) -> Result<Option<Rendered>>,
     pub(super) caller: super::Caller,
 }
@@ -108,8 +109,8 @@ impl<Answer: List> Fitting<'_, Answer> {
         }
     }
 
-    /// The most items that fit, at least the least number that is of use. The next number to try is computed
-    /// from the length of the last one, so that a few tries are enough.
+    /// Returns the largest number of items that fits, at least [`List::least`], and its rendering. The
+    /// length of each rendering predicts the next number to try, so few renderings are needed.
     fn most_items(&self) -> Result<Option<(usize, Rendered)>> {
         let mut low = self.answer.least();
         let mut high = self.answer.count();
@@ -141,7 +142,8 @@ impl<Answer: List> Fitting<'_, Answer> {
         Ok(Some((low, best)))
     }
 
-    /// The first `count` items and as many lines of the next as fit, if it may be cut.
+    /// Renders the first `count` items and as many lines of the next item as fit, if that item can be
+    /// cut.
     fn with_cut(&self, count: usize) -> Result<Option<Rendered>> {
         let lines = self.answer.lines_of(count).saturating_sub(1);
         if lines == 0 {
@@ -154,12 +156,12 @@ impl<Answer: List> Fitting<'_, Answer> {
         })
     }
 
-    /// The largest part of the only item of `first` that fits.
+    /// Renders the largest part of the only item of `first` that fits.
     fn part_of(&self, first: &Answer) -> Result<Option<Rendered>> {
         self.largest(first.sizes_of_first(), |size| part(first, size))
     }
 
-    /// What `make` makes of the largest size from 1 to `most` that fits.
+    /// Renders the answer that `make` returns for the largest size from 1 to `most` that fits.
     fn largest(
         &self,
         most: usize,
@@ -172,7 +174,8 @@ impl<Answer: List> Fitting<'_, Answer> {
         let (mut fitting, mut too_large) = (0, most + 1);
         let mut best = None;
         while too_large - fitting > 1 {
-            // Until something is too large the size is doubled: what fits is mostly far less than all.
+            // Double the size until one is too large: the part that fits is usually far smaller than the
+            // whole.
             let is_open = too_large > most && fitting < most / 2;
             let middle = if is_open { fitting * 2 + 1 } else { fitting.midpoint(too_large) };
             match try_size(middle)? {
@@ -192,7 +195,7 @@ impl<Answer: List> Fitting<'_, Answer> {
         Ok(best)
     }
 
-    /// The characters of the smallest form of the answer, whose first item alone `brief` has.
+    /// Returns the number of characters of the smallest rendering; `brief` has only the first item.
     fn smallest(&self, brief: &Answer) -> Result<usize> {
         let sizes = brief.sizes_of_first().min(SMALLEST_SIZES);
         let mut smallest = usize::MAX;
@@ -205,7 +208,7 @@ impl<Answer: List> Fitting<'_, Answer> {
     }
 }
 
-/// The only item of `first` cut to `size`.
+/// Returns `first` with its only item cut to `size`, or `None` if it cannot be cut.
 fn part<Answer: List>(first: &Answer, size: usize) -> Option<Answer> {
     let mut cut = first.clone();
     if !cut.cut_first(size) {

@@ -1,6 +1,6 @@
-//! Graphs as other programs draw them.
+//! Writes graphs in the languages of Mermaid and Graphviz.
 //!
-//! Invariant: labels are quoted and hold nothing that ends a quote, whatever a title holds.
+//! Invariant: labels are quoted, and characters that would end a quote are escaped.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -11,14 +11,14 @@ use crate::query::links::Node;
 /// Nodes and the edges between them.
 #[derive(Debug)]
 pub struct Graph<'a> {
-    /// The nodes.
+    /// The nodes, in the order of the answer.
     pub(super) nodes: Vec<&'a Node>,
-    /// The edges, by the addresses of their ends, and their types.
+    /// The edges: the address of each end, and the relation.
     pub(super) edges: Vec<(String, String, &'a str)>,
 }
 
 impl Graph<'_> {
-    /// The labels of the nodes, and each edge once with the numbers of the nodes that are its ends.
+    /// Returns the labels of the nodes, and each distinct edge with the indices of its nodes.
     fn numbered(&self) -> (Vec<&str>, Vec<(usize, usize, &str)>) {
         let labels = self.nodes.iter().map(|node| node.title.as_str()).collect();
         let numbers: HashMap<&str, usize> =
@@ -37,7 +37,7 @@ impl Graph<'_> {
         (labels, edges)
     }
 
-    /// As Mermaid draws it (flowchart syntax).
+    /// Writes the graph as a Mermaid flowchart.
     pub(super) fn mermaid(&self, out: &mut dyn Write) -> io::Result<()> {
         let label = |text: &str| {
             let text = sanitize::line(text).replace('&', "&amp;").replace('"', "&quot;");
@@ -54,7 +54,7 @@ impl Graph<'_> {
         Ok(())
     }
 
-    /// As Graphviz draws it (DOT language).
+    /// Writes the graph in the DOT language of Graphviz.
     pub(super) fn dot(&self, out: &mut dyn Write) -> io::Result<()> {
         let label = |text: &str| sanitize::line(text).replace('\\', "\\\\").replace('"', "\\\"");
         let (labels, edges) = self.numbered();

@@ -1,7 +1,7 @@
-//! JSON, strict (RFC 8259), with more escaped than it asks for.
+//! Writes strict JSON (RFC 8259) with additional escapes.
 //!
-//! Invariant: what a document holds cannot drive a terminal through JSON either: whatever
-//! [`is_unsafe`] names is written as `\u` escapes.
+//! Invariant: text of documents cannot control a terminal. Every character for which [`is_unsafe`] is
+//! true is written as a `\u` escape.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use crate::visible::is_unsafe;
 
-/// Writes `value` and a line end, on one line or indented.
+/// Writes `value` and a line feed, on one line or indented.
 pub fn write<Value: Serialize + ?Sized>(
     mut out: impl Write,
     value: &Value,
@@ -26,16 +26,16 @@ pub fn write<Value: Serialize + ?Sized>(
     out.write_all(b"\n")
 }
 
-/// `value` on one line, without line end.
+/// Returns `value` as JSON on one line, without a line feed.
 pub fn compact<Value: Serialize + ?Sized>(value: &Value) -> String {
     let mut bytes = Vec::new();
-    // Neither our types nor writing into memory can fail.
+    // Serializing our types and writing to memory cannot fail.
     drop(write(&mut bytes, value, false));
     bytes.pop();
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// A formatter that escapes what is unsafe in strings.
+/// A formatter that escapes unsafe characters in strings.
 struct Escaping<Inner>(Inner);
 
 macro_rules! delegate {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unsafe_characters_are_escaped_and_come_back() {
+    fn unsafe_characters_are_escaped_and_decode_to_the_same_text() {
         let text = "\u{9b}a\u{202e}\u{2028}\u{e0041}\u{7f}\u{1b}é\"\\\n";
         let json = compact(text);
         assert_eq!(json, r#""\u009ba\u202e\u2028\udb40\udc41\u007f\u001bé\"\\\n""#);
@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_string_survives(text in any::<String>()) {
+        fn every_string_decodes_to_itself(text in any::<String>()) {
             let json = compact(&text);
             prop_assert!(!json.chars().any(is_unsafe));
             prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);

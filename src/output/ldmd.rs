@@ -1,48 +1,48 @@
-//! An answer as an LDMD document: what was asked, what came out in short, and the whole of it in
-//! sections that can be read one by one (CQ's paper, section 4).
+//! Writes an answer as an LDMD document: the command, a summary, and all items in sections that can be
+//! read one by one (`mdsel help ldmd`).
 //!
-//! Invariant: every line is the tool's own, with what stems from documents on that one line or in a
-//! fence, so that no document can forge a section; nothing but the names of the documents is kept in
-//! memory while it is written.
+//! Invariant: the program writes every line. Text of a document is either on one such line or inside a
+//! fence, so no document can forge a section. Only the names of the documents are kept in memory while
+//! the answer is written.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use super::painter::short_count;
-use super::{Rest, sanitize};
+use super::text_writer::short_count;
+use super::{Footer, sanitize};
 use crate::ldmd::{Opening, Writer};
 
-/// How many items stand in the short form of a list.
+/// Number of items in the `_tldr` section of a list.
 const ITEMS_IN_SHORT: usize = 5;
 
-/// An answer being written.
-pub struct Report<'a> {
+/// Writes one answer as LDMD.
+pub struct LdmdRenderer<'a> {
     writer: Writer<&'a mut dyn Write>,
-    rest: &'a Rest<'a>,
+    footer: &'a Footer<'a>,
     sections: usize,
     files: Vec<String>,
     known: HashSet<String>,
 }
 
-impl<'a> Report<'a> {
-    /// Begins the answer of `command`.
+impl<'a> LdmdRenderer<'a> {
+    /// Begins the answer of `command` and writes its `run_meta` section.
     pub(super) fn begin(
         out: &'a mut dyn Write,
         command: &str,
-        rest: &'a Rest<'a>,
+        footer: &'a Footer<'a>,
     ) -> io::Result<Self> {
-        let mut report = Self {
+        let mut renderer = Self {
             writer: Writer::new(out),
-            rest,
+            footer,
             sections: 0,
             files: Vec::new(),
             known: HashSet::new(),
         };
-        report.open("run_meta", "Run", 1, "")?;
-        report.line(&format!("## mdsel {command}"))?;
-        report.line(&format!("- mdsel: {}", env!("CARGO_PKG_VERSION")))?;
-        report.close()?;
-        Ok(report)
+        renderer.open("run_meta", "Run", 1, "")?;
+        renderer.line(&format!("## mdsel {command}"))?;
+        renderer.line(&format!("- mdsel: {}", env!("CARGO_PKG_VERSION")))?;
+        renderer.close()?;
+        Ok(renderer)
     }
 
     fn open(&mut self, id: &str, title: &str, level: u32, parent: &str) -> io::Result<()> {
@@ -57,29 +57,29 @@ impl<'a> Report<'a> {
         self.writer.text(&sanitize::line(line))
     }
 
-    /// What there is to say of the answer as a whole.
+    /// Writes the `summary` section: the facts given, then the footer.
     pub(super) fn summary(&mut self, facts: &[(&str, String)]) -> io::Result<()> {
         self.open("summary", "Summary", 1, "")?;
         self.line("## Summary")?;
         for (name, value) in facts {
             self.line(&format!("- {name}: {value}"))?;
         }
-        for item in self.rest.items() {
+        for item in self.footer.items() {
             self.line(&format!("- {item}"))?;
         }
         self.close()
     }
 
-    /// Notes a document that the answer is made of.
+    /// Records a document for the `provenance` section.
     pub(super) fn source(&mut self, file: &str) {
-        // Items of one document mostly stand beside each other.
+        // Items of the same document are usually adjacent.
         if self.files.last().is_none_or(|last| last != file) && self.known.insert(file.to_owned()) {
             self.files.push(file.to_owned());
         }
     }
 
-    /// What was found, a line each.
-    pub(super) fn findings(
+    /// Writes the `key_findings` section, one line per item. Writes nothing if `count` is 0.
+    pub(super) fn key_findings(
         &mut self,
         count: usize,
         items: impl Iterator<Item = String>,
@@ -93,7 +93,7 @@ impl<'a> Report<'a> {
         self.close()
     }
 
-    /// The first items, numbered, as `ID_tldr`; the rest as `ID_body`.
+    /// Writes the first items, numbered, as section `ID_tldr`, and the other items as section `ID_body`.
     fn split(&mut self, id: &str, mut items: impl Iterator<Item = String>) -> io::Result<()> {
         self.open(&format!("{id}_tldr"), "", 2, id)?;
         for (number, item) in (1..).zip(items.by_ref().take(ITEMS_IN_SHORT)) {
@@ -117,7 +117,7 @@ impl<'a> Report<'a> {
         Ok(id)
     }
 
-    /// A section of items that belong together, all of one document.
+    /// Writes a section of items that all belong to the document `file`.
     pub(super) fn items(
         &mut self,
         title: &str,
@@ -129,7 +129,7 @@ impl<'a> Report<'a> {
         self.close()
     }
 
-    /// A section with content of a document, and what it is.
+    /// Writes a section with facts, then content of the document `file` in a fence.
     pub(super) fn content(
         &mut self,
         title: &str,
@@ -149,7 +149,7 @@ impl<'a> Report<'a> {
         self.close()
     }
 
-    /// Ends the answer with the documents that it is made of.
+    /// Ends the answer with the list of the documents it quotes.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.open("provenance", "Provenance", 1, "")?;
         self.line("## Provenance")?;

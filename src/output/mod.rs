@@ -1,24 +1,25 @@
-//! Answers as bytes: formats, the budget, and what is safe to show. Never touches the store.
+//! Writes answers in a format, within a limit of characters, with unsafe characters escaped. Never reads
+//! the store.
 //!
-//! Every answer that can be printed implements [`Answer`]; [`write()`] and [`write_list`] are the only
-//! ways from one to bytes. Invariant: what is printed in a format is a valid document of that format, however small
-//! the budget, and says so where anything was left out.
+//! Every answer implements [`Answer`]. Only [`write()`] and [`write_list`] turn an answer into bytes.
+//! Invariant: the output is a valid document of its format whatever the limit, and it says whether
+//! anything was left out.
 
 mod budget;
+mod footer;
 mod forms;
 mod graph;
 pub mod json;
 mod ldmd;
-mod painter;
 mod records;
-mod rest;
 pub mod sanitize;
+mod text_writer;
 
+pub use footer::Footer;
 pub use graph::Graph;
-pub use ldmd::Report;
-pub use painter::Painter;
+pub use ldmd::LdmdRenderer;
 pub use records::Records;
-pub use rest::Rest;
+pub use text_writer::TextWriter;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -28,118 +29,119 @@ use serde::Serialize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::List;
 
-/// How an answer is printed.
+/// An output format (`mdsel help formats`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One JSON value.
+    /// One JSON value for the whole answer.
     Json,
-    /// One JSON value a line and item.
+    /// One JSON value per line: one for each item.
     Jsonl,
-    /// The bytes of the content alone.
+    /// The bytes of the content, and nothing else.
     Raw,
-    /// For people.
+    /// Text for people to read.
     Text,
-    /// A Markdown document of sections that can be read one by one.
+    /// A Markdown document whose sections can be read one by one.
     Ldmd,
-    /// A line a record, for the context of a model.
+    /// One record per line, for the context of a model.
     Records,
-    /// Blocks of Markdown, for the context of a model.
+    /// Fenced Markdown blocks, for the context of a model.
     Markdown,
-    /// A graph as Mermaid draws it.
+    /// A graph as a Mermaid flowchart.
     Mermaid,
-    /// A graph as Graphviz draws it.
+    /// A graph in the DOT language of Graphviz.
     Dot,
 }
 
-/// How to print.
+/// The format of an answer, and where it is printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// The format.
+    /// The output format.
     pub format: Format,
     /// Whether JSON is indented.
     pub is_pretty: bool,
-    /// Whether text is coloured.
+    /// Whether text has colors.
     pub has_color: bool,
-    /// The most Unicode scalars that may be printed.
+    /// The maximum length of the output in Unicode scalars, if limited.
     pub max_chars: Option<usize>,
-    /// The store, as it is named in the answer.
+    /// The path of the store, as printed in records.
     pub store: &'a str,
-    /// Who asks.
+    /// The interface that the request came from.
     pub caller: Caller,
 }
 
-/// Who asks, which decides how an answer says how to go on.
+/// The interface that a request came from. It determines how an answer names the option that continues
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// Somebody at a command line, who gives flags.
+    /// The command line, which takes flags.
     CommandLine,
-    /// A client of the Model Context Protocol, who gives arguments.
+    /// The Model Context Protocol, which takes arguments.
     Mcp {
-        /// Unicode scalars of the reply around the answer.
+        /// Number of Unicode scalars that the reply adds to the answer.
         frame: usize,
     },
 }
 
-/// Whether an answer has a form.
+/// Whether an answer supports a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// It has, and it was written.
+pub enum FormatSupport {
+    /// The answer supports the format, and was written.
     Written,
-    /// It has none.
-    None,
+    /// The answer does not support the format.
+    Unsupported,
 }
 
-/// Something that can be printed.
+/// An answer that can be printed in any [`Format`].
 pub trait Answer: Serialize {
-    /// What stands beside the items.
-    fn rest(&self) -> Rest<'_>;
+    /// Returns the part of the answer that is not an item: warnings, unresolved selectors, the cursor.
+    fn rest(&self) -> Footer<'_>;
 
-    /// What `jsonl` prints of the items, a line each.
+    /// Returns one JSON value per item, for `jsonl`.
     fn rows(&self) -> Vec<serde_json::Value>;
 
-    /// What `raw` prints; `None` where there are no bytes of documents in the answer.
+    /// Returns the bytes that `raw` prints, or `None` if the answer does not quote documents.
     fn raw(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// What `text` prints of the items.
-    fn text(&self, painter: &mut Painter);
+    /// Writes the items for `text`.
+    fn text(&self, writer: &mut TextWriter);
 
-    /// The command that it answers.
+    /// Returns the name of the command.
     fn name(&self) -> &'static str;
 
-    /// What `ldmd` prints of the items.
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()>;
+    /// Writes the items for `ldmd`.
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()>;
 
-    /// What `records` prints.
-    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+    /// Writes the answer for `records`.
+    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
         let _ = records;
-        Ok(Form::None)
+        Ok(FormatSupport::Unsupported)
     }
 
-    /// What `markdown` prints.
-    fn markdown(&self, out: &mut dyn Write) -> io::Result<Form> {
+    /// Writes the answer for `markdown`.
+    fn markdown(&self, out: &mut dyn Write) -> io::Result<FormatSupport> {
         let _ = out;
-        Ok(Form::None)
+        Ok(FormatSupport::Unsupported)
     }
 
-    /// The graph that `mermaid` and `dot` draw.
+    /// Returns the graph for `mermaid` and `dot`, if the answer has one.
     fn graph(&self) -> Option<Graph<'_>> {
         None
     }
 }
 
-/// An answer as it is printed.
+/// The output of an answer.
 #[derive(Debug)]
 struct Rendered {
     bytes: Vec<u8>,
-    /// Unicode scalars of these.
+    /// The length of `bytes` in Unicode scalars.
     chars: usize,
-    /// Lines that the answer's format cannot hold.
-    remarks: Vec<String>,
+    /// Lines for standard error: what the format cannot express.
+    messages: Vec<String>,
 }
 
-/// Writes an answer that has no items to leave out; returns what its format cannot hold.
+/// Writes an answer that cannot be shortened. Returns the lines that the format cannot express.
 pub fn write(
     answer: &impl Answer,
     options: Options<'_>,
@@ -156,8 +158,8 @@ pub fn write(
     }
 }
 
-/// Writes an answer, leaving items out from the end as the budget asks; returns what its format cannot
-/// hold.
+/// Writes an answer, without its last items if it would exceed the limit. Returns the lines that the
+/// format cannot express.
 pub fn write_list<Listed: Answer + List>(
     answer: &Listed,
     options: Options<'_>,
@@ -172,7 +174,7 @@ pub fn write_list<Listed: Answer + List>(
 
 fn put(rendered: Rendered, out: &mut dyn Write) -> Result<Vec<String>> {
     out.write_all(&rendered.bytes).map_err(unwritten)?;
-    Ok(rendered.remarks)
+    Ok(rendered.messages)
 }
 
 fn unwritten(error: io::Error) -> Error {
@@ -181,20 +183,20 @@ fn unwritten(error: io::Error) -> Error {
 
 fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> Result<Vec<String>> {
     let no_form = |name: &str| {
-        Error::new(ErrorKind::Usage, format!("this answer has no {name} form"))
-            .with_hint(format!("ask for {}", forms_of(answer)))
+        Error::new(ErrorKind::Usage, format!("this answer cannot be printed as {name}"))
+            .with_hint(format!("use one of {}", forms_of(answer)))
     };
-    // What a format cannot hold is said beside it.
-    let rest = Rest { caller: options.caller, ..answer.rest() };
-    let remarks = match options.format {
-        Format::Raw | Format::Mermaid | Format::Dot => rest.lines(),
-        Format::Markdown => rest.remark_lines(),
+    // Lines that the format cannot express are returned, and printed to standard error.
+    let footer = Footer { caller: options.caller, ..answer.rest() };
+    let messages = match options.format {
+        Format::Raw | Format::Mermaid | Format::Dot => footer.lines(),
+        Format::Markdown => footer.message_lines(),
         _ => Vec::new(),
     };
     match options.format {
         Format::Json => json::write(out, answer, options.is_pretty).map_err(unwritten)?,
         Format::Jsonl => {
-            for row in answer.rows().into_iter().chain(rest.rows()) {
+            for row in answer.rows().into_iter().chain(footer.rows()) {
                 json::write(&mut *out, &row, false).map_err(unwritten)?;
             }
         }
@@ -203,45 +205,48 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
             out.write_all(&bytes).map_err(unwritten)?;
         }
         Format::Text => {
-            let mut painter = Painter::new(options.has_color);
-            answer.text(&mut painter);
-            rest.paint(&mut painter);
-            out.write_all(painter.finish().as_bytes()).map_err(unwritten)?;
+            let mut writer = TextWriter::new(options.has_color);
+            answer.text(&mut writer);
+            footer.write_text(&mut writer);
+            out.write_all(writer.finish().as_bytes()).map_err(unwritten)?;
         }
         Format::Ldmd => {
-            let mut report = Report::begin(out, answer.name(), &rest).map_err(unwritten)?;
-            answer.report(&mut report).and_then(|()| report.finish()).map_err(unwritten)?;
+            let mut renderer =
+                LdmdRenderer::begin(out, answer.name(), &footer).map_err(unwritten)?;
+            answer.ldmd(&mut renderer).and_then(|()| renderer.finish()).map_err(unwritten)?;
         }
         Format::Records => {
-            let mut records = Records::new(out, options.store, &rest);
-            if answer.records(&mut records).map_err(unwritten)? == Form::None {
+            let mut records = Records::new(out, options.store, &footer);
+            if answer.records(&mut records).map_err(unwritten)? == FormatSupport::Unsupported {
                 return Err(no_form("records"));
             }
         }
         Format::Markdown => {
-            if answer.markdown(out).map_err(unwritten)? == Form::None {
+            if answer.markdown(out).map_err(unwritten)? == FormatSupport::Unsupported {
                 return Err(no_form("markdown"));
             }
-            if let Some(end) = rest.end() {
+            if let Some(end) = footer.end() {
                 writeln!(out, "{end}").map_err(unwritten)?;
             }
         }
         Format::Mermaid | Format::Dot => {
-            let graph = answer.graph().ok_or_else(|| no_form("drawn"))?;
+            let graph = answer.graph().ok_or_else(|| no_form("a graph"))?;
             let is_dot = options.format == Format::Dot;
             if is_dot { graph.dot(out) } else { graph.mermaid(out) }.map_err(unwritten)?;
         }
     }
-    Ok(remarks)
+    Ok(messages)
 }
 
-/// The formats in which an answer has a form, as a list for people.
+/// Returns the names of the formats that the answer supports, for a hint.
 fn forms_of(answer: &impl Answer) -> String {
-    let rest = answer.rest();
+    let footer = answer.rest();
     let sink = &mut io::sink();
-    let has_records =
-        answer.records(&mut Records::new(sink, "", &rest)).is_ok_and(|form| form == Form::Written);
-    let has_markdown = answer.markdown(&mut io::sink()).is_ok_and(|form| form == Form::Written);
+    let has_records = answer
+        .records(&mut Records::new(sink, "", &footer))
+        .is_ok_and(|form| form == FormatSupport::Written);
+    let has_markdown =
+        answer.markdown(&mut io::sink()).is_ok_and(|form| form == FormatSupport::Written);
     let others = [
         ("raw", answer.raw().is_some()),
         ("records", has_records),

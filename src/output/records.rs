@@ -1,43 +1,43 @@
-//! Answers as records: what every answer's records have in common.
+//! Writes the parts of the `records` format that all answers share (`mdsel help records`).
 //!
-//! Invariant: the header comes first and tells the format's version, the store, the command and whether
-//! anything was left out; faults and warnings follow it.
+//! Invariant: the header is the first line. It has the version of the format, the store, the command,
+//! and whether anything was left out. Warnings and unresolved selectors follow it.
 
 use std::io::{self, Write};
 
-use super::Rest;
+use super::Footer;
 use crate::query::links::{Edge, Node};
 use crate::records::{self, Writer};
 
-/// An answer being written as records.
+/// Writes one answer as records.
 pub struct Records<'a> {
     writer: Writer<&'a mut dyn Write>,
     store: &'a str,
-    rest: &'a Rest<'a>,
-    /// The last edge: places that are linked several times alike have one.
+    footer: &'a Footer<'a>,
+    /// The last edge written; a repetition is not written again.
     last_edge: String,
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(out: &'a mut dyn Write, store: &'a str, rest: &'a Rest<'a>) -> Self {
-        Self { writer: Writer::new(out), store, rest, last_edge: String::new() }
+    pub(super) fn new(out: &'a mut dyn Write, store: &'a str, footer: &'a Footer<'a>) -> Self {
+        Self { writer: Writer::new(out), store, footer, last_edge: String::new() }
     }
 
-    /// The header, what could not be answered, and how to go on.
+    /// Writes the header with the cursor, then the warnings and the unresolved selectors.
     pub(super) fn header(&mut self, mode: &str, fields: &[(&str, String)]) -> io::Result<()> {
-        let truncated = self.rest.is_truncated.to_string();
+        let truncated = self.footer.is_truncated.to_string();
         let mut all = vec![("store", self.store), ("mode", mode)];
         all.extend(fields.iter().map(|(name, value)| (*name, value.as_str())));
-        all.extend(self.rest.next.map(|next| ("next", next.as_str())));
+        all.extend(self.footer.next.map(|next| ("next", next.as_str())));
         all.push(("truncated", &truncated));
         self.writer.header(&all)?;
-        for remark in self.rest.remarks() {
-            self.writer.warning(&remark)?;
+        for message in self.footer.messages() {
+            self.writer.warning(&message)?;
         }
         Ok(())
     }
 
-    /// A place and what sums it up.
+    /// Writes a node, and its summary if any.
     pub(super) fn node(&mut self, node: &Node) -> io::Result<()> {
         self.writer.node(&records::Node {
             id: &node.selector,
@@ -52,7 +52,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// A link that leads somewhere.
+    /// Writes a link, or a detail if the link is broken.
     pub(super) fn edge(&mut self, edge: &Edge) -> io::Result<()> {
         let Some(to) = edge.target() else {
             let (from, target) = (edge.from.address(), &edge.link.target);
@@ -62,7 +62,7 @@ impl<'a> Records<'a> {
         self.link(&edge.from.address(), kind.relation(), &to.address(), kind.is_typed())
     }
 
-    /// A link between two places; several alike after each other are one.
+    /// Writes a link between two nodes, unless it repeats the link before.
     pub(super) fn link(
         &mut self,
         from: &str,
@@ -79,12 +79,12 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Bytes of a place.
+    /// Writes the content of a node.
     pub(super) fn body(&mut self, address: &str, bytes: &[u8]) -> io::Result<()> {
         self.writer.body(address, bytes)
     }
 
-    /// A place, told without its tags.
+    /// Writes a node without tags.
     pub(super) fn place(
         &mut self,
         id: &str,
@@ -95,27 +95,27 @@ impl<'a> Records<'a> {
         self.writer.node(&records::Node { id, kind, title, tags: &[], path })
     }
 
-    /// What sums up a place, or what was found in it.
+    /// Writes the summary of a node, or the text that matched in it.
     pub(super) fn summary(&mut self, id: &str, text: &str) -> io::Result<()> {
         self.writer.summary(id, text)
     }
 
-    /// A remark for the reader.
+    /// Writes a warning for the reader.
     pub(super) fn warning(&mut self, text: &str) -> io::Result<()> {
         self.writer.warning(text)
     }
 
-    /// A detail.
+    /// Writes a detail: a line that no other record type covers.
     pub(super) fn detail(&mut self, text: &str) -> io::Result<()> {
         self.writer.detail(text)
     }
 
-    /// A command, and what it does.
+    /// Writes a command and what it does.
     pub(super) fn command(&mut self, command: &str, what: &str) -> io::Result<()> {
         self.writer.command(command, what)
     }
 
-    /// A place that many links lead to.
+    /// Writes a node that many links lead to.
     pub(super) fn map_of_content(&mut self, node: &Node) -> io::Result<()> {
         self.writer.map_of_content(&node.selector, &node.title, &node.tags)
     }

@@ -1,13 +1,13 @@
-//! Text of documents, made safe for a terminal.
+//! Escapes text of documents for a terminal.
 //!
-//! Invariant: what comes out holds no control character but line feed and tab, and nothing that
-//! [`crate::visible`] calls unsafe.
+//! Invariant: the result contains no control character except line feed and tab, no carriage return
+//! except in CRLF, and no character that [`crate::visible`] calls unsafe.
 
 use std::borrow::Cow;
 
 use crate::visible::is_unsafe;
 
-/// Escapes what is unsafe in `text`, line ends and tabs aside; the carriage return of a CRLF is one.
+/// Escapes unsafe characters in `text`, except line feeds, tabs, and the carriage return of a CRLF.
 pub fn text(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -25,9 +25,9 @@ pub fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(result)
 }
 
-/// Likewise for a text that must stay on one line: a path, a title, a message.
+/// Escapes a text that must stay on one line, such as a path, a title or a message.
 pub fn line(text: &str) -> Cow<'_, str> {
-    // Most lines are ASCII, which is told by its bytes.
+    // Most lines are printable ASCII; a check of the bytes suffices for them.
     let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if is_plain || !text.chars().any(|scalar| is_unsafe(scalar) || "\n\t".contains(scalar)) {
         return Cow::Borrowed(text);
@@ -46,8 +46,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attacks_on_a_terminal_come_out_as_escapes() {
-        for (attack, shown) in [
+    fn terminal_escape_sequences_are_escaped() {
+        for (attack, expected) in [
             ("\x1b]52;c;aGk=\x07", "\\u{1b}]52;c;aGk=\\u{7}"),
             ("\x1b]8;;http://x\x1b\\t", "\\u{1b}]8;;http://x\\u{1b}\\t"),
             ("a\rb", "a\\u{d}b"),
@@ -56,13 +56,13 @@ mod tests {
             ("a\u{200b}b", "a\\u{200b}b"),
             ("\u{e0041}", "\\u{e0041}"),
         ] {
-            assert_eq!(text(attack), shown);
+            assert_eq!(text(attack), expected);
             assert!(!line(attack).chars().any(is_unsafe));
         }
     }
 
     #[test]
-    fn ordinary_text_is_untouched() {
+    fn ordinary_text_is_unchanged() {
         let ordinary = "a\tb\r\nc\n日本語 👨\u{200d}👩 é";
         assert!(matches!(text("plain\n"), Cow::Borrowed(_)));
         assert_eq!(text(ordinary), ordinary);

@@ -1,7 +1,6 @@
-//! `context`: a bundle of places, and of text from outside, for the context of a model.
+//! `context`: a bundle of nodes and of other text, for the context of a model.
 //!
-//! Invariant: items come in the order in which they were asked for, each place once; a place stands
-//! for itself, whatever else was found with it.
+//! Invariant: items are in the order of the request, and each node is in the bundle once.
 
 use crate::schema::schema_as;
 use std::collections::{HashMap, HashSet};
@@ -25,47 +24,48 @@ use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::store::FullText;
 
-/// What to bundle.
+/// A request for a bundle.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Places by address.
+    /// Addresses of nodes.
     pub addresses: Vec<String>,
-    /// A question in words, whose best passages are taken, and other phrasings of it; or none.
+    /// A question in words and other wordings of it. Its best passages are added. May be empty.
     pub queries: Vec<String>,
-    /// Unicode scalars of a passage, about.
+    /// The approximate length of a passage, in Unicode scalars.
     pub passage: usize,
-    /// Which sections a query finds; without one, which documents are taken, if it asks for any.
+    /// The sections that the question may find. Without a question, the documents to add; if empty, none
+    /// are added.
     pub filter: FilterRequest,
-    /// How many links away from these places further ones are taken.
+    /// The maximum distance, in links, of further nodes to add.
     pub hops: usize,
-    /// Whether to give the content, too.
+    /// Whether to return the content too.
     pub with_body: bool,
-    /// Text from outside.
+    /// Text that is not in a document.
     pub outside: Vec<Outside>,
-    /// Items to give at most; 0 for all.
+    /// The maximum number of items; 0 for all.
     pub limit: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
-/// Text that is in no document.
+/// Text that is not in a document.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Outside {
-    /// What it is: `code`, `error`, `text`, `repl-history` or `file`.
+    /// Its type: `code`, `error`, `text`, `repl-history` or `file`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Where it comes from.
+    /// The file that it comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Its first line there, 1-based.
+    /// Its first line in the file, 1-based.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_start: Option<usize>,
-    /// Its last line there.
+    /// Its last line in the file, 1-based and inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_end: Option<usize>,
-    /// The text.
+    /// The text itself.
     pub content: String,
-    /// Whether it is cut to keep to a budget.
+    /// Whether the text is cut to fit the limit of characters.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
 }
@@ -73,24 +73,24 @@ pub struct Outside {
 /// An item of the bundle.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// A place.
+    /// A node of a document.
     Place(Box<PlaceItem>),
-    /// Text from outside.
+    /// Text that is not in a document.
     Outside(Outside),
 }
 
-/// A place with what it is about.
+/// A node of a document, with its description.
 #[derive(Clone, Debug)]
 pub struct PlaceItem {
-    /// The place, with its content where that was asked for.
+    /// The node, with its content if that was requested.
     pub answer: NodeAnswer,
-    /// What records tell of it.
+    /// Its title, tags and summary, for records.
     pub node: Node,
-    /// The word for what it is.
+    /// The word for its type, in headings.
     pub word: &'static str,
     /// Whether it is a code block.
     pub is_code: bool,
-    /// The hit of the question, whose passage is shown in place of the summary.
+    /// The hit that found it. Its passage is printed instead of the summary.
     pub found: Option<Hit>,
 }
 
@@ -154,23 +154,23 @@ impl Serialize for Item {
     }
 }
 
-/// The bundle.
+/// The bundle that was assembled.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The items.
+    /// The items, in the order of the request.
     pub items: Vec<Item>,
-    /// What is beside them.
+    /// Warnings, unresolved addresses and the cursor.
     pub page: Page,
-    /// Whether content was asked for.
+    /// Whether the content was requested.
     pub with_body: bool,
-    /// What was searched and what to try, if a query found nothing.
+    /// What was searched and what to try next, if the question found nothing.
     pub advice: Option<String>,
-    /// What tags the fences of all items, whatever they are.
+    /// The info string for the fences of all items; `None` to choose one per item.
     pub language: Option<String>,
 }
 
 impl Answer {
-    /// How the command ended.
+    /// Returns the outcome of the command: `None` if there are no items.
     pub fn outcome(&self) -> Outcome {
         match (self.items.is_empty(), self.page.unresolved_selectors.is_empty()) {
             (true, _) => Outcome::None,
@@ -247,7 +247,7 @@ impl List for Answer {
                 }
                 true
             }
-            // Whoever gave the text has the rest of it.
+            // The caller has the whole text, so no address of the remainder is needed.
             Some(Item::Outside(outside)) => {
                 outside.content = outside.content.chars().take(size).collect();
                 outside.truncated = true;
@@ -258,14 +258,14 @@ impl List for Answer {
     }
 }
 
-/// Bundles.
+/// Assembles the bundle.
 pub fn context(
     library: &Library<'_>,
     full_text: Option<&mut FullText>,
     request: &Request,
 ) -> Result<Answer> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
-    // Places after those that are asked for are only counted on to be there.
+    // One node more than requested is enough: it shows that there are further items.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
         library,
@@ -343,23 +343,23 @@ fn item(
     Ok(Ok(PlaceItem { answer, node, word: place.word(), is_code, found: None }))
 }
 
-/// What makes a place the same as another.
+/// The identity of a node: document, target and parameters.
 type PlaceKey = (i64, Target, Params);
 
-/// A bundle under way.
+/// A bundle that is being assembled.
 struct Bundle<'a> {
     library: &'a Library<'a>,
     request: &'a Request,
-    /// How many places are looked for.
+    /// The number of nodes that suffices; later ones are not looked for.
     enough: usize,
-    /// The places, and how many links away those are that were not asked for.
+    /// The nodes. For one that was reached by links, the number of links.
     places: Vec<(Place, Option<usize>)>,
     seen: HashSet<PlaceKey>,
-    /// The hits of a question, by the place of each.
+    /// The hits of the question, by node.
     passages: HashMap<PlaceKey, Hit>,
     warnings: Vec<Warning>,
     faults: Vec<Fault>,
-    /// What a query that found nothing says.
+    /// The advice of a question that found nothing.
     advice: Option<String>,
 }
 
@@ -383,7 +383,7 @@ impl Bundle<'_> {
         Ok(())
     }
 
-    /// Adds the sections that the words find, with their passages.
+    /// Adds the sections that the question finds, with their passages.
     fn add_found(&mut self, full_text: &mut FullText) -> Result<()> {
         let request = search::Request {
             query: Query::Words(self.request.queries.clone()),
@@ -394,7 +394,7 @@ impl Bundle<'_> {
             keeps_duplicates: false,
             lines_only: false,
             explain: false,
-            // One more than is given tells that there are more.
+            // One more hit than is returned shows that there are further hits.
             limit: if self.enough == usize::MAX { 0 } else { self.enough },
             after: None,
         };
@@ -413,12 +413,12 @@ impl Bundle<'_> {
         Ok(())
     }
 
-    /// Adds the documents that the filters take.
+    /// Adds the documents that match the filters.
     fn add_documents(&mut self) -> Result<()> {
         if self.request.filter.is_empty() {
             return Ok(());
         }
-        // A document is taken whole, so that what it is below is a folder or a document.
+        // Documents are added whole, so `--under` must name folders or documents here.
         let others = FilterRequest { under: Vec::new(), ..self.request.filter.clone() };
         let (found, filter) =
             documents::filtered(self.library, &self.request.filter.under, &others)?;
@@ -438,7 +438,7 @@ impl Bundle<'_> {
         Ok(())
     }
 
-    /// Adds what is some links away from the places.
+    /// Adds the nodes that are reachable by links from the nodes so far.
     fn add_linked(&mut self) -> Result<()> {
         if self.request.hops == 0 {
             return Ok(());

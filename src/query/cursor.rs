@@ -1,38 +1,40 @@
-//! Where a list goes on: the value of `next` and of `--after`.
+//! Cursors: the value of `next` in an answer and of `--after` in a request.
 //!
-//! Invariant: going on from the cursor of an answer, on the same generation and with the same
-//! arguments, continues without loss or repetition.
+//! Invariant: a request with the cursor of an answer, the same generation and the same arguments
+//! continues the list without omission or repetition.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Warning};
 
-/// How many items of a list were given, and of which generation.
+/// A position in a list, and the generation of the store that the list was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
-    /// The generation that the items were of.
+    /// The generation of the store.
     pub generation: u64,
-    /// How many items come before.
+    /// The number of items before this position.
     pub position: usize,
 }
 
-/// Which part of a list an answer is.
+/// The part of a list that an answer contains.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListPart {
     begin: Cursor,
-    /// How many of the first items were given before and are only named again.
+    /// Number of leading items that a former answer contained and that are repeated only for their
+    /// names.
     pub(super) repeated: usize,
 }
 
 impl ListPart {
-    /// The part that begins at `after`, or with the list; and the remark that the list is another by
-    /// now, where it is.
+    /// Returns the part that begins at `after` or at the start of the list. Warns if the generation of
+    /// `after` is not `generation`.
     pub fn beginning(after: Option<Cursor>, generation: u64) -> (Self, Vec<Warning>) {
         let position = after.map_or(0, |after| after.position);
         let has_changed = after.is_some_and(|after| after.generation != generation);
         let warning = has_changed.then(|| {
-            let message = "the store has changed since the list began; going on by position";
+            let message =
+                "the store has changed since the list began; the list continues by position";
             Warning::new("STORE_CHANGED", message)
         });
         (
@@ -41,19 +43,19 @@ impl ListPart {
         )
     }
 
-    /// How many items come before.
+    /// Returns the number of items before this part.
     pub fn start(self) -> usize {
         self.begin.position
     }
 
-    /// The cursor after the first `count` items of this part.
+    /// Returns the cursor after the first `count` items of this part.
     pub fn next(self, count: usize) -> String {
         let position = self.begin.position + count.saturating_sub(self.repeated);
         Cursor { position, ..self.begin }.to_string()
     }
 }
 
-/// The number of items that `limit` allows, of which 0 means all.
+/// Returns the number of items that `limit` allows; 0 means all.
 pub(super) fn most(limit: usize) -> usize {
     if limit == 0 { usize::MAX } else { limit }
 }
@@ -72,8 +74,8 @@ impl FromStr for Cursor {
             Some(Self { generation: generation.parse().ok()?, position: position.parse().ok()? })
         });
         parsed.ok_or_else(|| {
-            Error::new(ErrorKind::Usage, format!("{text:?} is no cursor"))
-                .with_hint("give --after the `next` of the answer before")
+            Error::new(ErrorKind::Usage, format!("{text:?} is not a cursor"))
+                .with_hint("use the value of `next` from the previous answer")
         })
     }
 }
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cursors_survive_being_printed() {
+    fn printed_cursors_parse_to_the_same_cursor() {
         let cursor = Cursor { generation: 12, position: 50 };
         assert_eq!(cursor.to_string().parse::<Cursor>().unwrap(), cursor);
         assert!("12".parse::<Cursor>().is_err());

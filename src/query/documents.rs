@@ -1,4 +1,4 @@
-//! Documents by name: a literal path or unique suffix first, a folder second, a glob third.
+//! Finds documents by name: first a path or unique suffix, then a folder, then a glob.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,16 +18,17 @@ use crate::store::{NameMatch, StoredDocument};
 /// Characters of a name that a hint repeats.
 const MAX_PART_CHARS: usize = 40;
 
-/// The documents that were named, and the names that none has.
+/// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
 pub struct Named {
-    /// In the order of the names, those of one name in path order, each once.
+    /// In the order of the names, then by path; each document once.
     pub documents: Vec<StoredDocument>,
-    /// Names without document, or with several.
+    /// The names that match no document, or are ambiguous.
     pub faults: Vec<Fault>,
 }
 
-/// The document of a name, or with `./` that of a path from the root: decoded once, at last as it was written.
+/// Finds the document called `name`, which may be a path from the root after `./`. The name is
+/// percent-decoded once; if that finds nothing, it is looked up as written.
 pub(crate) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
     if name.is_empty() {
         return Ok(NameMatch::None);
@@ -39,7 +40,7 @@ pub(crate) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
     }
 }
 
-/// Says that no document is named `name`: because it was not ingested yet, or with names like it.
+/// Returns the fault for a name without a document: the file is not ingested, or similar names exist.
 pub(super) fn not_found(library: &Library<'_>, name: &str) -> Result<Fault> {
     if let Some(fault) = not_ingested(library, name)? {
         return Ok(fault);
@@ -68,7 +69,7 @@ pub(super) fn next_command(library: &Library<'_>, name: &str) -> Result<String> 
     Ok(format!("`mdsel find {part}` looks in titles, `mdsel index -f text` lists all documents"))
 }
 
-/// Says that a file of that name is there and was not ingested yet, where that is so.
+/// Returns a fault if `name` is a file that has not been ingested.
 pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<Fault>> {
     let Some(path) = file_on_disk(library, name) else { return Ok(None) };
     if library.snapshot.document_at(&path)?.is_some() {
@@ -77,17 +78,17 @@ pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<F
     let snapshot = library.snapshot;
     let message = match left_out(snapshot.root(), snapshot.path(), snapshot.options(), &path) {
         Some(reason) => format!("{path} is not in the store: {reason}"),
-        None => format!("{path} is not in the store: `mdsel ingest` takes it"),
+        None => format!("{path} is not in the store: `mdsel ingest` adds it"),
     };
     Ok(Some(Fault::new(FaultCode::NotInStore, message)))
 }
 
-/// The path below the root at which a file of that name lies.
+/// Returns the path, relative to the root, of the file with that name.
 fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
     let root = library.snapshot.root();
     let options = library.snapshot.options();
     let decoded = namespace::decode(name);
-    // A path may be that of any file, a name is that of a document.
+    // A path may name any file; a name without `./` only a file that an ingest accepts.
     let (name, is_path) =
         decoded.strip_prefix("./").map_or((decoded.as_str(), false), |path| (path, true));
     std::iter::once(name.to_owned())
@@ -97,8 +98,8 @@ fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
         .find(|path| root.join(path).symlink_metadata().is_ok_and(|metadata| metadata.is_file()))
 }
 
-/// A glob over document paths, as ripgrep's `-g` reads them: without a `/` it matches names in any
-/// folder, and `*` does not match a `/`.
+/// Parses a glob over document paths, as for `-g` of ripgrep: without a `/` it matches file names in
+/// every folder, and `*` does not match a `/`.
 pub fn glob(pattern: &str) -> Result<Glob> {
     let anchored = match pattern.strip_prefix('/') {
         Some(rest) => rest.to_owned(),
@@ -108,7 +109,7 @@ pub fn glob(pattern: &str) -> Result<Glob> {
     Glob::new(&anchored, Separator::Slash)
 }
 
-/// The documents that `names` name; all of them where there are no names.
+/// Returns the documents with the given names, or all documents if `names` is empty.
 pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
     let mut result = Named::default();
     if names.is_empty() {
@@ -120,7 +121,7 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
     }
     let mut seen = HashSet::new();
     for name in names {
-        // A document may be named as it stands in an address.
+        // A document may also be named by its address.
         let plain = name.strip_suffix("::*").or_else(|| name.strip_suffix("::")).unwrap_or(name);
         let found = match by_name(library, plain)? {
             NameMatch::One(document) => vec![document],
@@ -140,7 +141,8 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
     Ok(result)
 }
 
-/// The documents that `names` name and `filter` takes, in the order that `request` asks for, and the filter.
+/// Returns the documents with the given names that match the filter, in the requested order, and the
+/// filter.
 pub(super) fn filtered(
     library: &Library<'_>,
     names: &[String],
@@ -156,7 +158,8 @@ pub(super) fn filtered(
     Ok((found, filter))
 }
 
-/// The ids of the documents that have all of `tags`, or tags below them; `None` where there are no tags.
+/// Returns the ids of the documents that have each of `tags` or a tag nested in it, or `None` if `tags`
+/// is empty.
 pub(super) fn tagged(library: &Library<'_>, tags: &[String]) -> Result<Option<HashSet<i64>>> {
     let mut tagged: Option<HashSet<i64>> = None;
     for tag in tags {
@@ -170,8 +173,8 @@ pub(super) fn tagged(library: &Library<'_>, tags: &[String]) -> Result<Option<Ha
     Ok(tagged)
 }
 
-/// The only document of that name, which may also be a folder or a glob; the inner fault says why there
-/// is none.
+/// Returns the one document with that name, which may also be a folder or a glob. The inner error
+/// explains why there is not exactly one.
 pub fn one(
     library: &Library<'_>,
     name: &str,
@@ -192,8 +195,8 @@ pub fn one(
     })
 }
 
-/// The path of the folder called `name`, which may begin with `./`; empty for the root. `None` if it names no
-/// folder.
+/// Returns the path of the folder called `name`, which may begin with `./`. The root is the empty path.
+/// Returns `None` if `name` cannot be a folder.
 pub(super) fn folder_path(name: &str) -> Option<String> {
     let decoded = namespace::decode(name);
     let is_root = ["./", "."].contains(&&*decoded);
@@ -205,7 +208,7 @@ pub(super) fn folder_path(name: &str) -> Option<String> {
     }
 }
 
-/// The documents below the folder called `name`; all of them for the root.
+/// Returns the documents in the folder called `name` and its subfolders.
 pub(super) fn below(library: &Library<'_>, name: &str) -> Result<Vec<StoredDocument>> {
     match folder_path(name).as_deref() {
         None => Ok(Vec::new()),
@@ -214,7 +217,7 @@ pub(super) fn below(library: &Library<'_>, name: &str) -> Result<Vec<StoredDocum
     }
 }
 
-/// The documents below the folder `plain`, or those whose path the glob `name` matches.
+/// Returns the documents in the folder `plain`, or else those whose paths match the glob `name`.
 fn below_or_like(library: &Library<'_>, name: &str, plain: &str) -> Result<Vec<StoredDocument>> {
     if plain.is_empty() {
         return Ok(Vec::new());
@@ -223,8 +226,7 @@ fn below_or_like(library: &Library<'_>, name: &str, plain: &str) -> Result<Vec<S
     if !below.is_empty() || !name.contains(['*', '?', '[', '{']) {
         return Ok(below);
     }
-    // What is no glob either names nothing.
-    // From the root where it begins with `./`.
+    // A pattern that begins with `./` is relative to the root. An invalid glob matches nothing.
     let pattern = name.strip_prefix('.').filter(|rest| rest.starts_with('/')).unwrap_or(name);
     let Ok(glob) = glob(pattern) else { return Ok(Vec::new()) };
     let mut all = library.snapshot.documents(None, usize::MAX)?;

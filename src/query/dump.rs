@@ -1,6 +1,6 @@
-//! `dump`: all documents of the store, their links, and the files that they show, as a pack.
+//! `dump`: writes all documents of the store, their links and their attachments as a pack.
 //!
-//! Invariant: the same documents give the same pack, whenever and wherever they were ingested.
+//! Invariant: equal documents give an equal pack, independent of when and where they were ingested.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -19,13 +19,14 @@ use crate::pack::{Attachment, Document, Header, Link, Writer, is_safe_path};
 use crate::position::ByteSpan;
 use crate::store::StoredDocument;
 
-/// Writes the pack of a store; with the linked files that are no documents where `with_attachments`.
+/// Writes the pack of a store. `with_attachments` adds the linked files that are not documents.
 pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> Result<()> {
     let snapshot = library.snapshot;
     let documents = snapshot.documents(None, usize::MAX)?;
     if let Some(unsafe_one) = documents.iter().find(|document| !is_safe_path(&document.path)) {
-        let message = format!("{:?} cannot stand in a pack", unsafe_one.path);
-        return Err(Error::new(ErrorKind::Usage, message).with_hint("ingest the corpus again"));
+        let message = format!("the path {:?} is not allowed in a pack", unsafe_one.path);
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("run `mdsel ingest` to store the corpus again"));
     }
     let header = Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -82,7 +83,7 @@ fn document(library: &Library<'_>, stored: &StoredDocument) -> Result<Document> 
     })
 }
 
-/// URLs: a list of texts, or of mappings with `url`.
+/// Returns the URLs of a list of strings, or of mappings with the key `url`.
 fn sources(value: &Value) -> Vec<String> {
     let entries = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     let url =
@@ -90,7 +91,7 @@ fn sources(value: &Value) -> Vec<String> {
     entries.iter().filter_map(url).filter(|url| !url.is_empty()).collect()
 }
 
-/// The file at `path`, where it is one below the root that can be read.
+/// Reads the file at `path`, or returns `None` if it is not a readable file below the root.
 fn attachment(library: &Library<'_>, path: String) -> Option<Attachment> {
     let root = library.snapshot.root();
     if !is_safe_path(&path) || !is_really_below(root, &path) {
@@ -107,7 +108,7 @@ fn attachment(library: &Library<'_>, path: String) -> Option<Attachment> {
     Some(Attachment { path, name, content_type, bytes })
 }
 
-/// The media type that a file's name tells (IANA).
+/// Returns the media type (IANA) for the extension of a file name.
 fn content_type(name: &str) -> &'static str {
     let extension = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     match extension.as_str() {

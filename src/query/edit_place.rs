@@ -1,8 +1,9 @@
-//! Places that are to be edited: which document an edit names, and which place in it.
+//! Resolves what an edit names: a document, and a node in it.
 //!
-//! Stricter than reading. Invariant: no kind of name wins over another. A text that could name a
-//! document or a section, a selector or a title, is an ambiguity whose candidates, given back, resolve;
-//! a whole document is named only as `ns::*`; a part of a title names nothing unless that is asked for.
+//! Stricter than reading. Invariant: no interpretation takes precedence over another. A text that could
+//! name a document or a section, or is both a selector and a title, is ambiguous, and each of its
+//! candidates resolves. Only `ns::*` names a whole document. A part of a title matches only on request
+//! (`--fuzzy`).
 
 use std::rc::Rc;
 
@@ -20,29 +21,29 @@ use crate::address::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{NameMatch, StoredDocument};
 
-/// A place as an edit names it, before its document is read.
+/// A node as an edit names it, before its document is read.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     /// The document.
     pub(crate) stored: StoredDocument,
-    /// What was given.
+    /// The text of the request.
     text: String,
-    /// The places in the document that it may mean, or what is wrong with it.
+    /// The possible locations in the document, or why the text is invalid.
     places: std::result::Result<Vec<ParsedPlace>, Fault>,
-    /// Whether it was given as an address with its document.
+    /// Whether the text was an address that includes the document.
     is_address: bool,
 }
 
-/// The place that was named, or why there is none.
+/// The node that was named, or why there is none.
 type Answer = std::result::Result<Named, Fault>;
 
-/// Why `text` names nothing that can be edited.
+/// Returns the fault for a text that names no editable node.
 fn fault(code: FaultCode, text: &str, message: impl Into<String>) -> Fault {
     Fault::new(code, message).of(text)
 }
 
-/// The document and the place in it that `text` names: a place in `document`, or an address where no
-/// document is given.
+/// Resolves `text` to a document and a location in it. `text` is a location in `document`, or a whole
+/// address if `document` is `None`.
 pub(crate) fn named(
     library: &Library<'_>,
     document: Option<&str>,
@@ -61,8 +62,8 @@ pub(crate) fn named(
     }
 }
 
-/// The name of a document and the places in it that a reading asks for, if it names both. An anchor is
-/// read with all that follows the `#`, and as one that steps continue.
+/// Returns the name of the document and the locations in it for a reading that has both. For an anchor
+/// these are all its readings: with everything after the `#` as the anchor, and with steps after it.
 fn split<'a>(
     reading: &'a Reading,
     readings: &[Reading],
@@ -86,7 +87,7 @@ fn split<'a>(
     }
 }
 
-/// A place in a document that is known, which may be repeated before the place.
+/// Resolves a location in a known document; the location may repeat the document.
 fn in_document(library: &Library<'_>, stored: StoredDocument, text: &str) -> Result<Answer> {
     let named = |stored, places, is_address| {
         Ok(Ok(Named { stored, text: text.to_owned(), places, is_address }))
@@ -120,7 +121,7 @@ fn in_document(library: &Library<'_>, stored: StoredDocument, text: &str) -> Res
     named(stored, parse_places(text, 0), false)
 }
 
-/// A place that is named without its document, or by an address.
+/// Resolves a location without a document, or an address.
 fn over_store(library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
     let readings = readings(text);
     if let Some(answer) = in_named_document(library, text, &readings)? {
@@ -131,7 +132,7 @@ fn over_store(library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answe
         meanings.add(library, text, reading)?;
     }
     if !readings.iter().any(|reading| matches!(reading, Reading::SectionPath(_))) {
-        // A text of another kind may be the title of a section too.
+        // A text of another kind may also be the title of a section.
         let (bare, params) = without_params(text);
         let titled = ParsedPlace::new(Locator::SectionPath(bare.to_owned()), params);
         meanings.places.extend(Resolver { library }.section_places(&titled)?);
@@ -139,7 +140,8 @@ fn over_store(library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answe
     meanings.decide(library, text, is_fuzzy)
 }
 
-/// The place if the text names a document and a place in it, and is not the path of a document itself.
+/// Resolves a text that names a document and a location in it. Returns `None` for the path of a
+/// document.
 fn in_named_document(
     library: &Library<'_>,
     text: &str,
@@ -173,16 +175,16 @@ fn in_named_document(
     Ok(None)
 }
 
-/// All that may be meant by a text that is given without a document.
+/// All meanings of a text that is given without a document.
 #[derive(Default)]
 struct Meanings {
-    /// The first of the documents of that name.
+    /// The documents with that name, up to the number of candidates shown.
     wholes: Vec<Candidate>,
-    /// How many documents have that name.
+    /// The total number of documents with that name.
     whole_count: usize,
-    /// Sections of that name, and places to which steps lead.
+    /// The sections with that title or path, and the nodes that steps lead to.
     places: Vec<Place>,
-    /// A place that is named as neither.
+    /// A node that is named in another way.
     other: Option<Answer>,
 }
 
@@ -229,7 +231,7 @@ impl Meanings {
         Ok(())
     }
 
-    /// The only meaning, or the ambiguity.
+    /// Returns the only meaning, or an ambiguity error.
     fn decide(mut self, library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
         if self.wholes.is_empty() && self.places.is_empty() {
             if let Some(other) = self.other {
@@ -249,15 +251,18 @@ impl Meanings {
         unique(&mut self.places);
         match (self.wholes.as_slice(), self.places.as_slice()) {
             ([whole], []) if self.whole_count == 1 => {
-                let message = format!("{text} is a whole document");
+                let message = format!("{text} names a whole document");
                 Err(Error::new(ErrorKind::EditRefused, message)
                     .with_reason("WHOLE_DOCUMENT")
-                    .with_hint(format!("name a section of it, or all of it as {}", whole.selector)))
+                    .with_hint(format!(
+                        "name a section of the document, or use {} for all of it",
+                        whole.selector
+                    )))
             }
             ([], [place]) => Ok(Ok(of_place(place, text))),
             _ => {
                 let total = self.whole_count + self.places.len();
-                let message = format!("{total} places are named {text:?}");
+                let message = format!("{text:?} matches {total} places");
                 let places = self.places.iter().map(Place::candidate);
                 let candidates = self.wholes.into_iter().chain(places);
                 Ok(Err(fault(FaultCode::Ambiguous, text, message).among(candidates, total)))
@@ -266,7 +271,7 @@ impl Meanings {
     }
 }
 
-/// A place that is not named as a section or a document: in the only document that has it.
+/// Resolves a node that is named neither as a section nor as a document, if only one document has it.
 fn elsewhere(library: &Library<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
     if let [stored] = library.snapshot.documents(None, 2)?.as_slice() {
         let (stored, places) = (stored.clone(), Ok(vec![place.clone()]));
@@ -278,7 +283,7 @@ fn elsewhere(library: &Library<'_>, text: &str, place: &ParsedPlace) -> Result<A
     })
 }
 
-/// The text without its parameters, and the parameters if they are right.
+/// Returns the text without its parameters, and the parameters if they are valid.
 fn without_params(text: &str) -> (&str, Params) {
     match split_known_params(text) {
         Some((bare, query)) => (bare, parse_params(query, 0).unwrap_or_default()),
@@ -296,7 +301,7 @@ fn unique(places: &mut Vec<Place>) {
     });
 }
 
-/// A place that is known already, by its primary address.
+/// Returns a known node by its primary address.
 fn of_place(place: &Place, text: &str) -> Named {
     let address = place.address();
     let locator = address.split_once("::").map_or("*", |(_, locator)| locator);
@@ -309,11 +314,11 @@ fn of_place(place: &Place, text: &str) -> Named {
 
 fn not_exact(text: &str, place: &Place) -> Fault {
     let message =
-        format!("{text:?} is only a part of a title; --fuzzy takes {} for it", place.address());
+        format!("{text:?} is only a part of a title; use --fuzzy to edit {}", place.address());
     fault(FaultCode::SelectorNotFound, text, message).suggest(vec![place.address()])
 }
 
-/// The sections of a document that `text` names exactly, in the first tier in which it names any.
+/// Returns the sections that `text` names exactly, from the first tier that has any.
 fn exact_sections(document: &OpenDocument, text: &str) -> Vec<usize> {
     let path = SectionPath::new(text);
     let tiers = path.exact_tiers().into_iter();
@@ -323,8 +328,8 @@ fn exact_sections(document: &OpenDocument, text: &str) -> Vec<usize> {
         .unwrap_or_default()
 }
 
-/// The place that was named, in `document`, which may have changed since. A selector with all its
-/// indices that was given with its document, as every command emits addresses, means nothing else.
+/// Locates the named node in `document`, which may have changed since it was named. A selector with all
+/// its indices and its document, as every command prints addresses, has only one meaning.
 pub(crate) fn locate_for_edit(
     document: &Rc<OpenDocument>,
     named: &Named,
@@ -344,7 +349,7 @@ pub(crate) fn locate_for_edit(
     let mut hits: Vec<Place> = Vec::new();
     for place in places {
         let located = match place.locator {
-            // It can be made where there is none.
+            // An edit can create front matter that does not exist yet.
             Locator::FrontMatter if place.steps.is_empty() => Some(Located::place(Place::new(
                 Rc::clone(document),
                 Target::FrontMatter,
@@ -374,28 +379,28 @@ pub(crate) fn locate_for_edit(
     }
 }
 
-/// The place, which must be exactly what was named, and all of it but for its `part`.
+/// Returns the node, if `place` is exactly the named node and has no parameter except `part`.
 fn checked(place: &Place, text: &str) -> std::result::Result<Place, Fault> {
     let Params { page, head, tail, part, .. } = place.params;
     if place.resolved == Some("lines") {
-        let message = format!("an edit cannot take lines; they are in {}", place.address());
+        let message = format!("an edit cannot name lines; these are in {}", place.address());
         let fault = fault(FaultCode::SelectorNotFound, text, message);
         return Err(fault.suggest(vec![place.address()]));
     }
     if place.resolved.is_some() {
-        let message = format!("no heading is there; it is in {}", place.address());
+        let message = format!("this line is not a heading; it is in {}", place.address());
         let fault = fault(FaultCode::SelectorNotFound, text, message);
         return Err(fault.suggest(vec![place.address()]));
     }
     if page.is_some() || head.is_some() || tail.is_some() {
-        let message = format!("an edit takes all of a place: {}", place.address());
+        let message = format!("an edit applies to a whole place: {}", place.address());
         let fault = fault(FaultCode::MalformedQuery, text, message);
         return Err(fault.suggest(vec![place.address()]));
     }
     Ok(Place { params: Params { part, ..Params::default() }, ..place.clone() })
 }
 
-/// The fault that a text is both the title of a section and a place of another kind.
+/// Returns the fault for a text that is both the title of a section and a location of another kind.
 fn ambiguous_word(document: &Rc<OpenDocument>, named: &Named) -> Option<Fault> {
     let text = named.text.as_str();
     let title = text.split_once("::").filter(|_| named.is_address).map_or(text, |(_, place)| place);
@@ -427,13 +432,13 @@ fn ambiguous_word(document: &Rc<OpenDocument>, named: &Named) -> Option<Fault> {
     if count == titled.len() && all.len() == count {
         return None;
     }
-    let message = format!("{title:?} is a word of selectors and the title of a section");
+    let message = format!("{title:?} is both a selector and the title of a section");
     let fault = fault(FaultCode::Ambiguous, text, message);
     Some(fault.among(all.iter().map(Place::candidate), all.len()))
 }
 
-/// Whether a selector, written as `text`, is as addresses are emitted: without shorthand, and with one
-/// index at each step but `root`.
+/// Returns whether a selector, written as `text`, is in the form in which addresses are printed: without
+/// shorthand, and with one index at each step except `root`.
 fn is_primary(selector: &Selector, text: &str) -> bool {
     let has_index = |ordinal| matches!(ordinal, Ordinal::One(_));
     text == selector.to_string()

@@ -1,6 +1,6 @@
-//! Which documents, sections and blocks of a search are wanted.
+//! Filters the documents, sections and blocks of a query.
 //!
-//! Invariant: what a filter leaves out never counts towards a limit.
+//! Invariant: items that a filter excludes do not count toward a limit.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -20,32 +20,32 @@ use crate::markdown::slug::comparable;
 use crate::position::ByteSpan;
 use crate::store::{SectionFilter, Snapshot, StoredDocument};
 
-/// What is wanted, as it was asked.
+/// The filters of a request.
 #[derive(Clone, Debug, Default)]
 pub struct FilterRequest {
-    /// Globs of paths, of which the last one that matches decides; with `!` it excludes.
+    /// Globs over paths. The last one that matches decides; a glob that begins with `!` excludes.
     pub globs: Vec<String>,
-    /// Tags, all of which the document has.
+    /// Tags. A document must have all of them.
     pub tags: Vec<String>,
-    /// Addresses, in one of whose places a hit stands.
+    /// Addresses. A hit must be in one of these nodes.
     pub under: Vec<String>,
-    /// The types of blocks, of which a hit stands in one.
+    /// Types of blocks. A hit must be in a block of one of these types.
     pub types: Vec<String>,
-    /// The level of the innermost section.
+    /// The level of the innermost section of a hit, 1 to 6.
     pub level: Option<u8>,
-    /// What documents are ordered by: `path`, `title` or a key of front matter, after `-` descending.
+    /// The sort key of documents: `path`, `title` or a key of front matter; descending after `-`.
     pub sort: Option<String>,
 }
 
 impl FilterRequest {
-    /// Whether everything is wanted.
+    /// Returns whether nothing is filtered; the sort key does not count.
     pub fn is_empty(&self) -> bool {
         let filters = [&self.globs, &self.tags, &self.under, &self.types];
         filters.iter().all(|filter| filter.is_empty()) && self.level.is_none()
     }
 }
 
-/// The name of the type of a block or an item.
+/// Returns the name of the type of a block or an item.
 pub(super) fn type_name(kind: NodeKind) -> Option<&'static str> {
     match kind {
         NodeKind::Block(block) => Some(block.name()),
@@ -54,7 +54,7 @@ pub(super) fn type_name(kind: NodeKind) -> Option<&'static str> {
     }
 }
 
-/// What documents are ordered by.
+/// The sort order of documents.
 #[derive(Debug)]
 pub(super) struct Order<'a> {
     key: &'a str,
@@ -62,14 +62,14 @@ pub(super) struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// The order that is asked for, if one is.
+    /// Returns the requested order, if any.
     pub(super) fn of(request: &'a FilterRequest) -> Option<Self> {
         let asked = request.sort.as_deref()?;
         let descending = asked.strip_prefix('-');
         Some(Self { key: descending.unwrap_or(asked), is_descending: descending.is_some() })
     }
 
-    /// Sorts documents; those without the key come last, equal ones by path.
+    /// Sorts documents. Those without the key come last; those with equal keys are sorted by path.
     pub(super) fn sort(
         &self,
         library: &Library<'_>,
@@ -107,10 +107,10 @@ impl<'a> Order<'a> {
     }
 }
 
-/// A value by which documents are ordered: numbers before texts.
+/// A value of the sort key; numbers come before strings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SortKey {
-    /// The bits of a number, ordered as the number is.
+    /// The bits of a number, transformed so that they sort as the number does.
     Number(u64),
     Text(String),
 }
@@ -120,7 +120,8 @@ impl SortKey {
         match value {
             Value::Number(number) => {
                 let bits = number.as_f64()?.to_bits();
-                // The order of bits is that of numbers, but negative ones are reversed and come after.
+                // The bits of positive numbers sort as the numbers do; those of negative numbers sort in
+                // reverse.
                 let is_negative = bits >> 63 == 1;
                 Some(Self::Number(if is_negative { !bits } else { bits | 1 << 63 }))
             }
@@ -135,7 +136,7 @@ impl SortKey {
     }
 }
 
-/// What a hit may stand in.
+/// The accepted types of [`FilterRequest::types`].
 pub const BLOCK_TYPES: [&str; 12] = [
     "paragraph",
     "list",
@@ -151,12 +152,12 @@ pub const BLOCK_TYPES: [&str; 12] = [
     "frontmatter",
 ];
 
-/// Where a hit is wanted.
+/// The nodes that hits must be in.
 #[derive(Debug, Default)]
 struct Under {
-    /// In any document of these folders,
+    /// Folders, whose documents match as a whole.
     folders: Vec<String>,
-    /// or in these bytes of documents, by id.
+    /// Byte spans, by the id of the document.
     places: HashMap<i64, Vec<ByteSpan>>,
 }
 
@@ -168,7 +169,7 @@ impl Under {
         })
     }
 
-    /// Adds all of `documents`.
+    /// Adds each document as a whole.
     fn add_whole(&mut self, documents: &[StoredDocument]) {
         for document in documents {
             let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
@@ -177,16 +178,16 @@ impl Under {
     }
 }
 
-/// What is wanted.
+/// The filters of a request, resolved in a store.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     globs: Globs,
-    /// By id.
+    /// The ids of the documents with all tags, if tags were given.
     tagged: Option<HashSet<i64>>,
     under: Option<Under>,
     pub(super) types: Vec<String>,
     level: Option<u8>,
-    /// Addresses that name nothing.
+    /// Addresses that were not resolved.
     pub(super) faults: Vec<Fault>,
     /// Remarks about the addresses.
     pub(super) warnings: Vec<Warning>,
@@ -201,9 +202,9 @@ impl Filter {
         if let Some(unknown) =
             request.types.iter().find(|name| !BLOCK_TYPES.contains(&name.as_str()))
         {
-            let message = format!("no type of block is named {unknown:?}");
+            let message = format!("{unknown:?} is not a type of block");
             return Err(Error::new(ErrorKind::Usage, message)
-                .with_hint(format!("the types are {}", BLOCK_TYPES.join(", "))));
+                .with_hint(format!("use one of {}", BLOCK_TYPES.join(", "))));
         }
         let mut filter = Self {
             globs: Globs::new(&request.globs)?,
@@ -218,10 +219,10 @@ impl Filter {
         Ok(filter)
     }
 
-    /// Adds the places of `address`, or the documents that it names as a folder or a glob.
+    /// Adds the nodes of `address`, or the documents if it is a folder or a glob.
     fn add_under(&mut self, library: &Library<'_>, address: &str) -> Result<()> {
         let under = self.under.get_or_insert_default();
-        // A folder is meant before a section whose title it is a part of.
+        // A folder takes precedence over a section whose title contains the name.
         match documents::folder_path(address) {
             Some(root) if root.is_empty() => {
                 under.add_whole(&library.snapshot.documents(None, usize::MAX)?);
@@ -251,7 +252,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Whether hits in `document` may be wanted.
+    /// Returns whether hits in `document` can match.
     pub(super) fn takes_document(&self, document: &StoredDocument) -> bool {
         self.globs.takes(&document.path)
             && self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
@@ -260,14 +261,14 @@ impl Filter {
             })
     }
 
-    /// Whether anything but the document decides.
+    /// Returns whether a filter depends on more than the document.
     pub(super) fn looks_inside(&self) -> bool {
         self.under.as_ref().is_some_and(|under| !under.places.is_empty())
             || !self.types.is_empty()
             || self.level.is_some()
     }
 
-    /// Whether a section is wanted for itself: its level, where it is, and the types of its own blocks.
+    /// Returns whether a section matches: its level, its position, and the types of its own blocks.
     pub(super) fn takes_section(&self, document: &OpenDocument, section: &Section) -> bool {
         let tree = &document.tree;
         let span = tree.node(section.node).map(|node| node.bytes).unwrap_or_default();
@@ -287,12 +288,12 @@ impl Filter {
                 }))
     }
 
-    /// Whether blocks of the type of that name are wanted.
+    /// Returns whether blocks of the type with that name match.
     pub(super) fn takes_type(&self, name: &str) -> bool {
         self.types.is_empty() || self.types.iter().any(|wanted| wanted == name)
     }
 
-    /// Whether a hit at `span` is wanted.
+    /// Returns whether a hit at `span` matches.
     pub(super) fn takes(&self, document: &OpenDocument, span: ByteSpan) -> bool {
         self.takes_level(document, span) && self.takes_place(document, span)
     }
@@ -315,7 +316,7 @@ impl Filter {
                 .any(|of| self.types.iter().any(|wanted| wanted == of)))
     }
 
-    /// Which sections the index is asked for; what is within them, [`Self::takes`] decides.
+    /// Returns the filter for the index, which selects sections. [`Self::takes`] then checks each hit.
     pub(super) fn sections(&self, snapshot: &Snapshot) -> Result<SectionFilter> {
         let wants_front_matter = self.types.iter().any(|name| name == "frontmatter");
         let mut sections = SectionFilter {

@@ -1,4 +1,4 @@
-//! `find`: sections by title, over the whole store.
+//! `find`: finds sections by title in all documents.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,60 +13,61 @@ use crate::error::Result;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 
-/// What to find.
+/// A request for sections.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// A glob that the title matches as a whole; without a glob character, a part of it.
+    /// A glob that must match the whole title. A pattern without glob characters must be a part of the
+    /// title.
     pub pattern: String,
-    /// A text that stands in the section's own text.
+    /// A text that the section's own text must contain, if given.
     pub content: Option<String>,
-    /// Which sections.
+    /// The documents and sections to consider.
     pub filter: FilterRequest,
-    /// Sections to give at most; 0 for all.
+    /// The maximum number of sections; 0 for all.
     pub limit: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
 /// A section that was found.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Match {
-    /// The path of its document.
+    /// The path of the document.
     pub file: String,
-    /// Its slug path; `null` where a part of it has none.
+    /// The slug path; `null` if a title on the path has no slug.
     pub path: Option<String>,
-    /// Its title.
+    /// The title as plain text.
     pub title: String,
-    /// Its level.
+    /// The level of the heading, 1 to 6.
     pub level: u8,
-    /// First line, 1-based.
+    /// The first line, 1-based.
     pub line_start: usize,
-    /// Last line with all below it.
+    /// The last line including subsections, 1-based and inclusive.
     pub line_end: usize,
-    /// Characters with all below it.
+    /// Unicode scalars including subsections.
     pub char_count: usize,
-    /// Its address.
+    /// The address of the section.
     pub selector: String,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
 }
 
-/// What was found, in path and document order.
+/// The sections that were found, in the order of documents and then of lines.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
-    /// The sections.
+    /// The sections of this part of the list.
     pub matches: Vec<Match>,
-    /// What is beside them.
+    /// Warnings, unresolved addresses and the cursor.
     #[serde(flatten)]
     pub page: Page,
-    /// What was looked for and what to try, if nothing was found.
+    /// What was searched for and what to try next, if nothing was found.
     #[serde(skip)]
     pub advice: Option<String>,
 }
 
 impl Answer {
-    /// How the command ended: nothing found is nothing answered.
+    /// Returns the outcome of the command: `None` if no section was found.
     pub fn outcome(&self) -> Outcome {
         let has_fault = !self.page.unresolved_selectors.is_empty();
         if self.matches.is_empty() { Outcome::None } else { Outcome::of(true, has_fault) }
@@ -100,9 +101,9 @@ impl List for Answer {
     }
 }
 
-/// How titles are matched.
+/// A pattern for titles.
 enum TitlePattern {
-    ListPart(String),
+    Contains(String),
     Whole(Glob),
 }
 
@@ -110,7 +111,7 @@ impl TitlePattern {
     fn new(pattern: &str) -> Result<Self> {
         let pattern = comparable(pattern);
         if !pattern.contains(['*', '?', '[', '{']) {
-            return Ok(Self::ListPart(pattern));
+            return Ok(Self::Contains(pattern));
         }
         Glob::new(&pattern, Separator::None).map(Self::Whole)
     }
@@ -118,21 +119,21 @@ impl TitlePattern {
     fn is_match(&self, title: &str) -> bool {
         let title = comparable(title);
         match self {
-            Self::ListPart(part) => title.contains(part),
+            Self::Contains(part) => title.contains(part),
             Self::Whole(glob) => glob.is_match(&title),
         }
     }
 }
 
-/// The longest run of characters that every title matching the pattern contains.
+/// Returns the longest run of characters that each matching title must contain.
 fn literal_of(pattern: &str) -> &str {
-    // What stands in brackets, braces or behind a backslash is not taken apart.
+    // Text in brackets or braces or after a backslash is not analyzed.
     let plain_end = pattern.find(['[', '{', '\\']).unwrap_or(pattern.len());
     let plain = pattern.get(..plain_end).unwrap_or_default();
     plain.split(['*', '?']).max_by_key(|run| run.len()).unwrap_or_default()
 }
 
-/// Finds sections.
+/// Finds sections by title.
 pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
     let mut result = Answer { matches: Vec::new(), page, advice: None };
@@ -154,7 +155,7 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
         for section in &document.tree.outline().sections {
             if !section.titles().any(|text| title.is_match(text))
                 || !filter.takes_section(&document, section)
-                || !holds(library, &document, section, content.as_deref())?
+                || !contains(library, &document, section, content.as_deref())?
             {
                 continue;
             }
@@ -175,20 +176,22 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     Ok(result)
 }
 
-/// What was looked for in vain, and what to try.
+/// Returns the text for an empty answer: what was searched for and what to try next.
 fn advice(request: &Request) -> String {
     let mut pattern = request.pattern.clone();
     shorten(&mut pattern, 60);
     let what = match &request.content {
-        Some(content) => format!("has a title like {pattern:?} and {content:?} in its text"),
-        None => format!("has a title like {pattern:?}"),
+        Some(content) => {
+            format!("has a title that matches {pattern:?} and {content:?} in its text")
+        }
+        None => format!("has a title that matches {pattern:?}"),
     };
     let others = if request.filter.is_empty() { "" } else { " without filters," };
     format!("No section {what}. Try a part of the title,{others} or mdsel search WORDS.")
 }
 
-/// Whether the section's own text contains `content`.
-fn holds(
+/// Returns whether the section's own text contains `content`.
+fn contains(
     library: &Library<'_>,
     document: &OpenDocument,
     section: &Section,
@@ -220,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn globs_match_whole_titles_and_plain_text_a_part() {
+    fn globs_match_whole_titles_and_plain_text_matches_parts() {
         for (pattern, title, expected) in [
             ("auth", "User Authentication", true),
             ("auth*", "User Authentication", false),

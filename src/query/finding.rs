@@ -1,4 +1,4 @@
-//! What a check has found: one finding a place, and how to mend it.
+//! The problems that a check found, each with its location and a way to repair it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,39 +8,39 @@ use super::page::{self, shorten};
 use super::{List, Page};
 use crate::address::Fault;
 
-/// Something that is not as it should be.
+/// A problem in a document or in the store.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Finding {
-    /// Stable code in capitals.
+    /// A stable code in capitals.
     pub code: &'static str,
-    /// What is wrong.
+    /// A description of the problem.
     pub message: String,
-    /// The document.
+    /// The document, if the problem is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Its line, 1-based.
+    /// The line in the document, 1-based, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// What to do about it.
+    /// How to solve the problem, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// All that a check has found.
+/// The problems that a check found.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Findings {
-    /// In the order of the documents, those of one document in document order.
+    /// The problems, in the order of documents and then of lines.
     pub findings: Vec<Finding>,
-    /// What is beside them; its problems are what could not be checked.
+    /// Warnings, the cursor, and the documents that could not be checked.
     #[serde(flatten)]
     pub page: Page,
-    /// Findings in all, those that were given before among them.
+    /// The total number of problems, including those of former answers.
     #[serde(skip)]
     pub total: usize,
 }
 
 impl Findings {
-    /// What was found, from `after` on, and what could not be checked.
+    /// Returns the problems from `after` on, and the documents that could not be checked.
     pub fn new(
         mut findings: Vec<Finding>,
         unresolved_selectors: Vec<Fault>,
@@ -56,7 +56,7 @@ impl Findings {
 }
 
 impl Findings {
-    /// At most `limit` of them, 0 for all.
+    /// Keeps at most `limit` problems; 0 keeps all.
     #[must_use]
     pub fn at_most(self, limit: usize) -> Self {
         let count = self.findings.len().min(most(limit));

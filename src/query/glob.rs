@@ -1,31 +1,32 @@
-//! Globs over titles and paths, which are text: `?` is one character, whatever its bytes.
+//! Globs over titles and paths. They match text, so `?` matches one Unicode scalar.
 //!
-//! `*` and `?` match as in a shell, `**` over separators too, `[a-z]` and `[!a-z]` a character of a
-//! set, `{a,b}` one of several, a backslash takes the meaning from what follows. Invariant: a glob
-//! matches a text as a whole or not at all.
+//! `*` and `?` match as in a shell, and `**` also matches separators. `[a-z]` and `[!a-z]` match a
+//! character of a set, and `{a,b}` matches one of several alternatives. A backslash escapes the next
+//! character. Invariant: a glob matches a whole text or does not match.
 
 use regex::Regex;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Whether some character ends what `*` and `?` match.
+/// The character that `*` and `?` do not match, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
-    /// None does.
+    /// They match every character.
     None,
-    /// A slash does, as in paths.
+    /// They do not match a slash, as in paths.
     Slash,
 }
 
-/// A glob.
+/// A glob, compiled to a regular expression.
 #[derive(Debug)]
 pub struct Glob(Regex);
 
-/// Globs over paths, as ripgrep's `-g` takes them: the last one that matches decides, with `!` it excludes, and
-/// what none matches is taken unless some glob includes. An excluded folder excludes all below it.
+/// Globs over paths, as for `-g` of ripgrep. The last one that matches decides; a glob that begins with
+/// `!` excludes. A path that none matches is included unless some glob includes. Excluding a folder
+/// excludes everything in it.
 #[derive(Debug, Default)]
 pub(super) struct Globs {
-    /// Whether each excludes, and the glob.
+    /// The globs, and whether each excludes.
     list: Vec<(bool, Glob)>,
 }
 
@@ -43,7 +44,7 @@ impl Globs {
         self.list.is_empty()
     }
 
-    /// Whether the document at `path` is wanted.
+    /// Returns whether the document at `path` is included.
     pub(super) fn takes(&self, path: &str) -> bool {
         let folders = || path.match_indices('/').filter_map(|(end, _)| path.get(..end));
         let deciding = self.list.iter().rev().find(|(excludes, glob)| {
@@ -57,9 +58,9 @@ impl Globs {
 }
 
 impl Glob {
-    /// Reads a glob.
+    /// Compiles a glob.
     pub(super) fn new(pattern: &str, separator: Separator) -> Result<Self> {
-        let wrong = |what: &str| {
+        let invalid = |what: &str| {
             Error::new(ErrorKind::Usage, format!("{pattern}: {what}"))
                 .with_hint("write [*], [?], [[] or [{] for these characters themselves")
         };
@@ -68,16 +69,16 @@ impl Glob {
         let mut depth = 0;
         let mut rest = pattern;
         while let Some(scalar) = rest.chars().next() {
-            let behind = rest.get(scalar.len_utf8()..).unwrap_or_default();
-            rest = behind;
+            let after = rest.get(scalar.len_utf8()..).unwrap_or_default();
+            rest = after;
             match scalar {
                 '*' => {
-                    let run = behind.len() - behind.trim_start_matches('*').len();
-                    rest = behind.get(run..).unwrap_or_default();
+                    let run = after.len() - after.trim_start_matches('*').len();
+                    rest = after.get(run..).unwrap_or_default();
                     if run == 0 || separator == Separator::None {
                         regex.push_str(&format!("{one}*"));
                     } else if let Some(below) = rest.strip_prefix('/') {
-                        // Folders, or none.
+                        // `**/` matches any number of folders, or none.
                         rest = below;
                         regex.push_str("(?:.*/)?");
                     } else {
@@ -86,7 +87,7 @@ impl Glob {
                 }
                 '?' => regex.push_str(one),
                 '[' => {
-                    let (set, below) = set(behind).ok_or_else(|| wrong("a [ is not closed"))?;
+                    let (set, below) = set(after).ok_or_else(|| invalid("a [ is not closed"))?;
                     regex.push_str(&set);
                     rest = below;
                 }
@@ -100,8 +101,8 @@ impl Glob {
                 }
                 ',' if depth > 0 => regex.push('|'),
                 '\\' => {
-                    let mut scalars = behind.chars();
-                    let literal = scalars.next().ok_or_else(|| wrong("ends with a backslash"))?;
+                    let mut scalars = after.chars();
+                    let literal = scalars.next().ok_or_else(|| invalid("ends with a backslash"))?;
                     regex.push_str(&regex::escape(&literal.to_string()));
                     rest = scalars.as_str();
                 }
@@ -109,32 +110,32 @@ impl Glob {
             }
         }
         if depth > 0 {
-            return Err(wrong("a { is not closed"));
+            return Err(invalid("a { is not closed"));
         }
         regex.push('$');
-        Regex::new(&regex).map(Self).map_err(|_| wrong("is no glob"))
+        Regex::new(&regex).map(Self).map_err(|_| invalid("not a valid glob"))
     }
 
-    /// Whether the glob matches all of `text`.
+    /// Returns whether the glob matches all of `text`.
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 }
 
-/// The set that begins behind a `[`, as a regular expression, and what follows it.
+/// Parses the set after a `[`. Returns it as a regular expression, and the text after it.
 fn set(text: &str) -> Option<(String, &str)> {
     let (negation, text) = match text.strip_prefix(['!', '^']) {
         Some(rest) => ("^", rest),
         None => ("", text),
     };
-    // A bracket right at the start is one of the set.
+    // A closing bracket at the start belongs to the set.
     let first = text.chars().next()?.len_utf8();
     let end = first + text.get(first..)?.find(']')?;
     let mut set = format!("[{negation}");
     let mut scalars = text.get(..end)?.chars().peekable();
     let mut is_first = true;
     while let Some(scalar) = scalars.next() {
-        // A hyphen between two characters makes a range; elsewhere it is one of the set.
+        // A hyphen between two characters denotes a range; elsewhere it belongs to the set.
         if scalar == '-' && !is_first && scalars.peek().is_some() {
             set.push('-');
         } else {
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_scalars() {
+    fn question_marks_match_one_scalar() {
         assert!(is_match("??", "한글") && !is_match("??", "é") && is_match("?", "é"));
         assert!(is_match("[ä]*", "äpfel") && !is_match("[ä]*", "é"));
         assert!(is_match("?pfel", "äpfel"));
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn separators_end_stars_but_double_ones() {
+    fn only_double_stars_match_separators() {
         let is_match = |pattern, text| Glob::new(pattern, Separator::Slash).unwrap().is_match(text);
         assert!(is_match("docs/*.md", "docs/a.md") && !is_match("docs/*.md", "docs/x/a.md"));
         assert!(is_match("**/*.md", "a.md") && is_match("**/*.md", "x/y/a.md"));
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_glob_is_told() {
+    fn invalid_globs_are_rejected() {
         for pattern in ["[a", "{a", "a\\", "[z-a]"] {
             assert!(Glob::new(pattern, Separator::None).is_err(), "{pattern}");
         }

@@ -1,7 +1,7 @@
-//! Lists of documents with items in them: a document is an item, and so is each item in it.
+//! Lists of documents and their items. A document counts as one item, and so does each item in it.
 //!
-//! Invariant: going on inside a document names it once more, uncounted, so that its items are never
-//! without it.
+//! Invariant: a list that continues inside a document repeats the document without counting it, so items
+//! never appear without their document.
 
 use super::cursor::ListPart;
 use crate::error::Result;
@@ -9,19 +9,19 @@ use crate::store::StoredDocument;
 
 /// A document with its items.
 pub(super) trait Group {
-    /// How many items it has, itself not counted.
+    /// Returns the number of items, without the document itself.
     fn items(&self) -> usize;
 
-    /// Keeps the items from `from` up to, not including, `to`.
+    /// Keeps the items from `from` to `to`, exclusive.
     fn keep(&mut self, from: usize, to: usize);
 }
 
-/// How many items `groups` are, documents included.
+/// Returns the number of items of `groups`, including the documents.
 pub(super) fn count(groups: &[impl Group]) -> usize {
     groups.iter().map(|group| 1 + group.items()).sum()
 }
 
-/// The first `count` items of `groups`.
+/// Returns the first `count` items of `groups`.
 pub(super) fn first<G: Group + Clone>(groups: &[G], count: usize) -> Vec<G> {
     let mut left = count;
     let mut result = Vec::new();
@@ -37,10 +37,11 @@ pub(super) fn first<G: Group + Clone>(groups: &[G], count: usize) -> Vec<G> {
     result
 }
 
-/// The groups of `documents` within `part`, at most `limit` items, and the cursor of what follows.
+/// Returns the groups of `documents` within `part`, with at most `limit` items, and the cursor if
+/// further items follow.
 ///
-/// `size` computes how many items a document has, itself not counted, without making its group. Documents
-/// without items are left out if `drops_empty`.
+/// `size` computes the number of items of a document without building its group, for documents that are
+/// skipped. `drops_empty` omits documents without items.
 pub(super) fn within<G: Group>(
     documents: &[StoredDocument],
     part: &mut ListPart,

@@ -1,4 +1,4 @@
-//! `index`: which documents there are, and what can be selected in them.
+//! `index`: lists documents, their headings and their blocks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,34 +17,34 @@ use crate::markdown::outline::{BlockType, Node, Section};
 use crate::markdown::words::{measure, page as page_of};
 use crate::position::ByteSpan;
 
-/// What to list.
+/// A request for a list of documents.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Documents by name; none for all.
+    /// The names of the documents; empty for all.
     pub documents: Vec<String>,
-    /// Which documents, headings and blocks.
+    /// The documents, headings and blocks to list.
     pub filter: FilterRequest,
-    /// Whether to list blocks, too.
+    /// Whether to list the blocks too.
     pub blocks: bool,
-    /// Documents, headings and blocks to give at most; 0 for all.
+    /// The maximum number of documents, headings and blocks together; 0 for all.
     pub limit: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
 /// The text before the first heading.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Root {
-    /// Its address.
+    /// The address of the root.
     pub selector: String,
-    /// Its type.
+    /// The type name, `root`.
     #[serde(rename = "type")]
     pub node_type: &'static str,
-    /// Its words.
+    /// The number of words.
     pub words: usize,
-    /// Its first page.
+    /// The first page of the content.
     pub content: Content,
-    /// Whether it has further pages.
+    /// Whether the content has further pages.
     pub truncated: bool,
 }
 
@@ -58,69 +58,69 @@ impl Root {
     }
 }
 
-/// A heading with its section.
+/// A heading and the properties of its section.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Heading {
-    /// Its address.
+    /// The address of the section.
     pub selector: String,
-    /// Its title.
+    /// The title as plain text.
     pub text: String,
-    /// Its type.
+    /// The type name, such as `heading:h2`.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// Its level.
+    /// The level of the heading, 1 to 6.
     pub level: u8,
-    /// The line it stands on, 1-based.
+    /// The line of the heading, 1-based.
     pub line_start: usize,
-    /// Words of the section, subsections included.
+    /// Words of the section including subsections.
     pub words: usize,
-    /// How many sections stand directly below it.
+    /// The number of direct subsections.
     pub children: usize,
-    /// Whether `select` gives it in pages.
+    /// Whether `select` returns the section in pages.
     pub truncated: bool,
 }
 
-/// A block.
+/// A block or list item.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Block {
-    /// Its address.
+    /// The address of the block.
     pub selector: String,
-    /// Its type.
+    /// The type name, such as `block:code`.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// Its first characters, line ends as spaces.
+    /// The first characters, with each run of whitespace as one space.
     pub preview: String,
 }
 
-/// A document with what can be selected in it.
+/// A document with its headings and blocks.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Document {
-    /// Its name in addresses.
+    /// The name of the document in addresses.
     pub namespace: String,
-    /// Its words.
+    /// The number of words.
     pub words: usize,
-    /// Its lines.
+    /// The number of lines.
     pub lines: usize,
-    /// Its bytes.
+    /// The size in bytes.
     pub bytes: usize,
     /// The text before the first heading.
     pub root: Root,
-    /// Its headings.
+    /// The headings that match the filters.
     pub headings: Vec<Heading>,
-    /// How many blocks of each type it has outside containers.
+    /// The number of blocks outside containers, by type.
     pub blocks: Counts,
-    /// Its blocks, where they were asked for.
+    /// The blocks that match the filters, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_list: Option<Vec<Block>>,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// It holds bytes that are not UTF-8.
+    /// Whether the document contains bytes that are not valid UTF-8.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
 }
 
-/// Its headings, then its blocks.
+/// The items are the headings, then the blocks.
 impl Group for Document {
     fn items(&self) -> usize {
         self.headings.len() + self.block_list.as_ref().map_or(0, Vec::len)
@@ -137,18 +137,18 @@ impl Group for Document {
     }
 }
 
-/// What there is.
+/// The documents of this part of the list.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
-    /// Documents, in the order in which they were named.
+    /// The documents, in the order in which they were named.
     pub documents: Vec<Document>,
-    /// What is beside them.
+    /// Warnings, names without a document, and the cursor.
     #[serde(flatten)]
     pub page: Page,
 }
 
 impl Answer {
-    /// How the command ended.
+    /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.documents.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
@@ -194,7 +194,7 @@ impl List for Answer {
     }
 }
 
-/// Lists documents.
+/// Lists documents with their headings and blocks.
 pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let part = ListPart::beginning(request.after, library.snapshot.generation());
     let mut page = Page::new(part).with_empty_lists();
@@ -219,7 +219,7 @@ pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
     Ok(Answer { documents, page })
 }
 
-/// The sections whose headings are listed.
+/// Returns the sections whose headings are listed.
 fn wanted_sections<'a>(
     document: &'a OpenDocument,
     filter: &'a Filter,
@@ -228,7 +228,7 @@ fn wanted_sections<'a>(
     sections.filter(|section| filter.takes_section(document, section))
 }
 
-/// Whether a node is a block or an item that is listed.
+/// Returns whether a node is a block or an item that is listed.
 fn is_block(node: &Node, filter: &Filter) -> bool {
     type_name(node.kind).is_some_and(|name| filter.takes_type(name))
 }
@@ -299,9 +299,9 @@ fn blocks(library: &Library<'_>, document: &OpenDocument, filter: &Filter) -> Re
         .collect())
 }
 
-/// The first [`limits::PREVIEW_CHARS`] characters, runs of whitespace as one space.
+/// Returns the first [`limits::PREVIEW_CHARS`] characters, with each run of whitespace as one space.
 fn preview(bytes: &[u8]) -> String {
-    // No character has more than four bytes, and no run of blanks is worth reading further.
+    // A character has at most four bytes. The factor 16 leaves room for runs of whitespace.
     let head = bytes.get(..limits::PREVIEW_CHARS * 16).unwrap_or(bytes);
     let text = String::from_utf8_lossy(head);
     let words: Vec<&str> = text.split_whitespace().collect();

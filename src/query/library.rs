@@ -1,7 +1,7 @@
-//! Documents under question: their outline, their bytes, and whether their file is still the same.
+//! The documents of one snapshot: their outlines, their bytes, and whether their files have changed.
 //!
-//! Invariant: bytes come from the store, never from the file, so that offsets and bytes are always of
-//! one version; the file is only asked whether it is that version.
+//! Invariant: bytes come from the store and never from the file, so offsets and bytes belong to the same
+//! version. The file is only compared with that version.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -18,64 +18,64 @@ use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{Snapshot, StoredDocument};
 
-/// A document with its structure.
+/// A document and its structure.
 #[derive(Debug)]
 pub struct OpenDocument {
-    /// As the store lists it.
+    /// The entry of the document in the store.
     pub stored: StoredDocument,
-    /// Its structure.
+    /// The tree of nodes.
     pub tree: Tree,
-    /// Its LDMD sections.
+    /// The LDMD sections.
     pub markup: Markup,
-    /// Its name in addresses.
+    /// The name of the document in addresses.
     pub namespace: String,
 }
 
 impl OpenDocument {
-    /// A document with its outline and its LDMD sections.
+    /// Returns a document with the given outline and LDMD sections.
     pub fn new(stored: StoredDocument, outline: Outline, markup: Markup) -> Self {
         let namespace = namespace::encode(&stored.path);
         Self { stored, tree: Tree::new(outline), markup, namespace }
     }
 
-    /// The address of `locator` in this document.
+    /// Returns the address of `locator` in this document.
     pub fn address(&self, locator: &str) -> String {
         format!("{}::{locator}", self.namespace)
     }
 
-    /// The primary address of a node.
+    /// Returns the primary address of a node.
     pub fn address_of(&self, node: usize) -> String {
         self.address(&self.tree.selector(node))
     }
 
-    /// The primary address of an LDMD section.
+    /// Returns the primary address of an LDMD section.
     pub fn address_of_ldmd(&self, section: usize) -> String {
-        // What would begin parameters is escaped, too.
+        // A question mark would begin the parameters.
         let name = namespace::encode(&self.markup.name(section)).replace('?', "%3F");
         self.address(&format!("ldmd:{name}"))
     }
 
-    /// Its whole length.
+    /// Returns the span of the whole document.
     pub fn span(&self) -> ByteSpan {
         ByteSpan::new(0, self.tree.outline().bytes)
     }
 }
 
-/// How a document's file compares with what is stored of it.
+/// The result of comparing a document's file with the stored document.
 ///
-/// Part of every answer that tells of a document, and silent where there is nothing to tell.
+/// It is part of each answer about a document. Fields that are false are not serialized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Freshness {
-    /// The file holds other bytes.
+    /// The file has other bytes.
     #[serde(rename = "stale", skip_serializing_if = "is_false")]
     pub is_stale: bool,
-    /// The root is there, and the file is not.
+    /// The root exists, and the file does not.
     #[serde(rename = "missing", skip_serializing_if = "is_false")]
     pub is_missing: bool,
 }
 
 impl Freshness {
-    /// Adds its fields to those of an answer.
+    /// Adds the fields that are true to an answer.
     pub(super) fn fields<M: serde::ser::SerializeMap>(
         self,
         map: &mut M,
@@ -89,29 +89,29 @@ impl Freshness {
     }
 }
 
-/// Whether a flag of an answer says nothing.
+/// Returns whether a flag is not serialized.
 pub(super) fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// How many open documents are kept.
-const KEPT: usize = 64;
+/// The maximum number of documents that are kept open.
+const MAX_OPEN: usize = 64;
 
-/// Opens documents of one snapshot, and keeps the last ones open.
+/// Opens the documents of one snapshot, and caches the documents that are open.
 #[derive(Debug)]
 pub struct Library<'a> {
-    /// The snapshot.
+    /// The snapshot that all documents belong to.
     pub snapshot: &'a Snapshot,
     open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
     freshness: RefCell<HashMap<i64, Freshness>>,
     folders: RefCell<HashMap<String, bool>>,
-    /// The root, where it is there.
+    /// The root folder, if it exists.
     root: Option<Folder>,
     disk: OnceCell<Disk>,
 }
 
 impl<'a> Library<'a> {
-    /// A library of `snapshot`.
+    /// Returns a cache without open documents.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         Self {
             snapshot,
@@ -123,12 +123,12 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// What is on disk below the root.
+    /// Returns the files below the root, as they are on disk now.
     pub(super) fn disk(&self) -> &Disk {
         self.disk.get_or_init(|| Disk::new(self.snapshot.root()))
     }
 
-    /// Opens a document.
+    /// Opens a document, or returns it from the cache.
     pub fn open(&self, stored: &StoredDocument) -> Result<Rc<OpenDocument>> {
         if let Some(open) = self.open.borrow().get(&stored.id) {
             return Ok(Rc::clone(open));
@@ -137,14 +137,14 @@ impl<'a> Library<'a> {
         let markup = self.snapshot.markup(stored)?;
         let document = Rc::new(OpenDocument::new(stored.clone(), outline, markup));
         let mut open = self.open.borrow_mut();
-        if open.len() >= KEPT {
+        if open.len() >= MAX_OPEN {
             open.clear();
         }
         open.insert(stored.id, Rc::clone(&document));
         Ok(document)
     }
 
-    /// Opens many documents, none of which is kept open.
+    /// Opens many documents, without caching them.
     pub fn open_all(&self, stored: &[StoredDocument]) -> Result<Vec<OpenDocument>> {
         let outlines = self.snapshot.outlines(stored)?;
         let open = |(stored, outline): (&StoredDocument, Outline)| {
@@ -153,12 +153,12 @@ impl<'a> Library<'a> {
         stored.iter().zip(outlines).map(open).collect()
     }
 
-    /// The bytes of a document within `span`.
+    /// Returns the bytes of a document within `span`.
     pub fn content(&self, document: &OpenDocument, span: ByteSpan) -> Result<Vec<u8>> {
         self.snapshot.content(&document.stored, span)
     }
 
-    /// Whether the folder of a document is one below the root, asked once for each folder.
+    /// Returns whether the folder of a document is really below the root. Each folder is checked once.
     fn is_in_its_folder(&self, path: &str) -> bool {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         if let Some(is_real) = self.folders.borrow().get(folder) {
@@ -169,14 +169,14 @@ impl<'a> Library<'a> {
         is_real
     }
 
-    /// Compares the file of a document with what is stored: by size and time, and by its bytes where
-    /// only the time differs.
+    /// Compares the file of a document with the stored document: by size and modification time, and by
+    /// its bytes if only the time differs.
     pub fn freshness(&self, stored: &StoredDocument) -> Freshness {
         let Some(root) = &self.root else { return Freshness::default() };
         if let Some(freshness) = self.freshness.borrow().get(&stored.id) {
             return *freshness;
         }
-        // What lies behind a link is not the file that was taken.
+        // A file that is reached through a symbolic link is not the file that was ingested.
         let file = if self.is_in_its_folder(&stored.path) {
             root.state(&stored.path)
         } else {

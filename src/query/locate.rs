@@ -1,6 +1,6 @@
-//! Places within one document: what a locator names once the document is known. Pure.
+//! Resolves a locator within one document. Pure.
 //!
-//! Invariant: a locator that could mean two places is an ambiguity whose candidates resolve.
+//! Invariant: a locator that could mean two nodes is ambiguous, and each of its candidates resolves.
 
 use std::rc::Rc;
 
@@ -18,12 +18,12 @@ use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 use crate::position::LineSpan;
 
-/// What a text names: places, or a fault.
+/// The result of a locator: nodes, or a fault.
 #[derive(Debug, Default)]
 pub(super) struct Located {
     pub(super) places: Vec<Place>,
     pub(super) fault: Option<Fault>,
-    /// What the longest prefix that does resolve names.
+    /// The nodes that the longest resolving prefix names.
     pub(super) partial: Vec<Place>,
     pub(super) warnings: Vec<Warning>,
 }
@@ -37,13 +37,13 @@ impl Located {
         Self { fault: Some(fault), ..Self::default() }
     }
 
-    /// Makes its fault that of the whole `address`.
+    /// Sets the address that the fault is about to the whole `address`.
     pub(super) fn in_address(mut self, address: &str) -> Self {
         self.fault = self.fault.map(|fault| fault.of(address));
         self
     }
 
-    /// Adds a warning.
+    /// Adds a warning, if any.
     pub(super) fn warn(mut self, warning: Option<Warning>) -> Self {
         self.warnings.extend(warning);
         self
@@ -54,7 +54,7 @@ pub(super) fn fault(code: FaultCode, message: impl Into<String>) -> Located {
     Located::fault(Fault::new(code, message))
 }
 
-/// The first of `places` that names anything in `document`.
+/// Returns the result of the first of `places` that names anything in `document`.
 pub(super) fn locate_first(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Located {
     for (index, place) in places.iter().enumerate() {
         if let Some(located) = locate(document, place) {
@@ -65,8 +65,8 @@ pub(super) fn locate_first(document: &Rc<OpenDocument>, places: &[ParsedPlace]) 
     Located::fault(missing(document, places))
 }
 
-/// What `place` names in `document`; `None` if nothing there has that name, in which case another
-/// reading may be right.
+/// Returns what `place` names in `document`. Returns `None` if nothing in it has that name; another
+/// reading may then apply.
 pub(super) fn locate(document: &Rc<OpenDocument>, place: &ParsedPlace) -> Option<Located> {
     if place.steps.is_empty() {
         return at_locator(document, &place.locator, place.params).map(with_its_part);
@@ -106,7 +106,7 @@ fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) ->
     })
 }
 
-/// The warning that a section path wins over a place that steps continue.
+/// Returns the warning that a section path takes precedence over a node named by steps.
 fn hidden_steps(
     document: &Rc<OpenDocument>,
     place: &ParsedPlace,
@@ -120,16 +120,16 @@ fn hidden_steps(
     Some(hides_steps(&place.locator, hidden.places.first()?))
 }
 
-/// The warning that `locator`, as a whole, wins over `hidden`, to which steps lead.
+/// Returns the warning that `locator` as a whole takes precedence over `hidden`, which steps lead to.
 pub(super) fn hides_steps(locator: &Locator, hidden: &Place) -> Warning {
     let message =
-        format!("read as the {locator}; with its last steps as steps it is {}", hidden.address());
+        format!("read as the {locator}; if the end is read as steps, it is {}", hidden.address());
     Warning::new("SHADOWED_STEPS", message)
 }
 
-/// The fault that none of `places` names anything in `document`.
+/// Returns the fault that none of `places` names anything in `document`.
 pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Fault {
-    // The place that steps continue says more than the whole.
+    // A place with steps gives a more precise error than the whole text.
     let place = places.iter().find(|place| !place.steps.is_empty()).or_else(|| places.first());
     let path = &document.stored.path;
     let not_found = |message: String| Fault::new(FaultCode::SelectorNotFound, message);
@@ -166,7 +166,7 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Fa
     }
 }
 
-/// The only hit, or the ambiguity.
+/// Returns the only hit, or an ambiguity error.
 pub(super) fn only(
     hits: Vec<(Rc<OpenDocument>, usize)>,
     message: impl FnOnce(&str) -> String,
@@ -185,7 +185,7 @@ pub(super) fn only(
     Located::fault(fault.among(shown.map(|place| place.candidate()), count))
 }
 
-/// What is said of several sections of one name, or of several with that text in their titles.
+/// Returns the message for several sections with one name, or with the text in their titles.
 pub(super) fn several(text: &str, is_part: bool) -> impl FnOnce(&str) -> String + '_ {
     move |count| {
         if is_part {
@@ -196,7 +196,7 @@ pub(super) fn several(text: &str, is_part: bool) -> impl FnOnce(&str) -> String 
     }
 }
 
-/// What a section path names in the first of `tiers` in which it names anything.
+/// Returns what a section path names, in the first of `tiers` with a match.
 pub(super) fn in_tiers(
     document: &Rc<OpenDocument>,
     text: &str,
@@ -210,7 +210,7 @@ pub(super) fn in_tiers(
     Some(only(hits, several(text, tier == Tier::Substring), params, false))
 }
 
-/// Where a line is: the section whose heading it is, else what contains it.
+/// Returns the section whose heading is on the line, or else the node that contains the line.
 fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located {
     let outline = document.tree.outline();
     if line == 0 || line > outline.lines {
@@ -240,7 +240,7 @@ fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located 
     Located::place(place)
 }
 
-/// Exactly these lines of the innermost section that holds them.
+/// Returns exactly these lines, as part of the innermost section that contains them.
 fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Located {
     let outline = document.tree.outline();
     if lines.start == 0 || lines.start > lines.end || lines.start > outline.lines {
@@ -249,13 +249,13 @@ fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Loc
     }
     let lines = LineSpan { start: lines.start, end: lines.end.min(outline.lines) };
     let span_of = |node: usize| outline.nodes.get(node).map(|node| node.lines).unwrap_or_default();
-    let holds =
+    let contains =
         |node: &usize| span_of(*node).start <= lines.start && lines.end <= span_of(*node).end;
     let innermost =
-        outline.sections.iter().rev().map(|section| section.node).chain([0]).find(holds);
+        outline.sections.iter().rev().map(|section| section.node).chain([0]).find(contains);
     let first_line = innermost.map_or(1, |node| span_of(node).start);
     let target = innermost.map_or(Target::Document, Target::Node);
-    // The last lines of the first ones: so a page of them has an address like any other.
+    // The lines are the tail of the head, so a page of them has an address like any other.
     let params = Params {
         head: Some(lines.end + 1 - first_line),
         tail: Some(lines.end + 1 - lines.start),
@@ -266,7 +266,7 @@ fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Loc
     Located::place(place)
 }
 
-/// `#0/#1`: by index; or, where that is one section's anchor too, an ambiguity.
+/// Resolves `#0/#1` by index. Ambiguous if it is also the anchor of another section.
 fn at_index_path(
     document: &Rc<OpenDocument>,
     path: &[usize],
@@ -318,9 +318,11 @@ fn at_index_path(
     }
 }
 
-/// A GitHub anchor; that of a heading in a container means the section that holds the container.
+/// Resolves a GitHub anchor. The anchor of a heading in a container means the section that contains the
+/// container.
 ///
-/// The very anchor comes before what only compares as equal, of which there may be several.
+/// An identical anchor takes precedence over anchors that are equal only after normalization, of which
+/// there may be several.
 fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Option<Located> {
     let tree = &document.tree;
     let outline = tree.outline();
@@ -356,13 +358,13 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
     None
 }
 
-/// The LDMD section with that id, as it is written or decoded once.
+/// Returns the LDMD section with that id, as written or percent-decoded once.
 pub(super) fn ldmd_section(document: &OpenDocument, id: &str) -> Option<usize> {
     let markup = &document.markup;
     markup.named(id).or_else(|_| markup.named(&namespace::decode(id))).ok()
 }
 
-/// The fault that a document has no LDMD section with that id, or several.
+/// Returns the fault that a document has no LDMD section with that id, or several.
 pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Fault {
     let same = document.markup.named(&namespace::decode(id)).err().unwrap_or_default();
     let mut suggestions: Vec<String> =
@@ -385,17 +387,17 @@ pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Fault {
     })
 }
 
-/// The places, or the fault that one of them lacks the part that is asked for.
+/// Returns the nodes, or a fault if one of them does not have the requested part.
 pub(super) fn with_its_part(located: Located) -> Located {
     let is_split = |place: &&Place| {
-        let holds_others = |section| place.document.markup.children(section).next().is_some();
+        let has_children = |section| place.document.markup.children(section).next().is_some();
         place.params.part == Some(Part::Own)
-            && matches!(place.target, Target::Ldmd(section) if holds_others(section))
+            && matches!(place.target, Target::Ldmd(section) if has_children(section))
     };
     if let Some(place) = located.places.iter().find(is_split) {
         let address = place.address();
         let message =
-            format!("{address} has sections within: `ldmd get --depth 0` leaves them out");
+            format!("{address} contains other sections; `ldmd get --depth 0` leaves them out");
         return fault(FaultCode::MalformedQuery, message);
     }
     let lacks_heading = |place: &&Place| {
@@ -413,14 +415,15 @@ pub(super) fn with_its_part(located: Located) -> Located {
     }
 }
 
-/// The warning that a selector hides the title of a section, where `text` is both.
+/// Returns the warning that a selector hides a section with the title `text`, if there is such a
+/// section.
 pub(super) fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
     let wanted = comparable(text);
     let is_title = |section: &Section| section.titles().any(|title| comparable(title) == wanted);
     document.tree.outline().sections.iter().any(is_title).then(|| shadows(text))
 }
 
-/// The warning that `text`, a selector, is the title of a section too.
+/// Returns the warning that the selector `text` is also the title of a section.
 pub(super) fn shadows(text: &str) -> Warning {
     let message = format!("{text} is read as a selector; the section of that title is `/{text}`");
     Warning::new("SHADOWED_TITLE", message)

@@ -1,6 +1,6 @@
-//! Addresses that name nothing: the fault that says so, and what may have been meant.
+//! Explains addresses that name nothing, and suggests similar ones.
 //!
-//! Invariant: the fault is about the reading that came nearest, and every suggestion resolves.
+//! Invariant: the fault is about the reading that matched most, and each suggestion resolves.
 
 use super::documents;
 use super::locate::{self, Located, locate};
@@ -14,8 +14,8 @@ use crate::limits;
 use crate::store::{NameMatch, StoredDocument};
 
 impl Resolver<'_> {
-    /// Those of the `corrected` locators that name something over the store. Only some documents are
-    /// asked, so that the work is bounded.
+    /// Returns those of the `corrected` locators that resolve in some document. The number of documents
+    /// tried is limited.
     pub(super) fn corrected(&self, corrected: &[String]) -> Result<Vec<String>> {
         let mut suggestions = Vec::new();
         if corrected.is_empty() {
@@ -50,7 +50,7 @@ impl Resolver<'_> {
         Ok(suggestions)
     }
 
-    /// The fault of an address none of whose readings names anything.
+    /// Returns the fault for an address of which no reading names anything.
     pub(super) fn missing(&self, readings: &[Reading]) -> Result<Fault> {
         let mut text = "";
         let mut names: Vec<&str> = Vec::new();
@@ -82,7 +82,7 @@ impl Resolver<'_> {
                 _ => {}
             }
         }
-        // What names a document, if not a place in it, says more than what names nothing.
+        // An existing document with a missing node gives a more precise error than a missing document.
         if let Some((stored, _)) = anchors.last() {
             let document = self.library.open(stored)?;
             let of_it = anchors.iter().filter(|(other, _)| other.id == stored.id);
@@ -109,7 +109,8 @@ impl Resolver<'_> {
         Ok(fault.or_else(|| next))
     }
 
-    /// No document is called `name`; similar ones are suggested, with the first of `places` in them.
+    /// Returns the fault that no document is called `name`. It suggests similar documents, with the
+    /// first of `places` in each.
     fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<Fault> {
         let mut fault = documents::not_found(self.library, name)?.at(0);
         let paths: Vec<String> = fault

@@ -1,9 +1,8 @@
-//! Questions: what is there, and where, answered from one snapshot without parsing anything.
+//! Queries: each is answered from one snapshot of the store, without parsing any file.
 //!
-//! [`resolve`] turns addresses into places and is the only way to do so; each other module answers
-//! one command. Invariant: an answer is a function of the snapshot, the request and, where it says
-//! so, the state of the files; nothing here prints, and the clock is
-//! read only to give up.
+//! [`resolve`] turns addresses into nodes, and nothing else does; each other module answers one command.
+//! Invariant: an answer is a function of the snapshot, the request and, where documented, the state of
+//! the files. Nothing here prints. The clock is read only for the time limit of a search.
 
 pub mod context;
 pub mod cursor;
@@ -43,19 +42,19 @@ pub use filter::{BLOCK_TYPES, FilterRequest};
 pub use library::Library;
 pub use page::{List, Page};
 
-/// How a command ended, as scripts see it.
+/// The outcome of a command. It determines the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything asked was answered.
+    /// The whole request was answered.
     All,
-    /// Some of it was.
+    /// A part of the request was answered.
     Some,
-    /// Nothing was.
+    /// Nothing was answered.
     None,
 }
 
 impl Outcome {
-    /// The outcome of an answer that may have found something and may have failed at something.
+    /// Returns the outcome of an answer that may have results and may have faults.
     pub fn of(has_answer: bool, has_fault: bool) -> Self {
         match (has_answer, has_fault) {
             (true, true) => Self::Some,

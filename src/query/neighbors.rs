@@ -1,4 +1,4 @@
-//! `neighbors`: what stands around a place.
+//! `neighbors`: returns the nodes around a node.
 
 use super::page::{NoPlaceShape, RemarksShape};
 use crate::schema::schema_as;
@@ -16,43 +16,43 @@ use crate::address::Scope;
 use crate::error::Result;
 use crate::markdown::outline::NodeKind;
 
-/// A place beside another.
+/// A node next to another.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Neighbor {
-    /// Its address.
+    /// The address of the node.
     pub selector: String,
-    /// The title of a section; `null` for anything else.
+    /// The title of a section; `null` for other nodes.
     pub title: Option<String>,
 }
 
-/// What is around a place.
+/// The nodes around a node.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Around {
-    /// Its primary address.
+    /// The primary address of the node.
     pub selector: String,
     /// The sibling before it.
     pub prev: Option<Neighbor>,
-    /// The sibling behind it.
+    /// The sibling after it.
     pub next: Option<Neighbor>,
-    /// What holds it.
+    /// The node that contains it.
     pub parent: Option<Neighbor>,
-    /// Sections directly below it; where it has none, items and blocks of a container.
+    /// The direct subsections of a section; for a container, its items and blocks.
     pub children: Vec<Neighbor>,
-    /// What comes before it in the document: a section for a section, a block for a block.
+    /// The previous node in the document: a section for a section, a block for a block.
     pub prev_in_order: Option<Neighbor>,
-    /// What comes behind it in the document, likewise.
+    /// The next node in the document: a section for a section, a block for a block.
     pub next_in_order: Option<Neighbor>,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
 }
 
-/// The answer.
+/// The answer about one node.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What is around the place.
+    /// The nodes around the node; `None` if the address was not resolved.
     pub around: Option<Around>,
-    /// What is beside it; its cursor is that of the children, and called `next_children`.
+    /// Warnings, an unresolved address, and the cursor of the children, named `next_children` in JSON.
     pub page: Page,
 }
 
@@ -114,13 +114,13 @@ impl Around {
 }
 
 impl Answer {
-    /// How the command ended.
+    /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.around.is_some(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
-/// The place itself, then its children.
+/// The items are the node itself, then its children.
 impl List for Answer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
@@ -140,7 +140,7 @@ impl List for Answer {
         result
     }
 
-    /// Going on must make progress: the place alone is of use if it has no children.
+    /// The node alone makes progress only if it has no children.
     fn least(&self) -> usize {
         self.count().min(2)
     }
@@ -161,11 +161,11 @@ impl List for Answer {
     }
 }
 
-/// Tells what stands around the place that `address` names; its children from `after` on.
+/// Returns the nodes around the node at `address`, with its children from `after` on.
 pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) -> Result<Answer> {
     let part = ListPart::beginning(after, library.snapshot.generation());
     let mut page = Page { is_of_children: true, ..Page::new(part) };
-    let (place, remarks) = match resolve_one(library, address)? {
+    let (place, warnings) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {
             page.unresolved_selectors.push(fault);
@@ -184,7 +184,7 @@ pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) ->
     };
     around.freshness = library.freshness(&document.stored);
     around.children.drain(..page.part.start().min(around.children.len()));
-    page.warnings.extend(remarks);
+    page.warnings.extend(warnings);
     Ok(Answer { around: Some(around), page })
 }
 
@@ -224,13 +224,13 @@ fn around(document: &OpenDocument, node: usize) -> Around {
             NodeKind::Block(_) => matches!(kind, Some(NodeKind::Block(_))),
         }
     };
-    // The text before the first heading is read before the first section, where there is any.
+    // The text before the first heading precedes the first section, if there is such text.
     let root = (tree.outline().root.words > 0).then_some(0);
     let mut before = (1..node).rev().find(is_alike);
     if matches!(this.kind, NodeKind::Section(_)) {
         before = before.or(root);
     }
-    let behind = (node + 1..nodes.len()).find(is_alike);
+    let after = (node + 1..nodes.len()).find(is_alike);
     let siblings: Vec<usize> = match (this.kind, this.parent) {
         (NodeKind::Root, _) => Vec::new(),
         (NodeKind::Section(_), None) => tree.child_sections(Scope::Document).collect(),
@@ -253,7 +253,7 @@ fn around(document: &OpenDocument, node: usize) -> Around {
         parent: this.parent.map(|parent| neighbor(document, parent)),
         children,
         prev_in_order: before.map(|node| neighbor(document, node)),
-        next_in_order: behind.map(|node| neighbor(document, node)),
+        next_in_order: after.map(|node| neighbor(document, node)),
         ..nothing_around(document.address_of(node))
     }
 }

@@ -1,7 +1,7 @@
-//! One place as an answer: its content or a page of it, where it is, and what stands below it.
+//! One node as an answer: its content or a page of it, its position, and its subsections.
 //!
-//! Invariant: content is bytes of the document, verbatim; the pages of a place, in order, are the
-//! place.
+//! Invariant: content is bytes of the document, verbatim. The pages of a node, concatenated in order,
+//! are the node.
 
 use crate::schema::schema_as;
 use std::borrow::Cow;
@@ -19,22 +19,23 @@ use crate::limits;
 use crate::markdown::words::{measure, page, page_count};
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start};
 
-/// Bytes of a document, shown as text.
+/// Bytes of a document, to print as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// The bytes, verbatim.
     pub bytes: Vec<u8>,
-    /// The number of the first line, where lines are shown with their numbers.
+    /// The number of the first line, if lines are printed with their numbers.
     pub numbered_from: Option<usize>,
 }
 
 impl Content {
-    /// Bytes without line numbers.
+    /// Returns content without line numbers.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self { bytes, numbered_from: None }
     }
 
-    /// What is shown: the bytes, or each line behind its number and a tab, as `cat -n` does.
+    /// Returns the printed form: the bytes, or each line after its number and a tab, as `cat -n` prints
+    /// them.
     pub fn shown(&self) -> Cow<'_, [u8]> {
         let Some(mut number) = self.numbered_from else { return Cow::Borrowed(&self.bytes) };
         let mut result = Vec::with_capacity(self.bytes.len() * 2);
@@ -56,33 +57,33 @@ impl Serialize for Content {
     }
 }
 
-/// A section directly below a node.
+/// A direct subsection.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Child {
-    /// Its address.
+    /// The address of the subsection.
     pub selector: String,
-    /// Its type.
+    /// The type name, such as `heading:h3`.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// Its title.
+    /// The title as plain text.
     pub title: String,
-    /// Its words, subsections included.
+    /// The number of words including subsections.
     pub words: usize,
 }
 
-/// Which page the content is.
+/// The page of a node that the content is.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Pagination {
-    /// Its number, 0-based.
+    /// The number of the page, 0-based.
     pub page: usize,
-    /// How many there are.
+    /// The number of pages.
     pub pages: usize,
-    /// The address of the page behind it.
+    /// The address of the next page, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// How many of something; a map that keeps its order.
+/// Counts by name; a map that keeps its order.
 #[derive(Clone, Debug, Default)]
 pub struct Counts(pub Vec<(&'static str, usize)>);
 
@@ -101,73 +102,73 @@ impl Counts {
     }
 }
 
-/// A place that an address named.
+/// A node that an address named.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct NodeAnswer {
-    /// Its primary address.
+    /// The primary address of the node.
     pub selector: String,
-    /// Its type.
+    /// The type name, such as `heading:h2` or `document`.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// Its bytes, or a page of them.
+    /// The bytes of the node or of a page of it, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// Whether something of it was left out that was asked for.
+    /// Whether a requested part was left out.
     pub truncated: bool,
-    /// The sections directly below it.
+    /// The direct subsections.
     pub children_available: Vec<Child>,
-    /// They were left out to make room for the content; `neighbors` tells them.
+    /// Whether the subsections were left out to make room for the content; `neighbors` lists them.
     #[serde(skip_serializing_if = "is_false")]
     pub children_omitted: bool,
-    /// Which page the content is; `null` where it is all.
+    /// The page that the content is; `null` if it is the whole node.
     pub pagination: Option<Pagination>,
-    /// The path of its document.
+    /// The path of the document.
     pub file: String,
-    /// The slug path of a section.
+    /// The slug path of a section, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The title of a section.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The level of a section.
+    /// The level of a section, 1 to 6.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
-    /// First line of the content, 1-based.
+    /// The first line of the content, 1-based.
     pub line_start: usize,
-    /// Last line of the content, inclusive.
+    /// The last line of the content, 1-based and inclusive.
     pub line_end: usize,
-    /// Offset of the first byte of the content in the file.
+    /// The byte offset of the content in the file.
     pub byte_start: usize,
-    /// Offset after its last byte.
+    /// The byte offset of the end of the content, exclusive.
     pub byte_end: usize,
-    /// Words of the whole place.
+    /// The number of words of the whole node.
     pub words: usize,
-    /// Blocks directly in it, by type.
+    /// The number of blocks directly in it, by type.
     #[serde(skip_serializing_if = "Counts::is_empty")]
     pub blocks: Counts,
-    /// Why it is not quite what was named.
+    /// How the node differs from the named one: `containing` or `lines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<&'static str>,
-    /// The first 16 hexadecimal digits of the blake3 of all of it.
+    /// The first 16 hexadecimal digits of the BLAKE3 hash of the whole node.
     pub hash: String,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// The content holds bytes that are not UTF-8.
+    /// Whether the content contains bytes that are not valid UTF-8.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
-    /// How to ask for another page.
+    /// How to form the address of another page.
     #[serde(skip)]
     pager: Pager,
 }
 
-/// What asking for another page of a place takes.
+/// The parts of the address of another page.
 #[derive(Clone, Debug, Default)]
 struct Pager {
-    /// The address and the parameters before the page's.
+    /// The address with all parameters except those of the page.
     base: String,
     separator: char,
-    /// The number of the first word of the content, 0-based.
+    /// The index of the first word of the content, 0-based.
     first_word: usize,
 }
 
@@ -182,24 +183,24 @@ impl Pager {
     }
 }
 
-/// Unicode scalars of the title of a place that is cut.
+/// Maximum length of the title of a node that is cut, in Unicode scalars.
 const CUT_TITLE_CHARS: usize = 80;
 
-/// The digits of a hash by which content is recognized.
+/// Returns the hash that identifies content: the first 16 hexadecimal digits of its BLAKE3 hash.
 pub fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(16).collect()
 }
 
-/// Whether content goes into an answer, and how much.
+/// How much content an answer includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// None of it.
+    /// No content.
     Structure,
-    /// A page of so many words where no other is asked for; 0 for all.
+    /// A page of this many words unless the address names another size; 0 for all.
     Words(usize),
 }
 
-/// Answers a place; the inner fault says that it has no such page.
+/// Answers a request for a node. The inner error says that the node has no such page.
 pub fn answer(
     library: &Library<'_>,
     place: &Place,
@@ -212,11 +213,11 @@ pub fn answer(
     let result = describe(library, place, span, lines, bytes);
     Ok(match extent {
         Extent::Structure => Ok(result),
-        Extent::Words(max_words) => show(result, place, bytes, max_words),
+        Extent::Words(max_words) => with_content(result, place, bytes, max_words),
     })
 }
 
-/// All but the content of a place of which `bytes` are asked for.
+/// Returns all properties of a node except its content. `bytes` are the requested bytes.
 fn describe(
     library: &Library<'_>,
     place: &Place,
@@ -265,8 +266,8 @@ fn describe(
     }
 }
 
-/// Adds the page of `bytes` that is asked for.
-fn show(
+/// Adds the requested page of `bytes` to the answer.
+fn with_content(
     mut result: NodeAnswer,
     place: &Place,
     bytes: &[u8],
@@ -297,12 +298,13 @@ fn show(
 }
 
 impl NodeAnswer {
-    /// How many words of content it shows.
+    /// Returns the number of words of the content.
     pub fn words_shown(&self) -> usize {
         self.content.as_ref().map_or(0, |content| measure(&content.bytes).words)
     }
 
-    /// Makes its lines and bytes those of the page that `shown` is in `bytes`, which are its own until now.
+    /// Sets the lines and bytes to those of the page at `shown` in `bytes`, which are the current
+    /// content.
     fn set_span(&mut self, bytes: &[u8], shown: ByteSpan) {
         let lines = LineIndex::new(bytes);
         let last = shown.end.saturating_sub(1).max(shown.start);
@@ -312,15 +314,15 @@ impl NodeAnswer {
         self.byte_start += shown.start;
     }
 
-    /// Shows each line of the content with its number.
+    /// Prints each line of the content with its number.
     pub fn number_lines(&mut self) {
         if let Some(content) = &mut self.content {
             content.numbered_from = Some(self.line_start);
         }
     }
 
-    /// Leaves out the children and, if `words` are less than it shows, gives a page of at most that many words
-    /// from the same first word on; whether that is less than before.
+    /// Leaves out the subsections. If the content has more than `words` words, also cuts it to a page of
+    /// at most that many, beginning at the same word. Returns whether the answer became smaller.
     pub fn cut(&mut self, words: usize) -> bool {
         if words < self.words_shown()
             && let Some(page) = self.paged(words)
@@ -345,11 +347,11 @@ impl NodeAnswer {
         let (shown, _) = page(&content.bytes, words, 0)?;
         let number = first / words;
         let pages = page_count(self.words, words);
-        let behind = first + words;
+        let after = first + words;
         let next = (number + 1 < pages).then(|| {
-            // Twice as much may fit again.
-            let words = (words..=words.saturating_mul(2)).rev().find(|&n| behind.is_multiple_of(n));
-            words.map(|words| self.pager.address(behind / words, words))
+            // The next page may be up to twice as large, in case it fits.
+            let words = (words..=words.saturating_mul(2)).rev().find(|&n| after.is_multiple_of(n));
+            words.map(|words| self.pager.address(after / words, words))
         });
         let mut result = self.clone();
         let shown = content.bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
@@ -361,10 +363,10 @@ impl NodeAnswer {
     }
 }
 
-/// The largest size of pages, at most `most` words, of which one begins at the word `first`.
+/// Returns the largest page size, at most `most` words, for which a page begins at the word `first`.
 ///
-/// The first page chooses for those behind it: only a size of many parts leaves them a choice, so that
-/// of its binary digits only the first three are kept.
+/// The size of the first page limits the sizes of the pages after it, which must divide its end. A
+/// number with few factors would leave them no choice, so only its first three binary digits are kept.
 fn page_size(first: usize, most: usize) -> Option<usize> {
     if first == 0 {
         let low = most.checked_ilog2()?.saturating_sub(2);
@@ -397,7 +399,7 @@ fn pager(place: &Place) -> Pager {
     Pager { base, separator, first_word: 0 }
 }
 
-/// The lines and bytes of `part`, which are `bytes`, that are meant.
+/// Narrows `part`, whose content is `bytes`, to the requested lines. Returns the bytes and the lines.
 fn narrowed(place: &Place, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan) {
     let tree = &place.document.tree;
     let first_line = match place.target {
@@ -438,7 +440,7 @@ fn children(place: &Place, scope: Scope) -> Vec<Child> {
         .collect()
 }
 
-/// The LDMD sections directly in `section`, as far as they lie in `span`, whose bytes are `bytes`.
+/// Returns the LDMD sections directly inside `section` that are within `span`, whose content is `bytes`.
 fn ldmd_children(place: &Place, section: usize, span: ByteSpan, bytes: &[u8]) -> Vec<Child> {
     let markup = &place.document.markup;
     markup
@@ -456,7 +458,7 @@ fn ldmd_children(place: &Place, section: usize, span: ByteSpan, bytes: &[u8]) ->
         .collect()
 }
 
-/// Words of a section, subsections included.
+/// Returns the number of words of a section including subsections.
 pub(super) fn words_below(tree: &Tree, node: usize) -> usize {
     tree.sections_within(node).map(|section| section.own.words).sum()
 }

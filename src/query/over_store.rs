@@ -1,7 +1,7 @@
-//! Places that are named without their document: sections, anchors and LDMD sections, which must be
-//! unique over the store, and selectors, which are for every document.
+//! Resolves names without a document. Sections, anchors and LDMD sections must be unique in the store; a
+//! selector applies to every document.
 //!
-//! Invariant: what several documents have is an ambiguity of all of them.
+//! Invariant: a name that several documents have is an ambiguity that covers all of them.
 
 use std::rc::Rc;
 
@@ -16,14 +16,14 @@ use crate::limits;
 use crate::store::StoredDocument;
 
 impl Resolver<'_> {
-    /// A section of any document by its exact slug path or title.
+    /// Finds a section of any document by its exact slug path or title.
     pub(super) fn section_path(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::SectionPath(text) = &place.locator else { return Ok(None) };
         let hits = self.exact_sections(text, usize::MAX)?;
         Ok((!hits.is_empty()).then(|| continued(hits, text, place, false, false)))
     }
 
-    /// Every place that the section path of `place` names, continued by its steps.
+    /// Returns all nodes that the section path of `place` names, after following its steps.
     pub(super) fn section_places(&self, place: &ParsedPlace) -> Result<Vec<Place>> {
         let Locator::SectionPath(text) = &place.locator else { return Ok(Vec::new()) };
         let mut places = Vec::new();
@@ -38,7 +38,7 @@ impl Resolver<'_> {
         Ok(places)
     }
 
-    /// A section of any document by a part of its title or slug.
+    /// Finds a section of any document by a part of its title or slug.
     pub(super) fn title_part(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::TitlePart(text) = &place.locator else { return Ok(None) };
         let path = SectionPath::new(text);
@@ -53,8 +53,8 @@ impl Resolver<'_> {
         Ok((!hits.is_empty()).then(|| continued(hits, text, place, true, is_cut)))
     }
 
-    /// The sections of the store that a section path names in the first tier in which it names any,
-    /// parts of titles left out; those of the first `most` documents that may have any.
+    /// Returns the sections that a section path names, in the first exact tier with a match. Considers
+    /// the first `most` documents that may contain one.
     pub(super) fn exact_sections(&self, text: &str, most: usize) -> Result<Sections> {
         let path = SectionPath::new(text);
         let keys = path.exact_keys();
@@ -86,11 +86,12 @@ impl Resolver<'_> {
         Ok(hits)
     }
 
-    /// A GitHub anchor of any document, where it must be unique.
+    /// Finds a section of any document by its GitHub anchor, which must be unique.
     pub(super) fn anchor(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::Anchor(anchor) = &place.locator else { return Ok(None) };
         let decoded = namespace::decode(anchor);
-        // Anchors are numbered by document, path parts among siblings: the number may be only in one.
+        // Anchors are numbered per document, path parts among siblings, so a number may be in only one
+        // of them.
         let unnumbered = decoded
             .rsplit_once('-')
             .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -100,11 +101,11 @@ impl Resolver<'_> {
         self.only_of(&documents, place)
     }
 
-    /// An LDMD section of any document, where its id must be unique.
+    /// Finds an LDMD section of any document by its id, which must be unique.
     pub(super) fn ldmd_section(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::Ldmd(id) = &place.locator else { return Ok(None) };
         let decoded = namespace::decode(id);
-        // `id@LINE` names the section of that id which begins at the line.
+        // `id@LINE` names the section with that id that begins at the line.
         let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
         let mut documents = Vec::new();
         for id in [id, decoded.as_str()].into_iter().chain(unnumbered) {
@@ -115,7 +116,7 @@ impl Resolver<'_> {
         self.only_of(&documents, place)
     }
 
-    /// The only place that `place` names in `documents`.
+    /// Returns the only node that `place` names in `documents`, or an ambiguity error.
     fn only_of(
         &self,
         documents: &[StoredDocument],
@@ -134,7 +135,7 @@ impl Resolver<'_> {
         Ok(Some(Located::fault(fault.among(places.map(Place::candidate), all.len()))))
     }
 
-    /// A selector without namespace: in every document, in path order.
+    /// Resolves a selector without a document: in every document, in path order.
     pub(super) fn selector_over_store(
         &self,
         address: &str,
@@ -156,7 +157,7 @@ impl Resolver<'_> {
                     continue;
                 }
                 for warning in located.warnings {
-                    // What is said of one document says enough of all.
+                    // One warning of this kind is enough for all documents.
                     let is_known = |known: &Warning| {
                         *known == warning
                             || (known.code == RANGE_PAST_END && warning.code == RANGE_PAST_END)
@@ -185,7 +186,7 @@ impl Resolver<'_> {
         }
         if resolution.skipped + resolution.places.len() == 0 {
             let located = first_fault.unwrap_or_else(|| {
-                let message = "the store holds no document";
+                let message = "the store contains no documents";
                 Located::fault(Fault::new(FaultCode::SelectorNotFound, message))
             });
             let located = located.in_address(address);
@@ -196,7 +197,8 @@ impl Resolver<'_> {
     }
 }
 
-/// The only one of the sections that `text` names, continued by the steps of `place`; or the ambiguity.
+/// Returns the only section that `text` names, after following the steps of `place`, or an ambiguity
+/// error.
 fn continued(
     hits: Sections,
     text: &str,

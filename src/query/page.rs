@@ -1,7 +1,7 @@
-//! A page of a list: what every list says beside its items, and how a list gives less than it has.
+//! A page of a list: the parts of an answer that are not items, and how a list is shortened.
 //!
-//! Invariant: the items of a page are the first ones that follow the cursor before; a page that leaves
-//! anything out is marked as truncated, and its cursor or an address in it leads to the rest.
+//! Invariant: the items of a page are the first ones after the previous cursor. A page that leaves
+//! anything out is marked as truncated, and its cursor or an address in it leads to the remainder.
 
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
@@ -12,35 +12,35 @@ use crate::address::Fault;
 use crate::error::Warning;
 use crate::schema::schema_as;
 
-/// What a page says beside its items.
+/// The parts of a page that are not items.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// Addresses without an answer.
+    /// Addresses that were not resolved.
     pub unresolved_selectors: Vec<Fault>,
-    /// Remarks.
+    /// The warnings of the answer.
     pub warnings: Vec<Warning>,
-    /// Whether something was left out or cut.
+    /// Whether anything was left out or cut.
     pub truncated: bool,
-    /// The cursor of the items that were left out.
+    /// The cursor of the first item that was left out, if any.
     pub next: Option<String>,
-    /// Whether JSON has the lists also if they are empty.
+    /// Whether JSON includes empty lists of warnings and unresolved addresses.
     pub(super) has_empty_lists: bool,
-    /// Whether the items are children of a place that has a `next` of its own.
+    /// Whether the items are children of a node, whose answer has another field `next`.
     pub(super) is_of_children: bool,
-    /// Where in the list the page begins.
+    /// The position of the page in the list.
     pub(super) part: ListPart,
 }
 
-/// Unicode scalars that are left of a message where there is hardly any room.
+/// Maximum length of a message in a shortened page, in Unicode scalars.
 const BRIEF_CHARS: usize = 60;
 
 impl Page {
-    /// The page of `part`, with remarks.
+    /// Returns the page of a part of a list, with its warnings.
     pub(super) fn new((part, warnings): (ListPart, Vec<Warning>)) -> Self {
         Self { warnings, part, ..Self::default() }
     }
 
-    /// The same page, whose JSON has all lists.
+    /// Returns the page with empty lists included in JSON.
     pub(super) fn with_empty_lists(self) -> Self {
         Self { has_empty_lists: true, ..self }
     }
@@ -51,7 +51,7 @@ impl Page {
         self.next = Some(self.part.next(position));
     }
 
-    /// The same page, ended after `position` items of its part.
+    /// Returns the page ended after `position` items of its part.
     #[must_use]
     pub(super) fn ended(&self, position: usize) -> Self {
         let mut page = self.clone();
@@ -59,7 +59,7 @@ impl Page {
         page
     }
 
-    /// Keeps one problem or remark, in short, and says how many others there are.
+    /// Keeps one message, shortened, and adds a warning with the number of the others.
     pub(crate) fn shorten(&mut self) {
         let total = self.unresolved_selectors.len() + self.warnings.len();
         if total == 0 {
@@ -78,16 +78,16 @@ impl Page {
             shorten(&mut warning.message, BRIEF_CHARS);
         }
         if total > 1 {
-            let message = format!("{} more remarks need more room", total - 1);
+            let message = format!("{} more messages were left out", total - 1);
             self.warnings.push(Warning::new("REMARKS_CUT", message));
         }
     }
 }
 
 impl Page {
-    /// Adds its fields to those of an answer.
+    /// Adds the fields of the page to an answer.
     pub(super) fn fields<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        self.remarks(map)?;
+        self.messages(map)?;
         map.serialize_entry("truncated", &self.truncated)?;
         let name = if self.is_of_children { "next_children" } else { "next" };
         match &self.next {
@@ -96,8 +96,8 @@ impl Page {
         }
     }
 
-    /// Adds its problems and warnings to those of an answer.
-    pub(super) fn remarks<M: SerializeMap>(
+    /// Adds the unresolved addresses and the warnings to an answer.
+    pub(super) fn messages<M: SerializeMap>(
         &self,
         map: &mut M,
     ) -> std::result::Result<(), M::Error> {
@@ -172,11 +172,11 @@ pub(super) struct WholePageShape {
     next: Option<String>,
 }
 
-/// Unicode scalars that an item of a list has at least, in any format.
+/// Minimum length of an item of a list in any format, in Unicode scalars.
 const LEAST_ITEM_CHARS: usize = 8;
 
-/// The number of items to look for: `limit`, of which 0 means all, but no more than can fit into `max_chars`
-/// Unicode scalars.
+/// Returns the number of items to look for: `limit`, of which 0 means all, but not more than can fit in
+/// `max_chars` Unicode scalars.
 pub fn fitting(limit: usize, max_chars: Option<usize>) -> usize {
     let most = max_chars.map_or(usize::MAX, |most| most / LEAST_ITEM_CHARS + 1);
     match (limit, most) {
@@ -186,58 +186,62 @@ pub fn fitting(limit: usize, max_chars: Option<usize>) -> usize {
     }
 }
 
-/// Cuts `text` to at most `chars` Unicode scalars, the last of them an ellipsis.
+/// Cuts `text` to at most `chars` Unicode scalars, the last of which is an ellipsis.
 pub(crate) fn shorten(text: &mut String, chars: usize) {
     if text.chars().nth(chars).is_some() {
         *text = text.chars().take(chars.saturating_sub(1)).chain(['…']).collect();
     }
 }
 
-/// The largest number of Unicode scalars in one of `texts`.
+/// Returns the length of the longest of `texts`, in Unicode scalars.
 pub(super) fn longest<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
     texts.into_iter().map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
-/// An answer whose items can be left out from the end, so that it keeps to a limit or a budget.
+/// An answer whose last items can be left out, to respect a limit.
 pub trait List: Clone {
-    /// What it says beside its items; `None` if it has neither problems nor a cursor.
+    /// Returns the page; `None` if the answer has neither faults nor a cursor.
     fn page_mut(&mut self) -> Option<&mut Page> {
         None
     }
 
-    /// How many items it has.
+    /// Returns the number of items.
     fn count(&self) -> usize;
 
-    /// How many of them must be given for the answer to be of use: for going on to make progress;
-    /// 0 if what is beside the items is an answer by itself.
+    /// Returns the smallest number of items with which the list makes progress. Returns 0 if the answer
+    /// is useful without items.
     fn least(&self) -> usize {
         self.count().min(1)
     }
 
-    /// The first `count` items, with the cursor of the others. Costs no more than these items do.
+    /// Returns the first `count` items, with a cursor for the others. The cost is proportional to
+    /// `count`.
     #[must_use]
     fn first(&self, count: usize) -> Self;
 
-    /// Lines of the item at `index`, if it may be cut at a line also where it is not the only one; else 0.
+    /// Returns the number of lines of the item at `index`, if it can be cut at a line even if other
+    /// items precede it; otherwise 0.
     fn lines_of(&self, index: usize) -> usize {
         let _ = index;
         0
     }
 
-    /// Cuts the last item to its first `lines` lines, and gives it the address of the rest; whether it could.
+    /// Cuts the last item to its first `lines` lines and adds the address of the remainder. Returns
+    /// whether it did.
     fn cut_last(&mut self, lines: usize) -> bool {
         let _ = lines;
         false
     }
 
-    /// Sizes to which the first item can be cut: words of its content, characters of its texts. The largest
-    /// leaves out only what is beside its content. 0 if it cannot be cut.
+    /// Returns the number of sizes to which the first item can be cut: words of its content or
+    /// characters of its texts. The largest size keeps all of the content and drops only what surrounds
+    /// it. Returns 0 if the item cannot be cut.
     fn sizes_of_first(&self) -> usize {
         0
     }
 
-    /// Cuts the first item, which is the only one, to one of these sizes, and gives it an address of the rest;
-    /// whether it could.
+    /// Cuts the first item, which must be the only one, to one of these sizes, and adds an address of
+    /// the remainder. Returns whether it did.
     fn cut_first(&mut self, size: usize) -> bool {
         let _ = size;
         false

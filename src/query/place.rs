@@ -1,6 +1,6 @@
-//! Places: what an address names, and which bytes that is.
+//! Nodes that an address can name, and their byte spans.
 //!
-//! Invariant: a place's primary address, resolved, is the same place.
+//! Invariant: the primary address of a place resolves to the same place.
 
 use std::rc::Rc;
 
@@ -10,29 +10,29 @@ use crate::ldmd;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 
-/// What a place is.
+/// The part of a document that a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// The whole document.
     Document,
-    /// Its front matter.
+    /// The front matter.
     FrontMatter,
-    /// A node.
+    /// A node of the outline, by index.
     Node(usize),
-    /// An LDMD section.
+    /// An LDMD section, by index.
     Ldmd(usize),
 }
 
-/// A place that an address names.
+/// A part of a document that an address names.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The document.
     pub document: Rc<OpenDocument>,
-    /// What in it.
+    /// The part of the document.
     pub target: Target,
-    /// How much of it.
+    /// The parameters, which select a part of the target.
     pub params: Params,
-    /// Why it is not quite what was named: `containing` or `lines`.
+    /// How the place differs from the named one: `containing` or `lines`.
     pub resolved: Option<&'static str>,
 }
 
@@ -41,12 +41,12 @@ impl Place {
         Self { document, target, params, resolved: None }
     }
 
-    /// All of a document.
+    /// Returns the place for a whole document.
     pub(super) fn whole(document: Rc<OpenDocument>) -> Self {
         Self::new(document, Target::Document, Params::default())
     }
 
-    /// The primary address.
+    /// Returns the primary address.
     pub fn address(&self) -> String {
         match self.target {
             Target::Document => self.document.address("*"),
@@ -56,7 +56,7 @@ impl Place {
         }
     }
 
-    /// The place as one of several that an ambiguous address may mean.
+    /// Returns the place as a candidate of an ambiguous address.
     pub fn candidate(&self) -> Candidate {
         let document = &self.document;
         let tree = &document.tree;
@@ -91,7 +91,7 @@ impl Place {
         }
     }
 
-    /// The bytes of the whole target.
+    /// Returns the bytes of the whole target.
     pub fn span(&self) -> ByteSpan {
         let outline = self.document.tree.outline();
         match self.target {
@@ -104,7 +104,7 @@ impl Place {
         }
     }
 
-    /// The title of a section; `None` for anything that has none.
+    /// Returns the title of a section, or `None` if the target has no title.
     pub fn title(&self) -> Option<String> {
         let title = match self.target {
             Target::Node(node) => self.document.tree.section(node).map(|section| &section.title),
@@ -114,7 +114,7 @@ impl Place {
         title.filter(|title| !title.is_empty()).cloned()
     }
 
-    /// What it is, in a word for people (contract, section 3).
+    /// Returns the type of the target as a word for people, as in the headings of `mdsel context`.
     pub fn word(&self) -> &'static str {
         match self.target {
             Target::Document => "Document",
@@ -140,7 +140,7 @@ impl Place {
         }
     }
 
-    /// The LDMD section, where the target is one.
+    /// Returns the LDMD section, if the target is one.
     pub fn ldmd(&self) -> Option<&ldmd::Section> {
         match self.target {
             Target::Ldmd(section) => self.document.markup.sections.get(section),
@@ -148,7 +148,7 @@ impl Place {
         }
     }
 
-    /// The bytes of the part that is named.
+    /// Returns the bytes of the part that the parameters select.
     pub fn part_span(&self) -> ByteSpan {
         let mut span = self.span();
         if let Target::Node(node) = self.target

@@ -1,4 +1,4 @@
-//! `prime`: what an agent should know of a store before it asks anything.
+//! `prime`: a short introduction to a store, for an agent that has not used it yet.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,52 +13,52 @@ use crate::error::Result;
 use crate::links::link_keys;
 use crate::store::Totals;
 
-/// Documents and folders that are told.
+/// Maximum number of documents and of folders to list.
 const SHOWN: usize = 10;
 
-/// Names of link targets that are looked at to find the documents that most links lead to.
+/// Number of link target names to consider for the documents with the most links to them.
 const NAMES: usize = 40;
 
-/// A folder at the top.
+/// A folder directly below the root.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Folder {
-    /// Its name; empty for the root itself.
+    /// The name of the folder; empty for the root itself.
     pub folder: String,
-    /// Documents below it.
+    /// The number of documents in it and its subfolders.
     pub documents: usize,
 }
 
-/// A document that many link to.
+/// A document with many links to it.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Linked {
     /// The document.
     #[serde(flatten)]
     pub node: Node,
-    /// Documents with a link of its name.
+    /// The number of documents with a link to that name.
     pub linked_from: usize,
 }
 
-/// A command to go on with.
+/// A command to use next.
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct Advice {
-    /// The command.
+    /// The command line.
     pub command: &'static str,
-    /// What it does.
+    /// A description of what the command does.
     pub what: &'static str,
 }
 
-/// The primer.
+/// The introduction to a store.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
-    /// What the store holds in all.
+    /// The totals of the store.
     pub totals: Totals,
-    /// The largest folders at the top.
+    /// The largest folders directly below the root.
     pub folders: Vec<Folder>,
-    /// The documents that most others link to.
+    /// The documents with the most links to them.
     pub most_linked: Vec<Linked>,
-    /// The commands.
+    /// The most useful commands.
     pub commands: Vec<Advice>,
-    /// What is beside it.
+    /// Warnings and the cursor.
     #[serde(flatten)]
     pub page: Page,
 }
@@ -69,12 +69,12 @@ const COMMANDS: [Advice; 8] = [
     Advice { command: "mdsel toc DOC", what: "the section tree of a document" },
     Advice { command: "mdsel select ADDRESS", what: "content by address, in pages" },
     Advice { command: "mdsel read DOC SECTION", what: "one section in full" },
-    Advice { command: "mdsel neighbors ADDRESS", what: "what stands around a place" },
-    Advice { command: "mdsel links list ADDRESS", what: "links out of and into a place" },
+    Advice { command: "mdsel neighbors ADDRESS", what: "the sections around a section" },
+    Advice { command: "mdsel links list ADDRESS", what: "links from and to a section" },
     Advice { command: "mdsel context --query WORDS", what: "a bundle of sections for a question" },
 ];
 
-/// Commands first, then documents, then folders.
+/// The items are the commands, then the documents, then the folders.
 impl List for Answer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
@@ -104,7 +104,7 @@ impl List for Answer {
 }
 
 impl Answer {
-    /// Keeps the items from `from` up to, not including, `to`.
+    /// Keeps the items from `from` to `to`, exclusive.
     fn keep(&mut self, from: usize, to: usize) {
         fn keep<T>(items: &mut Vec<T>, (from, to): (usize, usize)) -> (usize, usize) {
             let count = items.len();
@@ -118,7 +118,7 @@ impl Answer {
     }
 }
 
-/// Says what is in the store and how to go on, from `after` on.
+/// Describes the store and the commands to use next, from `after` on.
 pub fn prime(library: &Library<'_>, after: Option<Cursor>) -> Result<Answer> {
     let folders = library.snapshot.folders(SHOWN)?;
     let page = Page::new(ListPart::beginning(after, library.snapshot.generation()));
@@ -155,7 +155,7 @@ fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
     Ok(found.into_iter().map(|(_, linked)| linked).collect())
 }
 
-/// Where the first of the links of that key leads that leads somewhere.
+/// Returns the target of the first link with that key that has a target.
 fn target_of(library: &Library<'_>, graph: &Graph<'_>, key: i64) -> Result<Option<Place>> {
     for source in library.snapshot.documents_linking(&[key])?.into_iter().take(SHOWN) {
         let links = library.snapshot.links(&source)?.links;

@@ -1,4 +1,4 @@
-//! `read`: one place in full.
+//! `read`: returns one node in full.
 
 use super::page::{NoPlaceShape, RemarksShape};
 use crate::schema::schema_as;
@@ -12,37 +12,37 @@ use super::{Library, List, Outcome, Page, documents};
 use crate::address::{Fault, Part, namespace, parse_places};
 use crate::error::Result;
 
-/// What to read.
+/// A request for a node.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The document, where the place is told apart from it.
+    /// The document, if it is given separately.
     pub document: Option<String>,
-    /// The place, an address where there is no document.
+    /// The location in the document, or an address if no document is given.
     pub place: String,
-    /// Whether to leave child sections out.
+    /// Whether to leave out subsections.
     pub no_children: bool,
     /// Whether to number the lines.
     pub line_numbers: bool,
 }
 
-/// What was read.
+/// The node, or why it was not found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// The place.
+    /// The node.
     #[serde(flatten)]
     pub node: Option<NodeAnswer>,
-    /// What is beside it; that the place is cut is said there, once.
-    #[serde(flatten, serialize_with = "beside_place")]
+    /// Warnings and faults. The node itself has the field `truncated`.
+    #[serde(flatten, serialize_with = "messages_only")]
     pub page: Page,
 }
 
-/// The place says itself whether it is cut.
-fn beside_place<S: serde::Serializer>(
+/// Serializes the warnings and faults, without `truncated`, which the node has.
+fn messages_only<S: serde::Serializer>(
     page: &Page,
     serializer: S,
 ) -> std::result::Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
-    page.remarks(&mut map)?;
+    page.messages(&mut map)?;
     map.end()
 }
 
@@ -68,7 +68,7 @@ impl Answer {
         Self { node: None, page }
     }
 
-    /// How the command ended.
+    /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.node.is_some(), !self.page.unresolved_selectors.is_empty())
     }
@@ -96,8 +96,8 @@ impl List for Answer {
     }
 }
 
-/// The address that a document's name and a place in it make; the inner fault says that the name is
-/// not one document's.
+/// Returns the address of a place in the document with that name. The inner error says why the name is
+/// not one document.
 fn address_in(
     library: &Library<'_>,
     document: &str,
@@ -106,7 +106,7 @@ fn address_in(
     Ok(match documents::one(library, document)? {
         Ok(stored) => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
         Err(mut fault) => {
-            // Each candidate is the place in one of the documents.
+            // Each candidate names the place in one of the documents.
             let paths: Vec<String> =
                 fault.candidates.iter().map(|candidate| candidate.file.clone()).collect();
             let places = parse_places(place, 0).unwrap_or_default();
@@ -116,7 +116,7 @@ fn address_in(
     })
 }
 
-/// Reads a place.
+/// Reads a node.
 pub fn read(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let address = match &request.document {
         None => request.place.clone(),

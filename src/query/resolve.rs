@@ -1,9 +1,8 @@
-//! The resolver: an address in, the places that it names out. Every command that takes a place asks
-//! here and nowhere else.
+//! Resolves an address to the nodes that it names. All commands that take an address use this module.
 //!
-//! Asks the store for the [`readings`] of an address, one after another; the first that names anything
-//! is the one that is meant. Invariant: fail closed. Several places for one that must be unique are an
-//! ambiguity whose candidates resolve; nothing is ever chosen because it came first.
+//! It looks up the [`readings`] of an address in order; the first one that names anything applies.
+//! Invariant: if one node is required and several match, the result is an ambiguity error whose
+//! candidates resolve. The resolver never picks one because it is first.
 
 use std::rc::Rc;
 
@@ -20,34 +19,34 @@ use crate::error::{Result, Warning};
 use crate::limits;
 use crate::store::NameMatch;
 
-/// How many places to pass over, and how many to give.
+/// The part of the nodes of an address to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Places of this call that were given before.
+    /// Number of leading nodes to skip.
     pub skip: usize,
-    /// Places to give at most.
+    /// Maximum number of nodes to return.
     pub take: usize,
 }
 
-/// What an address names.
+/// The nodes that an address names.
 #[derive(Debug, Default)]
 pub struct Resolution {
-    /// The places within the window.
+    /// The nodes within the window.
     pub places: Vec<Place>,
-    /// How many places were passed over.
+    /// The number of nodes that were skipped.
     pub skipped: usize,
-    /// Whether there are places after the window.
+    /// Whether there are nodes after the window.
     pub has_more: bool,
-    /// Why there is none.
+    /// Why the address names nothing.
     pub fault: Option<Fault>,
-    /// What the longest prefix of the address that does resolve names.
+    /// The nodes that the longest resolving prefix of the address names.
     pub partial: Vec<Place>,
-    /// Warnings.
+    /// Warnings about how the address was read.
     pub warnings: Vec<Warning>,
 }
 
 impl Resolution {
-    /// What was located, seen through a window.
+    /// Returns the part of `located` that is within the window.
     fn of(located: Located, window: Window) -> Self {
         let count = located.places.len();
         let skipped = window.skip.min(count);
@@ -64,15 +63,15 @@ impl Resolution {
     }
 }
 
-/// The fault of an address that is too long, which is not read at all.
+/// Returns the fault for an address that is too long; such an address is not parsed.
 pub(super) fn too_long(address: &str) -> Option<Fault> {
     (address.len() > limits::MAX_ADDRESS_BYTES).then(|| {
-        let message = "longer than the limit address-bytes allows";
+        let message = "the address is longer than the limit address-bytes";
         Fault::new(FaultCode::InvalidSyntax, message).of(address)
     })
 }
 
-/// Resolves `address`.
+/// Resolves `address`, and returns the nodes within `window`.
 pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<Resolution> {
     if let Some(fault) = too_long(address) {
         return Ok(Resolution::of(Located::fault(fault), window));
@@ -94,7 +93,7 @@ pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<R
     Ok(Resolution::of(located.in_address(address), window))
 }
 
-/// Resolves an address that must name one place; several are an ambiguity.
+/// Resolves an address that must name exactly one node.
 pub fn resolve_one(
     library: &Library<'_>,
     address: &str,
@@ -113,14 +112,14 @@ pub fn resolve_one(
     })
 }
 
-/// The ambiguity of an address that must name one place and names these.
+/// Returns the ambiguity error for an address that must name one node and names several.
 pub(super) fn several_places(address: &str, places: &[Place], least: &str) -> Fault {
-    let message = format!("{least}{} places are named {address:?}", places.len());
+    let message = format!("{address:?} matches {least}{} places", places.len());
     let fault = Fault::new(FaultCode::Ambiguous, message).of(address);
     fault.among(places.iter().map(Place::candidate), places.len())
 }
 
-/// Sections of any document.
+/// Sections of any document: the document, and the index of the node.
 pub(super) type Sections = Vec<(Rc<OpenDocument>, usize)>;
 
 pub(super) struct Resolver<'a> {
@@ -128,7 +127,8 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// What the first of `readings` that names anything names; selectors over the store are left out.
+    /// Returns the result of the first of `readings` that names anything. Selectors without a document
+    /// are not considered.
     pub(super) fn first_of(&self, readings: &[Reading]) -> Result<Option<Located>> {
         for (index, reading) in readings.iter().enumerate() {
             if let Some(located) = self.located(reading)? {
@@ -139,7 +139,7 @@ impl Resolver<'_> {
         Ok(None)
     }
 
-    /// What a reading names; `None` if nothing in the store has that name.
+    /// Returns what a reading names, or `None` if nothing in the store has that name.
     fn located(&self, reading: &Reading) -> Result<Option<Located>> {
         match reading {
             Reading::ExactPath { path, place } => match self.library.snapshot.document_at(path)? {
@@ -176,7 +176,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The first of `places` in the document called `name`.
+    /// Returns the first of `places` in the document called `name`.
     fn in_named(
         &self,
         name: &str,
@@ -201,7 +201,7 @@ impl Resolver<'_> {
         }))
     }
 
-    /// `place` in the document called `name`; `None` if that has no such place either.
+    /// Returns `place` in the document called `name`, or `None` if there is no such document or place.
     fn in_document(&self, name: &str, place: &ParsedPlace) -> Result<Option<Located>> {
         match documents::by_name(self.library, name)? {
             NameMatch::None => Ok(None),
@@ -214,7 +214,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A place that every document has, in the only one of the store.
+    /// Returns a place that every document has, if the store has only one document.
     fn in_only_document(&self, place: &ParsedPlace) -> Result<Located> {
         match self.library.snapshot.documents(None, 2)?.as_slice() {
             [stored] => Ok(locate_first(&self.library.open(stored)?, std::slice::from_ref(place))),
@@ -226,11 +226,11 @@ impl Resolver<'_> {
         }
     }
 
-    /// The warning that a document wins over sections of that name.
+    /// Returns the warning that a document takes precedence over sections with that name.
     fn hidden_sections(&self, name: &str, document: &Located) -> Result<Option<Warning>> {
         let Some(place) = document.places.first() else { return Ok(None) };
-        // Two documents are enough if every document with the title has such a section: a document
-        // whose own title is its name hides nothing.
+        // For a path of one part, two documents with that title are enough: each has such a section,
+        // and a document whose own title is its name hides nothing.
         let most = if SectionPath::new(name).is_one_part() { 2 } else { usize::MAX };
         let stored = &place.document.stored;
         let hits = self.exact_sections(name, most)?;
@@ -239,12 +239,12 @@ impl Resolver<'_> {
         }
         let path = &stored.path;
         let message = format!(
-            "{name} is read as the document {path}; a section has that name too: `/{name}`"
+            "{name} is read as the document {path}; a section also has that name: `/{name}`"
         );
         Ok(Some(Warning::new("SHADOWED_TITLE", message)))
     }
 
-    /// The warning that a section path wins over a place that steps continue.
+    /// Returns the warning that a section path takes precedence over a node named by steps.
     fn hidden_steps(&self, reading: &Reading, others: &[Reading]) -> Result<Option<Warning>> {
         let Reading::SectionPath(place) = reading else { return Ok(None) };
         if !place.steps.is_empty() {
@@ -269,9 +269,10 @@ impl Resolver<'_> {
         Ok(None)
     }
 
-    /// The warning that a selector hides the title of a section of any document, or a document's name.
+    /// Returns the warning that a selector hides a section title of any document, or the name of a
+    /// document.
     pub(super) fn shadowed(&self, text: &str) -> Result<Option<Warning>> {
-        // Nobody writes a title such as `heading:h2[1]`, so none is looked for.
+        // No title looks like `heading:h2[1]`, so the lookup is skipped.
         if text.is_empty() || text.contains(':') {
             return Ok(None);
         }
@@ -283,14 +284,14 @@ impl Resolver<'_> {
             NameMatch::One(stored) => {
                 let whole = format!("{}::*", namespace::encode(&stored.path));
                 let message =
-                    format!("{text} is read as a selector; the document of that name is {whole}");
+                    format!("{text} is read as a selector; the document with that name is {whole}");
                 Some(Warning::new("SHADOWED_NAME", message))
             }
             _ => None,
         })
     }
 
-    /// A document's name that several documents have.
+    /// Returns the fault for a name that several documents have.
     pub(super) fn ambiguous_document(
         &self,
         name: &str,
@@ -303,7 +304,8 @@ impl Resolver<'_> {
         Ok(fault.among(self.candidates(paths, places)?, total))
     }
 
-    /// The first of `places` in each of the documents at `paths`, or the whole document if it has none.
+    /// Returns the first of `places` in each of the documents at `paths`, or the whole document if it
+    /// has none.
     pub(super) fn candidates(
         &self,
         paths: &[String],
@@ -321,7 +323,7 @@ impl Resolver<'_> {
         Ok(candidates)
     }
 
-    /// A place as a candidate; a document with the title that the store has of it.
+    /// Returns a place as a candidate. A document gets the title that the store has for it.
     fn candidate(&self, place: &Place) -> Result<Candidate> {
         let mut candidate = place.candidate();
         if place.target == Target::Document {

@@ -1,38 +1,38 @@
-//! Section paths: sections by slug path, title, or a part of either.
+//! Section paths: name sections by slug path, by title, or by a part of either.
 //!
-//! Owns the tiers and their order. Invariant: the first tier with any hit decides, and several hits
-//! of one tier are an ambiguity, never a choice.
+//! Defines the tiers and their order. Invariant: the first tier with a match decides. Several matches in
+//! one tier are an ambiguity error.
 
 use crate::address::Tree;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
 
-/// How exactly a section is named, the most exact first.
+/// How exactly a text names a section, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// By its whole slug path.
+    /// The text is the whole slug path.
     SlugPath,
-    /// By the end of its slug path.
+    /// The text is the end of the slug path.
     PathSuffix,
-    /// By its title.
+    /// The text is the title.
     Title,
-    /// By a part of its title or slug.
+    /// The text is a part of the title or slug.
     Substring,
 }
 
-/// A section path as it was asked for, in the forms in which it is compared.
+/// A section path in the normalized forms that are compared.
 #[derive(Debug)]
 pub struct SectionPath {
     parts: Vec<PathPart>,
     is_slug_path: bool,
     title: String,
-    /// The same with the `/` that may be the title's own.
+    /// The title with the leading `/`, which may belong to the title.
     title_with_slash: Option<String>,
-    /// The text as a slug, where it is written as one and nothing is lost by reading it so.
+    /// The text as a slug, if conversion to a slug loses nothing.
     slug: Option<String>,
 }
 
-/// A part of a section path between slashes.
+/// A part of a section path, between slashes.
 #[derive(Debug)]
 struct PathPart {
     text: String,
@@ -40,7 +40,7 @@ struct PathPart {
 }
 
 impl SectionPath {
-    /// The section path that `text` is; a leading `/` only says that it is one.
+    /// Parses a section path. A leading `/` only marks the text as a section path.
     pub fn new(text: &str) -> Self {
         let title_with_slash = text.starts_with('/').then(|| comparable(text.trim()));
         let text = text.strip_prefix('/').unwrap_or(text);
@@ -60,10 +60,12 @@ impl SectionPath {
         }
     }
 
-    /// The tiers in the order in which they are asked. What is not written as slugs, as `Setup`, and
-    /// is the very title of a section, is meant as that title: `C++` has the slug of `C#`, and the
-    /// first of two sections called `Setup` has the slug path `setup`. What is written as slugs is a
-    /// path first, but the very title comes before the end of a path: `loc` before `class/~loc`.
+    /// Returns the tiers in the order in which they are tried.
+    ///
+    /// A text that is not written as slugs, such as `Setup`, is tried as a title first: `C++` has the
+    /// same slug as `C#`, and the first of two sections titled `Setup` has the slug path `setup`. A text
+    /// that is written as slugs is tried as a path first, then as a title before the end of a path:
+    /// `loc` before `class/~loc`.
     pub fn tiers(&self) -> [Tier; 4] {
         if self.is_slug_path {
             [Tier::SlugPath, Tier::Title, Tier::PathSuffix, Tier::Substring]
@@ -72,13 +74,14 @@ impl SectionPath {
         }
     }
 
-    /// The tiers without [`Tier::Substring`], in the order in which they are asked.
+    /// Returns the tiers without [`Tier::Substring`], in the order in which they are tried.
     pub fn exact_tiers(&self) -> [Tier; 3] {
         let [first, second, third, _] = self.tiers();
         [first, second, third]
     }
 
-    /// The texts of which a section that this names exactly has one as its title or path part.
+    /// Returns the keys to look up: a section that this names exactly has one of them as its title or
+    /// path part.
     pub fn exact_keys(&self) -> Vec<&str> {
         std::iter::once(self.last_part())
             .chain(self.titles())
@@ -86,27 +89,27 @@ impl SectionPath {
             .collect()
     }
 
-    /// Its last part as a slug.
+    /// Returns the last part as a slug.
     fn last_part(&self) -> &str {
         self.parts.last().map_or("", |part| part.slug.as_str())
     }
 
-    /// Whether it consists of one part.
+    /// Returns whether the path has one part.
     pub fn is_one_part(&self) -> bool {
         self.parts.len() == 1
     }
 
-    /// The text as a title, in each way in which it may be one.
+    /// Returns the text as a title, with and without the leading `/`.
     pub fn titles(&self) -> Vec<&str> {
         std::iter::once(self.title.as_str()).chain(self.title_with_slash.as_deref()).collect()
     }
 
-    /// The text as a slug, where that loses nothing of it.
+    /// Returns the text as a slug, if conversion to a slug loses nothing.
     pub fn slug(&self) -> Option<&str> {
         self.slug.as_deref()
     }
 
-    /// The sections that it names in `tree` by `tier`, as nodes in document order.
+    /// Returns the sections of `tree` that the path names in `tier`, as nodes in document order.
     pub fn hits(&self, tree: &Tree, tier: Tier) -> Vec<usize> {
         let sections = || tree.outline().sections.iter();
         let nodes = |is_hit: &dyn Fn(&Section) -> bool| {
@@ -125,7 +128,8 @@ impl SectionPath {
                 chosen.map(|(node, _)| node).collect()
             }
             Tier::Title => {
-                // `/std:c17` may be written in full; else the slash only forces a section path.
+                // A title such as `/std:c17` may include the slash; otherwise the slash only marks a
+                // section path.
                 let is = |title: &str| {
                     let is_title = |text: &str| comparable(text) == title;
                     nodes(&|section| section.titles().any(is_title))
@@ -144,10 +148,10 @@ impl SectionPath {
         }
     }
 
-    /// The node of `section` where its slug path ends with these parts, or is them, and whether each
-    /// part is written as the slug or the title.
+    /// Returns the node of `section` if its slug path is these parts, or ends with them, and whether
+    /// each part is written exactly as the slug or the title.
     fn match_path(&self, tree: &Tree, section: &Section, is_whole: bool) -> Option<(usize, bool)> {
-        // Most sections fail here, before their path is put together.
+        // Most sections fail this check, before their path is built.
         if comparable(&section.path_part()?) != self.last_part() {
             return None;
         }
@@ -184,13 +188,13 @@ mod tests {
         })
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "what it is compared with is one")]
+    #[expect(clippy::unnecessary_wraps, reason = "compared with an Option")]
     fn found(tier: Tier, selectors: &[&str]) -> Option<(Tier, Vec<String>)> {
         Some((tier, selectors.iter().map(|&selector| selector.to_owned()).collect()))
     }
 
     #[test]
-    fn tiers_from_the_whole_path_to_a_part_of_the_title() {
+    fn the_first_tier_with_a_match_decides() {
         use Tier::{PathSuffix, SlugPath, Substring, Title};
         assert_eq!(first_tier("C#"), found(Title, &["heading:h1[3]"]));
         assert_eq!(
@@ -202,7 +206,7 @@ mod tests {
         assert_eq!(first_tier("faq--notes"), found(SlugPath, &["heading:h1[5]"]));
         assert_eq!(first_tier("FAQ & Notes"), found(Title, &["heading:h1[5]"]));
         assert_eq!(first_tier("Auth"), found(Title, &["heading:h3[0]", "heading:h2[1]"]));
-        assert_eq!(first_tier("unc::*"), None, "what slugs drop is not what they match by");
+        assert_eq!(first_tier("unc::*"), None, "characters that slugs drop are significant");
         let auth = &["heading:h3[0]"][..];
         assert_eq!(first_tier("Requirements/Functional/Auth"), found(SlugPath, auth));
         assert_eq!(first_tier("functional/auth"), found(PathSuffix, auth));

@@ -1,4 +1,4 @@
-//! `select`: content by address, many addresses in one call.
+//! `select`: returns content by address, for many addresses in one request.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,48 +13,48 @@ use crate::address::Fault;
 use crate::error::Result;
 use crate::limits;
 
-/// What to select.
+/// A request for content.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Addresses, answered in this order.
     pub addresses: Vec<String>,
-    /// Words a page, where an address does not say; 0 for all.
+    /// The number of words per page, unless an address sets it; 0 for all.
     pub max_words: usize,
-    /// Results to give at most; `None` for the default, 0 for all.
+    /// The maximum number of results; `None` for the default, 0 for all.
     pub limit: Option<usize>,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
-    /// Unicode scalars of content after which no more is looked for, because it would not fit.
+    /// The length of content, in Unicode scalars, after which to stop because no more would fit.
     pub room: Option<usize>,
 }
 
-/// What was selected.
+/// The selected nodes.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
-    /// The places, in the order of the addresses, those of one address in document order.
+    /// The nodes in the order of the addresses; for one address, in document order.
     pub results: Vec<NodeAnswer>,
-    /// What the longest resolving prefix of each unresolved selector names, without content.
+    /// The nodes that the longest resolving prefix of each unresolved address names, without content.
     pub partial_results: Vec<NodeAnswer>,
-    /// What is beside them.
+    /// Warnings, unresolved addresses and the cursor.
     #[serde(flatten)]
     #[schemars(with = "WholePageShape")]
     pub page: Page,
-    /// Results and faults in their order.
+    /// The results and faults, in order.
     #[serde(skip)]
     items: Vec<Item>,
 }
 
-/// A result or a fault, and how many places and faults of this part come up to its end.
+/// A result or a fault, and the cursor position after it.
 #[derive(Clone, Copy, Debug)]
 struct Item {
     is_result: bool,
-    /// How many partial results go with a fault.
+    /// The number of partial results of a fault.
     partial: usize,
     end: usize,
 }
 
 impl Answer {
-    /// How the command ended.
+    /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.results.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
@@ -71,7 +71,7 @@ impl Answer {
     }
 }
 
-/// A result is an item, and so is a fault with its partial results.
+/// The items are the results, and the faults with their partial results.
 impl List for Answer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
@@ -108,13 +108,13 @@ impl List for Answer {
     }
 }
 
-/// Selects.
+/// Returns the nodes of the requested addresses.
 pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
     let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
-    // Every place that was named by itself is given.
+    // By default, each address that names one node has a result.
     let limit = match request.limit {
         Some(limit) => most(limit),
         None => limits::LIST_LIMIT.max(request.addresses.len()),
@@ -144,26 +144,27 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     Ok(result)
 }
 
-/// A selection under way.
+/// A selection that is being executed.
 struct Selection<'a> {
     library: &'a Library<'a>,
     request: &'a Request,
-    /// Results to give at most.
+    /// Maximum number of results.
     limit: usize,
-    /// Places and faults that are still to be passed over.
+    /// Number of nodes and faults to skip.
     skip: usize,
-    /// Unicode scalars of content that still fit.
+    /// Number of Unicode scalars of content that still fit.
     room: usize,
-    /// Places and faults that were gone through.
+    /// Number of nodes and faults processed.
     end: usize,
     answer: &'a mut Answer,
 }
 
 impl Selection<'_> {
-    /// Answers one address, up to the limit; whether nothing of it is left.
+    /// Answers one address, up to the limit. Returns whether it was answered completely.
     fn add(&mut self, address: &str) -> Result<bool> {
         let mut taken = 0;
-        // Of many places, those without the page that is asked for do not count unless all lack it.
+        // If an address names several nodes, those without the requested page are skipped, unless all
+        // are without it.
         let mut lacking = None;
         let mut has_result = false;
         loop {
@@ -188,7 +189,7 @@ impl Selection<'_> {
                     Ok(node) => {
                         has_result = true;
                         let bytes = node.content.as_ref().map_or(0, |content| content.bytes.len());
-                        // No scalar has more than four bytes.
+                        // A scalar has at most four bytes in UTF-8.
                         self.room = self.room.saturating_sub(bytes.div_ceil(4));
                         self.answer.result(node, self.end);
                     }
@@ -196,7 +197,7 @@ impl Selection<'_> {
                 }
             }
             if !resolution.has_more {
-                // Places of this address that were given with an answer before.
+                // Number of nodes of this address that former answers contained.
                 let given_before = resolution.skipped.saturating_sub(taken);
                 self.skip -= given_before.min(self.skip);
                 if let Some(fault) = lacking.filter(|_| !has_result && given_before == 0) {

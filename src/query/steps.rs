@@ -1,6 +1,6 @@
-//! Steps from a place: what they name, and what is to be said of how they were followed.
+//! Follows steps from a node, and reports how they were followed.
 //!
-//! Invariant: steps never leave the place from which they are followed.
+//! Invariant: steps never leave the node from which they are followed.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::address::{FaultCode, Ordinal, Params, Scope, Step, StepKind};
 use crate::error::Warning;
 use crate::limits;
 
-/// What steps name from a place.
+/// Returns the nodes that steps name from a place.
 pub(super) fn continued(base: &Place, steps: &[Step], params: Params) -> Located {
     let scope = match base.target {
         _ if base.params.head.is_some() => {
@@ -19,7 +19,10 @@ pub(super) fn continued(base: &Place, steps: &[Step], params: Params) -> Located
             return fault(FaultCode::InvalidSyntax, message);
         }
         Target::FrontMatter => {
-            return fault(FaultCode::SelectorNotFound, "front matter holds no sections or blocks");
+            return fault(
+                FaultCode::SelectorNotFound,
+                "front matter contains no sections or blocks",
+            );
         }
         Target::Document => Scope::Document,
         Target::Node(node) => Scope::Node(node),
@@ -32,7 +35,7 @@ pub(super) fn continued(base: &Place, steps: &[Step], params: Params) -> Located
     located
 }
 
-/// What steps name from `scope`, which is that of `base`.
+/// Returns the nodes that steps name from `scope`, which is the scope of `base`.
 pub(super) fn follow(base: &Place, scope: Scope, steps: &[Step], params: Params) -> Located {
     let document = &base.document;
     let place = |node| Place::new(Rc::clone(document), Target::Node(node), params);
@@ -82,10 +85,10 @@ pub(super) fn follow(base: &Place, scope: Scope, steps: &[Step], params: Params)
     with_its_part(located)
 }
 
-/// The code of the warning that a range names more nodes than there are.
+/// The code of the warning that a range names more nodes than exist.
 pub(super) const RANGE_PAST_END: &str = "RANGE_PAST_END";
 
-/// Steps as they are written in an address.
+/// Returns steps as they are written in an address.
 pub(super) fn joined(steps: &[Step]) -> String {
     steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
 }

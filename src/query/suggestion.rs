@@ -1,7 +1,7 @@
-//! What may have been meant by an address that leads nowhere.
+//! Suggests addresses that may have been meant instead of one that names nothing.
 //!
-//! Invariant: every suggestion is an address that resolves in the same store, and making them costs a
-//! bounded amount of work however large store and document are.
+//! Invariant: each suggestion is an address that resolves in the same store. The work is limited,
+//! whatever the size of the store and the document.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use super::locate::locate;
 use super::place::Place;
 use super::steps::joined;
 
-/// Says where `steps` from `base` ended, and what is there instead.
+/// Returns the fault for the step of `steps` that named nothing, with similar steps that exist.
 pub(super) fn of_dead_end(base: &Place, steps: &[Step], dead_end: DeadEnd) -> Fault {
     let DeadEnd { step, scope, available } = dead_end;
     let document = &base.document;
@@ -33,7 +33,7 @@ pub(super) fn of_dead_end(base: &Place, steps: &[Step], dead_end: DeadEnd) -> Fa
         _ => format!("{place}/"),
     };
     let Some(step) = steps.get(step) else {
-        return Fault::new(FaultCode::SelectorNotFound, "there is no such place");
+        return Fault::new(FaultCode::SelectorNotFound, "no such place");
     };
     let kind = step.kind;
     let steps = steps_in(tree, scope, step.ordinal);
@@ -49,7 +49,7 @@ pub(super) fn of_dead_end(base: &Place, steps: &[Step], dead_end: DeadEnd) -> Fa
     let similar = most_similar(&requested, steps.iter().map(String::as_str));
     suggestions.extend(similar.iter().map(|step| format!("{prefix}{step}")));
     if available == 0 {
-        // Also steps that do not resemble it: the blocks that are there, and the place itself.
+        // Also suggest the blocks that exist, even if their names differ, and the node itself.
         let blocks =
             steps.iter().filter(|step| step.starts_with("block:") || step.starts_with("item"));
         suggestions.extend(blocks.map(|step| format!("{prefix}{step}")));
@@ -60,7 +60,7 @@ pub(super) fn of_dead_end(base: &Place, steps: &[Step], dead_end: DeadEnd) -> Fa
     Fault::new(code, message).at(step.position).suggest(unique(suggestions))
 }
 
-/// The first of each, at most [`limits::MAX_SUGGESTIONS`].
+/// Returns the distinct suggestions, at most [`limits::MAX_SUGGESTIONS`].
 fn unique(suggestions: Vec<String>) -> Vec<String> {
     let mut result: Vec<String> = Vec::new();
     for suggestion in suggestions {
@@ -71,8 +71,8 @@ fn unique(suggestions: Vec<String>) -> Vec<String> {
     result
 }
 
-/// Steps that lead somewhere from `scope`: for each kind the index asked for where there is one, or
-/// the last.
+/// Returns one step of each kind that exists in `scope`: with the requested index, or with the last
+/// index if that is smaller.
 fn steps_in(tree: &Tree, scope: Scope, ordinal: Ordinal) -> Vec<String> {
     let wanted = match ordinal {
         Ordinal::All => 0,
@@ -89,8 +89,8 @@ fn steps_in(tree: &Tree, scope: Scope, ordinal: Ordinal) -> Vec<String> {
         .collect()
 }
 
-/// The sections of a document whose title resembles `text`, continued by `steps` where those lead on,
-/// as addresses.
+/// Returns the addresses of sections whose titles are similar to `text`, followed by `steps` if these
+/// resolve there.
 pub(super) fn similar_places(document: &OpenDocument, text: &str, steps: &[Step]) -> Vec<String> {
     let tree = &document.tree;
     let text = text.rsplit('/').next().unwrap_or(text);
@@ -110,8 +110,8 @@ pub(super) fn similar_places(document: &OpenDocument, text: &str, steps: &[Step]
     unique(addresses.take(limits::MAX_SUGGESTIONS * 4).collect())
 }
 
-/// Those of the `corrected` locators that name something in a document, as addresses; of one that is
-/// out of range, the last that is not.
+/// Returns the `corrected` locators that resolve in a document, as addresses. An index that is out of
+/// range is replaced by the last valid one.
 pub(super) fn of_corrections(document: &Rc<OpenDocument>, corrected: &[String]) -> Vec<String> {
     let address = |text: &String| {
         let places = parse_places(text, 0).ok()?;
@@ -127,7 +127,7 @@ pub(super) fn of_corrections(document: &Rc<OpenDocument>, corrected: &[String]) 
     unique(corrected.iter().filter_map(address).collect())
 }
 
-/// The LDMD sections of a document whose id resembles `id`, as addresses.
+/// Returns the addresses of the LDMD sections whose ids are similar to `id`.
 pub(super) fn similar_ldmd_sections(document: &OpenDocument, id: &str) -> Vec<String> {
     let sections = document.markup.sections.iter().take(limits::MAX_SECTIONS_COMPARED);
     let ids: Vec<&str> = sections.map(|section| section.id.as_str()).collect();
@@ -136,7 +136,7 @@ pub(super) fn similar_ldmd_sections(document: &OpenDocument, id: &str) -> Vec<St
     unique(sections.map(|section| document.address_of_ldmd(section)).collect())
 }
 
-/// The whole documents whose name resembles `name`, as addresses.
+/// Returns the addresses of the documents whose names are similar to `name`.
 pub(super) fn similar_documents(library: &Library<'_>, name: &str) -> Result<Vec<String>> {
     let components = name.split('/').count();
     let has_extension = name.rsplit('/').next().is_some_and(|file| file.contains('.'));

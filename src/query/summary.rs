@@ -1,7 +1,7 @@
-//! Summaries: the paragraph that says what a document, or a section of it, is about.
+//! Summaries: the paragraph that describes a document or a section.
 //!
-//! Never computed from more than what the author wrote (qipu's paper, `records output`): invariant, a
-//! summary is one paragraph of the document, verbatim.
+//! Invariant: a summary is text of the document; nothing is generated. It is one paragraph, or the
+//! `summary` in front matter.
 
 use serde_json::{Map, Value};
 
@@ -14,10 +14,10 @@ use crate::markdown::outline::{BlockType, Section};
 use crate::markdown::shows_text;
 use crate::position::ByteSpan;
 
-/// The paragraph that sums up `scope`: the first one right under a section titled "Summary", of level
-/// 2 where there is one, else the first one of all, containers not entered.
+/// Returns the paragraph that summarizes `scope`: the first one directly in a section titled "Summary",
+/// preferably of level 2, or else the first one in `scope`. Paragraphs in containers are not considered.
 ///
-/// A paragraph counts if `shows_text` says so of it.
+/// A paragraph counts only if `shows_text` returns true for it.
 pub fn paragraph(
     tree: &Tree,
     scope: Scope,
@@ -53,8 +53,8 @@ pub fn paragraph(
 }
 
 impl Library<'_> {
-    /// What sums up a place, on one line: of a document the `summary` of its front matter, else a
-    /// paragraph within it.
+    /// Returns the summary of a place on one line. For a document this is the `summary` in front matter,
+    /// if any, or else a paragraph.
     pub fn summary(
         &self,
         place: &Place,
@@ -63,9 +63,9 @@ impl Library<'_> {
         let tree = &place.document.tree;
         let scope = match place.target {
             Target::Document => {
-                let given = front_matter.and_then(|values| given(values.get("summary")?));
-                if given.is_some() {
-                    return Ok(given);
+                let written = front_matter.and_then(|values| text_of(values.get("summary")?));
+                if written.is_some() {
+                    return Ok(written);
                 }
                 Scope::Document
             }
@@ -83,8 +83,8 @@ impl Library<'_> {
     }
 }
 
-/// A text, or texts, of front matter.
-fn given(value: &Value) -> Option<String> {
+/// Returns the text of a string, or the joined strings of a list, in front matter.
+fn text_of(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => on_one_line(text),
         Value::Array(list) => {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_section_titled_summary_comes_before_the_first_paragraph() {
+    fn a_section_titled_summary_takes_precedence_over_the_first_paragraph() {
         assert_eq!(summary("# A\n\none\n\n## summary\n\ntwo\n"), Some("two\n"));
         assert_eq!(summary("# Summary\n\none\n\n## Summary\n\ntwo\n"), Some("two\n"));
         assert_eq!(summary("# A\n\none\n\n## Summary of things\n\ntwo\n"), Some("one\n"));
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_paragraph_sums_up_nothing() {
+    fn blocks_other_than_paragraphs_are_not_summaries() {
         assert_eq!(summary("# A\n\n- item\n\n> quote\n\n```\ncode\n```\n"), None);
         assert_eq!(summary(""), None);
         assert_eq!(summary("<a id=\"x\"></a>\n\n[![b](c)](d)\n"), None);
     }
 
     #[test]
-    fn a_paragraph_without_text_is_passed_over() {
+    fn a_paragraph_without_text_is_skipped() {
         let text = "<a id=\"x\"></a>\n\n# A\n\n[![b](c)](d)\n\ntext\n";
         assert_eq!(summary(text), Some("text\n"));
         let text = "one\n\n## Summary\n\n<a id=\"x\"></a>\n\n### Deep\n\ntwo\n";

@@ -1,4 +1,4 @@
-//! `toc`: the section tree of documents.
+//! `toc`: returns the section tree of documents.
 
 use crate::schema::schema_as;
 use schemars::JsonSchema;
@@ -15,63 +15,63 @@ use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
 
-/// Documents whose trees are made on one core at once.
-const SHARE: usize = 64;
+/// Number of documents that one thread lists at a time.
+const BATCH: usize = 64;
 
-/// What to list.
+/// A request for section trees.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Documents by name; none for all.
+    /// The names of the documents; empty for all.
     pub documents: Vec<String>,
-    /// Which documents and sections.
+    /// The documents and sections to list.
     pub filter: FilterRequest,
-    /// How deep in the tree, 1 for top-level sections only.
+    /// The maximum depth in the tree; 1 for top-level sections only.
     pub depth: Option<usize>,
-    /// The deepest heading level.
+    /// The deepest heading level to list, 1 to 6.
     pub max_level: Option<u8>,
-    /// Whether titles and lines are enough, and slugs, paths and addresses need not be made.
+    /// Whether only titles and lines are needed, and not slugs, paths and addresses.
     pub lines_only: bool,
-    /// Sections to give at most; 0 for all.
+    /// The maximum number of documents and sections together; 0 for all.
     pub limit: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
-/// A section of the tree.
+/// A section in the tree.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// How many of the sections listed in the same file hold it.
+    /// The number of sections of the same document that contain it.
     pub depth: usize,
-    /// What is told of it.
+    /// The properties of the section.
     pub section: Section,
 }
 
-/// What is told of a section.
+/// The properties of a section.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Section {
-    /// Its title.
+    /// The title as plain text.
     pub title: String,
-    /// The slug of the title, not numbered.
+    /// The slug of the title, without a number.
     pub slug: String,
-    /// Its level.
+    /// The level of the heading, 1 to 6.
     pub level: u8,
-    /// First line, 1-based.
+    /// The first line, 1-based.
     pub line_start: usize,
-    /// Last line with all below it.
+    /// The last line including subsections, 1-based and inclusive.
     pub line_end: usize,
-    /// Last line of its own text.
+    /// The last line of its own text, 1-based and inclusive.
     pub own_line_end: usize,
-    /// Characters with all below it.
+    /// Unicode scalars including subsections.
     pub char_count: usize,
-    /// Characters of its own text.
+    /// Unicode scalars of its own text.
     pub own_char_count: usize,
-    /// Its slug path; `null` where a part of it has none.
+    /// The slug path; `null` if a title on the path has no slug.
     pub path: Option<String>,
-    /// Its GitHub anchor; `null` where it has none.
+    /// The GitHub anchor; `null` if the title has none.
     pub anchor: Option<String>,
-    /// Its address.
+    /// The address of the section.
     pub selector: String,
-    /// Sections below it that are too deep to be listed.
+    /// The number of descendant sections that are too deep to be listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub omitted_sections: usize,
 }
@@ -80,38 +80,38 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Where front matter is.
+/// The position and size of front matter.
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct FrontMatter {
-    /// First line, 1-based.
+    /// The first line, 1-based.
     pub line_start: usize,
-    /// Last line, the closing delimiter.
+    /// The last line, 1-based: that of the closing delimiter.
     pub line_end: usize,
-    /// Its characters, delimiters included.
+    /// Unicode scalars including the delimiters.
     pub char_count: usize,
 }
 
 /// The sections of one document, in document order.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its path.
+    /// The path of the document.
     pub file: String,
-    /// The sections.
+    /// The sections, each with its depth.
     pub entries: Vec<Entry>,
-    /// Its front matter.
+    /// The front matter, if any.
     pub front_matter: Option<FrontMatter>,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     pub freshness: Freshness,
 }
 
-/// The section trees.
+/// The section trees of this part of the list.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// A tree for each document.
+    /// The tree of each document.
     pub files: Vec<File>,
-    /// Whether one document was asked for by name.
+    /// Whether the request named exactly one document.
     pub is_single: bool,
-    /// What is beside them.
+    /// Warnings, names without a document, and the cursor.
     pub page: Page,
 }
 
@@ -127,7 +127,7 @@ impl Group for File {
 }
 
 impl Answer {
-    /// How the command ended.
+    /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.files.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
@@ -166,13 +166,13 @@ impl List for Answer {
     }
 }
 
-/// Lists section trees.
+/// Lists the section trees of documents.
 pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
     let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
-    let (files, next) = if is_all && named.documents.len() > SHARE {
+    let (files, next) = if is_all && named.documents.len() > BATCH {
         (on_all_cores(library, &named.documents, request, &filter)?, None)
     } else {
         let file = |stored: &StoredDocument| {
@@ -194,7 +194,7 @@ pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
     Ok(Answer { files, is_single, page })
 }
 
-/// The trees of all of `documents`.
+/// Returns the trees of all `documents`.
 fn on_all_cores(
     library: &Library<'_>,
     documents: &[StoredDocument],
@@ -202,17 +202,17 @@ fn on_all_cores(
     filter: &Filter,
 ) -> Result<Vec<File>> {
     let snapshot = library.snapshot;
-    // To read and to hand over each by itself would take longer than to make its tree.
-    let shares: Vec<&[StoredDocument]> = documents.chunks(SHARE).collect();
-    let trees = parallel::map(&shares, |share| -> Result<Vec<File>> {
+    // Reading and passing on documents one by one would take longer than building their trees.
+    let batches: Vec<&[StoredDocument]> = documents.chunks(BATCH).collect();
+    let trees = parallel::map(&batches, |batch| -> Result<Vec<File>> {
         let library = Library::new(snapshot);
-        let open = library.open_all(share)?;
+        let open = library.open_all(batch)?;
         let files = open.iter().map(|document| sections(&library, document, request, filter));
         Ok(files.filter(|file| !filter.looks_inside() || file.items() > 0).collect())
     });
     let mut files = Vec::with_capacity(documents.len());
-    for share in trees {
-        files.extend(share?);
+    for batch in trees {
+        files.extend(batch?);
     }
     Ok(files)
 }
@@ -225,7 +225,7 @@ fn sections(
 ) -> File {
     let tree = &document.tree;
     let outline = tree.outline();
-    // Characters of each section with all below it: those below come behind it.
+    // Characters of each section including subsections, which come after it in the list.
     let mut totals: Vec<usize> = outline.sections.iter().map(|section| section.own.chars).collect();
     for (index, section) in outline.sections.iter().enumerate().rev() {
         let total = totals.get(index).copied().unwrap_or(0);
@@ -235,7 +235,8 @@ fn sections(
             *above += total;
         }
     }
-    let told = |make: &dyn Fn() -> String| if request.lines_only { String::new() } else { make() };
+    let unless_lines_only =
+        |make: &dyn Fn() -> String| if request.lines_only { String::new() } else { make() };
     let mut paths: Vec<Option<String>> = Vec::with_capacity(outline.sections.len());
     let mut depths: Vec<usize> = Vec::with_capacity(outline.sections.len());
     let mut entries = Vec::new();
@@ -255,7 +256,7 @@ fn sections(
         if request.depth.is_some_and(|most| depth >= most)
             || request.max_level.is_some_and(|most| section.level > most)
         {
-            // It is deeper than the last one that is listed, or nothing is listed above it.
+            // Count it for the last listed section, if it is a descendant of that section.
             let above = entries.last_mut().filter(|last: &&mut Entry| last.depth < depth);
             if let Some(above) = above {
                 above.section.omitted_sections += 1;
@@ -266,7 +267,7 @@ fn sections(
             continue;
         }
         let Some(node) = tree.node(section.node) else { continue };
-        // The next section begins where this one's own text ends.
+        // The own text of a section ends where the next section begins.
         let own_line_end = outline
             .sections
             .get(index + 1)
@@ -276,7 +277,7 @@ fn sections(
             depth,
             section: Section {
                 title: section.title.clone(),
-                slug: told(&|| section.slug.clone()),
+                slug: unless_lines_only(&|| section.slug.clone()),
                 level: section.level,
                 line_start: node.lines.start,
                 line_end: node.lines.end,
@@ -285,7 +286,7 @@ fn sections(
                 own_char_count: section.own.chars,
                 path,
                 anchor: if request.lines_only { None } else { section.anchor() },
-                selector: told(&|| document.address_of(section.node)),
+                selector: unless_lines_only(&|| document.address_of(section.node)),
                 omitted_sections: 0,
             },
         });
@@ -305,13 +306,13 @@ fn sections(
     }
 }
 
-/// A section with those listed below it.
+/// A section and its listed subsections.
 struct Branch<'a> {
     entry: &'a Entry,
     below: &'a [Entry],
 }
 
-/// Sections that stand beside each other, and those below them.
+/// Sibling sections and their subsections.
 struct Forest<'a>(&'a [Entry]);
 
 impl Serialize for Branch<'_> {
@@ -341,9 +342,9 @@ impl Serialize for Forest<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut sequence = serializer.serialize_seq(None)?;
         let mut rest = self.0;
-        while let Some((entry, behind)) = rest.split_first() {
-            let below = behind.iter().take_while(|other| other.depth > entry.depth).count();
-            let (below, next) = behind.split_at(below);
+        while let Some((entry, after)) = rest.split_first() {
+            let below = after.iter().take_while(|other| other.depth > entry.depth).count();
+            let (below, next) = after.split_at(below);
             sequence.serialize_element(&Branch { entry, below })?;
             rest = next;
         }
@@ -411,7 +412,7 @@ impl Serialize for File {
     }
 }
 
-/// The seed's shape for one document, a list of them for several.
+/// One document is an object; several documents are a list in `files`.
 impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

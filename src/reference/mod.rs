@@ -1,7 +1,7 @@
 //! The user's reference, which `mdsel help TOPIC` prints.
 //!
-//! Each page is a Markdown file beside this one. Invariant: every page is in [`PAGES`], and every example on it
-//! prints what the page says over the folder `fixtures/reference`.
+//! Each page is a Markdown file in this folder. Invariant: every page is in [`PAGES`], and every example on it
+//! prints what the page shows, with the files of `fixtures/reference`.
 
 /// A page of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +34,11 @@ macro_rules! pages {
 pages! {
     addresses: "how to name a section, a block, lines or a document",
     search: "questions, words, patterns and titles",
-    formats: "output formats, budgets and lists that go on",
+    formats: "output formats, size limits and cursors",
     ldmd: "documents in parts, between markers",
-    links: "links, what links to a place, and broken links",
-    records: "context for a model, records and the server for agents",
-    edits: "replacing, inserting and deleting, and what is refused",
+    links: "links of a place, links to it, and broken links",
+    records: "context for models, records and the MCP server",
+    edits: "how to replace, insert and delete, and what is refused",
     errors: "exit statuses, and every error, warning and problem by its code",
     store: "ingest, trust, crashes, damage and repair",
 }

@@ -201,7 +201,7 @@ impl<'a> Comparison<'a> {
                     std::cmp::Ordering::Less => {
                         let message =
                             "the full-text index was built from an older state of the store";
-                        (FaultKind::IndexBehind, message.to_owned())
+                        (FaultKind::IndexOutOfDate, message.to_owned())
                     }
                     std::cmp::Ordering::Equal if metadata.last_indexed_id != highest => {
                         let message = "its metadata names another last document";

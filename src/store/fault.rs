@@ -22,7 +22,7 @@ pub enum FaultKind {
     /// The full-text index belongs to another store or was written by another version.
     IndexForeign,
     /// The full-text index was built from an older state of the store.
-    IndexBehind,
+    IndexOutOfDate,
     /// Files of the full-text index are damaged.
     IndexDamaged,
     /// The sections in the full-text index differ from those in the store.
@@ -62,7 +62,7 @@ impl FaultKind {
             Self::Parse => "PARSE_DIFFERS",
             Self::IndexMissing => "INDEX_MISSING",
             Self::IndexForeign => "INDEX_FOREIGN",
-            Self::IndexBehind => "INDEX_BEHIND",
+            Self::IndexOutOfDate => "INDEX_BEHIND",
             Self::IndexDamaged => "INDEX_DAMAGED",
             Self::IndexDiffers => "INDEX_DIFFERS",
             Self::IndexLeftovers => "INDEX_LEFTOVERS",
@@ -85,7 +85,7 @@ impl FaultKind {
             | Self::Lost => Part::Database,
             Self::IndexMissing
             | Self::IndexForeign
-            | Self::IndexBehind
+            | Self::IndexOutOfDate
             | Self::IndexDamaged
             | Self::IndexDiffers => Part::Index,
             Self::IndexLeftovers | Self::RepairLeftovers | Self::EditOpen | Self::EditLeftover => {

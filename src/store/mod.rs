@@ -27,7 +27,7 @@ pub use fulltext::{
     Place, QueryTerm, Ranked, SectionFilter, StemClass, Trigram, TrigramQuery, WordQuery, trigram,
 };
 pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
-pub use recovery::{LostDocument, Salvage, Salvaged, clear_way, rebuild_index, sweep};
+pub use recovery::{LostDocument, Recovery, RecoveryReport, clear_way, rebuild_index, sweep};
 pub use writer::{PackedDocument, Packer, Writer};
 pub(crate) use writer::{packed, packed_version};
 

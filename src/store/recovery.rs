@@ -29,10 +29,10 @@ const PARTIAL: &str = "-repaired-part";
 
 /// A new store next to a damaged one. The lock of the damaged store is held until this is dropped.
 #[derive(Debug)]
-pub struct Salvage {
+pub struct Recovery {
     path: PathBuf,
     /// The result of the recovery so far.
-    pub salvaged: Salvaged,
+    pub report: RecoveryReport,
     /// Whether the damaged store has a write-ahead log that belongs to it and can be read.
     has_log: bool,
     _lock: File,
@@ -40,7 +40,7 @@ pub struct Salvage {
 
 /// The result of a recovery.
 #[derive(Clone, Debug, Default)]
-pub struct Salvaged {
+pub struct RecoveryReport {
     /// The number of documents in the new file.
     pub recovered: usize,
     /// The documents that could not be recovered, sorted.
@@ -58,24 +58,24 @@ pub struct LostDocument {
     pub hash: Option<[u8; 32]>,
 }
 
-impl Salvage {
+impl Recovery {
     /// How long to wait for the lock of the new store. No other process uses that store, but a
     /// process that is just starting may have inherited the lock for a moment.
-    pub const PATIENCE: Duration = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+    pub const LOCK_WAIT: Duration = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
 
     /// Builds a new store next to the one at `path` from its readable parts. Waits up to `wait` for
     /// another writer.
     pub fn begin(path: &Path, wait: Duration) -> Result<Self> {
         let lock = db::lock(path, wait)?;
         remove_leftovers(path)?;
-        let salvaged = Salvaged::default();
+        let report = RecoveryReport::default();
         // From here on, dropping this value removes all temporary files.
-        let mut salvage = Self { path: path.to_owned(), salvaged, has_log: false, _lock: lock };
+        let mut recovery = Self { path: path.to_owned(), report, has_log: false, _lock: lock };
         let (old, has_log) = open_damaged(path, &with_suffix(path, COPY))?;
-        salvage.has_log = has_log;
-        salvage.salvaged = write(&salvage.store(), old)?;
-        failpoint!(SALVAGED);
-        Ok(salvage)
+        recovery.has_log = has_log;
+        recovery.report = write(&recovery.store(), old)?;
+        failpoint!(RECOVERY_WRITTEN);
+        Ok(recovery)
     }
 
     /// Returns the path of the new store. More documents may be added to it.
@@ -88,8 +88,8 @@ impl Salvage {
     pub fn put_in_place(self) -> Result<PathBuf> {
         let (path, new) = (&self.path, self.store());
         // If the index is incomplete, the next search completes it.
-        Writer::open(&new, Self::PATIENCE)?.close()?;
-        failpoint!(SALVAGE_INDEXED);
+        Writer::open(&new, Self::LOCK_WAIT)?.close()?;
+        failpoint!(RECOVERY_INDEXED);
         let copy = self.has_log.then(|| with_suffix(path, COPY));
         let kept = swap(path, &new, copy.as_deref(), &with_suffix(path, PARTIAL))?;
         failpoint!(STORE_SWAPPED);
@@ -102,7 +102,7 @@ impl Salvage {
     }
 }
 
-impl Drop for Salvage {
+impl Drop for Recovery {
     fn drop(&mut self) {
         // The next check reports files that could not be removed.
         drop(remove_leftovers(&self.path));
@@ -155,14 +155,14 @@ fn open_damaged(path: &Path, copy: &Path) -> Result<(DamagedStore, bool)> {
 }
 
 /// Writes all intact documents of `old` to a new store at `path`.
-fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
-    let mut salvaged = Salvaged::default();
-    let mut writer = RowWriter::open(path, Salvage::PATIENCE)?;
+fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
+    let mut report = RecoveryReport::default();
+    let mut writer = RowWriter::open(path, Recovery::LOCK_WAIT)?;
     let (root, options) = (old.root(), old.options());
     if root.is_none() || options.is_none() {
         let message =
             "the root or the options of the store could not be read; the defaults are used";
-        salvaged.warnings.push(Warning::new("OPTIONS_LOST", message));
+        report.warnings.push(Warning::new("OPTIONS_LOST", message));
     }
     writer.set_up(root.as_deref().unwrap_or("."), &options.unwrap_or_default())?;
     let numbers: Vec<usize> = (0..old.count()).collect();
@@ -189,10 +189,10 @@ fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
             match taken? {
                 Ok(document) => {
                     writer.put(document.rows())?;
-                    salvaged.recovered += 1;
+                    report.recovered += 1;
                     bytes += document.size();
                 }
-                Err(lost) => salvaged.lost.push(lost),
+                Err(lost) => report.lost.push(lost),
             }
             if bytes >= limits::BATCH_BYTES {
                 bytes = 0;
@@ -205,13 +205,13 @@ fn write(path: &Path, old: DamagedStore) -> Result<Salvaged> {
     writer.commit()?;
     let old = old.into_inner().unwrap_or_else(PoisonError::into_inner);
     if old.has_strays() {
-        salvaged.lost.push(LostDocument { path: None, hash: None });
+        report.lost.push(LostDocument { path: None, hash: None });
     }
     writer.set_generation_after(old.generation())?;
     writer.close()?;
-    salvaged.lost.sort();
-    salvaged.lost.dedup();
-    Ok(salvaged)
+    report.lost.sort();
+    report.lost.dedup();
+    Ok(report)
 }
 
 /// A packed document, or a document that could not be recovered.

@@ -95,7 +95,7 @@ fn leftovers(snapshot: &Snapshot) -> Result<Vec<String>> {
 fn finding(fault: Fault) -> Finding {
     let hint = match (fault.kind, fault.kind.part()) {
         (FaultKind::Lost, _) => None,
-        (FaultKind::IndexBehind | FaultKind::IndexMissing, _) => {
+        (FaultKind::IndexOutOfDate | FaultKind::IndexMissing, _) => {
             Some("mdsel ingest, any search, or mdsel verify --repair")
         }
         (_, Part::Database | Part::Index | Part::Leftover) => Some("mdsel verify --repair"),

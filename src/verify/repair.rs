@@ -13,7 +13,7 @@ use crate::edit;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, OptionChanges, Paths, Progress};
 use crate::store::{
-    Checked, Fault, FaultKind, LostDocument, Part, Salvage, Snapshot, clear_way, rebuild_index,
+    Checked, Fault, FaultKind, LostDocument, Part, Recovery, Snapshot, clear_way, rebuild_index,
     sweep,
 };
 use crate::trust::{Trust, Wish};
@@ -61,13 +61,13 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
     };
     let mut lost = Vec::new();
     if found.is_none() || is_damaged(Part::Database) {
-        let mut salvage = Salvage::begin(path, request.wait)?;
-        let salvaged = std::mem::take(&mut salvage.salvaged);
-        warnings.extend(salvaged.warnings);
+        let mut recovery = Recovery::begin(path, request.wait)?;
+        let report = std::mem::take(&mut recovery.report);
+        warnings.extend(report.warnings);
         // Before the new store replaces the old one, because afterwards nothing lists the lost documents.
-        lost = from_files(path, &salvage.store(), salvaged.lost, request.trust, &mut warnings)?;
-        let kept = salvage.put_in_place()?;
-        warnings.insert(0, Warning::new("STORE_REPAIRED", repaired(salvaged.recovered, &kept)));
+        lost = from_files(path, &recovery.store(), report.lost, request.trust, &mut warnings)?;
+        let kept = recovery.put_in_place()?;
+        warnings.insert(0, Warning::new("STORE_REPAIRED", repaired(report.recovered, &kept)));
     } else if is_damaged(Part::Index) {
         rebuild_index(path, request.wait)?;
         warnings.push(Warning::new("INDEX_REBUILT", "the full-text index was rebuilt"));
@@ -130,7 +130,7 @@ fn from_files(
             paths: Paths::Stored(&paths),
             options: OptionChanges::default(),
             force: false,
-            wait: Salvage::PATIENCE,
+            wait: Recovery::LOCK_WAIT,
             trust: &Trust::Everything,
         };
         let report = ingest::run(&request, &Silent)?;

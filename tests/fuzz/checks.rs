@@ -1,5 +1,5 @@
-//! What must hold for any bytes: called by the fuzz targets with what a fuzzer makes up, and by the suite
-//! with what fuzzers have found.
+//! Properties of arbitrary bytes. The fuzz targets call them with generated input, and the test
+//! suite with inputs on which they once failed.
 
 #![allow(dead_code, reason = "each target calls one of them")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a check that does not hold panics")]
@@ -15,7 +15,7 @@ use mdsel::position::ByteSpan;
 use mdsel::query::search::{PatternOptions, required_trigrams};
 use mdsel::store::{Snapshot, trigram};
 
-/// A check of any bytes.
+/// A check of arbitrary bytes.
 type Check = fn(&[u8]);
 
 /// The checks by name.
@@ -30,11 +30,11 @@ pub(crate) const ALL: [(&str, Check); 8] = [
     ("store", store),
 ];
 
-/// Nodes of a document that are looked at one by one.
+/// The number of nodes of a document that are checked one by one.
 const NODES: usize = 40;
 
-/// Front matter, headings, blocks and blank lines cover every byte once, and each node's selector is its
-/// own.
+/// Front matter, headings, blocks and blank lines cover every byte once, and each node has its own
+/// selector.
 pub(crate) fn outline(bytes: &[u8]) {
     if markdown::refusal(bytes).is_some() {
         return;
@@ -49,7 +49,7 @@ pub(crate) fn outline(bytes: &[u8]) {
     }
 }
 
-/// Any text is an address, or is refused at a place in it.
+/// Any text is an address, or is refused with a position in it.
 pub(crate) fn address(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let scalars = text.chars().count();
@@ -74,14 +74,14 @@ pub(crate) fn address(bytes: &[u8]) {
     }
 }
 
-/// A plan that is not refused leaves what stands outside of it, and is read so.
+/// An accepted plan changes nothing outside its place, and the result is parsed as planned.
 pub(crate) fn edit(bytes: &[u8]) {
     let Some((&[kind, node, flags], rest)) = bytes.split_first_chunk::<3>() else { return };
     let mut parts = rest.splitn(2, |byte| *byte == 0xff);
     let (Some(file), content) = (parts.next(), parts.next().unwrap_or_default()) else { return };
-    // In a file that is not UTF-8 this control character reads as what cannot be decoded does.
-    let is_told_apart = !bytes.contains(&0x1a);
-    if markdown::refusal(file).is_some() || file.len() > 20_000 || !is_told_apart {
+    // In a file that is not UTF-8, this control character reads like a byte that cannot be decoded.
+    let is_unambiguous = !bytes.contains(&0x1a);
+    if markdown::refusal(file).is_some() || file.len() > 20_000 || !is_unambiguous {
         return;
     }
     let version = Version::read(file.to_vec());
@@ -118,7 +118,7 @@ pub(crate) fn edit(bytes: &[u8]) {
     assert!(after.ends_with(&file[splice.at.end..]));
     let new = plan.version.outline();
     assert_eq!(tiling::fault(new, after), None);
-    // Sections that begin outside are still there, with their titles, at their bytes.
+    // Sections outside the place keep their titles and their bytes.
     let begins = |outline: &markdown::outline::Outline, from: usize, to: usize| -> Vec<_> {
         let sections = outline.sections.iter().map(|section| {
             (outline.nodes[section.node].bytes.start, section.level, section.title.clone())
@@ -127,14 +127,14 @@ pub(crate) fn edit(bytes: &[u8]) {
     };
     let moved = |start: usize| start + after.len() - file.len();
     assert_eq!(begins(outline, 0, splice.at.start), begins(new, 0, splice.at.start));
-    let behind: Vec<_> = begins(outline, splice.at.end, file.len())
+    let after_place: Vec<_> = begins(outline, splice.at.end, file.len())
         .into_iter()
         .map(|(start, level, title)| (moved(start), level, title))
         .collect();
-    assert_eq!(behind, begins(new, moved(splice.at.end), after.len()));
+    assert_eq!(after_place, begins(new, moved(splice.at.end), after.len()));
 }
 
-/// A text that matches a pattern has the trigrams that the pattern is said to require.
+/// A text that matches a pattern has the trigrams that the pattern requires.
 pub(crate) fn trigrams(bytes: &[u8]) {
     let mut parts = bytes.splitn(3, |byte| *byte == 0xff);
     let (Some(&[flags, ..]), Some(pattern), Some(text)) =
@@ -167,7 +167,7 @@ pub(crate) fn trigrams(bytes: &[u8]) {
     }
 }
 
-/// Sections lie in each other, and every slice is of their bytes, whole scalars of them.
+/// Sections are nested, and every slice consists of their bytes and of whole characters.
 pub(crate) fn ldmd(bytes: &[u8]) {
     if markdown::refusal(bytes).is_some() {
         return;
@@ -200,7 +200,7 @@ pub(crate) fn ldmd(bytes: &[u8]) {
     }
 }
 
-/// Records and packs are read to their end or to the first fault.
+/// Records and packs are read to their end or to the first error.
 pub(crate) fn records(bytes: &[u8]) {
     let mut faults = mdsel::records::Reader::new(bytes).filter(Result::is_err);
     assert!(faults.by_ref().take(2).count() <= 1);
@@ -209,7 +209,7 @@ pub(crate) fn records(bytes: &[u8]) {
     }
 }
 
-/// What is shown drives no terminal.
+/// Printed text contains no control sequence for a terminal.
 pub(crate) fn shown(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let is_safe =
@@ -225,8 +225,8 @@ pub(crate) fn shown(bytes: &[u8]) {
 /// A store of two small documents.
 const STORE: &[u8] = include_bytes!("../../fixtures/compat/2.db");
 
-/// A store with bytes changed, four of `bytes` for each change: three the place, one the value. It answers,
-/// or is refused; what it answers lies in its documents.
+/// A store with changed bytes answers or is refused, and its answers are within its documents. Each
+/// change is four of `bytes`: three for the position, one for the value.
 pub(crate) fn store(bytes: &[u8]) {
     let mut file = STORE.to_vec();
     for change in bytes.chunks_exact(4).take(64) {

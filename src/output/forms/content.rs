@@ -1,23 +1,23 @@
-//! The forms of answers that hold content: `select` and `read`.
+//! Formats `select` and `read`, whose answers have content.
 
 use std::io;
 
 use serde_json::Value;
 
-use super::super::ldmd::Report;
-use super::super::painter::{Painter, Style, short_count};
-use super::super::{Answer, Rest};
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter, short_count};
+use super::super::{Answer, Footer};
 use super::value;
 use crate::query::library::Freshness;
 use crate::query::node::NodeAnswer;
 use crate::query::{read, select};
 
-/// A place of which only a page is given, and the address of the next one.
+/// Returns the address of a node and of its next page, if only a page of it is printed.
 pub(super) fn cut(node: &NodeAnswer) -> Option<(&str, &str)> {
     Some((&node.selector, node.pagination.as_ref()?.next.as_ref()?))
 }
 
-/// A place's document, and whether its file is still the same.
+/// Returns the file of a node, and whether the file differs from the stored one.
 pub(super) fn changed(node: &NodeAnswer) -> (&str, Freshness) {
     (&node.file, node.freshness)
 }
@@ -26,7 +26,7 @@ impl NodeAnswer {
     fn heading_line(&self) -> String {
         let title = self.title.as_deref().map_or_else(String::new, |title| format!(" {title}"));
         let pages = self.pagination.as_ref().map_or_else(String::new, |pagination| {
-            format!(", page {} (pages 0-{})", pagination.page, pagination.pages - 1)
+            format!(", page {} of pages 0-{}", pagination.page, pagination.pages - 1)
         });
         let marks =
             [(self.freshness.is_stale, ", stale"), (self.freshness.is_missing, ", missing")]
@@ -42,21 +42,21 @@ impl NodeAnswer {
         )
     }
 
-    pub(super) fn paint(&self, painter: &mut Painter) {
-        painter.line(Style::Heading, &self.heading_line());
+    pub(super) fn write_text(&self, writer: &mut TextWriter) {
+        writer.line(Style::Heading, &self.heading_line());
         if let Some(content) = &self.content {
-            painter.content(&content.shown());
+            writer.content(&content.shown());
         }
         if let Some(next) = self.pagination.as_ref().and_then(|pages| pages.next.as_ref()) {
-            painter.line(Style::Faint, &format!("more: {next}"));
+            writer.line(Style::Faint, &format!("more: {next}"));
         }
     }
 }
 
-/// Places as a section each: what they are, and their content.
-fn nodes(report: &mut Report<'_>, nodes: &[NodeAnswer]) -> io::Result<()> {
-    report.summary(&[("results", nodes.len().to_string())])?;
-    report.findings(nodes.len(), nodes.iter().map(NodeAnswer::heading_line))?;
+/// Writes one section per node, with its properties and its content.
+fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()> {
+    renderer.summary(&[("results", nodes.len().to_string())])?;
+    renderer.key_findings(nodes.len(), nodes.iter().map(NodeAnswer::heading_line))?;
     for node in nodes {
         let more = node.pagination.as_ref().and_then(|pages| pages.next.as_ref());
         let facts = std::iter::once(node.heading_line())
@@ -66,7 +66,7 @@ fn nodes(report: &mut Report<'_>, nodes: &[NodeAnswer]) -> io::Result<()> {
             .chain(more.map(|more| format!("more: {more}")));
         let title = node.title.as_deref().unwrap_or(&node.selector);
         let content = node.content.as_ref().map(|content| content.shown()).unwrap_or_default();
-        report.content(title, &node.file, facts, &content)?;
+        renderer.content(title, &node.file, facts, &content)?;
     }
     Ok(())
 }
@@ -81,17 +81,17 @@ impl Answer for select::Answer {
         Some(contents.flat_map(|content| content.shown().into_owned()).collect())
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         for (index, result) in self.results.iter().enumerate() {
             if index > 0 {
-                painter.end();
+                writer.end();
             }
-            result.paint(painter);
+            result.write_text(writer);
         }
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page)
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page)
             .with_cut(self.results.iter().filter_map(cut))
             .with(self.results.iter().map(changed))
     }
@@ -100,8 +100,8 @@ impl Answer for select::Answer {
         "select"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        nodes(report, &self.results)
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        nodes(renderer, &self.results)
     }
 }
 
@@ -115,15 +115,15 @@ impl Answer for read::Answer {
         Some(content.map_or_else(Vec::new, |content| content.shown().into_owned()))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if let Some(node) = &self.node {
-            node.paint(painter);
+            node.write_text(writer);
         }
     }
 
-    fn rest(&self) -> Rest<'_> {
+    fn rest(&self) -> Footer<'_> {
         let is_cut = self.node.as_ref().is_some_and(|node| node.truncated);
-        Rest { is_truncated: is_cut || self.page.truncated, ..Rest::of(&self.page) }
+        Footer { is_truncated: is_cut || self.page.truncated, ..Footer::of(&self.page) }
             .with_cut(self.node.iter().filter_map(cut))
             .with(self.node.iter().map(changed))
     }
@@ -132,7 +132,7 @@ impl Answer for read::Answer {
         "read"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        nodes(report, self.node.as_slice())
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        nodes(renderer, self.node.as_slice())
     }
 }

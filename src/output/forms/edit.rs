@@ -1,19 +1,19 @@
-//! The forms of what an edit answers.
+//! Formats the answers of edits.
 
 use std::io;
 
 use serde_json::Value;
 
-use super::super::ldmd::Report;
-use super::super::painter::{Painter, Style};
-use super::super::{Answer, Rest};
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter};
+use super::super::{Answer, Footer};
 use super::value;
 use crate::edit::{self, Done};
 
-/// An edit on one line.
+/// Returns the line that describes an edit.
 fn line(file: &str, done: &Done) -> String {
     let what = match done.operation {
-        _ if done.is_noop => "is as it was".to_owned(),
+        _ if done.is_noop => "unchanged".to_owned(),
         "insert" => format!("inserted at line {}", done.new_lines.start),
         "delete" => format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end),
         _ => format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end),
@@ -21,8 +21,8 @@ fn line(file: &str, done: &Done) -> String {
     format!("{file}: {}: {what}", done.selector)
 }
 
-/// What an edit did besides, a line each.
-fn besides(done: &Done) -> impl Iterator<Item = String> {
+/// Returns a line for each side effect of an edit.
+fn side_effects(done: &Done) -> impl Iterator<Item = String> {
     let kept = done.kept_definitions.iter().map(|label| format!("  kept definition: [{label}]"));
     let renumbered =
         done.renumbered.iter().map(|one| format!("  renumbered: {} is now {}", one.from, one.to));
@@ -32,8 +32,8 @@ fn besides(done: &Done) -> impl Iterator<Item = String> {
 fn lines(answer: &edit::Answer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
         let edits = report.done.iter();
-        let edits =
-            edits.flat_map(|done| std::iter::once(line(&report.file, done)).chain(besides(done)));
+        let edits = edits
+            .flat_map(|done| std::iter::once(line(&report.file, done)).chain(side_effects(done)));
         let broken = report
             .broken_links
             .iter()
@@ -47,19 +47,19 @@ impl Answer for edit::Answer {
         self.report.iter().map(|_| value(self)).collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::new(&self.faults, self.warnings(), false)
+    fn rest(&self) -> Footer<'_> {
+        Footer::new(&self.faults, self.warnings(), false)
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
         self.is_dry_run.then(|| self.diff())
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if self.is_dry_run {
-            painter.content(&self.diff());
+            writer.content(&self.diff());
         } else {
-            lines(self).for_each(|line| painter.line(Style::Plain, &line));
+            lines(self).for_each(|line| writer.line(Style::Plain, &line));
         }
     }
 
@@ -67,9 +67,9 @@ impl Answer for edit::Answer {
         "edit"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let count = self.report.as_ref().map_or(0, |report| report.done.len());
-        report.summary(&[("edits", count.to_string())])?;
-        report.findings(lines(self).count(), lines(self))
+        renderer.summary(&[("edits", count.to_string())])?;
+        renderer.key_findings(lines(self).count(), lines(self))
     }
 }

@@ -1,17 +1,18 @@
-//! The forms of what commands about the store as a whole answer: `ingest`, `status`, and checks.
+//! Formats the answers of `ingest`, `status`, and the checks.
 
 use std::io;
 
 use serde_json::{Value, json};
 
-use super::super::painter::{Painter, Style};
-use super::super::{Answer, Rest, json as strict, ldmd};
+use super::super::text_writer::{Style, TextWriter};
+use super::super::{Answer, Footer, json as strict, ldmd};
 use super::value;
 use crate::ingest::{ChangeKind, Report};
 use crate::query::List;
 use crate::query::finding::{Finding, Findings};
 
-/// Changes, then skipped files, then warnings; the counts stand whatever is left out.
+/// The items are changes, then skipped files, then warnings. Cutting the list does not change the
+/// counts.
 impl List for Report {
     fn count(&self) -> usize {
         self.changes.as_ref().map_or(0, Vec::len) + self.skipped.len() + self.warnings.len()
@@ -47,16 +48,16 @@ impl Answer for Report {
         changes.chain(skipped).chain([summary]).collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::new(&[], &self.warnings, self.truncated)
+    fn rest(&self) -> Footer<'_> {
+        Footer::new(&[], &self.warnings, self.truncated)
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         for change in self.changes.iter().flatten() {
-            painter.line(Style::Plain, &format!("{} {}", sign(change.change), change.file));
+            writer.line(Style::Plain, &format!("{} {}", sign(change.change), change.file));
         }
         for skipped in &self.skipped {
-            painter.line(Style::Warning, &format!("skipped {}: {}", skipped.file, skipped.reason));
+            writer.line(Style::Warning, &format!("skipped {}: {}", skipped.file, skipped.reason));
         }
         let summary = format!(
             "{} added, {} changed, {} removed, {} unchanged, {} skipped; generation {}",
@@ -67,9 +68,9 @@ impl Answer for Report {
             self.skipped.len(),
             self.generation
         );
-        painter.line(Style::Plain, &summary);
+        writer.line(Style::Plain, &summary);
         if self.attachments > 0 {
-            painter.line(Style::Plain, &format!("{} attachments are written", self.attachments));
+            writer.line(Style::Plain, &format!("{} attachments written", self.attachments));
         }
     }
 
@@ -77,7 +78,7 @@ impl Answer for Report {
         "ingest"
     }
 
-    fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut ldmd::LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [
             ("added", self.added),
             ("changed", self.changed),
@@ -91,14 +92,14 @@ impl Answer for Report {
         if self.attachments > 0 {
             facts.push(("attachments", self.attachments.to_string()));
         }
-        report.summary(&facts)?;
+        renderer.summary(&facts)?;
         let changes = self.changes.iter().flatten();
         let changes = changes.map(|change| format!("{} {}", sign(change.change), change.file));
         let skipped = self.skipped.iter();
         let skipped =
             skipped.map(|skipped| format!("skipped {}: {}", skipped.file, skipped.reason));
         let count = self.changes.as_ref().map_or(0, Vec::len) + self.skipped.len();
-        report.findings(count, changes.chain(skipped))
+        renderer.key_findings(count, changes.chain(skipped))
     }
 }
 
@@ -115,15 +116,15 @@ impl Answer for Value {
         vec![self.clone()]
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::new(&[], &[], false)
+    fn rest(&self) -> Footer<'_> {
+        Footer::new(&[], &[], false)
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         let facts = facts(self);
         let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, shown) in facts {
-            painter.line(Style::Plain, &format!("{name:<width$}  {shown}"));
+            writer.line(Style::Plain, &format!("{name:<width$}  {shown}"));
         }
     }
 
@@ -131,19 +132,19 @@ impl Answer for Value {
         "status"
     }
 
-    fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
-        report.summary(&facts(self))
+    fn ldmd(&self, renderer: &mut ldmd::LdmdRenderer<'_>) -> io::Result<()> {
+        renderer.summary(&facts(self))
     }
 }
 
-/// The fields of an object, their values on one line each.
+/// Returns the fields of an object, with each value on one line.
 fn facts(object: &Value) -> Vec<(&str, String)> {
     let fields = object.as_object().into_iter().flatten();
-    let shown = |value: &Value| match value {
+    let on_one_line = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => strict::compact(other),
     };
-    fields.map(|(name, value)| (name.as_str(), shown(value))).collect()
+    fields.map(|(name, value)| (name.as_str(), on_one_line(value))).collect()
 }
 
 impl Answer for Findings {
@@ -151,13 +152,13 @@ impl Answer for Findings {
         self.findings.iter().map(value).collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page)
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page)
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         for finding in &self.findings {
-            painter.line(Style::Plain, &line(finding));
+            writer.line(Style::Plain, &line(finding));
         }
     }
 
@@ -165,17 +166,17 @@ impl Answer for Findings {
         "check"
     }
 
-    fn report(&self, report: &mut ldmd::Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut ldmd::LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [
             ("findings", self.findings.len().to_string()),
             ("cut", self.page.truncated.to_string()),
         ];
-        report.summary(&facts)?;
-        report.findings(self.findings.len(), self.findings.iter().map(line))
+        renderer.summary(&facts)?;
+        renderer.key_findings(self.findings.len(), self.findings.iter().map(line))
     }
 }
 
-/// A finding as compilers print theirs: where, what, and what to do about it.
+/// Returns a problem as compilers print it: location, code, message and hint.
 fn line(finding: &Finding) -> String {
     let file = finding.file.as_ref().map(|file| format!("{file}:")).unwrap_or_default();
     let number = finding.line.map(|line| format!("{line}:")).unwrap_or_default();

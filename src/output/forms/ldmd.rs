@@ -1,12 +1,12 @@
-//! The forms of what the `ldmd` commands answer.
+//! Formats the answers of the `ldmd` commands.
 
 use std::io;
 
 use serde_json::Value;
 
-use super::super::ldmd::Report;
-use super::super::painter::{Painter, Style};
-use super::super::{Answer, Rest};
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter};
+use super::super::{Answer, Footer};
 use super::value;
 use crate::query::ldmd::emit::Emission;
 use crate::query::ldmd::get::Section;
@@ -16,34 +16,34 @@ use crate::query::ldmd::search::{Match, Matches};
 use crate::query::ldmd::{self};
 use crate::query::library::Freshness;
 
-/// What the forms of an answer about one document differ in.
+/// The parts that differ between the answers about one LDMD document.
 trait Body: serde::Serialize + Sized {
-    /// The command.
+    /// The name of the command.
     const NAME: &'static str;
 
-    /// The rows of its items.
+    /// Returns one JSON value per item.
     fn rows(&self) -> Vec<Value> {
         vec![value(self)]
     }
 
-    /// The document, and whether its file is still the same.
+    /// Returns the file of the document, and whether it differs from the stored one.
     fn document(&self) -> (&str, Freshness);
 
-    /// What of the document is not shown although nothing cut it.
+    /// Describes the part of the document that the request excludes, if any.
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// Bytes of the document.
+    /// Returns the bytes that `raw` prints, or `None` if the answer has none.
     fn raw(&self) -> Option<Vec<u8>> {
         None
     }
 
-    fn text(&self, painter: &mut Painter);
+    fn text(&self, writer: &mut TextWriter);
 
-    fn findings(&self) -> Vec<String>;
+    fn lines(&self) -> Vec<String>;
 
-    fn report(&self, _: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, _: &mut LdmdRenderer<'_>) -> io::Result<()> {
         Ok(())
     }
 }
@@ -53,19 +53,19 @@ impl<B: Body> Answer for ldmd::Answer<B> {
         self.body.iter().flat_map(Body::rows).collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        let mut rest = Rest::of(&self.page).with(self.body.iter().map(Body::document));
-        rest.notes = self.body.as_ref().and_then(Body::note).into_iter().collect();
-        rest
+    fn rest(&self) -> Footer<'_> {
+        let mut footer = Footer::of(&self.page).with(self.body.iter().map(Body::document));
+        footer.notes = self.body.as_ref().and_then(Body::note).into_iter().collect();
+        footer
     }
 
     fn raw(&self) -> Option<Vec<u8>> {
         self.body.as_ref().map_or_else(|| Some(Vec::new()), Body::raw)
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if let Some(body) = &self.body {
-            body.text(painter);
+            body.text(writer);
         }
     }
 
@@ -73,15 +73,15 @@ impl<B: Body> Answer for ldmd::Answer<B> {
         B::NAME
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        let findings = self.body.as_ref().map(Body::findings).unwrap_or_default();
-        let facts = [("items", findings.len().to_string())];
-        report.summary(&facts)?;
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        let lines = self.body.as_ref().map(Body::lines).unwrap_or_default();
+        let facts = [("items", lines.len().to_string())];
+        renderer.summary(&facts)?;
         if let Some(body) = &self.body {
-            report.source(body.document().0);
+            renderer.source(body.document().0);
         }
-        report.findings(findings.len(), findings.into_iter())?;
-        self.body.as_ref().map_or(Ok(()), |body| body.report(report))
+        renderer.key_findings(lines.len(), lines.into_iter())?;
+        self.body.as_ref().map_or(Ok(()), |body| body.ldmd(renderer))
     }
 }
 
@@ -96,17 +96,17 @@ impl Body for Index {
         (&self.file, self.freshness)
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         for section in &self.sections {
             let indent = "  ".repeat(section.depth.min(32));
-            painter
+            writer
                 .piece(Style::Plain, &format!("{indent}{}", section.id))
                 .piece(Style::Heading, &spaced(&section.title))
                 .line(Style::Faint, &format!(" ({})", extent(section)));
         }
     }
 
-    fn findings(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         let line = |section: &Entry| {
             format!(
                 "{}{} ({}) @ {}",
@@ -140,8 +140,8 @@ impl Body for Section {
             let (id, file) = (&self.section_id, &self.file);
             let sections = if self.omitted_sections == 1 { "section" } else { "sections" };
             format!(
-                "{} {sections} in {id} left out: --depth {} shows more, mdsel ldmd neighbors {file} --id {id} \
-                 names them",
+                "{} {sections} in {id} left out: --depth {} shows more; mdsel ldmd neighbors {file} --id {id} \
+                 lists them",
                 self.omitted_sections,
                 self.depth.unwrap_or(0) + 1
             )
@@ -152,17 +152,17 @@ impl Body for Section {
         Some(self.content.shown().into_owned())
     }
 
-    fn text(&self, painter: &mut Painter) {
-        painter.content(&self.content.shown());
+    fn text(&self, writer: &mut TextWriter) {
+        writer.content(&self.content.shown());
     }
 
-    fn findings(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         vec![format!("{} ({}) @ {}", self.section_id, self.mode, self.selector)]
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        let facts = self.findings();
-        report.content(&self.section_id, &self.file, facts.into_iter(), &self.content.shown())
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        let facts = self.lines();
+        renderer.content(&self.section_id, &self.file, facts.into_iter(), &self.content.shown())
     }
 }
 
@@ -177,19 +177,19 @@ impl Body for Matches {
         (&self.file, self.freshness)
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if self.matches.is_empty() {
-            painter.plain(&format!("No line in a section of {} has this text.", self.file));
+            writer.plain(&format!("No line in a section of {} contains this text.", self.file));
         }
         for found in &self.matches {
-            painter
+            writer
                 .piece(Style::Faint, &format!("{}:{}:", self.file, found.doc_line))
                 .piece(Style::Heading, &format!("{}: ", found.section_id()))
                 .line(Style::Plain, &found.text);
         }
     }
 
-    fn findings(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         let line = |found: &Match| {
             format!("{} @ {}:{} ({})", found.text, self.file, found.doc_line, found.section_id())
         };
@@ -204,14 +204,14 @@ impl Body for Neighbors {
         (&self.file, self.freshness)
     }
 
-    fn text(&self, painter: &mut Painter) {
-        painter.line(Style::Heading, &self.section_id);
-        for line in self.findings() {
-            painter.line(Style::Plain, &line);
+    fn text(&self, writer: &mut TextWriter) {
+        writer.line(Style::Heading, &self.section_id);
+        for line in self.lines() {
+            writer.line(Style::Plain, &line);
         }
     }
 
-    fn findings(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         let single = [
             ("prev", &self.prev),
             ("next", &self.next),
@@ -236,11 +236,11 @@ impl Body for Emission {
         Some(self.content())
     }
 
-    fn text(&self, painter: &mut Painter) {
-        painter.content(&self.content());
+    fn text(&self, writer: &mut TextWriter) {
+        writer.content(&self.content());
     }
 
-    fn findings(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         Vec::new()
     }
 }

@@ -1,12 +1,12 @@
-//! The forms of what the `links` commands answer.
+//! Formats the answers of the `links` commands.
 
 use std::io;
 
 use serde_json::{Value, json};
 
-use super::super::ldmd::Report;
-use super::super::painter::{Painter, Style};
-use super::super::{Answer, Form, Graph, Records, Rest};
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter};
+use super::super::{Answer, Footer, FormatSupport, Graph, Records};
 use super::value;
 use crate::query::library::Freshness;
 use crate::query::links::list;
@@ -14,13 +14,13 @@ use crate::query::links::walk::{self, NoPath, Step, Walked};
 use crate::query::links::{Edge, Node, source_word};
 use crate::query::place::Place;
 
-/// An edge on one line.
+/// Returns an edge on one line.
 fn line(edge: &Edge) -> String {
     let to = edge.target().map_or_else(|| format!("{} (broken)", edge.link.target), Place::address);
     line_between(edge, &edge.from.address(), &to)
 }
 
-/// An edge between the places of these addresses.
+/// Returns an edge on one line, with `from` and `to` as its ends.
 fn line_between(edge: &Edge, from: &str, to: &str) -> String {
     let kind = &edge.link.kind;
     format!("{from} {} {to} {}", kind.relation(), source_word(kind))
@@ -30,13 +30,13 @@ fn walked_line(walked: &Walked) -> String {
     line_between(&walked.edge, walked.from(), walked.to())
 }
 
-/// How many edges records tell: those that lead somewhere, each once wherever it stands.
-fn told_apart(edges: &[Edge]) -> usize {
-    let told = edges.iter().filter_map(|edge| {
+/// Returns the number of edges in the `records` format: links with a target, without duplicates.
+fn distinct_edges(edges: &[Edge]) -> usize {
+    let distinct = edges.iter().filter_map(|edge| {
         let kind = &edge.link.kind;
         Some((edge.from.address(), kind.relation(), edge.target()?.address(), kind.is_typed()))
     });
-    told.collect::<std::collections::HashSet<_>>().len()
+    distinct.collect::<std::collections::HashSet<_>>().len()
 }
 
 fn changed(node: &Node) -> (&str, Freshness) {
@@ -56,18 +56,18 @@ fn rows<'a, E: serde::Serialize + 'a>(
     nodes.chain(edges.map(|edge| json!({ "edge": edge }))).map(|row| value(&row)).collect()
 }
 
-/// The nodes, then a section for the edges of each document.
-fn report_graph<'a>(
-    report: &mut Report<'_>,
+/// Writes the nodes, then a section for the edges of each document.
+fn write_graph<'a>(
+    renderer: &mut LdmdRenderer<'_>,
     nodes: impl Iterator<Item = &'a Node> + Clone,
     edges: impl Iterator<Item = (&'a Edge, String)>,
 ) -> io::Result<()> {
-    report.findings(nodes.clone().count(), nodes.map(described))?;
+    renderer.key_findings(nodes.clone().count(), nodes.map(described))?;
     let mut edges: Vec<(&str, String)> = edges.map(|(edge, line)| (file(edge), line)).collect();
     edges.sort_by_key(|(file, _)| *file);
     for edges in edges.chunk_by(|(one, _), (other, _)| one == other) {
         let file = edges.first().map_or("", |(file, _)| file);
-        report.items(file, file, edges.iter().map(|(_, line)| line.clone()))?;
+        renderer.items(file, file, edges.iter().map(|(_, line)| line.clone()))?;
     }
     Ok(())
 }
@@ -77,11 +77,11 @@ impl Answer for list::Answer {
         rows(self.nodes.iter(), self.edges.iter())
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page).with(self.nodes.iter().map(changed))
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.nodes.iter().map(changed))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if let [node] = self.nodes.as_slice()
             && self.edges.is_empty()
             && !self.page.truncated
@@ -89,10 +89,10 @@ impl Answer for list::Answer {
             let whole = node.selector.split("::").next().map(|name| format!("{name}::*"));
             let other = whole.filter(|whole| *whole != node.selector);
             let other = other.map(|whole| format!(" Try {whole}.")).unwrap_or_default();
-            painter.plain(&format!("No links of {}.{other}", node.selector));
+            writer.plain(&format!("No links of {}.{other}", node.selector));
         }
         for edge in &self.edges {
-            painter
+            writer
                 .line(Style::Plain, &format!("{}:{}: {}", file(edge), edge.link.line, line(edge)));
         }
     }
@@ -101,17 +101,17 @@ impl Answer for list::Answer {
         "links list"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [("edges", self.edges.len().to_string())];
-        report.summary(&facts)?;
-        report_graph(report, self.nodes.iter(), self.edges.iter().map(|edge| (edge, line(edge))))
+        renderer.summary(&facts)?;
+        write_graph(renderer, self.nodes.iter(), self.edges.iter().map(|edge| (edge, line(edge))))
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
         let fields = [
             ("root", self.nodes.first().map(|node| node.selector.clone()).unwrap_or_default()),
             ("nodes", self.nodes.len().to_string()),
-            ("edges", told_apart(&self.edges).to_string()),
+            ("edges", distinct_edges(&self.edges).to_string()),
         ];
         records.header("link.list", &fields)?;
         for node in &self.nodes {
@@ -120,7 +120,7 @@ impl Answer for list::Answer {
         for edge in &self.edges {
             records.edge(edge)?;
         }
-        Ok(Form::Written)
+        Ok(FormatSupport::Written)
     }
 
     fn graph(&self) -> Option<Graph<'_>> {
@@ -131,7 +131,7 @@ impl Answer for list::Answer {
     }
 }
 
-/// Why there is no path, a line each.
+/// Explains why there is no path, in one or more lines.
 fn no_path(none: &NoPath) -> Vec<String> {
     let NoPath { from, to, hops, places, .. } = none;
     let mut lines =
@@ -156,21 +156,21 @@ impl Answer for walk::Answer {
         rows(self.steps.iter().map(|step| &step.node), self.edges())
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page).with(self.steps.iter().map(|step| changed(&step.node)))
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.steps.iter().map(|step| changed(&step.node)))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         for line in self.no_path.iter().flat_map(no_path) {
-            painter.line(Style::Plain, &line);
+            writer.line(Style::Plain, &line);
         }
         for Step { node, edges, .. } in &self.steps {
             let indent = "  ".repeat(node.hop.unwrap_or(0));
-            painter
+            writer
                 .piece(Style::Heading, &format!("{indent}{}", node.title))
                 .line(Style::Faint, &format!("  {}", node.selector));
             for walked in edges {
-                painter.line(Style::Plain, &format!("{indent}  - {}", walked_line(walked)));
+                writer.line(Style::Plain, &format!("{indent}  - {}", walked_line(walked)));
             }
         }
     }
@@ -179,21 +179,21 @@ impl Answer for walk::Answer {
         if self.is_path { "links path" } else { "links tree" }
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts =
             [("nodes", self.steps.len().to_string()), ("cut", self.page.truncated.to_string())];
-        report.summary(&facts)?;
+        renderer.summary(&facts)?;
         let nodes = self.steps.iter().map(|step| &step.node);
-        report_graph(
-            report,
+        write_graph(
+            renderer,
             nodes,
             self.edges().map(|walked| (&walked.edge, walked_line(walked))),
         )?;
         let lines: Vec<String> = self.no_path.iter().flat_map(no_path).collect();
-        report.findings(lines.len(), lines.into_iter())
+        renderer.key_findings(lines.len(), lines.into_iter())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
         let mode = if self.is_path { "link.path" } else { "link.tree" };
         let fields = [
             ("root", self.steps.first().map(|s| s.node.selector.clone()).unwrap_or_default()),
@@ -212,7 +212,7 @@ impl Answer for walk::Answer {
                 records.link(walked.from(), kind.relation(), walked.to(), kind.is_typed())?;
             }
         }
-        Ok(Form::Written)
+        Ok(FormatSupport::Written)
     }
 
     fn graph(&self) -> Option<Graph<'_>> {

@@ -1,7 +1,7 @@
-//! Each answer in the formats that are not one JSON value: rows, bytes, text for people, records, LDMD.
+//! Formats each answer as rows, bytes, text, records and LDMD.
 //!
-//! Invariant: a form tells the items of an answer and nothing else; what stands beside them is said for
-//! all forms by [`super::Rest`].
+//! Invariant: a format prints the items of an answer and nothing else. [`super::Footer`] prints warnings,
+//! unresolved selectors and the cursor for all formats.
 
 mod content;
 mod context;
@@ -18,7 +18,7 @@ fn value(item: &impl serde::Serialize) -> Value {
     serde_json::to_value(item).unwrap_or_default()
 }
 
-/// What stands behind the namespace of an address.
+/// Returns the part of an address after the namespace.
 fn locator(address: &str) -> &str {
     address.split_once("::").map_or(address, |(_, locator)| locator)
 }

@@ -1,13 +1,13 @@
-//! The forms of what `search` found.
+//! Formats the answers of `search`.
 
 use std::collections::HashMap;
 use std::io;
 
 use serde_json::{Value, json};
 
-use super::super::ldmd::Report;
-use super::super::painter::{Painter, Style};
-use super::super::{Answer, Form, Records, Rest};
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter};
+use super::super::{Answer, Footer, FormatSupport, Records};
 use super::context::BANNER;
 use super::value;
 use crate::query::List as _;
@@ -27,26 +27,28 @@ impl Answer for search::Answer {
         rows
     }
 
-    fn rest(&self) -> Rest<'_> {
+    fn rest(&self) -> Footer<'_> {
         let hits = match &self.items {
             Items::Hits(hits) => hits.as_slice(),
             Items::Counts(_) | Items::Files(_) => &[],
         };
         let cut = hits.iter().filter_map(|hit| Some((&*hit.selector, hit.rest.as_deref()?)));
-        Rest::of(&self.page).with_cut(cut).with(hits.iter().map(|hit| (&*hit.file, hit.freshness)))
+        Footer::of(&self.page)
+            .with_cut(cut)
+            .with(hits.iter().map(|hit| (&*hit.file, hit.freshness)))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if let Some(advice) = &self.advice {
-            painter.plain(advice);
+            writer.plain(advice);
         }
         match &self.items {
             Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()) => {
                 for (index, hit) in hits.iter().enumerate() {
                     if index > 0 {
-                        painter.end();
+                        writer.end();
                     }
-                    hit.paint_passage(painter);
+                    hit.write_passage(writer);
                 }
             }
             Items::Hits(hits) => {
@@ -55,7 +57,7 @@ impl Answer for search::Answer {
                 let mut pairs: Vec<(Option<&Hit>, &Hit)> = Vec::with_capacity(hits.len());
                 for hit in hits {
                     let last = pairs.last().map(|(_, last)| *last);
-                    // A line is printed once, however many matches it has.
+                    // Print a line once, even if it has several matches.
                     let is_printed = last.is_some_and(|last| {
                         !hit.is_match_only && last.line == hit.line && last.file == hit.file
                     });
@@ -63,25 +65,25 @@ impl Answer for search::Answer {
                         pairs.push((last, hit));
                     }
                 }
-                painter.paint(&pairs, |painter, (last, hit)| {
+                writer.items(&pairs, |writer, (last, hit)| {
                     if has_context && last.is_some() {
-                        painter.line(Style::Faint, "--");
+                        writer.line(Style::Faint, "--");
                     }
                     let is_same = last.is_some_and(|last| {
                         last.file == hit.file && last.heading_path == hit.heading_path
                     });
                     if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
-                        painter.line(Style::Heading, &hit.heading_path.join(" > "));
+                        writer.line(Style::Heading, &hit.heading_path.join(" > "));
                     }
-                    hit.paint(painter);
+                    hit.write_text(writer);
                 });
             }
             Items::Counts(counts) => {
                 for count in counts {
-                    painter.line(Style::Plain, &format!("{}:{}", count.file, count.count));
+                    writer.line(Style::Plain, &format!("{}:{}", count.file, count.count));
                 }
             }
-            Items::Files(files) => files.iter().for_each(|file| painter.line(Style::Plain, file)),
+            Items::Files(files) => files.iter().for_each(|file| writer.line(Style::Plain, file)),
         }
         if let Some(explanation) = &self.explanation {
             let text = format!(
@@ -91,7 +93,7 @@ impl Answer for search::Answer {
                 explanation.documents,
                 explanation.trigrams
             );
-            painter.line(Style::Faint, &text);
+            writer.line(Style::Faint, &text);
         }
     }
 
@@ -99,29 +101,29 @@ impl Answer for search::Answer {
         "search"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let mut facts = vec![("items", self.count().to_string())];
         facts.extend(self.total.map(|total| ("total", total.to_string())));
         if let Some(explanation) = &self.explanation {
             facts.push(("candidates", explanation.candidates.to_string()));
         }
-        report.summary(&facts)?;
+        renderer.summary(&facts)?;
         let hits = match &self.items {
             Items::Hits(hits) => hits,
             Items::Counts(counts) => {
                 let lines = counts.iter().map(|count| format!("{}: {}", count.file, count.count));
-                return report.findings(counts.len(), lines);
+                return renderer.key_findings(counts.len(), lines);
             }
             Items::Files(files) => {
-                return report.findings(files.len(), files.iter().map(ToString::to_string));
+                return renderer.key_findings(files.len(), files.iter().map(ToString::to_string));
             }
         };
         let line = |hit: &Hit| {
             let text = hit.text.trim_ascii();
             format!("{text} @ {}:{}:{}", hit.file, hit.line, hit.column)
         };
-        report.findings(hits.len(), hits.iter().map(line))?;
-        // By document, in the order of their first hits.
+        renderer.key_findings(hits.len(), hits.iter().map(line))?;
+        // Group by document, in the order of their first hits.
         let mut groups: Vec<Vec<&Hit>> = Vec::new();
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         for hit in hits {
@@ -139,12 +141,12 @@ impl Answer for search::Answer {
                 let text = if passage.is_empty() { &*hit.text } else { &*passage };
                 format!("{} ({titles}) @ {}", text.trim_ascii(), hit.selector)
             };
-            report.items(file, file, group.iter().map(line))?;
+            renderer.items(file, file, group.iter().map(line))?;
         }
         Ok(())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
         let fields = [("items", self.count().to_string())];
         records.header("search", &fields)?;
         if matches!(&self.items, Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()))
@@ -175,47 +177,46 @@ impl Answer for search::Answer {
                 }
             }
         }
-        Ok(Form::Written)
+        Ok(FormatSupport::Written)
     }
 }
 
 impl Hit {
-    /// The address and the titles of the passage, its windows, and the sections with nearly the same text.
-    pub(super) fn paint_passage(&self, painter: &mut Painter) {
-        painter.piece(Style::Heading, &self.passage_address());
+    /// Writes the address and the titles of the passage, its windows, and the number of similar
+    /// sections.
+    pub(super) fn write_passage(&self, writer: &mut TextWriter) {
+        writer.piece(Style::Heading, &self.passage_address());
         if !self.heading_path.is_empty() {
-            painter.piece(Style::Faint, &format!("  {}", self.heading_path.join(" > ")));
+            writer.piece(Style::Faint, &format!("  {}", self.heading_path.join(" > ")));
         }
-        painter.end();
-        painter.content(self.passage_text().as_bytes());
+        writer.end();
+        writer.content(self.passage_text().as_bytes());
         if !self.duplicates.is_empty() {
             let text = format!("same: {} more", self.duplicates.len());
-            painter.line(Style::Faint, &text);
+            writer.line(Style::Faint, &text);
         }
     }
 
-    /// The hit as `file:line:column:text`, its surroundings as `file-line-text`.
-    fn paint(&self, painter: &mut Painter) {
-        let context = |first: usize, lines: &[String], painter: &mut Painter| {
+    /// Writes the hit as `file:line:column:text`, and its context lines as `file-line-text`.
+    fn write_text(&self, writer: &mut TextWriter) {
+        let context = |first: usize, lines: &[String], writer: &mut TextWriter| {
             for (number, line) in (first..).zip(lines) {
-                painter
+                writer
                     .piece(Style::Faint, &format!("{}-{number}-", self.file))
                     .line(Style::Plain, line);
             }
         };
-        context(self.line - self.before.len(), &self.before, painter);
+        context(self.line - self.before.len(), &self.before, writer);
         let text = self.text.replace("\r\n", "\n");
         let mut lines = text.split(['\n', '\r']);
         let place = format!("{}:{}:{}:", self.file, self.line, self.column);
         let first = lines.next().unwrap_or_default();
-        painter
-            .piece(Style::Faint, &place)
-            .line(Style::Plain, first.trim_end_matches(['\r', '\n']));
+        writer.piece(Style::Faint, &place).line(Style::Plain, first.trim_end_matches(['\r', '\n']));
         for (number, line) in (self.line + 1..).zip(lines) {
-            painter
+            writer
                 .piece(Style::Faint, &format!("{}:{number}:", self.file))
                 .line(Style::Plain, line.trim_end_matches(['\r', '\n']));
         }
-        context(self.line_end.unwrap_or(self.line) + 1, &self.after, painter);
+        context(self.line_end.unwrap_or(self.line) + 1, &self.after, writer);
     }
 }

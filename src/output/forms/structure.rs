@@ -1,12 +1,12 @@
-//! The forms of answers about structure: `index`, `toc`, `find` and `neighbors`.
+//! Formats the answers about structure: `index`, `toc`, `find` and `neighbors`.
 
 use std::io;
 
 use serde_json::{Value, json};
 
-use super::super::ldmd::Report;
-use super::super::painter::{Painter, Style, short_count};
-use super::super::{Answer, Form, Records, Rest};
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter, short_count};
+use super::super::{Answer, Footer, FormatSupport, Records};
 use super::{locator, value};
 use crate::query::{find, index, neighbors, toc};
 
@@ -15,31 +15,31 @@ impl Answer for index::Answer {
         self.documents.iter().map(value).collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page)
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page)
             .with(self.documents.iter().map(|document| (&*document.namespace, document.freshness)))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         for document in &self.documents {
             let size =
                 format!(" ({} lines, {} words)", document.lines, short_count(document.words));
-            painter.piece(Style::Heading, &document.namespace).line(Style::Plain, &size);
+            writer.piece(Style::Heading, &document.namespace).line(Style::Plain, &size);
             if document.root.words > 0 {
                 let words = format!("  root  {} words", short_count(document.root.words));
-                painter.line(Style::Plain, &words);
+                writer.line(Style::Plain, &words);
             }
             let width = document.headings.iter().map(|h| locator(&h.selector).len()).max();
             for heading in &document.headings {
                 let indent = "  ".repeat(usize::from(heading.level));
                 let locator = format!("{:<1$}", locator(&heading.selector), width.unwrap_or(0));
-                painter
+                writer
                     .piece(Style::Faint, &format!("  {locator}"))
                     .piece(Style::Plain, &format!("{indent}{}", heading.text))
                     .line(Style::Faint, &format!("  {} words", short_count(heading.words)));
             }
             for block in document.block_list.iter().flatten() {
-                painter
+                writer
                     .piece(Style::Faint, &format!("  {}  ", locator(&block.selector)))
                     .line(Style::Plain, &block.preview);
             }
@@ -50,14 +50,14 @@ impl Answer for index::Answer {
         "index"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [("documents", self.documents.len().to_string())];
-        report.summary(&facts)?;
+        renderer.summary(&facts)?;
         let documents = self.documents.iter().map(|document| {
             let words = short_count(document.words);
             format!("{}::* ({} lines, {words} words)", document.namespace, document.lines)
         });
-        report.findings(self.documents.len(), documents)?;
+        renderer.key_findings(self.documents.len(), documents)?;
         for document in &self.documents {
             let headings = document.headings.iter().map(|heading| {
                 let words = short_count(heading.words);
@@ -66,7 +66,7 @@ impl Answer for index::Answer {
             let blocks = document.block_list.iter().flatten();
             let blocks = blocks.map(|block| format!("{} @ {}", block.preview, block.selector));
             let file = crate::address::namespace::decode(&document.namespace);
-            report.items(&file, &file, headings.chain(blocks))?;
+            renderer.items(&file, &file, headings.chain(blocks))?;
         }
         Ok(())
     }
@@ -95,27 +95,27 @@ impl Answer for toc::Answer {
         sections.collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page).with(self.files.iter().map(|file| (&*file.file, file.freshness)))
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.files.iter().map(|file| (&*file.file, file.freshness)))
     }
 
-    fn text(&self, painter: &mut Painter) {
-        painter.paint(&self.files, |painter, file| {
+    fn text(&self, writer: &mut TextWriter) {
+        writer.items(&self.files, |writer, file| {
             if !self.is_single {
-                painter.line(Style::Heading, &file.file);
+                writer.line(Style::Heading, &file.file);
             }
             if let Some(front_matter) = &file.front_matter {
                 let size = size(front_matter.char_count);
                 let lines =
                     format!("({}-{}, {size})", front_matter.line_start, front_matter.line_end);
-                painter.line(Style::Plain, &format!("[frontmatter] {lines}"));
+                writer.line(Style::Plain, &format!("[frontmatter] {lines}"));
             }
             for entry in &file.entries {
                 let section = &entry.section;
                 let marks = "#".repeat(usize::from(section.level));
                 let indent = "  ".repeat(entry.depth);
                 let lines = format!("{}-{}", section.line_start, section.line_end);
-                painter.piece(Style::Plain, &format!("{indent}{marks} {}", section.title)).line(
+                writer.piece(Style::Plain, &format!("{indent}{marks} {}", section.title)).line(
                     Style::Faint,
                     &format!(" ({lines}, {}){}", size(section.char_count), omitted(section)),
                 );
@@ -127,10 +127,10 @@ impl Answer for toc::Answer {
         "toc"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let sections = self.files.iter().map(|file| file.entries.len()).sum::<usize>();
         let facts = [("files", self.files.len().to_string()), ("sections", sections.to_string())];
-        report.summary(&facts)?;
+        renderer.summary(&facts)?;
         let line = |entry: &toc::Entry| {
             let section = &entry.section;
             let lines = format!("{}-{}", section.line_start, section.line_end);
@@ -144,17 +144,17 @@ impl Answer for toc::Answer {
         };
         let is_top = |entry: &&toc::Entry| entry.depth == 0;
         let top = || self.files.iter().flat_map(|file| file.entries.iter().filter(is_top));
-        report.findings(top().count(), top().map(line))?;
+        renderer.key_findings(top().count(), top().map(line))?;
         for file in &self.files {
             let entries = file.entries.iter().map(|entry| {
                 format!("{} {}", "#".repeat(usize::from(entry.section.level)), line(entry))
             });
-            report.items(&file.file, &file.file, entries)?;
+            renderer.items(&file.file, &file.file, entries)?;
         }
         Ok(())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<Form> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
         let fields = [("files", self.files.len().to_string())];
         records.header("toc", &fields)?;
         for file in &self.files {
@@ -163,11 +163,11 @@ impl Answer for toc::Answer {
                 records.place(&section.selector, "Section", &section.title, &file.file)?;
             }
         }
-        Ok(Form::Written)
+        Ok(FormatSupport::Written)
     }
 }
 
-/// How many sections below a section are too deep to be listed.
+/// Returns the number of descendant sections that are too deep to be listed, as text.
 fn omitted(section: &toc::Section) -> String {
     match section.omitted_sections {
         0 => String::new(),
@@ -175,7 +175,7 @@ fn omitted(section: &toc::Section) -> String {
     }
 }
 
-/// Characters as the paper writes them: `400B`, `1.2K`.
+/// Formats a number of characters as `400B` or `1.2K`.
 fn size(chars: usize) -> String {
     let mut text = short_count(chars);
     if text.ends_with(|c: char| c.is_ascii_digit()) {
@@ -189,17 +189,18 @@ impl Answer for find::Answer {
         self.matches.iter().map(value).collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page).with(self.matches.iter().map(|found| (&*found.file, found.freshness)))
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page)
+            .with(self.matches.iter().map(|found| (&*found.file, found.freshness)))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if let Some(advice) = &self.advice {
-            painter.plain(advice);
+            writer.plain(advice);
         }
         for found in &self.matches {
             let marks = "#".repeat(usize::from(found.level));
-            painter
+            writer
                 .piece(
                     Style::Plain,
                     &format!("{}:{}-{}: ", found.file, found.line_start, found.line_end),
@@ -213,18 +214,18 @@ impl Answer for find::Answer {
         "find"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [("matches", self.matches.len().to_string())];
-        report.summary(&facts)?;
+        renderer.summary(&facts)?;
         let line = |found: &find::Match| {
             let lines = format!("{}:{}-{}", found.file, found.line_start, found.line_end);
             format!("{} @ {lines}", found.title)
         };
-        report.findings(self.matches.len(), self.matches.iter().map(line))?;
+        renderer.key_findings(self.matches.len(), self.matches.iter().map(line))?;
         for found in self.matches.chunk_by(|one, other| one.file == other.file) {
             let file = found.first().map_or("", |found| &found.file);
             let items = found.iter().map(|found| format!("{} @ {}", found.title, found.selector));
-            report.items(file, file, items)?;
+            renderer.items(file, file, items)?;
         }
         Ok(())
     }
@@ -235,16 +236,16 @@ impl Answer for neighbors::Answer {
         self.around.iter().map(value).collect()
     }
 
-    fn rest(&self) -> Rest<'_> {
-        Rest::of(&self.page)
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page)
             .with(self.around.iter().map(|around| (&*around.selector, around.freshness)))
     }
 
-    fn text(&self, painter: &mut Painter) {
+    fn text(&self, writer: &mut TextWriter) {
         if let Some(around) = &self.around {
-            painter.line(Style::Heading, &around.selector);
+            writer.line(Style::Heading, &around.selector);
             for (name, neighbor) in all_around(around) {
-                painter
+                writer
                     .piece(Style::Faint, &format!("{name:<13}  "))
                     .piece(Style::Plain, &neighbor.selector)
                     .line(
@@ -259,19 +260,19 @@ impl Answer for neighbors::Answer {
         "neighbors"
     }
 
-    fn report(&self, report: &mut Report<'_>) -> io::Result<()> {
-        report.summary(&[])?;
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        renderer.summary(&[])?;
         let Some(around) = &self.around else { return Ok(()) };
         let line = |(name, neighbor): (&str, &neighbors::Neighbor)| {
             let title = neighbor.title.as_ref().map(|title| format!("{title} @ "));
             format!("{name}: {}{}", title.unwrap_or_default(), neighbor.selector)
         };
         let count = all_around(around).count();
-        report.findings(count, all_around(around).map(line))
+        renderer.key_findings(count, all_around(around).map(line))
     }
 }
 
-/// What stands around a place, by the name of where.
+/// Returns the neighbors of a node, each with its relation.
 fn all_around(
     around: &neighbors::Around,
 ) -> impl Iterator<Item = (&'static str, &neighbors::Neighbor)> {

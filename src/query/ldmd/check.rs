@@ -1,11 +1,10 @@
-//! `ldmd check`: every fault of the markers of documents.
+//! `ldmd check`: lists the problems in the LDMD markers of documents.
 
 use crate::error::Result;
 use crate::query::finding::{Finding, Findings};
 use crate::query::{Cursor, Library, documents};
 
-/// Lists the faults of the markers in the documents of those names; in all of them where there are no
-/// names.
+/// Lists the problems in the markers of the named documents, or of all documents if `names` is empty.
 pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> Result<Findings> {
     let found = documents::named(library, names)?;
     let mut findings = Vec::new();

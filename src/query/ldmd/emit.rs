@@ -1,8 +1,8 @@
-//! `ldmd emit`: any document as LDMD, a section for each heading.
+//! `ldmd emit`: prints any document as LDMD, with a section for each heading.
 //!
-//! Invariant: markers are put between the bytes of the document and none of its bytes is changed, but
-//! that its own markers, which would be taken for ours, get a star that makes them comments; front
-//! matter stays where it is read. So the document that comes out has the same headings and blocks.
+//! Invariant: markers are inserted between the bytes of the document, and no other byte changes, with
+//! one exception: a marker of the document itself gets a star, which makes it a plain comment. Front
+//! matter stays at the start. The result therefore has the same headings and blocks as the document.
 
 use crate::schema::schema_as;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::{Cursor, Library, summary};
 
-/// A section to be.
+/// A section of the output.
 #[derive(Clone, Debug)]
 struct Unit {
     id: String,
@@ -34,43 +34,43 @@ struct Unit {
     parent: Option<usize>,
     /// Its node in the outline.
     node: usize,
-    /// With the sections in it.
+    /// The span including subsections.
     span: ByteSpan,
-    /// Where its own text ends.
+    /// The offset at which its own text ends.
     own_end: usize,
 }
 
-/// A document, and where its markers stand.
+/// A document, and the positions of the markers to insert.
 #[derive(Debug)]
 struct Plan {
     bytes: Vec<u8>,
-    /// In document order, each before those in it.
+    /// In document order; a section precedes its subsections.
     units: Vec<Unit>,
-    /// Paragraphs that sum up sections, and the indices of those sections, outermost first.
+    /// Start of each summary paragraph, to its end and the indices of its sections, outermost first.
     summaries: BTreeMap<usize, (usize, Vec<usize>)>,
-    /// Where a star keeps a marker of the document from being one.
+    /// The offsets at which a star is inserted, to disable a marker of the document.
     stars: Vec<usize>,
     line_end: &'static str,
-    /// What closes a fence that is open at the end of the document.
+    /// The line that closes a fence that is still open at the end of the document.
     fence: Option<String>,
 }
 
-/// A document with markers.
+/// A document with LDMD markers.
 #[derive(Clone, Debug)]
 pub struct Emission {
-    /// The document.
+    /// The path of the document.
     pub file: String,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     pub freshness: Freshness,
-    /// The cursor of the sections that were left out, which the document names.
+    /// The cursor of the part that was left out; the output names it.
     next: Option<String>,
     plan: Rc<Plan>,
-    /// The bytes of the document that are given; the sections that they touch are units of the plan.
+    /// The byte span of the document to print. Its sections are the units that it overlaps.
     given: ByteSpan,
     part: ListPart,
 }
 
-/// Its items are sections; the cursor counts bytes, so that it can go on within one.
+/// The items are sections. The cursor counts bytes, so a list can continue inside a section.
 impl Items for Emission {
     fn count(&self) -> usize {
         self.units().len()
@@ -123,7 +123,7 @@ impl Serialize for Emission {
 }
 
 impl Emission {
-    /// The units whose own text lies, in whole or in part, within what is given.
+    /// Returns the indices of the units whose own text overlaps the span to print.
     fn units(&self) -> Range<usize> {
         let units = &self.plan.units;
         let from = units.partition_point(|unit| unit.own_end <= self.given.start);
@@ -131,14 +131,14 @@ impl Emission {
         from..to.max(from)
     }
 
-    /// The own text of the first unit, as far as it is given.
+    /// Returns the part of the first unit's own text that is in the span to print.
     fn first_own(&self) -> &[u8] {
         let end = self.plan.units.get(self.units().start).map_or(0, |unit| unit.own_end);
         let span = self.given.start..end.min(self.given.end);
         self.plan.bytes.get(span).unwrap_or_default()
     }
 
-    /// The same up to the byte at `end`, saying how to go on.
+    /// Returns the part up to the byte offset `end`, with a cursor to continue.
     fn up_to(&self, end: usize) -> Self {
         let mut result = self.clone();
         result.given.end = end;
@@ -146,7 +146,7 @@ impl Emission {
         result
     }
 
-    /// The document with its markers; where sections were left out, its last section says so.
+    /// Returns the document with its markers. If a part was left out, the last section says so.
     pub fn content(&self) -> Vec<u8> {
         let plan = &*self.plan;
         let units = self.units();
@@ -163,7 +163,7 @@ impl Emission {
         if let Some(next) = &self.next {
             let truncated = Opening { id: "truncated", title: "Truncated", ..Opening::default() };
             let left = plan.bytes.len() - self.given.end;
-            let text = format!("{left} bytes are left out: go on with --after {next}");
+            let text = format!("{left} bytes are left out; continue with --after {next}");
             for line in [opening(&truncated), text, closing("truncated")] {
                 writer.line(&line);
             }
@@ -177,13 +177,13 @@ struct Markers<'a> {
     plan: &'a Plan,
     result: Vec<u8>,
     open: Vec<usize>,
-    /// The first unit that is given.
+    /// The first unit that is printed.
     from: usize,
     given: ByteSpan,
 }
 
 impl Markers<'_> {
-    /// A line of ours.
+    /// Writes a line that is not part of the document.
     fn line(&mut self, line: &str) {
         let is_at_line_start = self.result.last().is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
             || self.result == crate::markdown::BYTE_ORDER_MARK;
@@ -258,7 +258,7 @@ impl Markers<'_> {
     }
 }
 
-/// Gives a document markers, from the byte at `after` on.
+/// Adds markers to a document, from the byte offset of `after` on.
 pub fn emit(
     library: &Library<'_>,
     document: &str,
@@ -303,7 +303,7 @@ fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Result<Plan> {
     })
 }
 
-/// The text before the first heading, where there is any, and the sections.
+/// Returns the text before the first heading, if it is not blank, and the sections.
 fn units(document: &OpenDocument, bytes: &[u8]) -> Vec<Unit> {
     let tree = &document.tree;
     let outline = tree.outline();
@@ -323,11 +323,11 @@ fn units(document: &OpenDocument, bytes: &[u8]) -> Vec<Unit> {
         let Some(node) = tree.node(section.node) else { continue };
         let anchor = section.anchor().filter(|anchor| {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/-".contains(&byte);
-            // Two hyphens would end a comment, and stand in a marker only as entities.
-            let is_shown = anchor.bytes().all(is_plain) && !anchor.contains("--");
-            is_shown && !anchor.ends_with("_tldr") && !ids.contains(anchor)
+            // Two hyphens would end the comment; a marker must write them as entities.
+            let is_valid = anchor.bytes().all(is_plain) && !anchor.contains("--");
+            is_valid && !anchor.ends_with("_tldr") && !ids.contains(anchor)
         });
-        // No anchor holds a dot.
+        // An anchor never contains a dot, so these ids are distinct from anchors.
         let id = anchor.unwrap_or_else(|| {
             let selector = tree.selector(section.node);
             selector.replace("heading:", "").replace('[', ".").replace(']', "")
@@ -346,7 +346,7 @@ fn units(document: &OpenDocument, bytes: &[u8]) -> Vec<Unit> {
     units
 }
 
-/// Behind the `<!--` of each marker that the document has itself.
+/// Returns the offset after the `<!--` of each marker in the document itself.
 fn stars(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
     let markup = &document.markup;
     let bounds = markup.sections.iter().flat_map(|section| {
@@ -364,7 +364,7 @@ fn stars(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
     stars
 }
 
-/// What closes the fenced code block that the document leaves open at its end.
+/// Returns the line that closes the fenced code block that the document leaves open at its end, if any.
 fn open_fence(document: &OpenDocument, bytes: &[u8]) -> Option<String> {
     let outline = document.tree.outline();
     let is_top =

@@ -1,4 +1,4 @@
-//! `ldmd get`: a section, in full, as a preview, or by its summary.
+//! `ldmd get`: returns a section in full, as a preview, or as its summary.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,43 +12,43 @@ use crate::query::library::{Freshness, OpenDocument, is_false};
 use crate::query::node::Content;
 use crate::query::{Cursor, Library};
 
-/// What to get.
+/// A request for a section.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The document by name.
+    /// The name of the document.
     pub document: String,
     /// The id of the section.
     pub id: String,
-    /// How much of it.
+    /// The part of the section to return.
     pub slice: SliceRequest,
-    /// Where a former answer ended, in bytes of what is asked for.
+    /// The cursor of the previous answer, if any; it counts bytes of the requested part.
     pub after: Option<Cursor>,
 }
 
-/// A section, or as much of it as was asked for.
+/// A section, or the requested part of it.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Section {
-    /// The id that was asked for.
+    /// The id that was requested.
     pub section_id: String,
-    /// How it is shown: `preview` also where there is no summary.
+    /// The mode: `full`, `preview` or `tldr`. It is `preview` if the section has no summary.
     pub mode: &'static str,
-    /// How deep the sections in it are shown; `null` for all of them.
+    /// The depth to which nested sections are included; `null` for all.
     pub depth: Option<usize>,
-    /// Bytes at most; 0 for all.
+    /// The maximum number of bytes; 0 for all.
     pub limit_bytes: usize,
-    /// Its bytes.
+    /// The bytes of the section.
     pub content: Content,
-    /// How many sections in it lie too deep to be shown.
+    /// Number of nested sections that are deeper than `depth`.
     #[serde(skip_serializing_if = "is_zero")]
     pub omitted_sections: usize,
-    /// The document.
+    /// The path of the document.
     pub file: String,
-    /// The address of the section that is shown, which may be the summary's.
+    /// The address of the section that is returned, which may be its summary section.
     pub selector: String,
-    /// The content holds bytes that are not UTF-8.
+    /// Whether the content contains bytes that are not valid UTF-8.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
 }
@@ -87,7 +87,7 @@ impl Items for Section {
     }
 }
 
-/// Gets a section.
+/// Returns a section of a document.
 pub fn get(library: &Library<'_>, request: &Request) -> Result<Answer<Section>> {
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let mut limited = None;
@@ -115,7 +115,7 @@ pub fn get(library: &Library<'_>, request: &Request) -> Result<Answer<Section>> 
         Ok(Ok(result))
     })?;
     match limited {
-        // After nothing there is nothing to go on with.
+        // An answer without content has no position to continue from.
         Some(0) => answer.page.truncated = true,
         Some(bytes) => answer.page.end(bytes),
         None => {}
@@ -131,7 +131,8 @@ fn mode_name(mode: Mode) -> &'static str {
     }
 }
 
-/// The bytes of a slice behind its first `from`, within its limit, and whether the limit cut them.
+/// Reads the bytes of a slice from offset `from` up to its limit. Returns them, and whether the limit
+/// cut them.
 fn read(
     library: &Library<'_>,
     document: &OpenDocument,

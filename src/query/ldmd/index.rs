@@ -1,4 +1,4 @@
-//! `ldmd index`: the sections of a document in opening order.
+//! `ldmd index`: lists the sections of a document in the order of their BEGIN markers.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,61 +12,61 @@ use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
 use crate::query::{Cursor, Library, List as _};
 
-/// What to list.
+/// A request for the sections of a document.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The document by name.
+    /// The name of the document.
     pub document: String,
-    /// Sections to give at most; 0 for all.
+    /// The maximum number of sections; 0 for all.
     pub limit: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
-/// A section.
+/// A section of the list.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Entry {
-    /// Its id; a repeated one with `@` and the line of its marker.
+    /// The id; a repeated id is followed by `@` and the line of its marker.
     pub id: String,
-    /// Its title, empty where it has none.
+    /// The title; empty if the marker has none.
     pub title: String,
-    /// The level that its marker gives, 0 where it gives none.
+    /// The `level` of the marker; 0 if it has none.
     pub level: u32,
-    /// The id of the section that holds it.
+    /// The id of the section that contains it, if any.
     pub parent: Option<String>,
-    /// Its tags.
+    /// The tags of the marker.
     pub tags: Vec<String>,
-    /// What its marker says of it beyond.
+    /// The JSON value of the `meta` attribute, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta: Option<Value>,
-    /// Attributes of its marker that the protocol does not know.
+    /// The attributes that LDMD does not define.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub attributes: Map<String, Value>,
-    /// Offset of the first byte of the line of its BEGIN.
+    /// The byte offset of the line with the BEGIN marker.
     pub start_offset: usize,
-    /// Offset behind the line end of its END.
+    /// The byte offset after the line with the END marker.
     pub end_offset: usize,
-    /// How many sections hold it.
+    /// The number of sections that contain it.
     pub depth: usize,
-    /// Whether it is to be shown closed at first.
+    /// Whether a viewer should show it collapsed at first.
     pub collapsed: bool,
-    /// Its address.
+    /// The address of the section.
     pub selector: String,
 }
 
 /// The sections of a document.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Index {
-    /// The document.
+    /// The path of the document.
     pub file: String,
-    /// Its sections.
+    /// The sections of this part of the list.
     pub sections: Vec<Entry>,
-    /// Bytes of the document.
+    /// The size of the document in bytes.
     pub total_bytes: usize,
-    /// The version of the format that the document names.
+    /// The version of LDMD that the document declares, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
 }

@@ -1,7 +1,7 @@
-//! `ldmd`: what the markers of a document say, answered from what was stored of them at ingest.
+//! `ldmd`: the commands for documents with LDMD markers (`mdsel help ldmd`).
 //!
-//! Each module answers one command of the protocol (CQ's paper, section 5). Invariant: no source file
-//! is read and nothing is parsed; offsets and bytes are of the stored document.
+//! Each module answers one command, from the markers that were stored at ingest. Invariant: no source
+//! file is read and nothing is parsed; offsets and bytes belong to the stored document.
 
 pub mod check;
 pub mod emit;
@@ -24,13 +24,13 @@ use crate::address::Fault;
 use crate::error::{Result, Warning, shell_word};
 use crate::query::cursor::ListPart;
 
-/// An answer about one document, or why there is none.
+/// An answer about one document.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer<Body> {
-    /// What was asked for.
+    /// The body of the answer; `None` if the document or section was not found.
     #[serde(flatten)]
     pub body: Option<Body>,
-    /// What is beside it.
+    /// Warnings, what was not found, and the cursor.
     #[serde(flatten)]
     pub page: Page,
 }
@@ -57,37 +57,38 @@ enum Shape<Body> {
 schema_as!([Body] Answer<Body> => Shape<Body>);
 
 impl<Body> Answer<Body> {
-    /// How the command ended.
+    /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.body.is_some(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
-/// What is told of a document, of which the first items can be given alone.
+/// A body that is a list, of which the first items can be returned alone.
 pub trait Items: Clone {
-    /// How many items it has.
+    /// Returns the number of items.
     fn count(&self) -> usize;
 
-    /// How many must be given for going on to make progress.
+    /// Returns the smallest number of items with which the list makes progress.
     fn least(&self) -> usize {
         self.count().min(1)
     }
 
-    /// The first `count` items, which are fewer than it has.
+    /// Returns the first `count` items; `count` is less than the number of items.
     #[must_use]
     fn first(&self, count: usize) -> Self;
 
-    /// The cursor position after the first `count` items.
+    /// Returns the cursor position after the first `count` items.
     fn position(&self, count: usize) -> usize {
         count
     }
 
-    /// Sizes to which the first item can be cut; 0 if it cannot be cut.
+    /// Returns the number of sizes to which the first item can be cut; 0 if it cannot be cut.
     fn sizes_of_first(&self) -> usize {
         0
     }
 
-    /// Cuts the first item to one of these sizes; the cursor position of its rest, if that can be gone on with.
+    /// Cuts the first item to one of these sizes. Returns the cursor position of the remainder, if the
+    /// list can continue there.
     fn cut_first(&mut self, size: usize) -> Option<usize> {
         let _ = size;
         None
@@ -129,7 +130,7 @@ impl<Body: Items> List for Answer<Body> {
     }
 }
 
-/// What `answer` says of the one document of that name, or why there is none.
+/// Answers a request about the one document called `name`.
 fn in_document<Body>(
     library: &Library<'_>,
     name: &str,
@@ -140,10 +141,10 @@ fn in_document<Body>(
     let result = match named {
         Ok(stored) => {
             let document = library.open(&stored)?;
-            let faults = document.markup.faults.len();
-            if faults > 0 {
+            let problems = document.markup.faults.len();
+            if problems > 0 {
                 let message = format!(
-                    "{}: its markers have {faults} faults; `mdsel ldmd check {}` lists them",
+                    "{}: its markers have {problems} problems; `mdsel ldmd check {}` lists them",
                     stored.path,
                     shell_word(&stored.path)
                 );
@@ -158,7 +159,7 @@ fn in_document<Body>(
     Ok(Answer { body, page })
 }
 
-/// The section of a document with that id.
+/// Returns the index of the section with that id.
 fn section(document: &Rc<OpenDocument>, id: &str) -> std::result::Result<usize, Fault> {
     ldmd_section(document, id).ok_or_else(|| missing_ldmd_section(document, id).of(id))
 }

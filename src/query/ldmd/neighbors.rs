@@ -1,4 +1,4 @@
-//! `ldmd neighbors`: the sections around one, by id.
+//! `ldmd neighbors`: returns the ids of the sections around a section.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,33 +9,33 @@ use crate::query::cursor::ListPart;
 use crate::query::library::Freshness;
 use crate::query::{Cursor, Library};
 
-/// The sections around one.
+/// The sections around a section.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Neighbors {
-    /// The section.
+    /// The id of the section.
     pub section_id: String,
     /// The sibling before it.
     pub prev: Option<String>,
-    /// The sibling behind it.
+    /// The sibling after it.
     pub next: Option<String>,
-    /// The section that holds it.
+    /// The section that contains it.
     pub parent: Option<String>,
-    /// The sections directly in it.
+    /// The sections directly inside it.
     pub children: Vec<String>,
-    /// The section whose BEGIN comes before its own.
+    /// The section with the previous BEGIN marker.
     pub prev_in_order: Option<String>,
-    /// The section whose BEGIN comes behind its own.
+    /// The section with the next BEGIN marker.
     pub next_in_order: Option<String>,
-    /// The document.
+    /// The path of the document.
     pub file: String,
-    /// Its address.
+    /// The address of the section.
     pub selector: String,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
 }
 
-/// The section itself, then its children.
+/// The items are the section itself, then its children.
 impl Items for Neighbors {
     fn count(&self) -> usize {
         1 + self.children.len()
@@ -56,7 +56,7 @@ impl Items for Neighbors {
     }
 }
 
-/// Tells what stands around the section with that id; its children from `after` on.
+/// Returns the sections around the section `id`, with its children from `after` on.
 pub fn neighbors(
     library: &Library<'_>,
     document: &str,

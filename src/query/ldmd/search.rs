@@ -1,4 +1,4 @@
-//! `ldmd search`: the lines of the sections of a document that hold a text.
+//! `ldmd search`: finds the lines in sections of a document that contain a text.
 
 use crate::schema::schema_as;
 use std::rc::Rc;
@@ -15,40 +15,40 @@ use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
 use crate::query::{Cursor, Library, List as _, Outcome};
 
-/// What to search.
+/// A request for lines.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The document by name.
+    /// The name of the document.
     pub document: String,
-    /// The text, whose case is not regarded.
+    /// The text to find, without regard to case.
     pub query: String,
-    /// Lines to give at most; 0 for all.
+    /// The maximum number of lines; 0 for all.
     pub limit: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
-/// A line that holds the text.
+/// A line that contains the text.
 #[derive(Clone, Debug)]
 pub struct Match {
-    /// The line, 0-based from the first content line of the section.
+    /// The line, 0-based from the first line of content of the section.
     pub line: usize,
-    /// The line of the document, 1-based.
+    /// The line in the document, 1-based.
     pub doc_line: usize,
-    /// The line without blanks around it.
+    /// The text of the line, without leading and trailing blanks.
     pub text: String,
     document: Rc<OpenDocument>,
     section: usize,
 }
 
 impl Match {
-    /// The id of the innermost section that holds it.
+    /// Returns the id of the innermost section that contains the line.
     pub fn section_id(&self) -> String {
         self.document.markup.name(self.section)
     }
 
-    /// The ids of the sections that hold that section, outermost first. They are as many as it lies
-    /// deep, and so made when they are told.
+    /// Returns the ids of the sections around that section, outermost first. They are computed on each
+    /// call, because there can be as many as the nesting is deep.
     pub fn ancestors(&self) -> impl Iterator<Item = String> {
         let markup = &self.document.markup;
         markup.ancestors(self.section).into_iter().map(|section| markup.name(section))
@@ -85,14 +85,14 @@ impl Serialize for Match {
     }
 }
 
-/// The lines.
+/// The lines that contain the text.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Matches {
-    /// The document.
+    /// The path of the document.
     pub file: String,
     /// The lines, in document order.
     pub matches: Vec<Match>,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
 }
@@ -118,18 +118,18 @@ impl Items for Matches {
 }
 
 impl Answer<Matches> {
-    /// How the command ended: nothing is found where no line holds the text.
+    /// Returns the outcome of the command: `None` if no line contains the text.
     pub fn search_outcome(&self) -> Outcome {
         let has_match = self.body.as_ref().is_some_and(|found| !found.matches.is_empty());
         if has_match { self.outcome() } else { Outcome::None }
     }
 }
 
-/// Searches the sections of a document.
+/// Finds the lines in sections of a document that contain the text.
 pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer<Matches>> {
     if request.query.is_empty() {
         return Err(Error::new(ErrorKind::Usage, "the query is empty")
-            .with_hint("give the text to look for with --query"));
+            .with_hint("pass the text to find with --query"));
     }
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let answer = in_document(library, &request.document, (part, warnings), |document| {

@@ -1,22 +1,22 @@
-//! Places in breadth-first order along links.
+//! Follows links from nodes in breadth-first order.
 //!
-//! Invariant: those of a hop come by the type of the first edge to them and then by address; an edge is kept
-//! once, at the first place that has it, and only if both of its ends were reached.
+//! Invariant: nodes of one hop are sorted by the type of the first edge to them, then by address. An edge
+//! is kept once, at the first node that has it, and only if both of its ends were reached.
 
 use std::collections::{HashMap, HashSet};
 
 use super::graph::{EdgeKey, Graph};
 use super::walk::Walked;
-use super::{Direction, Edge, EdgeFilter, holds};
+use super::{Direction, Edge, EdgeFilter, contains};
 use crate::error::Result;
 use crate::query::Library;
 use crate::query::place::Place;
 
-/// Places that are named of those that a walk does not get beyond.
+/// Maximum number of nodes that [`Walk::farthest`] returns.
 const ENDS_SHOWN: usize = 5;
 
-/// The places that are at most `max_hops` links away from `roots`, the roots left out, nearest first,
-/// and how many links away each is.
+/// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
+/// distance. The roots are not included.
 pub fn reachable(
     library: &Library<'_>,
     roots: Vec<Place>,
@@ -30,24 +30,24 @@ pub fn reachable(
     Ok(walk.places.into_iter().skip(count).map(|visited| (visited.place, visited.hop)).collect())
 }
 
-/// A place that was reached.
+/// A node that was reached.
 pub(super) struct Visited {
     pub(super) place: Place,
     pub(super) hop: usize,
-    /// The edges walked from it.
+    /// The edges followed from it.
     pub(super) edges: Vec<Walked>,
-    /// The place before it on the shortest way, and the edge between.
+    /// The node before it on the shortest path, and the edge between them.
     came_by: Option<(usize, Walked)>,
 }
 
-/// A walk under way.
+/// A walk that is being executed.
 pub(super) struct Walk<'a> {
     pub(super) graph: Graph<'a>,
     direction: Direction,
-    /// Addresses of places, and their indices.
+    /// The indices of the nodes, by address.
     seen: HashMap<String, usize>,
     pub(super) places: Vec<Visited>,
-    /// What tells the edges apart that were walked.
+    /// The keys of the edges that were followed.
     edges: HashSet<EdgeKey>,
 }
 
@@ -65,22 +65,23 @@ impl<'a> Walk<'a> {
         Self { graph, direction, seen, places, edges: HashSet::new() }
     }
 
-    /// Addresses of places that are the most hops away from the first, if any is away from it.
+    /// Returns the addresses of some of the nodes that are the most hops away. Returns none if only the
+    /// roots were reached.
     pub(super) fn farthest(&self) -> Vec<String> {
         let hops = self.places.last().map_or(0, |last| last.hop);
         let far = self.places.iter().filter(|visited| visited.hop == hops && hops > 0);
         far.take(ENDS_SHOWN).map(|visited| visited.place.address()).collect()
     }
 
-    /// Walks up to `max_hops` hops and `most` places, or to `to`. Returns the index of the place that is
-    /// `to`, and whether places were left out.
+    /// Walks at most `max_hops` hops and `most` nodes, or until `to` is reached. Returns the index of
+    /// `to`, if it was reached, and whether nodes were left out.
     pub(super) fn run(
         &mut self,
         max_hops: usize,
         most: usize,
         to: Option<&Place>,
     ) -> Result<(Option<usize>, bool)> {
-        let is_there = |place: &Place| to.is_some_and(|to| holds(to, place));
+        let is_there = |place: &Place| to.is_some_and(|to| contains(to, place));
         let mut is_cut = false;
         let mut layer = 0..self.places.len();
         for hop in 0..=max_hops {
@@ -104,7 +105,7 @@ impl<'a> Walk<'a> {
             }
             layer = begin..self.places.len();
         }
-        // Both ends of an edge are places that are given.
+        // Drop the edges to nodes that were not reached.
         for visited in &mut self.places {
             visited.edges.retain_mut(|walked| {
                 let index = self.seen.get(&walked.there);
@@ -115,7 +116,8 @@ impl<'a> Walk<'a> {
         Ok((None, is_cut))
     }
 
-    /// What the edges of the places in `layer` lead to that was not reached before, in order.
+    /// Follows the edges of the nodes in `layer`. Returns the new nodes, sorted, each with the edge to
+    /// it.
     fn reach(&mut self, layer: std::ops::Range<usize>) -> Result<Vec<(Place, (usize, Walked))>> {
         let mut found: HashMap<String, (String, Place, (usize, Walked))> = HashMap::new();
         for index in layer {
@@ -151,7 +153,7 @@ impl<'a> Walk<'a> {
         Ok(found.into_iter().map(|(_, (_, place, came_by))| (place, came_by)).collect())
     }
 
-    /// The edges of a place in order, and whether they lead from it.
+    /// Returns the edges of a node, sorted, and whether each leads from the node.
     fn edges_of(&self, place: &Place) -> Result<Vec<(Edge, bool)>> {
         let mut edges: Vec<(Edge, bool)> = Vec::new();
         for (direction, is_forward) in [(Direction::Out, true), (Direction::In, false)] {
@@ -164,9 +166,9 @@ impl<'a> Walk<'a> {
         Ok(edges)
     }
 
-    /// The places on the way to the one at `last`, each with the edge to the next.
-    pub(super) fn way_to(mut self, last: usize) -> Vec<Visited> {
-        let mut way: Vec<Visited> = Vec::new();
+    /// Returns the nodes on the path to the node at `last`, each with the edge to the next.
+    pub(super) fn path_to(mut self, last: usize) -> Vec<Visited> {
+        let mut path: Vec<Visited> = Vec::new();
         let mut next = Some(last);
         let mut edge_out: Option<Walked> = None;
         while let Some(index) = next {
@@ -177,12 +179,12 @@ impl<'a> Walk<'a> {
                 edge_out = Some(edge);
                 before
             });
-            way.push(visited);
+            path.push(visited);
         }
-        way.reverse();
-        for (index, visited) in way.iter_mut().enumerate() {
+        path.reverse();
+        for (index, visited) in path.iter_mut().enumerate() {
             visited.edges.iter_mut().for_each(|walked| walked.index = index + 1);
         }
-        way
+        path
     }
 }

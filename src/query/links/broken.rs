@@ -1,7 +1,7 @@
-//! Links that an edit of a document would break.
+//! Finds the links that an edit of a document would break.
 //!
-//! Invariant: a link is listed when it leads to a place before the edit and nowhere after it; nothing
-//! is asked of the store where every name by which a link finds its place is there after the edit.
+//! Invariant: a link is listed if it has a target before the edit and none after it. The store is not
+//! read if every name by which links find their targets still exists after the edit.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -16,30 +16,30 @@ use crate::links::{Link, Outgoing};
 use crate::query::library::{Library, OpenDocument};
 use crate::query::place::Place;
 
-/// A document as an edit makes it.
+/// A document as it is after an edit.
 #[derive(Clone, Debug)]
 pub(crate) struct Changed<'a> {
-    /// Its structure; it has the number of the stored one.
+    /// The structure; its `stored.id` is that of the document before the edit.
     pub(crate) document: Rc<OpenDocument>,
-    /// What it gives to the graph.
+    /// The links and names after the edit.
     pub(crate) links: &'a Outgoing,
-    /// Its bytes.
+    /// The bytes after the edit.
     pub(crate) bytes: &'a [u8],
 }
 
-/// A link that leads nowhere after an edit.
+/// A link whose target does not exist after an edit.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct BrokenLink {
-    /// The document that holds it.
+    /// The path of the document that contains the link.
     pub file: String,
-    /// Its line, 1-based; in the edited document the line after the edit.
+    /// The line of the link, 1-based; in the edited document, the line after the edit.
     pub line: usize,
-    /// What it names, as written.
+    /// The target as written.
     pub target: String,
 }
 
-/// The links that lead into the document `old`, whose bytes are `bytes`, and lead nowhere once it is
-/// `changed`.
+/// Returns the links into the document `old`, whose bytes are `bytes`, that have no target after the
+/// edit.
 pub(crate) fn broken_by(
     library: &Library<'_>,
     old: &Rc<OpenDocument>,
@@ -74,7 +74,7 @@ pub(crate) fn broken_by(
     Ok(broken)
 }
 
-/// What links can name a document and its places by.
+/// Returns the names by which links can refer to a document and to places in it.
 fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> HashSet<String> {
     let outline = document.tree.outline();
     let anchors = outline.sections.iter().filter_map(crate::markdown::outline::Section::anchor);

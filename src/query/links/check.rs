@@ -1,4 +1,4 @@
-//! `links check`: every link that leads nowhere, and those of which that cannot be said.
+//! `links check`: lists the links without a target, and the links that cannot be checked.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ use crate::query::finding::{Finding, Findings};
 use crate::query::library::OpenDocument;
 use crate::query::{Cursor, FilterRequest, documents};
 
-/// Lists the broken links of the documents of those names, or of all documents if there are no names, as far as
-/// the filter takes the document and the line of the link.
+/// Lists the broken links of the named documents, or of all documents if `names` is empty, in the documents and
+/// on the lines that the filter takes.
 pub fn check(
     library: &Library<'_>,
     names: &[String],
@@ -68,49 +68,51 @@ pub fn check(
     Ok(findings)
 }
 
-/// What is wrong with a link that leads there: a code and a sentence; `None` if nothing is.
+/// Returns the code and the description of the problem with a link to `to`, or `None` if the link works.
 fn problem(library: &Library<'_>, link: &Link, to: &Destination) -> Option<(&'static str, String)> {
     let reason = match to {
         Destination::Place(_) | Destination::Attachment { is_checked: true, .. } => return None,
         Destination::Attachment { path, .. } => {
             let why = match library.disk().at("") {
-                OnDisk::Folder => "the way to it has a symbolic link or cannot be read",
+                OnDisk::Folder => "its path has a symbolic link or cannot be read",
                 _ => "the root of the store is not on this disk",
             };
-            return Some(("UNCHECKED", format!("{path} was not looked for: {why}")));
+            return Some(("UNCHECKED", format!("{path} was not checked: {why}")));
         }
         Destination::NotInStore(path) => {
             let why = why_left_out(library, path);
-            let why = why.unwrap_or_else(|| "it was not ingested yet".to_owned());
+            let why = why.unwrap_or_else(|| "it has not been ingested yet".to_owned());
             return Some(("NOT_IN_STORE", format!("{path} is not in the store: {why}")));
         }
         Destination::Broken(reason) => reason,
     };
     let (code, what) = match reason {
         Reason::File if link.target.starts_with('/') => {
-            ("BROKEN_FILE", "no file or document is there, below the root or a site root")
+            ("BROKEN_FILE", "no such file or document below the root or a site root")
         }
-        Reason::File => ("BROKEN_FILE", "no file or document is there"),
+        Reason::File => ("BROKEN_FILE", "no such file or document"),
         Reason::Anchor => ("BROKEN_ANCHOR", "the document has no such section or anchor"),
         Reason::Ambiguous => ("BROKEN_AMBIGUOUS", "several documents have this name"),
-        Reason::Outside => ("UNCHECKED", "it leads out of the root, where nothing is looked for"),
+        Reason::Outside => {
+            ("UNCHECKED", "it leads out of the root, where mdsel does not check files")
+        }
         Reason::Site => {
-            ("UNCHECKED", "it is not below the root, and no site root says where it leads")
+            ("UNCHECKED", "it is not below the root, and the store has no site root for it")
         }
     };
     Some((code, what.to_owned()))
 }
 
-/// Why an ingest leaves out the Markdown file at `path`; `None` if it takes it.
+/// Returns why an ingest excludes the Markdown file at `path`, or `None` if it does not.
 fn why_left_out(library: &Library<'_>, path: &str) -> Option<String> {
     let snapshot = library.snapshot;
     left_out(snapshot.root(), snapshot.path(), snapshot.options(), path)
 }
 
-/// What may have been meant.
+/// Finds the targets that may have been meant.
 struct Hints<'a> {
     library: &'a Library<'a>,
-    /// By the last part of a target, so that what many links have wrong is looked for once.
+    /// Hints by file name without extension, so a target that many links get wrong is looked up once.
     files: HashMap<String, Option<String>>,
 }
 
@@ -126,7 +128,7 @@ impl Hints<'_> {
             Destination::Broken(Reason::Anchor) => anchor(document, &link.target),
             Destination::Broken(Reason::Site) => Some(match self.file(&link.target)? {
                 Some(hint) => hint,
-                None => "say where the web site is: mdsel ingest --site-root FOLDER".to_owned(),
+                None => "set the folder of the website: mdsel ingest --site-root FOLDER".to_owned(),
             }),
             Destination::NotInStore(path) => {
                 why_left_out(self.library, path).is_none().then(|| "mdsel ingest".to_owned())
@@ -135,7 +137,7 @@ impl Hints<'_> {
         })
     }
 
-    /// The only document whose name is that of the target.
+    /// Returns the only document that has the file name of the target, if there is exactly one.
     fn file(&mut self, target: &str) -> Result<Option<String>> {
         let path = target.split(['#', '?']).next().unwrap_or(target).trim_end_matches('/');
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -152,7 +154,7 @@ impl Hints<'_> {
     }
 }
 
-/// The anchor of the document itself that is most like the one that it lacks.
+/// Returns the anchor in the same document that is most similar to the missing one.
 fn anchor(document: &OpenDocument, target: &str) -> Option<String> {
     let (path, anchor) = target.split_once('#')?;
     if !path.is_empty() {

@@ -1,7 +1,7 @@
-//! The edges of a place.
+//! The edges of a node.
 //!
-//! Invariant: [`Graph::leading_to`] of a place gives exactly those edges of [`Graph::out_of`] all documents
-//! that lead into it.
+//! Invariant: [`Graph::leading_to`] a node returns exactly those edges of [`Graph::out_of`] all
+//! documents whose target is in that node.
 
 use crate::schema::schema_as;
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::broken::Changed;
-use super::holds;
+use super::contains;
 use super::targets::Targets;
 use crate::address::Params;
 use crate::error::{Result, Warning};
@@ -21,19 +21,19 @@ use crate::links::{self, Kind, Link, Reason, Resolution, Source, link_keys};
 use crate::query::library::{Library, OpenDocument};
 use crate::query::place::{Place, Target};
 
-/// Which edges of a place are meant.
+/// The direction of edges, as seen from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Those that lead from it.
+    /// The edges from the node.
     Out,
-    /// Those that lead to it.
+    /// The edges to the node.
     In,
-    /// Both.
+    /// The edges from and to the node.
     Both,
 }
 
 impl Direction {
-    /// The word for it.
+    /// Returns the word of the command line for the direction.
     pub fn word(self) -> &'static str {
         match self {
             Self::Out => "out",
@@ -43,14 +43,14 @@ impl Direction {
     }
 }
 
-/// Which edges are left out.
+/// A filter for edges.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeFilter {
-    /// Types of which an edge has one; none for all.
+    /// The accepted types; empty for all.
     pub types: Vec<String>,
-    /// Only those of front matter.
+    /// Whether to accept only links in front matter.
     pub typed_only: bool,
-    /// Only those of the text.
+    /// Whether to accept only links in text.
     pub inline_only: bool,
 }
 
@@ -62,35 +62,35 @@ impl EdgeFilter {
     }
 }
 
-/// Types of links that are listed if none has the type that was asked for.
+/// Maximum number of existing types that the warning for an unknown type lists.
 const TYPES_SHOWN: usize = 10;
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Debug)]
 pub enum Destination {
-    /// A place.
+    /// A node of a document.
     Place(Place),
-    /// A file or a folder that is no document.
+    /// A file or folder that is not a document.
     Attachment {
-        /// Its path from the root.
+        /// Its path relative to the root.
         path: String,
-        /// Whether it is known to be on disk.
+        /// Whether it is known to exist on disk.
         is_checked: bool,
     },
-    /// A Markdown file that is on disk and not in the store, by its path from the root.
+    /// A Markdown file that is on disk but not in the store, by its path relative to the root.
     NotInStore(String),
-    /// Nowhere.
+    /// No target.
     Broken(Reason),
 }
 
-/// A link, from the section that holds it to where it leads.
+/// A link, from the section that contains it to its target.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// The innermost section that holds the link; of one in front matter the document.
+    /// The innermost section that contains the link, or the document for a link in front matter.
     pub from: Place,
-    /// Where it leads.
+    /// The target of the link.
     pub to: Destination,
-    /// The link.
+    /// The link as written.
     pub link: Link,
 }
 
@@ -98,7 +98,7 @@ pub struct Edge {
 pub(super) type EdgeKey = (String, Option<String>, String, usize, String);
 
 impl Edge {
-    /// The place that it leads to, where there is one.
+    /// Returns the node that the link leads to, if any.
     pub fn target(&self) -> Option<&Place> {
         match &self.to {
             Destination::Place(place) => Some(place),
@@ -108,7 +108,7 @@ impl Edge {
         }
     }
 
-    /// What tells edges apart and puts them in order: type, then where they lead, then where from.
+    /// Returns the identity of the edge, which also sorts edges: by type, then target, then source.
     pub(super) fn key(&self) -> EdgeKey {
         let to = self.target().map(Place::address);
         let (relation, target) = (self.link.kind.relation().to_owned(), self.link.target.clone());
@@ -154,7 +154,7 @@ impl Serialize for Edge {
 }
 
 impl Edge {
-    /// Adds its fields to a map, as an edge between the places of these addresses.
+    /// Serializes the edge into `map`, with `from` and `to` as its ends.
     pub(super) fn fields<M: SerializeMap>(
         &self,
         map: &mut M,
@@ -176,7 +176,7 @@ impl Edge {
     }
 }
 
-/// `typed` for what front matter gives, `inline` for what the text does.
+/// Returns `typed` for a link in front matter and `inline` for a link in text.
 pub fn source_word(kind: &Kind) -> &'static str {
     if kind.is_typed() { "typed" } else { "inline" }
 }
@@ -193,7 +193,8 @@ fn kind_word(kind: &Kind) -> &'static str {
 }
 
 impl Destination {
-    /// Why a link leads to no place, as a word; `None` if it does, or to a file that is no document.
+    /// Returns why the link has no target, as one word. Returns `None` if it leads to a node or to an
+    /// attachment.
     pub(super) fn broken_word(&self) -> Option<&'static str> {
         match self {
             Self::Place(_) | Self::Attachment { .. } => None,
@@ -207,22 +208,22 @@ impl Destination {
     }
 }
 
-/// The links between the documents of a library.
+/// The links between the documents of a snapshot.
 pub struct Graph<'a> {
     library: &'a Library<'a>,
     targets: Targets<'a>,
     filter: EdgeFilter,
-    /// The types of the links that were looked at, if only some are wanted.
+    /// The types of all links seen so far, recorded only if the filter names types.
     types_seen: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Graph<'a> {
-    /// The graph, without the edges that `filter` leaves out.
+    /// Returns the graph of the edges that `filter` accepts.
     pub fn new(library: &'a Library<'a>, filter: EdgeFilter) -> Self {
         Self { library, targets: Targets::new(library), filter, types_seen: RefCell::default() }
     }
 
-    /// The graph in which one document is as an edit makes it.
+    /// Returns the graph with one document replaced by its version after an edit.
     pub(super) fn with(mut self, changed: Changed<'a>) -> Self {
         self.targets.changed = Some(changed);
         self
@@ -235,20 +236,20 @@ impl<'a> Graph<'a> {
         self.filter.takes(kind)
     }
 
-    /// A warning for each type that was asked for and that no link has of those that were looked at.
+    /// Returns a warning for each type of the filter that none of the links seen so far has.
     pub(super) fn unknown_types(&self) -> Vec<Warning> {
         let seen = self.types_seen.borrow();
         let unknown = self.filter.types.iter().filter(|name| !seen.contains(*name));
         let known: Vec<&str> = seen.iter().take(TYPES_SHOWN).map(String::as_str).collect();
         let known = if known.is_empty() { "no link".to_owned() } else { known.join(", ") };
         let warning = |name: &String| {
-            let message = format!("no link here has the type {name:?}; here are: {known}");
+            let message = format!("no link here has the type {name:?}; existing types: {known}");
             Warning::new("NO_SUCH_LINK_TYPE", message)
         };
         unknown.map(warning).collect()
     }
 
-    /// The edges of `place` in that direction, in order, each once.
+    /// Returns the edges of `place` in that direction, sorted, without duplicates.
     pub fn edges(&self, place: &Place, direction: Direction) -> Result<Vec<Edge>> {
         let mut edges = Vec::new();
         if direction != Direction::In {
@@ -262,21 +263,21 @@ impl<'a> Graph<'a> {
         Ok(edges)
     }
 
-    /// The edges of the links that stand in `place`, in document order, also those that lead nowhere;
-    /// not those to files that are no documents.
+    /// Returns the edges of the links in `place`, in document order. Broken links are included; links to
+    /// attachments are not.
     pub fn out_of(&self, place: &Place) -> Result<Vec<Edge>> {
         let mut edges = self.all_out_of(place)?;
         edges.retain(|edge| !matches!(edge.to, Destination::Attachment { .. }));
         Ok(edges)
     }
 
-    /// Likewise, also those to files.
+    /// Returns the edges of the links in `place`, including those to attachments.
     pub(in crate::query) fn all_out_of(&self, place: &Place) -> Result<Vec<Edge>> {
         let document = &place.document;
         let mut edges = Vec::new();
         for link in self.library.snapshot.links(&document.stored)?.links {
             let from = from(document, &link);
-            if holds(place, &from)
+            if contains(place, &from)
                 && self.takes(&link.kind)
                 && let Some(to) = self.follow(document, &link)?
             {
@@ -286,7 +287,7 @@ impl<'a> Graph<'a> {
         Ok(edges)
     }
 
-    /// The edges of the links that lead to `place` or into it, by path and in document order.
+    /// Returns the edges of the links to `place` or to a node in it, by path and in document order.
     pub fn leading_to(&self, place: &Place) -> Result<Vec<Edge>> {
         let stored = &place.document.stored;
         let snapshot = self.library.snapshot;
@@ -294,7 +295,7 @@ impl<'a> Graph<'a> {
         let keys = snapshot.links(stored)?.target_keys(&stored.path, sites);
         let mut sources = snapshot.documents_linking(&keys)?;
         if !sources.iter().any(|source| source.id == stored.id) {
-            // Links within a document need not name it.
+            // A link within a document need not name the document.
             sources.push(stored.clone());
             sources.sort_by(|one, other| one.path.cmp(&other.path));
         }
@@ -313,7 +314,7 @@ impl<'a> Graph<'a> {
             let document = document?;
             for link in links {
                 if let Some(Destination::Place(to)) = self.follow(&document, &link)?
-                    && holds(place, &to)
+                    && contains(place, &to)
                 {
                     let from = from(&document, &link);
                     edges.push(Edge { from, to: Destination::Place(to), link });
@@ -323,7 +324,7 @@ impl<'a> Graph<'a> {
         Ok(edges)
     }
 
-    /// Whether a line of a document ends with the mark of that block.
+    /// Returns whether a line of a document ends with the marker of that block (`^id`).
     fn has_block(&self, document: &OpenDocument, id: &str) -> Result<bool> {
         let changed = self.targets.changed(document.stored.id);
         let bytes = match changed {
@@ -333,13 +334,13 @@ impl<'a> Graph<'a> {
         let mark = format!("^{id}");
         let mut marks = memchr::memmem::find_iter(&bytes, mark.as_bytes());
         Ok(marks.any(|at| {
-            let behind = bytes.get(at + mark.len()..).unwrap_or_default();
-            let line = behind.split(|byte| matches!(byte, b'\n' | b'\r')).next();
+            let after = bytes.get(at + mark.len()..).unwrap_or_default();
+            let line = after.split(|byte| matches!(byte, b'\n' | b'\r')).next();
             line.is_none_or(|line| line.trim_ascii().is_empty())
         }))
     }
 
-    /// Where a link of `document` leads; `None` where that is outside of the library.
+    /// Returns the target of a link of `document`, or `None` for a link to another site or protocol.
     pub(in crate::query) fn follow(
         &self,
         document: &Rc<OpenDocument>,
@@ -375,12 +376,12 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The id of the block that a target of Obsidian's names: what stands behind `#^`.
+/// Returns the block id in an Obsidian target: the text after `#^`.
 fn block_id(target: &str) -> Option<&str> {
     target.rsplit_once("#^").map(|(_, id)| id.trim()).filter(|id| !id.is_empty())
 }
 
-/// The innermost section that holds a link; of one in front matter the document.
+/// Returns the innermost section that contains a link, or the document for a link in front matter.
 fn from(document: &Rc<OpenDocument>, link: &Link) -> Place {
     let target = if link.kind.is_typed() {
         Target::Document

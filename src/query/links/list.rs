@@ -1,4 +1,4 @@
-//! `links list`: the links of a place.
+//! `links list`: lists the links of a node.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,42 +13,42 @@ use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
 use crate::query::{Cursor, FilterRequest, Library, List, Outcome, Page};
 
-/// What to list.
+/// A request for links.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The address of the place.
+    /// The address of the node.
     pub address: String,
-    /// Which of its links.
+    /// The direction of the links.
     pub direction: Direction,
-    /// Which links are left out.
+    /// The links to accept.
     pub filter: EdgeFilter,
     /// Which documents the other ends of the links are in.
     pub documents: FilterRequest,
-    /// Places to give at most, the place itself among them; 0 for all.
+    /// The maximum number of nodes including the node itself; 0 for all.
     pub max_nodes: usize,
-    /// Links to give at most; 0 for all.
+    /// The maximum number of links; 0 for all.
     pub limit: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
-/// The links of a place.
+/// The links of a node.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
-    /// The place, then what its links lead from and to, in the order of the links.
+    /// The node, then the other ends of its links, in the order of the links.
     pub nodes: Vec<Node>,
-    /// The links.
+    /// The links of this part of the list.
     pub edges: Vec<Edge>,
-    /// What is beside them.
+    /// Warnings, an unresolved address, and the cursor.
     #[serde(flatten)]
     pub page: Page,
-    /// How many nodes the first links need.
+    /// At each index, the number of nodes that the links up to it need.
     #[serde(skip)]
     needs: Vec<usize>,
 }
 
 impl Answer {
-    /// How the command ended.
+    /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.nodes.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
@@ -89,14 +89,14 @@ impl List for Answer {
     }
 }
 
-/// Lists the links of a place.
+/// Lists the links of a node.
 pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
     let mut answer = Answer { nodes: Vec::new(), edges: Vec::new(), page, needs: Vec::new() };
     let part = answer.page.part;
     let place = match resolve_one(library, &request.address)? {
-        Ok((place, remarks)) => {
-            answer.page.warnings.extend(remarks);
+        Ok((place, warnings)) => {
+            answer.page.warnings.extend(warnings);
             place
         }
         Err(fault) => {

@@ -1,8 +1,8 @@
-//! `links`: the graph between documents and their sections, found out link by link as it is asked.
+//! `links`: the graph of documents and their sections, computed link by link on request.
 //!
-//! [`graph`] says which edges a place has; each other module answers one command. Invariant: an edge
-//! out of one place is an edge into another, and an edge stands for a link that a reader of the
-//! document can follow.
+//! [`graph`] returns the edges of a node; each other module answers one command. Invariant: each edge
+//! out of a node is also an edge into a node, and each edge is a link that a reader of the document can
+//! follow.
 
 mod breadth_first;
 pub mod broken;
@@ -24,32 +24,32 @@ use super::place::{Place, Target};
 use crate::error::Result;
 use crate::links::split_extension;
 
-/// A place that links lead from or to.
+/// A node that links lead from or to.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Node {
-    /// Its address.
+    /// The address of the node.
     pub selector: String,
-    /// The `type` of its document's front matter, else its own.
+    /// The `type` in the document's front matter, or else the type of the node.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// Its title, of a document without one the name of its file.
+    /// The title. For a document without one, the file name without its extension.
     pub title: String,
-    /// The tags of its document.
+    /// The tags of the document.
     pub tags: Vec<String>,
-    /// Its document.
+    /// The path of the document.
     pub file: String,
-    /// How many links lie between the root of a walk and it.
+    /// The number of links between the root of a walk and the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop: Option<usize>,
-    /// What sums it up, on one line.
+    /// The summary on one line, if any.
     pub summary: Option<String>,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
 }
 
 impl Node {
-    /// Describes a place.
+    /// Returns the description of a node.
     pub(super) fn of(library: &Library<'_>, place: &Place) -> Result<Self> {
         let stored = &place.document.stored;
         let front_matter = library.snapshot.front_matter(stored)?;
@@ -75,12 +75,12 @@ impl Node {
 }
 
 impl Node {
-    /// Its texts that can be long.
+    /// Returns the texts that can be long: the title and the summary.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         [self.title.as_str()].into_iter().chain(self.summary.as_deref())
     }
 
-    /// Cuts its texts to at most `chars` Unicode scalars each; its address leads to the rest.
+    /// Cuts each text to at most `chars` Unicode scalars. The address leads to the whole text.
     pub(super) fn shorten(&mut self, chars: usize) {
         shorten(&mut self.title, chars);
         if let Some(summary) = &mut self.summary {
@@ -89,13 +89,13 @@ impl Node {
     }
 }
 
-/// The name of a file without its folders and its extension.
+/// Returns the name of a file without its folders and its extension.
 fn file_stem(path: &str) -> &str {
     split_extension(path.rsplit('/').next().unwrap_or(path)).0
 }
 
-/// Whether `inner` lies in `outer`: a document holds all of its places, a section those within it.
-fn holds(outer: &Place, inner: &Place) -> bool {
+/// Returns whether `outer` contains `inner`. A document contains all of its nodes.
+fn contains(outer: &Place, inner: &Place) -> bool {
     outer.document.stored.id == inner.document.stored.id
         && match (outer.target, inner.target) {
             (Target::Document, _) => true,

@@ -1,6 +1,7 @@
-//! What there is to link to, as the rules of [`crate::links`] ask for it, answered by the store.
+//! Answers the queries of the link rules in [`crate::links`] from the store.
 //!
-//! Invariant: a fault of the store is kept and told by whoever asked, never taken for "not there".
+//! Invariant: an error of the store is kept until the caller asks for it, and is never reported as a
+//! missing target.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,37 +11,37 @@ use crate::error::{Error, Result};
 use crate::links::{self, DocumentId, NameKind, OnDisk, SiteRoot, sections};
 use crate::query::library::{Library, OpenDocument};
 
-/// The documents of a snapshot.
+/// The link targets of a snapshot.
 pub(super) struct Targets<'a> {
     library: &'a Library<'a>,
-    /// A document that is not as the store holds it.
+    /// A document that an edit changes.
     pub(super) changed: Option<Changed<'a>>,
-    fault: RefCell<Option<Error>>,
+    error: RefCell<Option<Error>>,
 }
 
 impl<'a> Targets<'a> {
     pub(super) fn new(library: &'a Library<'a>) -> Self {
-        Self { library, changed: None, fault: RefCell::default() }
+        Self { library, changed: None, error: RefCell::default() }
     }
 
-    /// The first fault of the store since it was last asked for.
+    /// Returns the first error of the store since the last call.
     pub(super) fn check(&self) -> Result<()> {
-        self.fault.borrow_mut().take().map_or(Ok(()), Err)
+        self.error.borrow_mut().take().map_or(Ok(()), Err)
     }
 
-    fn kept<T: Default>(&self, result: Result<T>) -> T {
+    fn or_keep_error<T: Default>(&self, result: Result<T>) -> T {
         result.unwrap_or_else(|error| {
-            self.fault.borrow_mut().get_or_insert(error);
+            self.error.borrow_mut().get_or_insert(error);
             T::default()
         })
     }
 
-    /// The document of that number as an edit makes it, where it is the edited one.
+    /// Returns the version after the edit, if the document `id` is the edited one.
     pub(super) fn changed(&self, id: DocumentId) -> Option<&Changed<'a>> {
         self.changed.as_ref().filter(|changed| changed.document.stored.id == id)
     }
 
-    /// The document of that number.
+    /// Opens the document with that id.
     pub(super) fn open(&self, id: DocumentId) -> Result<Option<Rc<OpenDocument>>> {
         if let Some(changed) = self.changed(id) {
             return Ok(Some(Rc::clone(&changed.document)));
@@ -53,7 +54,7 @@ impl<'a> Targets<'a> {
 
     fn documents_called(&self, kind: NameKind, name: &str) -> Vec<DocumentId> {
         let key = links::name_key(kind, name);
-        let mut documents = self.kept(self.library.snapshot.documents_with_name(key));
+        let mut documents = self.or_keep_error(self.library.snapshot.documents_with_name(key));
         if let Some(changed) = &self.changed {
             let id = changed.document.stored.id;
             documents.retain(|document| *document != id);
@@ -67,11 +68,11 @@ impl<'a> Targets<'a> {
 
 impl links::Library for Targets<'_> {
     fn document(&self, path: &str) -> Option<DocumentId> {
-        self.kept(self.library.snapshot.document_at(path)).map(|document| document.id)
+        self.or_keep_error(self.library.snapshot.document_at(path)).map(|document| document.id)
     }
 
     fn documents_named(&self, name: &str) -> Vec<(DocumentId, String)> {
-        self.kept(self.library.snapshot.documents_with_stem(name))
+        self.or_keep_error(self.library.snapshot.documents_with_stem(name))
     }
 
     fn documents_titled(&self, title: &str) -> Vec<DocumentId> {
@@ -87,19 +88,21 @@ impl links::Library for Targets<'_> {
     }
 
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
-        let document = self.kept(self.open(document))?;
+        let document = self.or_keep_error(self.open(document))?;
         let outline = document.tree.outline();
         sections::by_anchor(outline, &[], anchor).or_else(|| {
             let html = match self.changed(document.stored.id) {
                 Some(changed) => changed.links.html_anchors.clone(),
-                None => self.kept(self.library.snapshot.links(&document.stored)).html_anchors,
+                None => {
+                    self.or_keep_error(self.library.snapshot.links(&document.stored)).html_anchors
+                }
             };
             sections::by_anchor(outline, &html, anchor)
         })
     }
 
     fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize> {
-        let document = self.kept(self.open(document))?;
+        let document = self.or_keep_error(self.open(document))?;
         sections::by_headings(document.tree.outline(), headings)
     }
 

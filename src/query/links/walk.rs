@@ -1,8 +1,9 @@
-//! `links tree` and `links path`: what links lead to from a place, hop by hop.
+//! `links tree` and `links path`: follows links from a node, hop by hop.
 //!
-//! Invariant: places come in breadth-first order, the root first, those of a hop by the type of the
-//! first edge to them and then by address; a hop is a hop, whatever its type. Both ends of every edge that
-//! is given are places that are given; an edge is given on the page of the later of its ends.
+//! Invariant: nodes are in breadth-first order, the root first. Nodes of one hop are sorted by the type
+//! of the first edge to them, then by address. Every link counts as one hop, whatever its type. Both
+//! ends of each edge in an answer are nodes of the answer; an edge is on the page of the later of its
+//! ends.
 
 use super::graph::EdgeShape;
 use crate::schema::schema_as;
@@ -22,50 +23,50 @@ use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
 use crate::query::{Cursor, Library, List, Outcome, Page};
 
-/// Places that are looked at to find what leads to the end of a path.
+/// Maximum number of nodes visited backward from the end of a path that was not found.
 const MOST_BACKWARD: usize = 2000;
 
-/// How to walk.
+/// A request for a walk.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The address of the place to begin at.
+    /// The address of the start node.
     pub from: String,
-    /// The address of the place to reach; `None` for all that can be reached.
+    /// The address of the node to reach; `None` for all reachable nodes.
     pub to: Option<String>,
-    /// Which links are followed.
+    /// The direction in which links are followed.
     pub direction: Direction,
-    /// Which links are left out.
+    /// The links to follow.
     pub filter: EdgeFilter,
-    /// Hops at most.
+    /// The maximum number of hops.
     pub max_hops: usize,
-    /// Places to give at most, 0 for all.
+    /// The maximum number of nodes; 0 for all.
     pub max_nodes: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
-/// An edge between two places that are given.
+/// An edge between two nodes of the answer.
 #[derive(Clone, Debug)]
 pub struct Walked {
-    /// The edge.
+    /// The edge itself.
     pub edge: Edge,
-    /// The address of the place that it was walked from.
+    /// The address of the node that it was followed from.
     pub(super) here: String,
-    /// The address of the place that it was walked to.
+    /// The address of the node that it was followed to.
     pub(super) there: String,
-    /// The number of that place.
+    /// The position of that node in the order of the walk.
     pub(super) index: usize,
-    /// Whether it was walked in its direction.
+    /// Whether it was followed in the direction of the link.
     pub(super) is_forward: bool,
 }
 
 impl Walked {
-    /// The address of the place that it leads from: the one that holds the link.
+    /// Returns the address of the node that contains the link.
     pub fn from(&self) -> &str {
         if self.is_forward { &self.here } else { &self.there }
     }
 
-    /// The address of the place that it leads to, or that holds where it leads.
+    /// Returns the address of the node that is or contains the target.
     pub fn to(&self) -> &str {
         if self.is_forward { &self.there } else { &self.here }
     }
@@ -117,58 +118,58 @@ impl Serialize for Walked {
     }
 }
 
-/// A place that was reached, and the edges that were found there.
+/// A node that was reached, and the edges followed from it.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The place.
+    /// The node itself.
     pub node: Node,
-    /// The edges walked from it that no place before it had, to places that are given.
+    /// The edges that no earlier node has, and that lead to nodes of the answer.
     pub edges: Vec<Walked>,
-    /// Its number in the order of the walk.
+    /// Its position in the order of the walk.
     index: usize,
 }
 
 /// Why there is no path.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct NoPath {
-    /// The place to begin at.
+    /// The address of the start node.
     pub from: String,
-    /// The place that was not reached.
+    /// The address of the node that was not reached.
     pub to: String,
-    /// Hops that were tried.
+    /// The number of hops that were tried.
     pub hops: usize,
-    /// Places that were reached, the first not counted.
+    /// The number of nodes that were reached, without the start node.
     pub places: usize,
-    /// Places that are the most hops away from the first, some of them.
+    /// Some of the nodes that are the most hops away from the start node.
     pub farthest: Vec<String>,
-    /// Places that lead to the last one and are the most hops away from it, some of them.
+    /// Some of the nodes that lead to the end node and are the most hops away from it.
     pub reached_from: Vec<String>,
 }
 
-/// Where links lead.
+/// The nodes that links lead to.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The places, the root first; before those of the page, those of former pages that its edges need.
+    /// The nodes, the root first. Nodes of former pages that the edges of this page need come first.
     pub steps: Vec<Step>,
-    /// What is beside them.
+    /// Warnings, unresolved addresses and the cursor.
     pub page: Page,
-    /// Why there is no path, if one was asked for.
+    /// Why there is no path, if a path was requested and not found.
     pub no_path: Option<NoPath>,
-    /// Whether a way to a place was asked for.
+    /// Whether a path to a node was requested.
     pub is_path: bool,
-    /// Hops at most.
+    /// The maximum number of hops.
     pub max_hops: usize,
-    /// Which links were followed.
+    /// The direction in which links were followed.
     pub direction: Direction,
 }
 
 impl Answer {
-    /// How the command ended.
+    /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         if self.steps.is_empty() { Outcome::None } else { Outcome::All }
     }
 
-    /// The edges, in the order of the places that they were walked from.
+    /// Returns the edges, in the order of the nodes that they were followed from.
     pub fn edges(&self) -> impl Iterator<Item = &Walked> {
         self.steps.iter().flat_map(|step| &step.edges)
     }
@@ -188,8 +189,8 @@ impl Serialize for Answer {
     }
 }
 
-/// Of the edges of each place, those that belong on the page of the places from `start` up to, not including,
-/// `end`; and which places before the page they need.
+/// Keeps only the edges that belong to the page of the nodes from `start` to `end`, exclusive. Returns
+/// the indices of the nodes that the edges need.
 fn on_page<T>(
     places: &mut [T],
     edges: impl Fn(&mut T) -> (usize, &mut Vec<Walked>),
@@ -249,7 +250,7 @@ impl List for Answer {
     }
 }
 
-/// Walks along links.
+/// Follows links from a node.
 pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut answer = Answer {
         steps: Vec::new(),
@@ -262,8 +263,8 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut ends = Vec::new();
     for address in std::iter::once(&request.from).chain(&request.to) {
         match resolve_one(library, address)? {
-            Ok((place, remarks)) => {
-                answer.page.warnings.extend(remarks);
+            Ok((place, warnings)) => {
+                answer.page.warnings.extend(warnings);
                 ends.push(Place::new(place.document, place.target, Params::default()));
             }
             Err(fault) => answer.page.unresolved_selectors.push(fault),
@@ -277,7 +278,7 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let start = answer.page.part.start();
     let from = root.address();
     let mut walk = Walk::new(library, request.filter.clone(), request.direction, vec![root]);
-    // The way to a place is found among all places.
+    // A path may lead through any node, so the limit does not apply to the search for it.
     let count = if to.is_some() { usize::MAX } else { most(request.max_nodes) };
     let (found, is_cut) = walk.run(request.max_hops, start.saturating_add(count), to.as_ref())?;
     answer.page.warnings.extend(walk.graph.unknown_types());
@@ -287,7 +288,7 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
             answer.no_path = Some(no_path(library, request, &walk, from, to)?);
             return Ok(answer);
         }
-        (Some(_), Some(last)) => walk.way_to(last),
+        (Some(_), Some(last)) => walk.path_to(last),
     };
     let end = start.saturating_add(most(request.max_nodes)).min(visited.len());
     if is_cut || end < visited.len() {
@@ -306,7 +307,7 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     Ok(answer)
 }
 
-/// How far a walk came that did not reach `to`, and what leads there.
+/// Explains why a walk did not reach `to`: how far it got, and which nodes lead to `to`.
 fn no_path(
     library: &Library<'_>,
     request: &Request,

@@ -1,6 +1,6 @@
-//! What a search found, and the collecting of it.
+//! The answer of a search, and how it is collected.
 //!
-//! Invariant: an answer that is not all there is says so, and how to go on.
+//! Invariant: an answer that is not complete is marked as truncated and has a cursor.
 
 use crate::schema::schema_as;
 use schemars::JsonSchema;
@@ -12,12 +12,12 @@ use crate::limits;
 use crate::query::cursor::{ListPart, most};
 use crate::query::{List, Outcome, Page};
 
-/// How many hits a document has.
+/// The number of hits in a document.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Count {
-    /// Its path.
+    /// The path of the document.
     pub file: String,
-    /// Its hits.
+    /// The number of hits.
     pub count: usize,
 }
 
@@ -25,11 +25,11 @@ pub struct Count {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Items {
-    /// Each hit.
+    /// The hits themselves.
     Hits(Vec<Hit>),
-    /// How many there are in each document, in path order.
+    /// The number of hits in each document, in path order.
     Counts(Vec<Count>),
-    /// The documents that have one, in path order.
+    /// The documents with a hit, in path order.
     Files(Vec<String>),
 }
 
@@ -51,35 +51,35 @@ impl Items {
     }
 }
 
-/// How a search went about it.
+/// How a search was executed.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Explanation {
     /// `words`, `trigrams` or `scan`.
     pub method: &'static str,
-    /// Trigrams that were asked for.
+    /// The number of trigrams that were looked up.
     pub trigrams: usize,
-    /// Documents, or for words sections, that could hold a hit.
+    /// The number of documents that could contain a hit; for words, the number of sections.
     pub candidates: usize,
-    /// Documents in the store.
+    /// The number of documents in the store.
     pub documents: usize,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// The items.
+    /// The hits, counts or files.
     #[serde(flatten)]
     pub items: Items,
-    /// Hits in all, where they are counted.
+    /// The total number of hits, for counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
-    /// How it was found, where that was asked.
+    /// How the search was executed, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-    /// What is beside the items; its problems are addresses to search under that name nothing.
+    /// Warnings, the cursor, and the addresses of `under` that were not resolved.
     #[serde(flatten)]
     pub page: Page,
-    /// What was searched and what to try, if nothing was found.
+    /// What was searched and what to try next, if nothing was found.
     #[serde(skip)]
     pub advice: Option<String>,
     #[serde(skip)]
@@ -142,7 +142,7 @@ impl Answer {
         }
     }
 
-    /// How the command ended: nothing found is nothing answered.
+    /// Returns the outcome of the command: `None` if there are no hits.
     pub fn outcome(&self) -> Outcome {
         match (self.has_hit, self.page.unresolved_selectors.is_empty()) {
             (true, true) => Outcome::All,
@@ -202,7 +202,7 @@ impl List for Answer {
     }
 }
 
-/// Items, and whether there are others.
+/// Collected items, and whether there are more.
 pub(super) struct Found {
     items: Items,
     total: Option<usize>,
@@ -210,12 +210,12 @@ pub(super) struct Found {
     pub(super) has_hit: bool,
 }
 
-/// Collects what is found, as it is asked for.
+/// Collects hits in the requested output mode.
 pub(super) struct Collector {
     form: Form,
-    /// Hits that a former answer gave, or documents if those are counted.
+    /// Number of items to skip: hits, or documents if hits are counted.
     pub(super) skip: usize,
-    /// Hits at most.
+    /// Maximum number of hits.
     pub(super) most: usize,
     pub(super) hits: Vec<Hit>,
     counts: Vec<Count>,
@@ -236,7 +236,7 @@ impl Collector {
         }
     }
 
-    /// Hits of one document that are of use.
+    /// Returns the number of hits of one document that are needed.
     pub(super) fn most_of_one(&self) -> usize {
         match self.form {
             Form::Hits => self.skip.saturating_add(self.most).saturating_add(1),
@@ -245,7 +245,7 @@ impl Collector {
         }
     }
 
-    /// Takes a hit; false where no more are wanted.
+    /// Adds a hit. Returns false if no further hit is needed.
     pub(super) fn take_hit(&mut self, hit: Hit) -> bool {
         if self.skip > 0 {
             self.skip -= 1;
@@ -261,7 +261,8 @@ impl Collector {
         true
     }
 
-    /// Takes how many hits a document has, documents in path order; false where no more are wanted.
+    /// Adds the number of hits of a document; documents must come in path order. Returns false if no
+    /// further document is needed.
     pub(super) fn take_count(&mut self, file: &str, count: usize) -> bool {
         self.total += count;
         self.counts.push(Count { file: file.to_owned(), count });

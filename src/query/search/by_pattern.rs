@@ -1,13 +1,15 @@
-//! Searching for patterns: the index tells which documents may hold a match, and their bytes decide.
+//! Searches for patterns: the index selects the documents that may contain a match, and their bytes
+//! decide.
 //!
-//! Invariant: every document that holds a match is looked at, in path order, until nobody wants more.
+//! Invariant: every document that contains a match is scanned, in path order, until enough hits are
+//! found.
 
 use std::time::{Duration, Instant};
 
 use super::answer::{Collector, Explanation, Found};
 use super::hit::Hit;
 use super::pattern::{Pattern, PatternOptions};
-use super::scan::{Scan, Wanted};
+use super::scan::{Scan, ScanMode};
 use super::{Form, Order, Search};
 use crate::error::Result;
 use crate::limits;
@@ -23,7 +25,7 @@ impl Search<'_> {
         if pattern.names_line_end {
             self.warn(
                 "LINE_END",
-                "a line end matches nothing within a line; -U looks across lines",
+                "a line end never matches within a line; use -U to search across lines",
             );
         }
         let all = self.documents_in_store()?;
@@ -48,11 +50,11 @@ impl Search<'_> {
             snapshot: self.library.snapshot,
             pattern: &pattern,
             filter: self.filter,
-            wanted: match self.request.form {
-                Form::Hits if self.request.lines_only => Wanted::Lines(self.request.surroundings),
-                Form::Hits => Wanted::Hits(self.request.surroundings),
-                Form::Counts => Wanted::Counts,
-                Form::Files | Form::Existence => Wanted::Any,
+            mode: match self.request.form {
+                Form::Hits if self.request.lines_only => ScanMode::Lines(self.request.surroundings),
+                Form::Hits => ScanMode::Hits(self.request.surroundings),
+                Form::Counts => ScanMode::Counts,
+                Form::Files | Form::Existence => ScanMode::Any,
             },
             most: collector.most_of_one(),
             deadline: Instant::now() + Duration::from_secs(limits::SEARCH_SECONDS as u64),
@@ -66,19 +68,19 @@ impl Search<'_> {
                 collector.take_count(&document.path, found.count)
             }
         })?;
-        self.tell_cap(&collector);
+        self.warn_if_capped(&collector);
         Ok((collector.finish(), explanation))
     }
 
-    /// Says that a list was cut although all of it was asked for.
-    pub(super) fn tell_cap(&mut self, collector: &Collector) {
+    /// Adds a warning if the list was cut at the limit of the program.
+    pub(super) fn warn_if_capped(&mut self, collector: &Collector) {
         if collector.has_more && collector.hits.len() == limits::MAX_SEARCH_HITS {
             let error = limits::exceeded("search-hits");
             self.warn("LIMIT", error);
         }
     }
 
-    /// The documents that may hold a match.
+    /// Returns the documents that may contain a match.
     fn candidates(&mut self, plan: &TrigramQuery) -> Result<Vec<StoredDocument>> {
         let snapshot = self.library.snapshot;
         let candidates = self.full_text.candidates(plan);
@@ -86,7 +88,7 @@ impl Search<'_> {
         if documents.len() < candidates.indexed.len() {
             self.full_text.check_lacking(snapshot)?;
         }
-        // What the index has of documents above is not the newest that it may have.
+        // Documents with greater ids are not indexed completely yet, so they are scanned.
         documents.retain(|document| document.id <= candidates.through);
         documents.extend(snapshot.documents_above(candidates.through)?);
         Ok(documents)

@@ -1,8 +1,8 @@
-//! Searching by words: the index ranks sections, and their bytes give the passages.
+//! Searches for words: the index ranks sections, and their bytes give the passages.
 //!
-//! Invariant: the order of hits depends on the store and the queries, not on how many hits are asked for, so
-//! that pages join without loss or repetition. Sections that match equally well are ordered by file and
-//! offset. A query that finds nothing as it was written is asked again word by word, with a warning.
+//! Invariant: the order of hits depends on the store and the queries, and not on the number of hits
+//! requested, so pages neither overlap nor leave gaps. Sections with equal scores are sorted by file and
+//! offset. A query that finds nothing is repeated without its operators, with a warning.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -14,14 +14,14 @@ use super::hit::{Hit, HitMaker};
 use super::language::Language;
 use super::passage::Question;
 use super::pattern::PatternOptions;
-use super::shown::{REORDERED, Shown, Texts};
+use super::scored::{REORDERED, ScoredSection, Texts};
 use super::{Form, Search};
 use crate::error::Result;
 use crate::limits;
 use crate::store::{QueryTerm, Ranked, WordQuery};
 
 impl Search<'_> {
-    /// Searches for the words of `texts`: a question, and other phrasings of it.
+    /// Searches for the words of `texts`: a question, and other wordings of it.
     pub(super) fn words(&mut self, texts: &[String]) -> Result<(Found, Explanation)> {
         let mut queries = Vec::with_capacity(texts.len());
         self.language = texts.first().and_then(|text| Language::of(text));
@@ -34,8 +34,8 @@ impl Search<'_> {
                 self.warn("NO_WORDS", format!("{text:?} has no word; it is not searched"));
                 continue;
             }
-            if let Some(remark) = &query.remark {
-                self.warn("QUERY_AS_WORDS", format!("{text:?}: {remark}"));
+            if let Some(notice) = &query.notice {
+                self.warn("QUERY_AS_WORDS", format!("{text:?}: {notice}"));
             }
             if !query.excluded.is_empty() {
                 let excluded = query.excluded.join(", ");
@@ -63,14 +63,13 @@ impl Search<'_> {
         }
         let found = self.ranked(&queries)?;
         if found.0.has_hit {
-            let message =
-                "no section has the words as they were joined; each word was searched alone";
+            let message = "no section matches the query as written; each word was searched alone";
             self.warn("LOOSENED", message);
         }
         Ok(found)
     }
 
-    /// Searches for `text` as it is written, because it has no word.
+    /// Searches for `text` literally, because it contains no word.
     fn no_words(&mut self, text: &str) -> Result<(Found, Explanation)> {
         let literal = text.trim();
         if literal.is_empty() || literal.len() > limits::MAX_PATTERN_BYTES {
@@ -97,7 +96,7 @@ impl Search<'_> {
         Ok(Explanation { method: "words", trigrams: 0, candidates, documents })
     }
 
-    /// Sections, best first.
+    /// Returns sections, best first.
     fn hits(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
         let terms = terms(queries);
         let highlighter = Highlighter::new(&terms);
@@ -118,20 +117,20 @@ impl Search<'_> {
                     collector.has_more = true;
                     self.warn("LIMIT", limits::exceeded("search-hits"));
                 }
-                self.tell_cap(&collector);
+                self.warn_if_capped(&collector);
                 return Ok((collector.finish(), self.explanation(sections.candidates.len())?));
             }
             needed = needed.saturating_mul(4).min(MOST_RANKED);
         }
     }
 
-    /// How many sections of each document match one of `queries`, in path order.
+    /// Counts the sections of each document that match one of `queries`, in path order.
     fn counts(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
         let highlighter = Highlighter::new(&terms(queries));
         let mut collector = Collector::new(self.request, self.part);
         let filter = self.filter.sections(self.library.snapshot)?;
         let is_existence = self.request.form == Form::Existence;
-        // One section is enough, unless what is inside decides.
+        // One section is enough, unless a filter looks inside documents.
         let is_one_enough = is_existence && !self.filter.looks_inside();
         let needed = if is_one_enough { 1 } else { MOST_RANKED };
         let mut known = HashSet::new();
@@ -141,7 +140,7 @@ impl Search<'_> {
                 break;
             }
             let Sections { candidates, is_complete, .. } =
-                self.settled(query, 0, &filter, needed)?;
+                self.sections_of(query, 0, &filter, needed)?;
             if !is_complete && needed == MOST_RANKED {
                 collector.has_more = true;
                 self.warn("LIMIT", limits::exceeded("search-hits"));
@@ -173,7 +172,7 @@ impl Search<'_> {
         Ok((collector.finish(), self.explanation(known.len())?))
     }
 
-    /// Takes hits, the best first; false if more candidates are needed.
+    /// Adds hits, best first. Returns false if more candidates are needed.
     fn take(
         &self,
         sections: &Sections,
@@ -181,28 +180,28 @@ impl Search<'_> {
         queries: usize,
         collector: &mut Collector,
     ) -> Result<bool> {
-        let mut texts = Texts { search: self, kept: HashMap::new(), size: 0 };
+        let mut texts = Texts { search: self, cache: HashMap::new(), size: 0 };
         let best = sections.candidates.first().map_or(1.0, |best| best.score);
         let (first, rest) = self.distinct(&sections.candidates);
-        // The order of hits must not depend on how many are asked for.
+        // The order of hits must not depend on the number of hits requested.
         if first.len() < REORDERED && !sections.is_complete {
             return Ok(false);
         }
         let first = self.reordered(&first, best, question, &mut texts)?;
         let least = first.last().map_or(f64::MAX, |last| last.parts.sum());
-        let mut taken: Vec<&Ranked> = first.iter().map(|shown| &shown.candidate.found).collect();
-        let mut take = |shown: Shown<'_>, bytes: &[u8]| {
-            let mut hit = self.section_hit(&shown, question, bytes);
-            hit.score_parts = self.request.explain.then_some(shown.parts);
-            hit.duplicates = shown.duplicates;
+        let mut taken: Vec<&Ranked> = first.iter().map(|scored| &scored.candidate.found).collect();
+        let mut take = |scored: ScoredSection<'_>, bytes: &[u8]| {
+            let mut hit = self.section_hit(&scored, question, bytes);
+            hit.score_parts = self.request.explain.then_some(scored.parts);
+            hit.duplicates = scored.duplicates;
             if queries > 1 {
-                hit.queries.clone_from(&shown.candidate.queries);
+                hit.queries.clone_from(&scored.candidate.queries);
             }
             collector.take_hit(hit)
         };
-        for shown in first {
-            let bytes = texts.of(&shown.section.document)?;
-            if !take(shown, &bytes) {
+        for scored in first {
+            let bytes = texts.of(&scored.section.document)?;
+            if !take(scored, &bytes) {
                 return Ok(true);
             }
         }
@@ -211,10 +210,10 @@ impl Search<'_> {
             if !self.request.keeps_duplicates && taken.iter().any(is_twin) {
                 continue;
             }
-            let Some(mut shown) = self.shown(candidate, question, &mut texts)? else { continue };
-            shown.parts.ranking = rounded(candidate.score / best).min(least);
-            let bytes = texts.of(&shown.section.document)?;
-            if !take(shown, &bytes) {
+            let Some(mut scored) = self.scored(candidate, question, &mut texts)? else { continue };
+            scored.parts.ranking = rounded(candidate.score / best).min(least);
+            let bytes = texts.of(&scored.section.document)?;
+            if !take(scored, &bytes) {
                 return Ok(true);
             }
             taken.push(&candidate.found);
@@ -222,8 +221,13 @@ impl Search<'_> {
         Ok(false)
     }
 
-    fn section_hit(&self, shown: &Shown<'_>, question: &Question<'_>, bytes: &[u8]) -> Hit {
-        let Shown { candidate, section, span, pieces, .. } = shown;
+    fn section_hit(
+        &self,
+        scored: &ScoredSection<'_>,
+        question: &Question<'_>,
+        bytes: &[u8],
+    ) -> Hit {
+        let ScoredSection { candidate, section, span, pieces, .. } = scored;
         let reach = span.end.max(pieces.end());
         let surroundings = self.request.surroundings;
         let path = &candidate.document.path;
@@ -238,12 +242,12 @@ impl Search<'_> {
     }
 }
 
-/// The terms of all `queries`, in their order.
+/// Returns the terms of all `queries`, in order.
 fn terms(queries: &[WordQuery]) -> Vec<&QueryTerm> {
     queries.iter().flat_map(WordQuery::terms).collect()
 }
 
-/// Has a term of several queries count once.
+/// Sets the weight of repeated terms to 0, so each term counts once.
 fn count_once(terms: &[&QueryTerm], weights: &mut [f32]) {
     let mut known = HashSet::new();
     for (term, weight) in terms.iter().zip(weights) {
@@ -253,7 +257,7 @@ fn count_once(terms: &[&QueryTerm], weights: &mut [f32]) {
     }
 }
 
-/// A score with three decimals.
+/// Rounds a score to three decimals.
 pub(super) fn rounded(score: f32) -> f64 {
     (f64::from(score) * 1000.0).round() / 1000.0
 }

@@ -1,7 +1,8 @@
-//! Which sections the index ranks for the words of one query or several, before their passages are looked at.
+//! The sections that the index ranks for one or several queries, before their passages are considered.
 //!
-//! Invariant: the order of the sections depends on the store and the queries, not on how many are asked for.
-//! The ranks of several queries are fused by reciprocal rank fusion.
+//! Invariant: the order of the sections depends on the store and the queries, and not on the number of
+//! sections requested. The rankings of several queries are combined by reciprocal rank fusion (Cormack
+//! et al., 2009).
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -12,13 +13,13 @@ use crate::error::Result;
 use crate::limits;
 use crate::store::{Ranked, SectionFilter, StoredDocument, WordQuery};
 
-/// Sections that the index is asked for at most.
+/// Maximum number of sections to request from the index.
 pub(super) const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
-/// Ranks of each query that are fused.
+/// Number of ranks of each query to fuse.
 const FUSED: usize = 200;
-/// Reciprocal rank fusion: a section at `rank` (0-based) counts `1 / (FUSION_RANK + rank)`.
+/// Reciprocal rank fusion: a section at `rank` (0-based) scores `1 / (FUSION_RANK + rank)`.
 const FUSION_RANK: f32 = 10.0;
-/// What another phrasing counts, beside 1 for the query itself.
+/// Weight of another wording; the question itself has weight 1.
 const PHRASING: f32 = 0.7;
 
 /// A section that the index ranked.
@@ -26,12 +27,12 @@ pub(super) struct Candidate {
     pub(super) found: Ranked,
     pub(super) document: Rc<StoredDocument>,
     pub(super) score: f32,
-    /// Indices of the queries that found it.
+    /// The indices of the queries that found it.
     pub(super) queries: Vec<usize>,
 }
 
 impl Candidate {
-    /// Best first, then by file and offset.
+    /// Compares by score, descending, then by file and offset.
     pub(super) fn order(&self, other: &Self) -> Ordering {
         other
             .score
@@ -41,17 +42,17 @@ impl Candidate {
     }
 }
 
-/// Sections in their order before passages are looked at.
+/// Sections in the order of the index or of the fusion.
 pub(super) struct Sections {
     pub(super) candidates: Vec<Candidate>,
-    /// What each term of the queries counts.
+    /// The weight of each term of the queries.
     pub(super) weights: Vec<f32>,
-    /// Whether there are no more sections.
+    /// Whether there are no further sections.
     pub(super) is_complete: bool,
 }
 
 impl Search<'_> {
-    /// At least `needed` sections in their order before passages are looked at, and whether these are all.
+    /// Returns at least `needed` sections, or all.
     pub(super) fn sections(
         &mut self,
         queries: &[WordQuery],
@@ -59,10 +60,10 @@ impl Search<'_> {
         needed: usize,
     ) -> Result<Sections> {
         let [query] = queries else { return self.fused(queries, filter, needed) };
-        self.settled(query, 0, filter, needed)
+        self.sections_of(query, 0, filter, needed)
     }
 
-    /// The fused ranks of all `queries`, and then the rest of the first.
+    /// Returns the sections by fused rank, then the other sections of each query in turn.
     fn fused(
         &mut self,
         queries: &[WordQuery],
@@ -74,15 +75,15 @@ impl Search<'_> {
         let mut weights = Vec::new();
         let mut is_complete = true;
         for (index, query) in queries.iter().enumerate() {
-            let share = if index == 0 { 1.0 } else { PHRASING };
-            let sections = self.settled(query, index, filter, FUSED)?;
-            weights.extend(sections.weights.into_iter().map(|weight| weight * share));
+            let weight_of_query = if index == 0 { 1.0 } else { PHRASING };
+            let sections = self.sections_of(query, index, filter, FUSED)?;
+            weights.extend(sections.weights.into_iter().map(|weight| weight * weight_of_query));
             let mut found = sections.candidates;
             is_complete &= sections.is_complete && found.len() <= FUSED;
             found.truncate(FUSED);
             let mut rank = FUSION_RANK;
             for candidate in found {
-                let score = share / rank;
+                let score = weight_of_query / rank;
                 rank += 1.0;
                 let at = *known.entry(candidate.found.place).or_insert(fused.len());
                 match fused.get_mut(at) {
@@ -97,7 +98,7 @@ impl Search<'_> {
         fused.sort_by(Candidate::order);
         if !is_complete && fused.len() < needed {
             for (index, query) in queries.iter().enumerate() {
-                let sections = self.settled(query, index, filter, needed)?;
+                let sections = self.sections_of(query, index, filter, needed)?;
                 is_complete = sections.is_complete;
                 let rest = sections
                     .candidates
@@ -116,9 +117,9 @@ impl Search<'_> {
         Ok(Sections { candidates: fused, weights, is_complete })
     }
 
-    /// At least `needed` sections for one query, best first, or all. Sections after them may match as well as
-    /// the last, but not better.
-    pub(super) fn settled(
+    /// Returns at least `needed` sections for one query, best first, or all. Later sections may have the
+    /// same score as the last one, but not a higher one.
+    pub(super) fn sections_of(
         &mut self,
         query: &WordQuery,
         index: usize,
@@ -132,7 +133,8 @@ impl Search<'_> {
             let ranking = self.full_text.ranked(snapshot, query, filter, count)?;
             let ranked = ranking.sections;
             let is_complete = ranked.len() < count;
-            // Which of those that match as well as the last are in the list is the index's choice.
+            // The index chooses arbitrarily among the sections with the lowest score, so they are
+            // dropped.
             let last = ranked.last().map(|last| last.score).filter(|_| !is_complete);
             let mut candidates = Vec::with_capacity(ranked.len());
             for found in ranked {

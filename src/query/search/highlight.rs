@@ -1,34 +1,34 @@
-//! Where in a text the words of a query are.
+//! Finds the words of a query in a text.
 //!
-//! Invariant: a section that the index names for its own text has an occurrence of a term; the best line
-//! is the one with the most different words, the first of several.
+//! Invariant: a section that the index returns for its own text has an occurrence of a term. The best
+//! line is the first of those with the most different words.
 
 use crate::position::{ByteSpan, LineIndex};
 use crate::store::{QueryTerm, StemClass, TokenKind, Tokens, same_length_text};
 
-/// Of a term whose words are joined, as in `15.9`, the share of the joined words. The rest is that of the
-/// words by themselves.
+/// For a term of joined words, such as `15.9`: the share of its weight for the joined form. The single
+/// words get the remainder.
 const COMPOUND: f32 = 0.5;
 
-/// A place where a word of the text matches a term of the query.
+/// A word of the text that matches a term of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Occurrence {
-    /// The word.
+    /// The span of the word.
     pub(crate) span: ByteSpan,
-    /// Index of the word among all words of the query: see [`Highlighter::word_weights`].
+    /// The index of the word among all words of the query: see [`Highlighter::word_weights`].
     pub(crate) word: usize,
 }
 
-/// The words of a query, as they are recognized in a text.
+/// The words of a query, in the forms in which they are recognized in a text.
 pub(crate) struct Highlighter {
     words: Vec<Word>,
 }
 
-/// A word: which term it belongs to, and how.
+/// A word of a term, and how it matches.
 struct Word {
-    /// Index of the term in [`WordQuery::terms`](crate::store::WordQuery::terms).
+    /// The index of the term in [`WordQuery::terms`](crate::store::WordQuery::terms).
     term: usize,
-    /// The share of its term that a text with this word alone has.
+    /// The share of the weight of its term.
     share: f32,
     text: String,
     stems: Option<StemClass>,
@@ -37,7 +37,8 @@ struct Word {
 }
 
 impl Word {
-    /// Whether the token is the word, or another of its stem, or an identifier of which it is a part.
+    /// Returns whether the token is the word, has the same stem, or is an identifier with the word as a
+    /// part.
     fn is_at(&self, text: &str, tokens: &Tokens<'_>) -> bool {
         (self.is_compound == (tokens.kind == TokenKind::Compound))
             && (tokens.token == self.text
@@ -48,7 +49,7 @@ impl Word {
 }
 
 impl Highlighter {
-    /// Recognizes the words of `terms`.
+    /// Returns a highlighter for the words of `terms`.
     pub(crate) fn new(terms: &[&QueryTerm]) -> Self {
         let mut words = Vec::new();
         for (index, term) in terms.iter().enumerate() {
@@ -83,13 +84,13 @@ impl Highlighter {
         Self { words }
     }
 
-    /// What each word counts, where `terms` are the weights of the terms.
+    /// Returns the weight of each word; `terms` are the weights of the terms.
     pub(super) fn word_weights(&self, terms: &[f32]) -> Vec<f32> {
         let weight = |word: &Word| terms.get(word.term).copied().unwrap_or_default() * word.share;
         self.words.iter().map(weight).collect()
     }
 
-    /// Every place where a word of `bytes` matches a term, in order; a word may match several.
+    /// Returns all words of `bytes` that match a term, in order. A word may match several terms.
     pub(crate) fn occurrences(&self, bytes: &[u8]) -> Vec<Occurrence> {
         let text = same_length_text(bytes);
         let mut tokens = Tokens::new(&text);
@@ -104,8 +105,8 @@ impl Highlighter {
         occurrences
     }
 
-    /// The first word of the query on the line of `bytes` that has the most different ones; `None` where
-    /// there is none that is wanted.
+    /// Returns the first matching word on the line of `bytes` with the most different words. Returns
+    /// `None` if `is_wanted` accepts no match.
     pub(super) fn best(
         &self,
         bytes: &[u8],
@@ -134,7 +135,7 @@ impl Highlighter {
     }
 }
 
-/// Whether the token is an identifier in camel case with `word` as one of its parts.
+/// Returns whether the token is an identifier in camel case with `word` as one of its parts.
 fn has_camel_part(text: &str, tokens: &Tokens<'_>, word: &Word) -> bool {
     let source = text.get(tokens.span.start..tokens.span.end).unwrap_or_default();
     let mut has = false;
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_with_the_most_words_is_told() {
+    fn the_line_with_the_most_words_is_returned() {
         let text = "One two.\nthree One\ntwo three one\n";
         assert_eq!(best("one three", text).unwrap(), "2:three");
         assert_eq!(best("two one three", text).unwrap(), "3:two");

@@ -1,7 +1,7 @@
-//! A hit: where it is, by every way of saying so, and the line that it stands on.
+//! Hits: their addresses, their positions, and their lines.
 //!
-//! Invariant: the address of a hit, given to `select`, returns text that contains the hit: that of the
-//! innermost block, or a page of it where it is longer than one.
+//! Invariant: the address of a hit, passed to `select`, returns text that contains the hit: the
+//! innermost block, or a page of it if the block has several pages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,109 +17,109 @@ use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_
 use crate::query::library::{Freshness, OpenDocument, is_false};
 use crate::query::page::{longest, shorten};
 
-/// Something that was found.
+/// A hit of a search.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Hit {
-    /// The address of text that contains it.
+    /// The address of text that contains the hit.
     pub selector: String,
     /// The address of the innermost section.
     pub section: Arc<str>,
-    /// The address of the innermost LDMD section, where it stands in one.
+    /// The address of the innermost LDMD section, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ldmd: Option<String>,
-    /// The titles from the top down to that section.
+    /// The titles from the top-level section to the innermost section.
     pub heading_path: Arc<[String]>,
-    /// The path of its document.
+    /// The path of the document.
     pub file: Arc<str>,
-    /// The line on which it begins, 1-based.
+    /// The line on which the hit begins, 1-based.
     pub line: usize,
-    /// The column at which it begins, 1-based, in Unicode scalars.
+    /// The column at which the hit begins, 1-based, in Unicode scalars.
     pub column: usize,
-    /// The line on which it ends, where that is another.
+    /// The line on which the hit ends, if it spans several lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_end: Option<usize>,
-    /// Offset of its first byte in the file.
+    /// The byte offset of the hit in the file.
     pub byte_start: usize,
-    /// Offset behind its last byte.
+    /// The byte offset of the end of the hit, exclusive.
     pub byte_end: usize,
-    /// The line, or lines, that it stands on; the hit alone where only that was asked for.
+    /// The lines of the hit, or the match alone if requested.
     pub text: String,
-    /// The text is only the surroundings of the hit on a line that is longer.
+    /// Whether the text is only a part of a long line.
     #[serde(skip_serializing_if = "is_false")]
     pub text_cut: bool,
-    /// The text is the match alone, not its line.
+    /// Whether the text is the match alone.
     #[serde(skip)]
     pub is_match_only: bool,
-    /// The lines before.
+    /// The context lines before the hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
-    /// The lines behind.
+    /// The context lines after the hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// The score that the index, or the fusion of several queries, gave its section.
+    /// The score of the section from the index, or from the fusion of several queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// What decided its place among the hits.
+    /// The parts of the score that determined the rank, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_parts: Option<ScoreParts>,
-    /// The parts of its section that show the most of what was asked, for words.
+    /// For words: the parts of the section that cover most of the question.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passage: Vec<Window>,
     /// The address of the rest of the passage, if the passage is cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
-    /// Whether the passage is cut to keep to a budget.
+    /// Whether the passage is cut to fit the limit of characters.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
-    /// Addresses of sections with nearly the same text.
+    /// The addresses of sections with nearly the same text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duplicates: Vec<String>,
-    /// Indices of the queries that found it, 0-based, if there are several.
+    /// The indices of the queries that found it, 0-based, if there are several queries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<usize>,
-    /// Whether the file is still the same.
+    /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
 }
 
-/// Unicode scalars of each title of a hit that is cut.
+/// Maximum length of each title of a hit that is cut, in Unicode scalars.
 const CUT_TITLE_CHARS: usize = 40;
 
-/// What decides the place of a section among the hits: the sum of both parts.
+/// The parts of the score that ranks a section; the score is their sum.
 #[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct ScoreParts {
-    /// Its score as a share of the best score.
+    /// The score of the section divided by the best score, at most 1.
     pub ranking: f64,
-    /// What its best passage covers of the question, by weight: 0 to 3.
+    /// The weighted share of the question that the best passage covers, times 3: 0 to 3.
     pub coverage: f64,
 }
 
 impl ScoreParts {
-    /// The sum.
+    /// Returns the score.
     pub(super) fn sum(self) -> f64 {
         self.ranking + self.coverage
     }
 }
 
-/// How much of the surroundings a hit tells.
+/// The context to print with a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// Lines before.
+    /// Number of context lines before the hit.
     pub before: usize,
-    /// Lines behind.
+    /// Number of context lines after the hit.
     pub after: usize,
-    /// The hit alone instead of its line.
+    /// Whether to print the match alone instead of its lines.
     pub is_match_only: bool,
 }
 
 impl Hit {
-    /// Lines of its passage.
+    /// Returns the number of lines of the passage.
     pub(in crate::query) fn passage_lines(&self) -> usize {
         passage::line_count(&self.passage)
     }
 
-    /// Keeps the first `lines` lines of its passage, and adds the address of the rest; whether it has more lines
-    /// than that.
+    /// Keeps the first `lines` lines of the passage and adds the address of the rest. Returns whether
+    /// the passage had more lines.
     pub(in crate::query) fn cut(&mut self, lines: usize) -> bool {
         let Some((passage, (next, last))) = passage::cut(&self.passage, lines) else {
             return false;
@@ -130,15 +130,15 @@ impl Hit {
         true
     }
 
-    /// Sizes to which it can be cut: characters of its texts.
+    /// Returns the number of sizes to which the hit can be cut, in Unicode scalars of its texts.
     pub(in crate::query) fn sizes(&self) -> usize {
         let windows = self.passage.iter().map(|window| window.text.chars().count() + 1).sum();
         longest(self.heading_path.iter().map(String::as_str).chain([self.text.as_str()]))
             .max(windows)
     }
 
-    /// Keeps at most `chars` characters of its passage, whole lines if one fits, and of its other texts. What is
-    /// beside the hit is left out: its address leads to it.
+    /// Cuts the passage to at most `chars` Unicode scalars, at a line end if one line fits, and cuts the
+    /// other texts too. Context lines and duplicates are removed.
     pub(in crate::query) fn cut_to(&mut self, chars: usize) {
         self.before.clear();
         self.after.clear();
@@ -174,7 +174,7 @@ impl Hit {
             self.rest = is_cut.then(|| selector.unwrap_or(format!("{}:{}", self.file, self.line)));
             return;
         };
-        // Not even the first line fits: its beginning is given, and the rest begins with that line.
+        // Not even the first line fits, so a part of it is kept, and the rest begins with that line.
         window.text =
             window.text.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
         window.byte_end = window.byte_start + window.text.len();
@@ -182,8 +182,8 @@ impl Hit {
         self.rest = Some(format!("{}:{}-{last}", self.file, window.line_start));
     }
 
-    /// Its passage as text: windows in order, with a line `... N` before each that does not follow the one
-    /// before, where `N` is the number of its first line, and at the end if the passage is cut.
+    /// Returns the passage as text: the windows in order. A line `... N` marks a gap, where `N` is the
+    /// number of the next line; it is also at the end if the passage is cut.
     pub fn passage_text(&self) -> String {
         let mut text = String::new();
         for (index, window) in self.passage.iter().enumerate() {
@@ -201,13 +201,13 @@ impl Hit {
         text
     }
 
-    /// The line at which the rest of the passage begins, 1-based, if the passage is cut.
+    /// Returns the first line of the rest of the passage, 1-based, if the passage is cut.
     fn rest_line(&self) -> Option<usize> {
         let (_, lines) = self.rest.as_ref()?.rsplit_once(':')?;
         lines.split_once('-')?.0.parse().ok()
     }
 
-    /// The address of the lines of its passage, from the first to the last.
+    /// Returns the address of the lines from the first to the last line of the passage.
     pub fn passage_address(&self) -> String {
         let start = self.passage.first().map_or(self.line, |first| first.line_start);
         let last = self.passage.last().map_or(self.line, |last| last.line_end);
@@ -217,18 +217,18 @@ impl Hit {
     }
 }
 
-/// A section as its hits tell it.
+/// The section of a hit.
 #[derive(Clone, Default)]
 struct Section {
-    /// Its node; `None` before the first heading.
+    /// The node of the section; `None` before the first heading.
     node: Option<usize>,
     address: Arc<str>,
     titles: Arc<[String]>,
 }
 
-/// Makes the hits of one document.
+/// Builds the hits of one document.
 pub(super) struct HitMaker<'a> {
-    /// What tells the addresses of hits; `None` where only their lines are wanted.
+    /// The document, for addresses; `None` if only lines are needed.
     document: Option<&'a OpenDocument>,
     bytes: &'a [u8],
     lines: LineIndex,
@@ -236,15 +236,15 @@ pub(super) struct HitMaker<'a> {
     file: Arc<str>,
     /// The section of the last hit.
     section: Option<Section>,
-    /// Where the last hit stands: the beginning of its line, its own, and its column.
+    /// The last hit: the start of its line, its offset, and its column.
     last_column: (usize, usize, usize),
-    /// The pages of places that have more than one, by the address without page.
+    /// The pages of nodes with several pages, by address without page.
     pages: HashMap<String, Vec<ByteSpan>>,
 }
 
 impl<'a> HitMaker<'a> {
-    /// A maker of hits in the document at `file`, whose bytes are `bytes`, none of which ends behind
-    /// `reach`.
+    /// Returns a builder for hits in the document at `file` with the content `bytes`. No hit may end
+    /// after `reach`.
     pub(super) fn new(
         file: &str,
         document: Option<&'a OpenDocument>,
@@ -268,12 +268,12 @@ impl<'a> HitMaker<'a> {
         }
     }
 
-    /// The lines of the document, as far as it was to be reached.
+    /// Returns the line index, which covers the bytes up to `reach` and the context lines.
     pub(super) fn lines(&self) -> &LineIndex {
         &self.lines
     }
 
-    /// The hit at `span`.
+    /// Returns the hit at `span`.
     pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
         let lines = self.lines_of(span);
         let column = self.column(self.lines.start_of(lines.start), span.start);
@@ -316,8 +316,8 @@ impl<'a> HitMaker<'a> {
         }
     }
 
-    /// The column of the byte at `at` on the line that begins at `start`; behind a hit on the same line it
-    /// is counted from that one on.
+    /// Returns the column of the byte at `at`, on the line that begins at `start`. It counts from the
+    /// last hit if that is earlier on the same line.
     fn column(&mut self, start: usize, at: usize) -> usize {
         let (line, last, last_column) = self.last_column;
         let between = (line == start && last <= at).then(|| self.bytes.get(last..at)).flatten();
@@ -333,7 +333,7 @@ impl<'a> HitMaker<'a> {
         column
     }
 
-    /// The lines that `span` touches, or the one on which it stands where it is empty.
+    /// Returns the lines that `span` overlaps, or the line of its position if it is empty.
     fn lines_of(&self, span: ByteSpan) -> LineSpan {
         let last = self.bytes.len().saturating_sub(1);
         let start = self.lines.line_of(span.start.min(last));
@@ -343,19 +343,19 @@ impl<'a> HitMaker<'a> {
 
     fn line(&self, line: usize) -> String {
         let bytes = self.bytes.get(self.lines.start_of(line)..self.lines.end_of(line));
-        shown(trim_line_end(bytes.unwrap_or_default()), 0, 0).0
+        excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0).0
     }
 
-    /// What is shown of a hit, and whether that is not all of its line.
+    /// Returns the text of a hit, and whether it is only a part of its lines.
     fn text(&self, span: ByteSpan, lines: LineSpan) -> (String, bool) {
         if self.surroundings.is_match_only {
             let bytes = self.bytes.get(span.start..span.end).unwrap_or_default();
-            return shown(bytes, 0, bytes.len());
+            return excerpt(bytes, 0, bytes.len());
         }
         let start = self.lines.start_of(lines.start);
         let end = self.lines.end_of(lines.end);
         let bytes = trim_line_end(self.bytes.get(start..end).unwrap_or_default());
-        shown(bytes, span.start - start, span.end - start)
+        excerpt(bytes, span.start - start, span.end - start)
     }
 
     fn section(&mut self, document: &OpenDocument, span: ByteSpan) -> Section {
@@ -375,16 +375,16 @@ impl<'a> HitMaker<'a> {
         let above = node.map(|node| tree.sections_above(node)).unwrap_or_default();
         let titles: Vec<String> = above.into_iter().map(|section| section.title.clone()).collect();
         let section = Section { node, address: Arc::from(address), titles: Arc::from(titles) };
-        // Front matter is no section, and nothing else is told by it.
+        // Front matter is not a section, so it is not reused for the next hit.
         self.section = (!is_front_matter).then(|| section.clone());
         section
     }
 
-    /// The address of text that contains `span`.
+    /// Returns the address of text that contains `span`.
     fn selector(&mut self, document: &OpenDocument, span: ByteSpan) -> String {
         let (address, within) = container(document, span);
         let bytes = self.bytes.get(within.start..within.end).unwrap_or_default();
-        // A place of so few bytes is one page, whatever they are.
+        // Each word has at least one byte, so this node has one page.
         if bytes.len() <= limits::MAX_WORDS {
             return address;
         }
@@ -404,7 +404,7 @@ impl<'a> HitMaker<'a> {
     }
 }
 
-/// The innermost place that contains `span`: its address and its bytes.
+/// Returns the address and the bytes of the innermost place that contains `span`.
 fn container(document: &OpenDocument, span: ByteSpan) -> (String, ByteSpan) {
     let tree = &document.tree;
     if is_in_front_matter(document, span) {
@@ -435,13 +435,13 @@ fn is_in_front_matter(document: &OpenDocument, span: ByteSpan) -> bool {
     })
 }
 
-/// The innermost node that holds `span`, and its bytes.
+/// Returns the innermost node that contains `span`, and its bytes.
 fn innermost(document: &OpenDocument, span: ByteSpan) -> Option<(usize, ByteSpan)> {
     let nodes = &document.tree.outline().nodes;
-    // What is behind the last byte stands at its end.
+    // A position after the last byte belongs to the last node.
     let at = span.start.min(document.span().end.saturating_sub(1));
-    let behind = nodes.partition_point(|node| node.bytes.start <= at);
-    let mut index = behind.checked_sub(1)?;
+    let after = nodes.partition_point(|node| node.bytes.start <= at);
+    let mut index = after.checked_sub(1)?;
     loop {
         let node = nodes.get(index)?;
         if node.bytes.start <= at && at < node.bytes.end && span.end <= node.bytes.end {
@@ -451,8 +451,7 @@ fn innermost(document: &OpenDocument, span: ByteSpan) -> Option<(usize, ByteSpan
     }
 }
 
-/// The types of what holds `span`, innermost first: those of its blocks, and what a heading or front
-/// matter is.
+/// Returns the types of the blocks that contain `span`, innermost first, or `heading` or `frontmatter`.
 pub(in crate::query) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
     let tree = &document.tree;
     if is_in_front_matter(document, span) {
@@ -481,10 +480,10 @@ pub(in crate::query) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec
     types
 }
 
-/// `bytes` as text, of which only the surroundings of `from..to` where it is long: what is far from them is
-/// not looked at, so that many hits on one long line cost no more than as many lines.
-fn shown(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
-    // No scalar has more than four bytes.
+/// Returns `bytes` as text, or only the part around `from..to` if it is long. The other bytes are not
+/// read, so many hits on one long line stay cheap.
+fn excerpt(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
+    // A scalar has at most four bytes in UTF-8.
     let is_short = bytes.len() <= limits::HIT_CHARS * 4;
     if is_short {
         let text = String::from_utf8_lossy(bytes);
@@ -492,7 +491,7 @@ fn shown(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
             return (text.into_owned(), false);
         }
     }
-    // A fourth of what is shown stands before the hit.
+    // A quarter of the text precedes the hit.
     let most_before = limits::HIT_CHARS / 4;
     let mut start = from.saturating_sub(most_before * 4);
     while start > 0 && start < from && bytes.get(start).is_some_and(|byte| byte & 0xC0 == 0x80) {
@@ -504,7 +503,7 @@ fn shown(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
     let hit_chars = String::from_utf8_lossy(hit).chars().count();
     let take = (most_before + hit_chars).clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4);
     let end = bytes.len().min(from + take * 4);
-    let behind = String::from_utf8_lossy(bytes.get(from..end).unwrap_or_default()).into_owned();
-    let text = before.chars().skip(skip).chain(behind.chars()).take(take).collect();
+    let after = String::from_utf8_lossy(bytes.get(from..end).unwrap_or_default()).into_owned();
+    let text = before.chars().skip(skip).chain(after.chars()).take(take).collect();
     (text, true)
 }

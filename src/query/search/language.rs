@@ -1,19 +1,19 @@
-//! In which language a text is, as far as its stop words show.
+//! Guesses the language of a text from its stop words.
 //!
-//! Invariant: a text is in another language than the question only where that language has more of its
-//! stop words, or the text is long and has none of the question's language.
+//! Invariant: a text is foreign to a question only if another language has more stop words in it, or if
+//! it is long and has no stop word of the question's language.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Bytes of a text that are looked at.
+/// Number of bytes of a text to examine.
 const MOST_BYTES: usize = 1024;
-/// Bytes up to which a text without stop words may be in any language.
+/// Up to this length in bytes, a text without stop words may be in any language.
 const SHORT_BYTES: usize = 80;
-/// A list that also has the stop words of English.
+/// A list that also contains the stop words of English.
 const MIXED: &str = "hinglish";
 
-/// By stop word, the languages that have it: bits by their index in the list of languages.
+/// For each stop word, a bit set of its languages by index.
 static STOP_WORDS: LazyLock<HashMap<&str, u64>> = LazyLock::new(|| {
     let mut languages: HashMap<&str, u64> = HashMap::with_capacity(1 << 13);
     for (index, code) in stop_words::available_languages().iter().enumerate().take(64) {
@@ -24,12 +24,13 @@ static STOP_WORDS: LazyLock<HashMap<&str, u64>> = LazyLock::new(|| {
     languages
 });
 
-/// A language, by its index in the list of languages.
+/// A language, by its index in the list of stop words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Language(usize);
 
 impl Language {
-    /// The language of a question, if it has stop words of one more than of the others.
+    /// Returns the language of a question, if it has more stop words of that language than of every
+    /// other.
     pub(super) fn of(question: &str) -> Option<Self> {
         let counts = counts(question.as_bytes());
         let most = counts.iter().max().filter(|most| **most > 0)?;
@@ -38,7 +39,7 @@ impl Language {
         best.next().is_none().then_some(Self(index))
     }
 
-    /// Whether `text` is in another language.
+    /// Returns whether `text` is in another language.
     pub(super) fn is_foreign(self, text: &[u8]) -> bool {
         let counts = counts(text);
         let own = counts.get(self.0).copied().unwrap_or_default();
@@ -47,7 +48,7 @@ impl Language {
     }
 }
 
-/// How many stop words of each language the beginning of `text` has.
+/// Counts the stop words of each language at the start of `text`.
 fn counts(text: &[u8]) -> [usize; 64] {
     let mut counts = [0; 64];
     let text = String::from_utf8_lossy(text.get(..MOST_BYTES).unwrap_or(text));
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn words_alone_are_in_no_language() {
+    fn text_without_stop_words_has_no_language() {
         for question in ["", "version program", "\u{7248}\u{672c}\u{8981}\u{6c42}"] {
             assert_eq!(Language::of(question), None, "{question}");
         }

@@ -1,9 +1,9 @@
-//! `search`: ranked words, and exact patterns, over the whole store.
+//! `search`: ranks sections by words, and finds exact patterns, in the whole store.
 //!
-//! Words are answered by the index: a hit is a section, told by the line that holds the most of the
-//! query. Patterns are answered by the bytes: the index says which documents may hold a match, and the
-//! bytes of those decide. Invariant: unless the answer says that it was cut, the hits of a pattern are
-//! those of a scan of all stored bytes; whatever the filters leave out does not count towards a limit.
+//! Words are answered by the index: a hit is a section and its best line. Patterns are answered by the
+//! bytes: the index selects the documents that may contain a match, and those are scanned. Invariant:
+//! unless the answer is marked as cut, the hits of a pattern are those of a scan of all stored bytes.
+//! Hits that the filters exclude do not count toward a limit.
 
 mod answer;
 mod by_pattern;
@@ -17,7 +17,7 @@ mod pattern;
 mod piece;
 mod plan;
 mod scan;
-mod shown;
+mod scored;
 
 pub use answer::{Answer, Count, Explanation, Items};
 pub(super) use hit::types_of;
@@ -34,56 +34,56 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::store::FullText;
 
-/// What is looked for.
+/// What to search for.
 #[derive(Clone, Debug)]
 pub enum Query {
-    /// Words, best first: a question, and other phrasings of it.
+    /// Words, best section first: a question, and other wordings of it.
     Words(Vec<String>),
     /// Any of several patterns, in path order.
     Patterns(Vec<String>, PatternOptions),
 }
 
-/// What is told of the hits.
+/// What an answer contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Each of them.
+    /// Each hit.
     Hits,
-    /// How many there are in each document.
+    /// The number of hits in each document.
     Counts,
-    /// The documents that have one.
+    /// The documents with a hit.
     Files,
-    /// Whether there is one.
+    /// Whether there is a hit.
     Existence,
 }
 
-/// A search.
+/// A request to search.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is looked for.
+    /// The words or patterns.
     pub query: Query,
-    /// Where.
+    /// The documents, sections and blocks to search.
     pub filter: FilterRequest,
-    /// What is told.
+    /// What the answer contains.
     pub form: Form,
-    /// How much of the surroundings.
+    /// The context to print with each hit of a pattern.
     pub surroundings: Surroundings,
-    /// Unicode scalars of the passage of a hit of words, about; 0 for its best line alone.
+    /// Approximate length of the passage of a hit, in Unicode scalars; 0 for the best line alone.
     pub passage: usize,
-    /// Whether sections with nearly the same text are hits of their own.
+    /// Whether to return sections with nearly the same text as separate hits.
     pub keeps_duplicates: bool,
-    /// Whether the lines of hits are enough, and addresses need not be found out.
+    /// Whether only the lines of hits are needed, and not their addresses.
     pub lines_only: bool,
-    /// Whether to tell how it was found.
+    /// Whether to report how the search was executed.
     pub explain: bool,
-    /// Hits to give at most; 0 for all.
+    /// The maximum number of hits; 0 for all.
     pub limit: usize,
-    /// Where a former answer ended.
+    /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
 impl Request {
-    /// Fits the request to a budget of `max_chars` Unicode scalars, if there is one: the passages get a share
-    /// of it unless `passage` says how long they are, and hits that cannot fit are not looked for.
+    /// Adapts the request to a limit of `max_chars` Unicode scalars, if any. Passages get a share of it
+    /// unless `passage` sets their length, and hits that cannot fit are not looked for.
     pub fn keep_to(&mut self, passage: Option<usize>, max_chars: Option<usize>) {
         self.passage = passage_chars(passage, max_chars);
         if self.form == Form::Hits {
@@ -92,17 +92,18 @@ impl Request {
     }
 }
 
-/// The Unicode scalars of a passage: what was asked for, or a share of the budget `max_chars`.
+/// Returns the length of a passage in Unicode scalars: the requested one, or a share of the limit
+/// `max_chars`.
 pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
     let share =
         |most: usize| (210 + most * 3 / 25).clamp(LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
     asked.unwrap_or_else(|| max_chars.map_or(limits::PASSAGE_CHARS, share))
 }
 
-/// Unicode scalars of a passage that a small budget is for.
+/// Minimum length of a passage under a limit, in Unicode scalars.
 const LEAST_PASSAGE_CHARS: usize = 300;
 
-/// Searches.
+/// Searches the store.
 pub fn search(
     library: &Library<'_>,
     full_text: &mut FullText,
@@ -113,8 +114,11 @@ pub fn search(
         return Err(limits::exceeded("context-lines"));
     }
     if request.filter.sort.is_some() && matches!(request.query, Query::Words(_)) {
-        return Err(Error::new(ErrorKind::Usage, "hits of words come best first, not by --sort")
-            .with_hint("leave --sort out, or search a pattern with -e or -F"));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "hits of a search for words are ranked, so --sort does not apply",
+        )
+        .with_hint("remove --sort, or search for a pattern with -e or -F"));
     }
     let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
     let filter = Filter::new(library, &request.filter)?;
@@ -137,7 +141,7 @@ pub fn search(
     Ok(answer)
 }
 
-/// What was searched in vain, and what to try.
+/// Returns the text for an empty answer: what was searched and what to try next.
 fn advice(library: &Library<'_>, request: &Request) -> Result<String> {
     let totals = library.snapshot.totals()?;
     let searched = if request.filter.is_empty() {
@@ -156,7 +160,7 @@ fn advice(library: &Library<'_>, request: &Request) -> Result<String> {
     })
 }
 
-/// A search under way.
+/// A search that is being executed.
 struct Search<'a> {
     library: &'a Library<'a>,
     full_text: &'a mut FullText,
@@ -164,12 +168,12 @@ struct Search<'a> {
     filter: &'a Filter,
     part: ListPart,
     warnings: Vec<Warning>,
-    /// The language of the question, if it has one.
+    /// The language of the question, if recognized.
     language: Option<Language>,
 }
 
 impl Search<'_> {
-    /// How many documents there are, which only an explanation tells.
+    /// Returns the number of documents in the store, or 0 unless an explanation is requested.
     fn documents_in_store(&self) -> Result<usize> {
         Ok(if self.request.explain { self.library.snapshot.totals()?.documents } else { 0 })
     }

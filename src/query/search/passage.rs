@@ -1,72 +1,72 @@
-//! Passages: the parts of a section that show the most of what was asked.
+//! Passages: the parts of a section that cover most of a question.
 //!
-//! A passage is a few windows of one section, chosen among its pieces by the weight of the query's terms
-//! that they have. A term counts again in a further piece, but less; a piece beside a chosen one counts
-//! more, because an answer often follows the words of the question. Invariant: windows are verbatim, in
+//! A passage consists of windows of one section, chosen among its pieces by the weight of the query's
+//! terms that they contain. A repeated term counts less. A piece next to a chosen one counts more,
+//! because an answer often follows the words of the question. Invariant: windows are verbatim, in
 //! document order, and do not overlap.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::highlight::Highlighter;
-use super::piece::{Piece, chars, pieces, shown};
+use super::piece::{Piece, chars, pieces, trimmed};
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 
-/// Of the weight of a term, what it counts in each further piece that has it.
+/// Factor on the weight of a term for each piece that already has it.
 const REPEATED: f32 = 0.3;
-/// Of the mean weight of a term, what a piece counts that follows a chosen one.
+/// Bonus for a piece after a chosen one, as a share of the mean weight of a term.
 const FOLLOWING: f32 = 0.3;
-/// The same of a piece before a chosen one.
+/// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
 const PRECEDING: f32 = 0.15;
-/// Of the weight of the terms of its neighbors, what the first chosen piece counts.
+/// Factor on the weight of the terms of its neighbors, for the first chosen piece.
 const NEIGHBORS: f32 = 0.3;
-/// Of the mean weight of a term, what the first piece of a section counts.
+/// Bonus for the first piece of a section, as a share of the mean weight of a term.
 const LEADING: f32 = 0.2;
-/// How much a long piece counts less: by this share if it is as long as the passage.
+/// Penalty for the length of a piece, for a piece as long as the passage.
 const LENGTH: f32 = 0.3;
-/// A passage may be longer than asked for by three tenths.
+/// A passage may exceed the requested length by three tenths.
 const EXCESS: (usize, usize) = (13, 10);
-/// Bytes below a heading that are looked at if the section has no text of its own.
+/// Number of bytes after a heading to consider if the section has no text of its own.
 const BELOW_BYTES: usize = 4096;
 
 /// A part of a section, verbatim.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Window {
-    /// Its first line, 1-based.
+    /// The first line, 1-based.
     pub line_start: usize,
-    /// Its last line, 1-based.
+    /// The last line, 1-based and inclusive.
     pub line_end: usize,
-    /// Offset of its first byte in the file.
+    /// The byte offset of the start in the file.
     pub byte_start: usize,
-    /// Offset after its last byte.
+    /// The byte offset of the end, exclusive.
     pub byte_end: usize,
-    /// Its text.
+    /// The text, without the line end and trailing blanks.
     pub text: String,
-    /// Nothing but the delimiter row of a table is between the window before and this one.
+    /// Whether only the delimiter row of a table is between the previous window and this one.
     #[serde(skip)]
     pub is_adjacent: bool,
-    /// The line of the header row of its table, if the window before is that row.
+    /// The line of the header row of its table, if the previous window is that row.
     #[serde(skip)]
     header_line: Option<usize>,
 }
 
-/// What is asked for: the words of a query and what each of them counts.
+/// The words of a query and their weights.
 pub(super) struct Question<'a> {
     pub(super) highlighter: &'a Highlighter,
-    /// By word.
+    /// The weight of each word.
     pub(super) weights: &'a [f32],
 }
 
-/// The pieces of a section, with the terms that each has.
+/// The pieces of a section, and the terms that each contains.
 #[derive(Debug)]
 pub(super) struct Pieces {
     list: Vec<Piece>,
-    /// Terms of each piece, each once.
+    /// The distinct terms of each piece, sorted.
     terms: Vec<Vec<usize>>,
-    /// Terms of the title, the titles above and the path of the file.
+    /// The terms of the title, of the titles above and of the path of the file.
     title_terms: Vec<usize>,
-    /// Whether they are those of the sections below, because the section has no text of its own.
+    /// Whether the pieces belong to subsections, because the section has no text of its own.
     is_below: bool,
 }
 
@@ -75,7 +75,7 @@ impl Question<'_> {
         self.weights.get(term).copied().unwrap_or_default()
     }
 
-    /// Terms that `text` has, each once.
+    /// Returns the distinct terms in `text`, sorted.
     fn terms(&self, text: &[u8]) -> Vec<usize> {
         let mut terms: Vec<usize> =
             self.highlighter.occurrences(text).into_iter().map(|found| found.word).collect();
@@ -84,11 +84,12 @@ impl Question<'_> {
         terms
     }
 
-    /// The pieces of the text of a section, or of what is below its heading if it has none.
+    /// Returns the pieces of the text of a section, or of the text after its heading if it has none of
+    /// its own.
     ///
-    /// `bytes` are those of the file, `own` the text without its heading, `end` where the section ends;
-    /// `titles` are the titles and the path that are shown above the passage. Only places that `is_wanted`
-    /// takes have terms.
+    /// `bytes` is the file, `own` the span of the text without the heading, and `end` the end of the
+    /// section. `titles` are the titles and the path that are printed above the passage. Only matches
+    /// that `is_wanted` accepts count as terms.
     pub(super) fn pieces(
         &self,
         bytes: &[u8],
@@ -112,7 +113,7 @@ impl Question<'_> {
         Pieces { is_below: is_blank, ..self.of_pieces(bytes, list, span, titles, is_wanted) }
     }
 
-    /// The keys of front matter, and the first paragraph of the document.
+    /// Returns the keys of front matter, and the first paragraph of the document, as pieces.
     pub(super) fn front_matter(
         &self,
         bytes: &[u8],
@@ -132,10 +133,10 @@ impl Question<'_> {
             }
             at = end;
         }
-        // The closing delimiter is no value.
+        // The closing delimiter does not belong to the last value.
         if let Some(last) = spans.last_mut() {
             let value = bytes.get(last.span.start..last.span.end).unwrap_or_default();
-            let end = shown(value).len();
+            let end = trimmed(value).len();
             let line = value.get(..end).unwrap_or_default().iter().rposition(|byte| *byte == b'\n');
             last.span.end = last.span.start + line.map_or(end, |line| line + 1);
         }
@@ -159,8 +160,8 @@ impl Question<'_> {
         for found in self.highlighter.occurrences(text) {
             let place = ByteSpan::new(span.start + found.span.start, span.start + found.span.end);
             let after = pieces.partition_point(|piece| piece.span.start <= place.start);
-            let holder = after.checked_sub(1);
-            if let Some(terms) = holder.and_then(|index| terms.get_mut(index))
+            let containing = after.checked_sub(1);
+            if let Some(terms) = containing.and_then(|index| terms.get_mut(index))
                 && is_wanted(place)
             {
                 terms.push(found.word);
@@ -183,13 +184,13 @@ impl Question<'_> {
 }
 
 impl Pieces {
-    /// Offset after the last piece.
+    /// Returns the byte offset after the last piece.
     pub(super) fn end(&self) -> usize {
         self.list.last().map_or(0, |piece| piece.span.end)
     }
 
-    /// The share of the question, by weight, that is covered by the titles and the two neighboring pieces
-    /// that cover the most: 0 to 1.
+    /// Returns the share of the question, by weight, that the titles and the best two neighboring pieces
+    /// cover: 0 to 1.
     pub(super) fn coverage(&self, question: &Question<'_>) -> f32 {
         let total: f32 = question.weights.iter().sum();
         let none = Vec::new();
@@ -206,7 +207,7 @@ impl Pieces {
         if total > 0.0 { best / total } else { 0.0 }
     }
 
-    /// The windows that show the most of the question in about `most` Unicode scalars.
+    /// Returns the windows that cover most of the question in about `most` Unicode scalars.
     pub(super) fn windows(
         &self,
         question: &Question<'_>,
@@ -255,7 +256,7 @@ impl Pieces {
         windows
     }
 
-    /// Which pieces a passage of about `most` Unicode scalars, and at most `room`, has.
+    /// Chooses the pieces of a passage of about `most` Unicode scalars, and at most `room`.
     #[expect(clippy::cast_precision_loss, reason = "lengths are small and need no precision")]
     fn chosen(
         &self,
@@ -267,7 +268,7 @@ impl Pieces {
     ) -> Vec<bool> {
         let mean = question.weights.iter().sum::<f32>() / question.weights.len().max(1) as f32;
         let mut seen = vec![0_i32; question.weights.len()];
-        // What is below a title without text of its own is shown from its beginning.
+        // For a section without text of its own, prefer the start: the terms of the title count as seen.
         for term in self.title_terms.iter().filter(|_| self.is_below) {
             if let Some(times) = seen.get_mut(*term) {
                 *times = 1;
@@ -338,19 +339,19 @@ impl Pieces {
     }
 }
 
-/// Lines that the windows of a passage show.
+/// Returns the number of lines in the windows of a passage.
 pub(super) fn line_count(passage: &[Window]) -> usize {
     passage.iter().map(|window| text_lines(&window.text).count()).sum()
 }
 
-/// The first `lines` lines of a passage, and the lines that follow: where to go on, and where it ends. `None`
-/// if the passage has no more lines than that.
+/// Returns the first `lines` lines of a passage, with the line at which it continues and its last line.
+/// Returns `None` if the passage has no more lines than that.
 pub(super) fn cut(passage: &[Window], lines: usize) -> Option<(Vec<Window>, (usize, usize))> {
     let last = passage.last()?.line_end;
     let mut result = Vec::new();
     let mut left = lines;
     for (index, window) in passage.iter().enumerate() {
-        // A header row alone shows nothing.
+        // A header row without a data row is not useful.
         let is_header =
             passage.get(index + 1).is_some_and(|next| next.header_line == Some(window.line_start));
         if is_header && left == 1 {
@@ -375,7 +376,7 @@ pub(super) fn cut(passage: &[Window], lines: usize) -> Option<(Vec<Window>, (usi
     None
 }
 
-/// The lines of a text with their line ends, which are those of `CommonMark`.
+/// Returns the lines of a text with their line endings, as `CommonMark` defines them.
 fn text_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -386,7 +387,7 @@ fn text_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Window {
-    /// A window whose lines and text are not known yet.
+    /// Returns a window whose lines and text are not set yet.
     fn of(span: ByteSpan) -> Self {
         Self {
             line_start: 0,
@@ -399,9 +400,9 @@ impl Window {
         }
     }
 
-    /// Finds out its lines and its text, without the blanks and the line end that end it.
+    /// Sets the lines and the text, without trailing blanks and line end.
     fn close(&mut self, bytes: &[u8], lines: &LineIndex) {
-        let text = shown(bytes.get(self.byte_start..self.byte_end).unwrap_or_default());
+        let text = trimmed(bytes.get(self.byte_start..self.byte_end).unwrap_or_default());
         self.byte_end = self.byte_start + text.len();
         let span = lines.lines(ByteSpan::new(self.byte_start, self.byte_end));
         (self.line_start, self.line_end) = (span.start, span.end.max(span.start));

@@ -1,9 +1,9 @@
-//! A pattern as it is looked for: in lines, or across the lines of a section.
+//! Compiled patterns, which match within lines or across the lines of a section.
 //!
-//! The syntax is that of the `regex` crate. Looked for in lines, a pattern sees each line as a text of
-//! its own, without its line end: what could match a line end cannot, and what anchors to the ends of
-//! the text anchors to those of the line. So a whole document can be searched at once. Invariant: the
-//! matches are those of the `regex` crate on each line, or on each section's own bytes.
+//! The syntax is that of the `regex` crate. Within lines, a pattern sees each line as a separate text
+//! without its line end. Parts that could match a line end never match, and anchors to the ends of the
+//! text match at the ends of the line. A whole document can therefore be searched at once. Invariant:
+//! the matches are those of the `regex` crate on each line, or on each section's own bytes.
 
 use regex_automata::meta::Regex;
 use regex_automata::nfa::thompson::WhichCaptures;
@@ -19,39 +19,39 @@ use crate::limits;
 use crate::position::ByteSpan;
 use crate::store::TrigramQuery;
 
-/// How patterns are read.
+/// How patterns are parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub struct PatternOptions {
-    /// They are plain text.
+    /// Whether patterns are plain text.
     pub is_literal: bool,
-    /// Case is not regarded.
+    /// Whether case is ignored.
     pub ignores_case: bool,
-    /// A match is not part of a longer word.
+    /// Whether a match must not be part of a longer word.
     pub is_word: bool,
-    /// A match may span lines of a section's own text.
+    /// Whether a match may span lines of a section's own text.
     pub is_multi_line: bool,
 }
 
-/// What a document must hold for any of `patterns` to match in it.
+/// Returns the trigrams that a document must contain for any of `patterns` to match in it.
 pub fn required_trigrams(patterns: &[String], options: PatternOptions) -> Result<TrigramQuery> {
     Pattern::new(patterns, options).map(|pattern| pattern.plan)
 }
 
-/// A pattern, ready to be looked for.
+/// A compiled pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     regex: Regex,
-    /// What a document must hold for a match.
+    /// The trigrams that a document with a match must contain.
     pub(super) plan: TrigramQuery,
     /// Whether a match may span lines.
     pub(super) is_multi_line: bool,
-    /// Whether it names a line end that it can never match.
+    /// Whether the pattern contains a line end, which never matches within a line.
     pub(super) names_line_end: bool,
 }
 
 impl Pattern {
-    /// The pattern that matches what any of `patterns` does.
+    /// Compiles a pattern that matches whatever any of `patterns` matches.
     pub(super) fn new(patterns: &[String], options: PatternOptions) -> Result<Self> {
         let mut alternatives = Vec::with_capacity(patterns.len());
         for pattern in patterns {
@@ -78,13 +78,13 @@ impl Pattern {
         Ok(Self { regex, plan: plan(&hir), is_multi_line, names_line_end })
     }
 
-    /// A copy that another thread can use without waiting for this one.
+    /// Returns a copy for another thread, so that threads do not contend for its cache.
     pub(super) fn for_thread(&self) -> Self {
         self.clone()
     }
 
-    /// Calls `visit` with the matches in `bytes`, a whole document or the own text of a section, in
-    /// order, until it answers false.
+    /// Calls `visit` with the matches in `bytes`, in order, until it returns false. `bytes` is a whole
+    /// document or the own text of a section.
     pub(super) fn matches(&self, bytes: &[u8], mut visit: impl FnMut(ByteSpan) -> bool) {
         for found in self.regex.find_iter(bytes) {
             let span = ByteSpan::new(found.start(), found.end());
@@ -98,8 +98,8 @@ impl Pattern {
     }
 }
 
-/// Whether a line, its end left out, reaches `offset`: not between CR and LF, nor behind the last line
-/// end.
+/// Returns whether `offset` is in a line or at its end: not between CR and LF, and not after the last
+/// line end.
 fn is_in_a_line(bytes: &[u8], offset: usize) -> bool {
     let before = offset.checked_sub(1).and_then(|before| bytes.get(before));
     !matches!(
@@ -146,10 +146,12 @@ fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
     };
     let column = pattern.get(..offset).map_or(0, |before| before.chars().count()) + 1;
     let message = format!("{pattern:?} at character {column}: {what}");
-    Error::new(ErrorKind::InvalidPattern, message).with_hint("give -F to look for it as it stands")
+    Error::new(ErrorKind::InvalidPattern, message)
+        .with_hint("use -F to search for the literal text")
 }
 
-/// The pattern as it is within a line: no match of a line end, anchors at the line's ends.
+/// Restricts a pattern to matches within a line: it cannot match a line end, and anchors match at the
+/// ends of the line.
 fn within_lines(hir: &Hir, names_line_end: &mut bool) -> Hir {
     match hir.kind() {
         HirKind::Empty => Hir::empty(),
@@ -207,7 +209,7 @@ mod tests {
         spans
     }
 
-    /// The same, line by line, by the `regex` crate.
+    /// Returns the matches of the `regex` crate, line by line.
     fn scanned(pattern: &str, text: &str) -> Vec<(usize, usize)> {
         let regex = regex::bytes::Regex::new(pattern).unwrap();
         let lines = LineIndex::new(text.as_bytes());
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_searched_as_its_lines_are() {
+    fn matches_in_a_document_are_those_in_its_lines() {
         let texts = [
             "",
             "\n",
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_a_position() {
+    fn errors_have_a_position() {
         let error = Pattern::new(&["é(".to_owned()], PatternOptions::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidPattern);
         assert!(error.to_string().contains("at character 2"), "{error}");

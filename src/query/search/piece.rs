@@ -1,38 +1,39 @@
-//! Pieces: the smallest parts of a text that a passage shows.
+//! Pieces: the smallest parts of a text that a passage can include.
 //!
-//! A piece is a sentence or a few of a long line, some short lines of a paragraph, a list item, a row of a
-//! table, or some lines of code. Invariant: pieces are in document order and do not overlap; every byte that
-//! is not blank is in one, except the delimiter rows of tables; no piece splits a Unicode scalar.
+//! A piece is one or a few sentences of a long line, some short lines of a paragraph, a list item, a row
+//! of a table, or some lines of code. Invariant: pieces are in document order and do not overlap. Every
+//! byte that is not blank is in a piece, except the delimiter rows of tables. No piece splits a Unicode
+//! scalar.
 
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
-/// Unicode scalars after which the next line that ends a sentence ends a piece.
+/// Length of a piece, in Unicode scalars, after which the next line with the end of a sentence ends it.
 const LINES_CHARS: usize = 120;
-/// Unicode scalars of a line from which on it is cut at the ends of its sentences.
+/// Length in Unicode scalars above which a line is cut at the ends of its sentences.
 const LONG_LINE_CHARS: usize = 180;
-/// Unicode scalars after which lines of code begin a new piece.
+/// Maximum length of a piece of several lines of code, in Unicode scalars.
 const CODE_CHARS: usize = 160;
-/// Unicode scalars that sentences of one piece have at least.
+/// Minimum length of a piece of sentences, in Unicode scalars.
 const SENTENCE_CHARS: usize = 120;
-/// Unicode scalars that a piece has at most.
+/// Maximum length of a piece, in Unicode scalars.
 const MAX_CHARS: usize = 400;
 
-/// A part of a text that is shown whole or not at all.
+/// A part of a text that a passage includes as a whole or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Its bytes in the file.
+    /// The byte span in the file.
     pub(super) span: ByteSpan,
-    /// The header row of its table.
+    /// The header row of its table, if the piece is a row.
     pub(super) header: Option<ByteSpan>,
 }
 
-/// Unicode scalars of `bytes`, if they are UTF-8.
+/// Returns the number of Unicode scalars of `bytes`, if they are valid UTF-8.
 pub(super) fn chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
-/// Cuts the bytes of a file within `span` into pieces. `nodes` are those of its outline, in document order.
+/// Cuts the bytes of a file within `span` into pieces. `nodes` is its outline, in document order.
 pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece> {
     let first = nodes.partition_point(|node| node.bytes.start < span.start);
     let nodes = nodes.get(first..).unwrap_or_default();
@@ -70,7 +71,7 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
             }
             let open = *cutter.open.get_or_insert(at);
             let open = chars(bytes.get(open..end).unwrap_or_default());
-            // Lines are whole: a piece of short lines goes on to a line that ends a sentence.
+            // Lines stay whole: a piece of short lines ends after a line with the end of a sentence.
             let ends_sentence = || !sentence_ends(line).is_empty();
             if is_long || open > MAX_CHARS / 2 || open > LINES_CHARS && ends_sentence() {
                 cutter.close(end);
@@ -85,7 +86,7 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
 struct Cutter<'a> {
     bytes: &'a [u8],
     pieces: Vec<Piece>,
-    /// Where the lines begin that are not cut yet.
+    /// The start of the lines that are not in a piece yet.
     open: Option<usize>,
 }
 
@@ -94,7 +95,7 @@ impl Cutter<'_> {
         self.bytes.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// Adds the bytes of `span`, in several pieces if they are too many for one.
+    /// Adds the bytes of `span`, as several pieces if they exceed the maximum length.
     fn add(&mut self, span: ByteSpan, header: Option<ByteSpan>) {
         let mut rest = span;
         while chars(self.slice(rest)) > MAX_CHARS {
@@ -107,7 +108,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Ends the open lines at `end`: they are a piece, or a long line that is cut at the ends of sentences.
+    /// Ends the open lines at `end`. They become one piece, or several if they are one long line.
     fn close(&mut self, end: usize) {
         let Some(start) = self.open.take() else { return };
         let is_line = next_line_start(self.bytes, start) >= end;
@@ -125,7 +126,7 @@ impl Cutter<'_> {
         self.add(ByteSpan::new(begin, end), None);
     }
 
-    /// Cuts a code block after every few lines.
+    /// Cuts a code block between lines.
     fn code(&mut self, block: ByteSpan) {
         let (mut begin, mut at) = (block.start, block.start);
         while at < block.end {
@@ -155,7 +156,8 @@ impl Cutter<'_> {
     }
 }
 
-/// Where to cut a text that is too long for one piece: after the last blank within the limit, else at it.
+/// Returns where to cut a text that exceeds the maximum length: after the last blank within it, or else
+/// at it.
 fn cut_point(bytes: &[u8]) -> usize {
     let scalars = (0..bytes.len()).filter(|at| bytes.get(*at).is_some_and(|b| b & 0xC0 != 0x80));
     let limit = scalars.take(MAX_CHARS + 1).last().unwrap_or(bytes.len());
@@ -164,8 +166,8 @@ fn cut_point(bytes: &[u8]) -> usize {
     blank.map_or(limit, |blank| blank + 1).max(1)
 }
 
-/// Where sentences of a text end: after the blanks that follow `.`, `!` or `?`, and after the full stops of
-/// Chinese and Japanese.
+/// Returns the ends of the sentences of a text: after the blanks that follow `.`, `!` or `?`, and after
+/// the full stops of Chinese and Japanese.
 fn sentence_ends(bytes: &[u8]) -> Vec<usize> {
     const STOPS: [&str; 4] = ["\u{3002}", "\u{ff01}", "\u{ff1f}", "\u{ff1b}"];
     let mut ends = Vec::new();
@@ -181,7 +183,7 @@ fn sentence_ends(bytes: &[u8]) -> Vec<usize> {
         if !is_stop {
             continue;
         }
-        // Marks that close a quotation, a parenthesis, emphasis or code belong to the sentence.
+        // Closing quotation marks, parentheses, emphasis and code marks belong to the sentence.
         let after = bytes.get(at..).unwrap_or_default();
         let closing = after.iter().take_while(|byte| b")]\"'*_`".contains(byte)).count();
         let blanks = after.iter().skip(closing).take_while(|byte| byte.is_ascii_whitespace());
@@ -194,8 +196,8 @@ fn sentence_ends(bytes: &[u8]) -> Vec<usize> {
     ends
 }
 
-/// The text of a piece as it is shown: without the line end and the blanks that end it.
-pub(super) fn shown(bytes: &[u8]) -> &[u8] {
+/// Returns the text of a piece without the line end and trailing blanks.
+pub(super) fn trimmed(bytes: &[u8]) -> &[u8] {
     trim_line_end(bytes).trim_ascii_end()
 }
 
@@ -207,15 +209,15 @@ mod tests {
         let outline = crate::markdown::parse(file.as_bytes()).outline;
         let pieces = pieces(file.as_bytes(), &outline.nodes, ByteSpan::new(0, file.len()));
         let text = |span: ByteSpan| file[span.start..span.end].trim_end().to_owned();
-        let shown = |piece: &Piece| {
+        let printed = |piece: &Piece| {
             piece.header.map_or_else(String::new, |header| text(header) + " => ")
                 + &text(piece.span)
         };
-        pieces.iter().map(shown).collect()
+        pieces.iter().map(printed).collect()
     }
 
     #[test]
-    fn paragraphs_and_items_are_pieces() {
+    fn each_paragraph_and_item_is_a_piece() {
         let text = "One line.\nTwo.\n\n- item one\n- item two\n  goes on\n\n  - inner\n\nLast.\n";
         let expected =
             ["One line.\nTwo.", "- item one", "- item two\n  goes on", "  - inner", "Last."];

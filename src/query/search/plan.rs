@@ -1,26 +1,26 @@
-//! What every match of a pattern must hold, as a question to the trigrams. Pure.
+//! Computes the trigrams that every match of a pattern must contain. Pure.
 //!
-//! After Russ Cox, "Regular Expression Matching with a Trigram Index" (2012): for each part of a pattern
-//! the texts that it can be, as long as they are few, else how they can begin and end, and what is
-//! required of whatever matches. Invariant: a text that the pattern matches is admitted by its plan;
-//! the opposite need not hold.
+//! The method is that of Russ Cox, "Regular Expression Matching with a Trigram Index" (2012). For each
+//! part of a pattern it computes the texts that the part can match, if they are few, or else their
+//! possible prefixes and suffixes, and the trigrams that all of them contain. Invariant: the plan admits
+//! every text that the pattern matches. It may also admit others.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use crate::store::TrigramQuery;
 
-/// Texts that a part may be, at most; beyond it only beginnings and ends are known.
+/// Maximum number of exact texts of a part; above it only prefixes and suffixes are kept.
 const MOST_TEXTS: usize = 16;
-/// Beginnings or ends, at most.
+/// Maximum number of prefixes, and of suffixes.
 const MOST_ENDS: usize = 20;
-/// Trigrams that all must be there are asked for up to this many: the others would rule out little.
+/// Maximum number of trigrams required together; further ones would exclude few documents.
 const MOST_REQUIRED: usize = 24;
-/// Trigrams of a plan; one with more costs more than it saves.
+/// Maximum number of trigrams of a plan; a larger plan costs more than it saves.
 const MOST_TRIGRAMS: usize = 600;
-/// Times that a repeated part is written out.
+/// Maximum number of copies of a repeated part to expand.
 const MOST_COPIES: u32 = 8;
 
-/// The question that a document with a match answers with yes.
+/// Returns a query that every document with a match satisfies.
 pub(super) fn plan(pattern: &Hir) -> TrigramQuery {
     let mut part = part_of(pattern);
     part.simplify(true);
@@ -28,11 +28,11 @@ pub(super) fn plan(pattern: &Hir) -> TrigramQuery {
     if query.len() > MOST_TRIGRAMS { TrigramQuery::All } else { query }
 }
 
-/// The query with no more required trigrams than are of use.
+/// Limits the number of required trigrams of the query.
 fn bounded(query: TrigramQuery) -> TrigramQuery {
     match query {
         TrigramQuery::And(queries) => {
-            // Spread over what is required, since neighbours share two bytes.
+            // Take them at intervals, because adjacent trigrams share two bytes.
             let step = queries.len().div_ceil(MOST_REQUIRED);
             TrigramQuery::And(queries.into_iter().step_by(step).map(bounded).collect())
         }
@@ -41,19 +41,19 @@ fn bounded(query: TrigramQuery) -> TrigramQuery {
     }
 }
 
-/// A set of texts, in order.
+/// A set of texts, sorted.
 type Texts = Vec<Vec<u8>>;
 
-/// What is known of a part of a pattern. Texts are in lower case as far as ASCII goes.
+/// What is known of a part of a pattern. ASCII letters in texts are lower case.
 struct Part {
-    /// Whether it matches the empty text.
+    /// Whether the part matches the empty text.
     can_be_empty: bool,
-    /// All texts that it can be, where they are few.
+    /// All texts that the part matches, if they are few.
     exact: Option<Texts>,
-    /// How its texts can begin, and how they can end, where not all are known.
+    /// The possible prefixes and suffixes of its texts, if `exact` is `None`.
     prefix: Texts,
     suffix: Texts,
-    /// What is required besides.
+    /// Further required trigrams.
     query: TrigramQuery,
 }
 
@@ -68,7 +68,7 @@ impl Part {
         }
     }
 
-    /// Any text, the empty one maybe.
+    /// Returns a part that matches any text.
     fn anything(can_be_empty: bool) -> Self {
         Self {
             can_be_empty,
@@ -83,17 +83,17 @@ impl Part {
         Self { query: TrigramQuery::None, ..Self::exactly(Vec::new()) }
     }
 
-    /// How it can begin.
-    fn beginnings(&self) -> &Texts {
+    /// Returns the possible prefixes.
+    fn prefixes(&self) -> &Texts {
         self.exact.as_ref().unwrap_or(&self.prefix)
     }
 
-    /// How it can end.
-    fn endings(&self) -> &Texts {
+    /// Returns the possible suffixes.
+    fn suffixes(&self) -> &Texts {
         self.exact.as_ref().unwrap_or(&self.suffix)
     }
 
-    /// This part and `next` behind it.
+    /// Returns the concatenation of this part and `next`.
     fn then(self, next: &Self) -> Self {
         let can_be_empty = self.can_be_empty && next.can_be_empty;
         let mut query = self.query.clone().and(next.query.clone());
@@ -106,22 +106,22 @@ impl Part {
         let (mut prefix, mut suffix) = (Vec::new(), Vec::new());
         if exact.is_none() {
             prefix = match &self.exact {
-                Some(texts) if texts.len() * next.beginnings().len() <= MOST_ENDS * 4 => {
-                    cross(texts, next.beginnings())
+                Some(texts) if texts.len() * next.prefixes().len() <= MOST_ENDS * 4 => {
+                    cross(texts, next.prefixes())
                 }
-                _ if self.can_be_empty => union(self.beginnings(), next.beginnings()),
-                _ => self.beginnings().clone(),
+                _ if self.can_be_empty => union(self.prefixes(), next.prefixes()),
+                _ => self.prefixes().clone(),
             };
             suffix = match &next.exact {
-                Some(texts) if self.endings().len() * texts.len() <= MOST_ENDS * 4 => {
-                    cross(self.endings(), texts)
+                Some(texts) if self.suffixes().len() * texts.len() <= MOST_ENDS * 4 => {
+                    cross(self.suffixes(), texts)
                 }
-                _ if next.can_be_empty => union(next.endings(), self.endings()),
-                _ => next.endings().clone(),
+                _ if next.can_be_empty => union(next.suffixes(), self.suffixes()),
+                _ => next.suffixes().clone(),
             };
-            // What stands where the two meet.
-            if self.endings().len() * next.beginnings().len() <= MOST_ENDS * 4 {
-                query = query.and(any_of(&cross(self.endings(), next.beginnings())));
+            // Trigrams across the boundary of the two parts.
+            if self.suffixes().len() * next.prefixes().len() <= MOST_ENDS * 4 {
+                query = query.and(any_of(&cross(self.suffixes(), next.prefixes())));
             }
         }
         let mut result = Self { can_be_empty, exact, prefix, suffix, query };
@@ -129,7 +129,7 @@ impl Part {
         result
     }
 
-    /// This part or `other`.
+    /// Returns the alternation of this part and `other`.
     fn or(mut self, mut other: Self) -> Self {
         if let (Some(one), Some(two)) = (&self.exact, &other.exact) {
             let mut result = Self {
@@ -155,7 +155,7 @@ impl Part {
         result
     }
 
-    /// Requires the trigrams of the texts, and keeps how they begin and end.
+    /// Requires the trigrams of the exact texts, and keeps only their prefixes and suffixes.
     fn forget_exact(&mut self) {
         if let Some(texts) = self.exact.take() {
             let query = std::mem::replace(&mut self.query, TrigramQuery::All);
@@ -165,7 +165,7 @@ impl Part {
         }
     }
 
-    /// Keeps the sets small. `is_end`: nothing is added any more.
+    /// Limits the sizes of the sets. `is_end` means that the pattern is complete.
     fn simplify(&mut self, is_end: bool) {
         if let Some(texts) = &self.exact {
             let shortest = texts.iter().map(Vec::len).min().unwrap_or(0);
@@ -186,8 +186,8 @@ impl Part {
     }
 }
 
-/// Cuts texts to two bytes, which is what a trigram across the end needs, or to fewer where there are
-/// too many.
+/// Cuts texts to two bytes, which suffices for trigrams across a boundary, or to fewer if there are too
+/// many texts.
 fn shorten(texts: &mut Texts, cut: impl Fn(&mut Vec<u8>, usize)) {
     for length in [2, 1, 0] {
         for text in texts.iter_mut() {
@@ -201,13 +201,13 @@ fn shorten(texts: &mut Texts, cut: impl Fn(&mut Vec<u8>, usize)) {
     }
 }
 
-/// Leaves out the texts that begin, or end, with another: to know of that one is to know as much.
+/// Removes the texts that begin, or end, with another text of the set, which already implies less.
 fn without_longer(texts: &mut Texts, goes_on: fn(&[u8], &[u8]) -> bool) {
     let all = texts.clone();
     texts.retain(|text| !all.iter().any(|other| other != text && goes_on(text, other)));
 }
 
-/// What a text must hold that holds one of `texts`.
+/// Returns the query for texts that contain one of `texts`.
 fn any_of(texts: &Texts) -> TrigramQuery {
     texts
         .iter()
@@ -256,7 +256,7 @@ fn part_of(pattern: &Hir) -> Part {
     }
 }
 
-/// The texts of a class of few scalars or bytes.
+/// Returns the texts of a character class, if they are few.
 fn texts_of(class: &Class) -> Option<Texts> {
     let mut texts = Vec::new();
     match class {
@@ -307,11 +307,11 @@ fn repeated(repetition: &Repetition) -> Part {
     if max == Some(copies) {
         return result;
     }
-    // Further copies may follow; what begins and ends the text is still that of one.
+    // Further copies may follow. The prefix is that of the copies, the suffix that of the last copy.
     let can_be_empty = result.can_be_empty;
     let ending = part();
     result.forget_exact();
-    result.suffix.clone_from(ending.endings());
+    result.suffix.clone_from(ending.suffixes());
     result.can_be_empty = can_be_empty;
     result.simplify(false);
     result
@@ -321,27 +321,27 @@ fn repeated(repetition: &Repetition) -> Part {
 mod tests {
     use super::*;
 
-    fn told(pattern: &str) -> String {
-        fn tell(query: &TrigramQuery) -> String {
+    fn plan_text(pattern: &str) -> String {
+        fn text_of(query: &TrigramQuery) -> String {
             match query {
                 TrigramQuery::All => "all".to_owned(),
                 TrigramQuery::None => "none".to_owned(),
                 TrigramQuery::Has(trigram) => String::from_utf8_lossy(trigram).into_owned(),
                 TrigramQuery::And(queries) => {
-                    let queries: Vec<_> = queries.iter().map(tell).collect();
+                    let queries: Vec<_> = queries.iter().map(text_of).collect();
                     format!("({})", queries.join(" "))
                 }
                 TrigramQuery::Or(queries) => {
-                    let queries: Vec<_> = queries.iter().map(tell).collect();
+                    let queries: Vec<_> = queries.iter().map(text_of).collect();
                     format!("({})", queries.join("|"))
                 }
             }
         }
-        tell(&plan(&regex_syntax::parse(pattern).unwrap()))
+        text_of(&plan(&regex_syntax::parse(pattern).unwrap()))
     }
 
     #[test]
-    fn plans_require_what_every_match_holds() {
+    fn plans_require_the_trigrams_of_every_match() {
         for (pattern, expected) in [
             ("abc", "abc"),
             ("ABC", "abc"),
@@ -369,13 +369,13 @@ mod tests {
             ("[^a]", "all"),
             ("(ab|cd)(ef|gh)", "((abe bef)|(abg bgh)|(cde def)|(cdg dgh))"),
         ] {
-            assert_eq!(told(pattern), expected, "{pattern}");
+            assert_eq!(plan_text(pattern), expected, "{pattern}");
         }
     }
 
     #[test]
-    fn letters_with_three_cases_are_not_lost() {
-        assert_eq!(told("(?i)kit"), "(kit|(\u{fffd}\u{fffd}i \u{fffd}it \u{212a}))");
+    fn letters_with_three_cases_have_all_variants() {
+        assert_eq!(plan_text("(?i)kit"), "(kit|(\u{fffd}\u{fffd}i \u{fffd}it \u{212a}))");
     }
 
     #[test]

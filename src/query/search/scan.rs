@@ -1,7 +1,7 @@
-//! Looking for a pattern in stored documents, on all cores.
+//! Searches stored documents for a pattern, on all cores.
 //!
-//! Invariant: what is found is told in the order of the documents and of the bytes in each; the search
-//! ends soon after nobody wants more; no document's bytes are kept longer than it takes.
+//! Invariant: results are reported in the order of the documents, and of the bytes in each. The search
+//! ends soon after enough results are found. The bytes of a document are dropped after it is searched.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,53 +18,54 @@ use crate::query::filter::Filter;
 use crate::query::library::OpenDocument;
 use crate::store::{Snapshot, StoredDocument};
 
-/// What is told of each document.
+/// The results to report for each document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// Every hit.
+pub(super) enum ScanMode {
+    /// Every hit, with its address.
     Hits(Surroundings),
-    /// Every hit, by its line alone.
+    /// Every hit, without its address.
     Lines(Surroundings),
-    /// How many there are.
+    /// The number of hits.
     Counts,
-    /// Whether there is one.
+    /// Whether there is a hit.
     Any,
 }
 
-/// What was found in a document.
+/// The results in a document.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// Its index among those that were searched.
+    /// The index among the searched documents.
     pub(super) document: usize,
-    /// How many hits; 1 where only one was sought.
+    /// The number of hits; at most 1 for [`ScanMode::Any`].
     pub(super) count: usize,
-    /// The hits, where they are wanted.
+    /// The hits, if requested.
     pub(super) hits: Vec<Hit>,
 }
 
-/// What to look for.
+/// A search for a pattern.
 pub(super) struct Scan<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) pattern: &'a Pattern,
     pub(super) filter: &'a Filter,
-    pub(super) wanted: Wanted,
-    /// Hits of one document at most.
+    pub(super) mode: ScanMode,
+    /// Maximum number of hits in one document.
     pub(super) most: usize,
     pub(super) deadline: Instant,
 }
 
-/// Documents that a thread takes at once.
+/// The documents that a thread searches at a time.
 struct Batch<'a> {
-    /// The index of the first.
+    /// The index of the first document.
     first: usize,
     documents: &'a [StoredDocument],
 }
 
-/// Documents of a batch, and bytes of theirs, at most; a larger document is a batch of its own.
+/// Maximum number and total size in bytes of the documents of a batch. A larger document is a batch of
+/// its own.
 const BATCH_DOCUMENTS: usize = 16;
 const BATCH_BYTES: u64 = 1 << 20;
 
-/// Documents in batches.
+/// Splits documents into batches.
 fn batches(documents: &[StoredDocument]) -> Vec<Batch<'_>> {
     let mut first = 0;
     let shares = shares(documents, BATCH_DOCUMENTS, BATCH_BYTES, |document| document.state.size);
@@ -76,12 +77,12 @@ fn batches(documents: &[StoredDocument]) -> Vec<Batch<'_>> {
     shares.map(batch).collect()
 }
 
-/// Documents below this number are searched without other threads.
+/// Fewer documents than this are searched on the calling thread.
 const FEW: usize = 4;
 
 impl Scan<'_> {
-    /// Searches `documents` and calls `take` with what was found in each that holds something, until it
-    /// answers false.
+    /// Searches `documents` and calls `take` with the results of each document that has any, until it
+    /// returns false.
     pub(super) fn run(
         &self,
         documents: &[StoredDocument],
@@ -122,26 +123,26 @@ impl Scan<'_> {
                 waiting.insert(number, found);
                 while let Some(found) = waiting.remove(&expected) {
                     expected += 1;
-                    let goes_on = match found {
+                    let continues = match found {
                         Ok(found) => found.into_iter().all(&mut take),
                         Err(error) => {
                             result = Err(error);
                             false
                         }
                     };
-                    if !goes_on {
+                    if !continues {
                         break 'answers;
                     }
                 }
             }
             is_over.store(true, Ordering::Relaxed);
-            // Whoever waits to tell something must not wait for ever.
+            // Dropping the receiver ends threads that wait to send a result.
             drop(receiver);
             result
         })
     }
 
-    /// Refuses to go on behind the deadline.
+    /// Returns an error after the deadline.
     fn check_time(&self) -> Result<()> {
         if Instant::now() < self.deadline {
             return Ok(());
@@ -149,7 +150,7 @@ impl Scan<'_> {
         Err(limits::exceeded("search-seconds"))
     }
 
-    /// Searches documents whose bytes are read from the store at once.
+    /// Searches the documents of a batch, whose bytes are read from the store together.
     fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<Found>> {
         let mut found = Vec::new();
         let contents = self.snapshot.contents(batch.documents)?;
@@ -167,7 +168,7 @@ impl Scan<'_> {
         bytes: &[u8],
     ) -> Result<Option<Found>> {
         self.check_time()?;
-        let most = if self.wanted == Wanted::Any { 1 } else { self.most };
+        let most = if self.mode == ScanMode::Any { 1 } else { self.most };
         let mut outline = None;
         let mut spans = Vec::new();
         let mut count = 0;
@@ -197,7 +198,7 @@ impl Scan<'_> {
                 }
             }
         } else {
-            let keeps = matches!(self.wanted, Wanted::Hits(_) | Wanted::Lines(_));
+            let keeps = matches!(self.mode, ScanMode::Hits(_) | ScanMode::Lines(_));
             pattern.matches(bytes, |span| {
                 count += 1;
                 if keeps {
@@ -210,10 +211,10 @@ impl Scan<'_> {
         if count == 0 {
             return Ok(None);
         }
-        let (surroundings, has_places) = match self.wanted {
-            Wanted::Hits(surroundings) => (surroundings, true),
-            Wanted::Lines(surroundings) => (surroundings, false),
-            Wanted::Counts | Wanted::Any => {
+        let (surroundings, has_places) = match self.mode {
+            ScanMode::Hits(surroundings) => (surroundings, true),
+            ScanMode::Lines(surroundings) => (surroundings, false),
+            ScanMode::Counts | ScanMode::Any => {
                 return Ok(Some(Found { document: index, count, hits: Vec::new() }));
             }
         };
@@ -232,7 +233,8 @@ impl Scan<'_> {
     }
 }
 
-/// Front matter, the root, and the own text of each section, in order: what a match may not leave.
+/// Returns the spans that a match must not leave: front matter, the root, and the own text of each
+/// section, in order.
 fn own_texts(outline: &Outline) -> Vec<ByteSpan> {
     let root = outline.nodes.first().map(|root| root.bytes);
     let sections = outline.sections.iter().map(|section| outline.own_text(section));

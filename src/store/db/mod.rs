@@ -51,7 +51,7 @@ use crate::store::{with_suffix, without_extension};
 
 /// The version of the parser and the packers. It is incremented whenever the same bytes give
 /// different rows, so that the next ingest parses all documents again.
-const PARSER_VERSION: i64 = 5;
+const PARSER_VERSION: i64 = 6;
 
 /// The size limit of a row in bytes; well above [`crate::limits::MAX_OUTLINE_BYTES`].
 const MAX_ROW_BYTES: i32 = 256 << 20;

@@ -34,7 +34,7 @@ pub struct WordQuery {
     /// `None` if the query contains no words.
     pub(super) clause: Option<Clause>,
     /// The reason why the text was not parsed as a query; `None` if it was.
-    pub remark: Option<String>,
+    pub notice: Option<String>,
     /// The texts of the terms that must not match.
     pub excluded: Vec<String>,
     /// The words that were written after a single hyphen, which does not exclude them.
@@ -50,15 +50,15 @@ impl WordQuery {
                 let mut excluded = Vec::new();
                 clause.excluded(&mut excluded);
                 let clause = clause.without_stop_words().unwrap_or(clause);
-                Self { clause: Some(clause), remark: None, excluded, hyphenated }
+                Self { clause: Some(clause), notice: None, excluded, hyphenated }
             }
-            Err(remark) => {
+            Err(notice) => {
                 let (clause, is_cut) = plain_words(&text);
                 let clause = clause.map(|all| all.without_stop_words().unwrap_or(all));
                 let cut = is_cut.then(|| {
                     format!("only its first {} words are searched", limits::MAX_QUERY_WORDS)
                 });
-                Self { clause, remark: remark.or(cut), excluded: Vec::new(), hyphenated }
+                Self { clause, notice: notice.or(cut), excluded: Vec::new(), hyphenated }
             }
         }
     }
@@ -81,7 +81,7 @@ impl WordQuery {
     /// if nothing changes.
     pub fn loosened(&self) -> Option<Self> {
         let clause = self.clause.as_ref().map(Clause::loosened);
-        (clause != self.clause).then(|| Self { clause, remark: None, ..self.clone() })
+        (clause != self.clause).then(|| Self { clause, notice: None, ..self.clone() })
     }
 }
 
@@ -207,8 +207,8 @@ fn read(text: &str) -> Result<Clause, Option<String>> {
     // An unknown field name becomes a word with a colon, which is valid here.
     let is_fault = |message: &str| message != "parsed possible invalid field as term";
     if let Some(error) = errors.iter().find(|error| is_fault(&error.message)) {
-        let remark = || format!("{}; its words are searched", error.message);
-        return Err(has_operators(text).then(remark));
+        let notice = || format!("{}; its words are searched", error.message);
+        return Err(has_operators(text).then(notice));
     }
     // The grammar drops the sign of a single term.
     match clause(tree, text.trim_start().starts_with('+')) {
@@ -416,7 +416,7 @@ mod tests {
         }
         let query = WordQuery::parse(text);
         let clause = query.clause.as_ref().map_or_else(|| "nothing".to_owned(), describe);
-        if query.remark.is_some() { format!("{clause} !") } else { clause }
+        if query.notice.is_some() { format!("{clause} !") } else { clause }
     }
 
     #[test]
@@ -495,7 +495,7 @@ mod tests {
             ("--flag", "flag"),
             ("(", "nothing"),
             (":", "nothing !"),
-            ("", "nothing"),
+            ("", "nothing !"),
             ("AND", "and"),
             ("\"open phrase", "(open phrase) !"),
             ("{{< x >}}", "(x)"),

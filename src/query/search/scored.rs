@@ -1,8 +1,8 @@
-//! The sections that may be shown: their text, their passages, and their order by both.
+//! Scores sections by the index and by their passages, and sorts them.
 //!
-//! Invariant: the best sections are ordered by what their passages cover of the question too, always the same
-//! number of them, so that the order does not depend on how many hits are asked for. Sections of nearly the
-//! same text are one.
+//! Invariant: a fixed number of the best sections is sorted again by how much of the question their
+//! passages cover, so the order does not depend on the number of hits requested. Sections with nearly
+//! the same text are folded into one.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,14 +17,14 @@ use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
 
-/// The best sections are ordered again by what their passages cover of the question.
+/// Number of best sections that are sorted again by how much of the question their passages cover.
 pub(super) const REORDERED: usize = 32;
-/// What a passage that covers the whole question counts, beside 1 for the best score of the index.
+/// Score of a passage that covers the whole question; the best score of the index counts 1.
 const COVERAGE: f32 = 3.0;
-/// What a section in another language than the question counts.
+/// Factor on the score of a section in another language than the question.
 const FOREIGN: f32 = 0.8;
-/// Bytes of documents that are kept between ordering and showing.
-const KEPT_BYTES: usize = 16 << 20;
+/// Maximum size in bytes of the cached documents.
+const CACHE_BYTES: usize = 16 << 20;
 
 /// Candidates with nearly the same text, the best first.
 pub(super) type Group<'a> = Vec<&'a Candidate>;
@@ -32,35 +32,35 @@ pub(super) type Group<'a> = Vec<&'a Candidate>;
 /// The text of a section.
 pub(super) struct SectionText {
     pub(super) document: Rc<OpenDocument>,
-    /// Its own text, heading included.
+    /// The span of its own text, with the heading.
     pub(super) own: ByteSpan,
-    /// Offset after its heading.
+    /// The byte offset after its heading.
     pub(super) body: usize,
-    /// Offset after its subsections.
+    /// The byte offset after its subsections.
     pub(super) end: usize,
     pub(super) titles: String,
     pub(super) is_front_matter: bool,
 }
 
-/// A candidate that may be shown.
-pub(super) struct Shown<'a> {
+/// A candidate with its text and its score.
+pub(super) struct ScoredSection<'a> {
     pub(super) candidate: &'a Candidate,
     pub(super) section: SectionText,
     /// The first word of the query on its best line.
     pub(super) span: ByteSpan,
     pub(super) pieces: Pieces,
     pub(super) parts: ScoreParts,
-    /// Addresses of sections with nearly the same text.
+    /// The addresses of sections with nearly the same text.
     pub(super) duplicates: Vec<String>,
 }
 
 impl Search<'_> {
-    /// The best candidates that differ, each with those of nearly the same text after it, and the rest.
+    /// Groups the best candidates by nearly equal text. Returns the groups and the remaining candidates.
     pub(super) fn distinct<'a>(
         &self,
         candidates: &'a [Candidate],
     ) -> (Vec<Group<'a>>, &'a [Candidate]) {
-        // Of equal sections, a filter may want another than the best.
+        // A filter inside documents may accept another section of a group than the best.
         let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
         let mut groups: Vec<Group<'a>> = Vec::with_capacity(REORDERED);
         for (index, candidate) in candidates.iter().enumerate() {
@@ -79,81 +79,84 @@ impl Search<'_> {
         (groups, &[])
     }
 
-    /// The best candidates, ordered by what their passages cover too, sections of nearly the same text as one.
+    /// Returns the best candidates, sorted by score and coverage, one for each group of nearly equal
+    /// text.
     pub(super) fn reordered<'a>(
         &self,
         groups: &[Group<'a>],
         best: f32,
         question: &Question<'_>,
         texts: &mut Texts<'_>,
-    ) -> Result<Vec<Shown<'a>>> {
+    ) -> Result<Vec<ScoredSection<'a>>> {
         let mut all = Vec::with_capacity(groups.len());
-        // By document, what its sections cover.
+        // The best coverage of the sections of each document.
         let mut covered: HashMap<i64, f64> = HashMap::new();
         for group in groups {
             let Some((candidate, twins)) = group.split_first() else { continue };
-            let Some(mut shown) = self.shown(candidate, question, texts)? else { continue };
+            let Some(mut scored) = self.scored(candidate, question, texts)? else { continue };
             for twin in twins {
                 let section = self.section(twin)?;
-                shown.duplicates.extend(section.map(|section| section.address()));
+                scored.duplicates.extend(section.map(|section| section.address()));
             }
-            let share = if self.is_foreign(&shown.section, texts)? { FOREIGN } else { 1.0 };
-            let coverage = shown.pieces.coverage(question);
-            shown.parts.ranking = rounded(share * candidate.score / best);
-            shown.parts.coverage = rounded(share * COVERAGE * coverage);
+            let factor = if self.is_foreign(&scored.section, texts)? { FOREIGN } else { 1.0 };
+            let coverage = scored.pieces.coverage(question);
+            scored.parts.ranking = rounded(factor * candidate.score / best);
+            scored.parts.coverage = rounded(factor * COVERAGE * coverage);
             let place = candidate.found.place;
             if !place.is_front_matter() {
                 let covered = covered.entry(place.document).or_default();
-                *covered = covered.max(shown.parts.coverage);
+                *covered = covered.max(scored.parts.coverage);
             }
-            all.push(shown);
+            all.push(scored);
         }
         all.sort_by(|one, other| {
             let by_parts = other.parts.sum().total_cmp(&one.parts.sum());
             by_parts.then_with(|| one.candidate.order(other.candidate))
         });
-        let mut result: Vec<Shown<'a>> = Vec::with_capacity(all.len());
-        for shown in all {
-            let found = &shown.candidate.found;
-            // Front matter that shows no more than a section of its document is no hit beside that section.
+        let mut result: Vec<ScoredSection<'a>> = Vec::with_capacity(all.len());
+        for scored in all {
+            let found = &scored.candidate.found;
+            // Front matter that covers no more than a section of its document adds nothing to that
+            // section.
             let of_document = covered.get(&found.place.document);
-            let is_covered = of_document.is_some_and(|covered| *covered >= shown.parts.coverage);
+            let is_covered = of_document.is_some_and(|covered| *covered >= scored.parts.coverage);
             if found.place.is_front_matter() && is_covered && !self.filter.looks_inside() {
                 continue;
             }
-            let is_twin = |other: &&mut Shown<'_>| shown.is_twin(other);
+            let is_twin = |other: &&mut ScoredSection<'_>| scored.is_twin(other);
             let twin = result.iter_mut().find(is_twin);
             match twin.filter(|_| !self.request.keeps_duplicates) {
-                Some(twin) => twin.duplicates.push(shown.section.address()),
-                None => result.push(shown),
+                Some(twin) => twin.duplicates.push(scored.section.address()),
+                None => result.push(scored),
             }
         }
         Ok(result)
     }
 
-    /// A candidate with its text; `None` if it has no section, or the filter wants nothing of it.
-    pub(super) fn shown<'a>(
+    /// Returns a candidate with its text. Returns `None` if the section does not exist, or the filter
+    /// accepts nothing in it.
+    pub(super) fn scored<'a>(
         &self,
         candidate: &'a Candidate,
         question: &Question<'_>,
         texts: &mut Texts<'_>,
-    ) -> Result<Option<Shown<'a>>> {
+    ) -> Result<Option<ScoredSection<'a>>> {
         let Some(section) = self.section(candidate)? else { return Ok(None) };
         let bytes = texts.of(&section.document)?;
         let Some(span) = self.best(&section, &bytes, question.highlighter) else { return Ok(None) };
         let pieces = texts.pieces(&section, question)?;
         let parts = ScoreParts::default();
-        Ok(Some(Shown { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
+        Ok(Some(ScoredSection { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
     }
 
-    /// Whether the section is in another language than the question.
+    /// Returns whether the section is in another language than the question.
     fn is_foreign(&self, section: &SectionText, texts: &mut Texts<'_>) -> Result<bool> {
         let Some(language) = self.language else { return Ok(false) };
         let bytes = texts.of(&section.document)?;
         Ok(language.is_foreign(bytes.get(section.body..section.own.end).unwrap_or_default()))
     }
 
-    /// The section of a candidate; `None` if the document has no such section.
+    /// Returns the section of a candidate, or `None` if the document does not contain it.
     pub(super) fn section(&self, candidate: &Candidate) -> Result<Option<SectionText>> {
         let document = self.library.open(&candidate.document)?;
         let outline = document.tree.outline();
@@ -192,8 +195,8 @@ impl Search<'_> {
         Ok(Some(SectionText { own, body, end, titles, is_front_matter: false, document }))
     }
 
-    /// The first word of the query on the line of `section` that has the most; the section's beginning if
-    /// its words are only in its title or path; `None` if the filter wants nothing of it.
+    /// Returns the first matching word on the best line of `section`. Returns the start of the section
+    /// if the words are only in its titles or path, and `None` if the filter accepts nothing in it.
     pub(super) fn best(
         &self,
         section: &SectionText,
@@ -212,8 +215,9 @@ impl Search<'_> {
     }
 }
 
-impl Shown<'_> {
-    /// Whether the text of both is nearly the same, or both are the same section of two editions of a file.
+impl ScoredSection<'_> {
+    /// Returns whether both texts are nearly the same, or both are the same section of two editions of a
+    /// file.
     fn is_twin(&self, other: &Self) -> bool {
         let (one, other_found) = (&self.candidate.found, &other.candidate.found);
         one.is_near_duplicate(other_found)
@@ -222,14 +226,14 @@ impl Shown<'_> {
 }
 
 impl SectionText {
-    /// What another edition of the same file has too: the name of the file, and the titles.
+    /// Returns the file name and the titles, which are the same in another edition of the file.
     fn edition(&self) -> &str {
         let path = self.titles.find('\n').unwrap_or(self.titles.len());
         let name = self.titles.get(..path).and_then(|path| path.rfind('/')).map_or(0, |at| at + 1);
         self.titles.get(name..).unwrap_or_default()
     }
 
-    /// Its primary address.
+    /// Returns the primary address.
     fn address(&self) -> String {
         let document = &self.document;
         if self.is_front_matter {
@@ -240,25 +244,25 @@ impl SectionText {
     }
 }
 
-/// Bytes of documents, some of which are kept.
+/// The bytes of documents, with a cache.
 pub(super) struct Texts<'a> {
     pub(super) search: &'a Search<'a>,
-    pub(super) kept: HashMap<i64, Rc<Vec<u8>>>,
+    pub(super) cache: HashMap<i64, Rc<Vec<u8>>>,
     pub(super) size: usize,
 }
 
 impl Texts<'_> {
     pub(super) fn of(&mut self, document: &OpenDocument) -> Result<Rc<Vec<u8>>> {
-        if let Some(bytes) = self.kept.get(&document.stored.id) {
+        if let Some(bytes) = self.cache.get(&document.stored.id) {
             return Ok(Rc::clone(bytes));
         }
         let bytes = Rc::new(self.search.library.content(document, document.span())?);
-        if self.size + bytes.len() > KEPT_BYTES {
-            self.kept.clear();
+        if self.size + bytes.len() > CACHE_BYTES {
+            self.cache.clear();
             self.size = 0;
         }
         self.size += bytes.len();
-        self.kept.insert(document.stored.id, Rc::clone(&bytes));
+        self.cache.insert(document.stored.id, Rc::clone(&bytes));
         Ok(bytes)
     }
 
@@ -285,7 +289,7 @@ impl Texts<'_> {
     }
 }
 
-/// The line of front matter that gives the title, which entitles all sections.
+/// Returns the `title` line of front matter; the title counts for all sections.
 fn title_line(front_matter: &[u8]) -> Option<String> {
     let mut lines = front_matter.split(|byte| matches!(byte, b'\n' | b'\r'));
     let line = lines.find(|line| {

@@ -7,10 +7,10 @@ use super::{
 use crate::markdown::slug::fold;
 use crate::markdown::{self, Document};
 
-/// Documents by path; the number of one is its index.
-pub(super) struct Shelf(Vec<(String, Document)>, Vec<SiteRoot>);
+/// The documents by path. The index of a document is its id.
+pub(super) struct Fixture(Vec<(String, Document)>, Vec<SiteRoot>);
 
-/// What is on disk besides the documents.
+/// What exists on disk besides the documents.
 const DISK: [(&str, OnDisk); 6] = [
     ("known/LICENSE", OnDisk::File),
     ("known/src", OnDisk::Folder),
@@ -20,14 +20,14 @@ const DISK: [(&str, OnDisk); 6] = [
     ("known/ignored.md", OnDisk::File),
 ];
 
-impl Shelf {
+impl Fixture {
     pub(super) fn new(documents: &[(&str, &str)]) -> Self {
         let parse = |text: &str| markdown::parse(text.as_bytes());
         let documents = documents.iter().map(|(path, text)| ((*path).to_owned(), parse(text)));
         Self(documents.collect(), Vec::new())
     }
 
-    /// The same, as parts of web sites: folders and the paths that they are served below.
+    /// Returns the fixture with folders that are served as parts of web sites, each at a path.
     pub(super) fn with_sites(mut self, sites: &[(&str, &str)]) -> Self {
         let site = |(folder, prefix): &(&str, &str)| SiteRoot {
             folder: (*folder).to_owned(),
@@ -53,7 +53,8 @@ impl Shelf {
         &self.0[usize::try_from(id).unwrap()]
     }
 
-    /// What a link leads to: a path and `#` with the title of the section, or why nothing.
+    /// Resolves a link. Returns a path, and `#` and the title of the section if any, or the reason
+    /// why it is broken.
     pub(super) fn find(&self, source: &str, kind: &Kind, target: &str) -> String {
         let id = self.document(source).unwrap();
         match resolve(self, Source { id, path: source }, kind, target) {
@@ -75,7 +76,7 @@ impl Shelf {
     }
 }
 
-impl Library for Shelf {
+impl Library for Fixture {
     fn document(&self, path: &str) -> Option<DocumentId> {
         self.which(|other, _| other == path).first().copied()
     }
@@ -127,6 +128,6 @@ impl Library for Shelf {
     }
 }
 
-/// A document with headings of every sort.
+/// A document with several kinds of headings.
 pub(super) const GUIDE: &str =
     "# Guide\n\n## Set up\n\n### Über ⚙\u{FE0F} uns\n\n## Set up\n\n<a name=old></a>x\n";

@@ -1,24 +1,24 @@
-//! Text for people, line by line.
+//! Writes text for people, line by line.
 //!
-//! Invariant: whatever stems from a document goes through [`sanitize`]; colour never carries meaning
-//! that the text does not.
+//! Invariant: text of documents passes through [`sanitize`]. Color never carries information that the
+//! text does not.
 
 use super::sanitize;
 use crate::address::Fault;
 use crate::error::Warning;
 use crate::parallel;
 
-/// Items that one core paints at once.
-const SHARE: usize = 512;
+/// Number of items that one thread formats at a time.
+const BATCH: usize = 512;
 
 /// Collects lines of text.
 #[derive(Debug)]
-pub struct Painter {
+pub struct TextWriter {
     text: String,
     has_color: bool,
 }
 
-/// How a piece of text stands out (ECMA-48, section 8.3.117).
+/// How a piece of text is highlighted (ECMA-48, section 8.3.117).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Style {
     Plain,
@@ -27,32 +27,36 @@ pub(super) enum Style {
     Warning,
 }
 
-impl Painter {
-    /// A painter, with colours or without.
+impl TextWriter {
+    /// Returns an empty writer; `has_color` enables colors.
     pub fn new(has_color: bool) -> Self {
         Self { text: String::new(), has_color }
     }
 
-    /// Paints `items` on all cores, in their order.
-    pub(super) fn paint<I: Sync>(&mut self, items: &[I], paint: impl Fn(&mut Self, &I) + Sync) {
+    /// Formats `items` on all cores and appends the results in order.
+    pub(super) fn items<I: Sync>(
+        &mut self,
+        items: &[I],
+        write_item: impl Fn(&mut Self, &I) + Sync,
+    ) {
         let has_color = self.has_color;
-        let shares: Vec<&[I]> = items.chunks(SHARE).collect();
-        if let [share] = *shares.as_slice() {
-            return share.iter().for_each(|item| paint(self, item));
+        let batches: Vec<&[I]> = items.chunks(BATCH).collect();
+        if let [batch] = *batches.as_slice() {
+            return batch.iter().for_each(|item| write_item(self, item));
         }
-        let painted = parallel::map(&shares, |share| {
-            let mut painter = Self::new(has_color);
-            share.iter().for_each(|item| paint(&mut painter, item));
-            painter.finish()
+        let texts = parallel::map(&batches, |batch| {
+            let mut writer = Self::new(has_color);
+            batch.iter().for_each(|item| write_item(&mut writer, item));
+            writer.finish()
         });
-        self.text.extend(painted);
+        self.text.extend(texts);
     }
 
     pub(super) fn finish(self) -> String {
         self.text
     }
 
-    /// A piece of a line.
+    /// Appends a piece of a line.
     pub(super) fn piece(&mut self, style: Style, text: &str) -> &mut Self {
         let code = match style {
             Style::Plain => "",
@@ -73,22 +77,22 @@ impl Painter {
         self.text.push('\n');
     }
 
-    /// A whole line that stands out in nothing.
+    /// Appends a line without highlighting.
     pub fn plain(&mut self, text: &str) {
         self.line(Style::Plain, text);
     }
 
-    /// A whole line.
+    /// Appends a line.
     pub(super) fn line(&mut self, style: Style, text: &str) {
         self.piece(style, text).end();
     }
 
-    /// Whether `line` was the last line.
+    /// Returns whether the text so far ends with `line`.
     pub(super) fn ends_with(&self, line: &str) -> bool {
         self.text.trim_end_matches("\u{1b}[0m\n").trim_end().ends_with(line)
     }
 
-    /// Content of a document, on lines of its own.
+    /// Appends content of a document, followed by a line feed if it has none.
     pub(super) fn content(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         self.text.push_str(&sanitize::text(&text));
@@ -97,8 +101,8 @@ impl Painter {
         }
     }
 
-    /// Warnings and faults, as every answer ends.
-    pub(super) fn remarks(&mut self, warnings: &[Warning], faults: &[Fault]) {
+    /// Appends warnings and unresolved selectors, which end every answer.
+    pub(super) fn messages(&mut self, warnings: &[Warning], faults: &[Fault]) {
         for warning in warnings {
             let text = format!("warning: {}: {}", warning.code, warning.message);
             self.line(Style::Warning, &text);
@@ -123,7 +127,7 @@ impl Painter {
     }
 }
 
-/// A size as people read it: 950, 1.2K, 3.4M.
+/// Formats a count for people: 950, 1.2K, 3.4M.
 pub(super) fn short_count(count: usize) -> String {
     let scaled = |unit: usize, name: &str| {
         let tenths = (count * 10 + unit / 2) / unit;
@@ -145,7 +149,7 @@ mod tests {
     use super::short_count;
 
     #[test]
-    fn counts_are_short() {
+    fn counts_are_abbreviated() {
         assert_eq!(short_count(120), "120");
         assert_eq!(short_count(1200), "1.2K");
         assert_eq!(short_count(8500), "8.5K");

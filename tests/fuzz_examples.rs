@@ -1,12 +1,12 @@
-//! What fuzzers have found stays mended: every file below `fixtures/fuzz/` is given to the check whose name
-//! its folder has.
+//! Inputs on which a fuzz target once failed: each file in a folder of `fixtures/fuzz/` is given to
+//! the check with the name of the folder.
 
 use std::path::Path;
 
 use crate::checks;
 
 #[test]
-fn what_was_found_holds() {
+fn inputs_that_once_failed_pass_their_checks() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/fuzz");
     for (name, check) in checks::ALL {
         let mut count = 0;
@@ -20,7 +20,7 @@ fn what_was_found_holds() {
 
 /// A target that is not built, or a check that no target calls, would never run.
 #[test]
-fn every_check_is_a_target() {
+fn every_check_has_a_fuzz_target() {
     let manifest = include_str!("fuzz/Cargo.toml");
     for (name, _) in checks::ALL {
         assert!(manifest.contains(&format!("path = \"targets/{name}.rs\"")), "{name}");

@@ -1,42 +1,43 @@
-//! What is beside the items of an answer, said once for every format.
+//! The part of an answer that is not an item: unresolved selectors, warnings, changed documents, and the
+//! cursor.
 //!
-//! Invariant: whatever an answer's JSON says of faults, warnings, documents that have changed and what was
-//! left out, every other form of it says, too; how to go on is the last line of a text.
+//! Invariant: whatever the JSON of an answer reports about these, every other format reports too. In
+//! text, the last line says how to continue.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
 use super::Caller;
-use super::painter::{Painter, Style};
+use super::text_writer::{Style, TextWriter};
 use crate::address::Fault;
 use crate::error::Warning;
 use crate::query::Page;
 use crate::query::library::Freshness;
 
-/// What is beside the items of an answer.
+/// The part of an answer that is not an item.
 #[derive(Clone, Debug)]
-pub struct Rest<'a> {
-    /// Addresses without answer.
+pub struct Footer<'a> {
+    /// Addresses that were not resolved.
     pub(super) faults: &'a [Fault],
-    /// Remarks.
+    /// The warnings of the answer.
     pub(super) warnings: &'a [Warning],
-    /// Whether something was left out.
+    /// Whether items or parts of items were left out.
     pub(super) is_truncated: bool,
-    /// The cursor of what was left out.
+    /// The cursor of the first item that was left out, if any.
     pub(super) next: Option<&'a String>,
-    /// Documents whose files are not the stored ones any more, each once.
+    /// Documents whose files differ from the stored versions, each once.
     pub(super) changed: Vec<(&'a str, Freshness)>,
-    /// Items that are cut, each with the address of its rest.
+    /// The items that are cut, each with the address of its remainder.
     pub(super) cut: Vec<(&'a str, &'a str)>,
-    /// What the items do not show although nothing cut them.
+    /// What the request excludes from the items.
     pub(super) notes: Vec<String>,
-    /// Who reads it.
+    /// The interface that the request came from.
     pub(super) caller: Caller,
 }
 
-impl<'a> Rest<'a> {
-    /// Of faults and warnings.
+impl<'a> Footer<'a> {
+    /// Returns a footer without cursor.
     pub(super) fn new(faults: &'a [Fault], warnings: &'a [Warning], is_truncated: bool) -> Self {
         Self {
             faults,
@@ -50,19 +51,19 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Of a page.
+    /// Returns the footer of a page.
     pub(super) fn of(page: &'a Page) -> Self {
-        let rest = Self::new(&page.unresolved_selectors, &page.warnings, page.truncated);
-        Self { next: page.next.as_ref(), ..rest }
+        let footer = Self::new(&page.unresolved_selectors, &page.warnings, page.truncated);
+        Self { next: page.next.as_ref(), ..footer }
     }
 
-    /// Adds items that are cut, and the address of the rest of each.
+    /// Adds items that are cut, each with the address of its remainder.
     pub(super) fn with_cut(mut self, cut: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         self.cut.extend(cut);
         self
     }
 
-    /// Adds the documents that have changed.
+    /// Adds those of `documents` that differ from their files, each once.
     pub(super) fn with(mut self, documents: impl Iterator<Item = (&'a str, Freshness)>) -> Self {
         let mut known = HashSet::new();
         let changed = documents.filter(|(_, freshness)| *freshness != Freshness::default());
@@ -70,12 +71,12 @@ impl<'a> Rest<'a> {
         self
     }
 
-    /// Whether an address has no answer.
+    /// Returns whether an address was not resolved.
     pub fn has_faults(&self) -> bool {
         !self.faults.is_empty()
     }
 
-    /// As rows of `jsonl` after the items, which mark changed documents themselves.
+    /// Returns the rows of `jsonl` after the items. The items themselves mark changed documents.
     pub(super) fn rows(&self) -> Vec<Value> {
         let faults = self.faults.iter().map(|fault| json!({ "unresolved": fault }));
         let warnings = self.warnings.iter().map(|warning| json!({ "warning": warning }));
@@ -86,23 +87,23 @@ impl<'a> Rest<'a> {
         faults.chain(warnings).chain(end).collect()
     }
 
-    /// What is said of each document that has changed.
+    /// Returns a line for each changed document.
     fn changes(&self) -> impl Iterator<Item = String> {
         self.changed.iter().map(|(file, freshness)| {
-            let what = if freshness.is_missing { "is gone" } else { "has changed" };
+            let what = if freshness.is_missing { "has been deleted" } else { "has changed" };
             format!("{file} {what} since it was ingested")
         })
     }
 
-    /// As lines beside an answer that is made of bytes.
+    /// Returns lines to print beside an answer that consists of bytes.
     pub(super) fn lines(&self) -> Vec<String> {
         let cut = self.cut.iter().map(|(place, rest)| format!("{place} is cut: more: {rest}"));
         let next = self.next_line().or_else(|| self.is_cut_silently().then(truncated));
-        cut.chain(self.remark_lines()).chain(next).collect()
+        cut.chain(self.message_lines()).chain(next).collect()
     }
 
-    /// The problems, warnings and changed documents among them.
-    pub(super) fn remark_lines(&self) -> Vec<String> {
+    /// Returns the lines for notes, unresolved selectors, warnings and changed documents.
+    pub(super) fn message_lines(&self) -> Vec<String> {
         let faults = self.faults.iter().flat_map(|fault| {
             let (code, message) = (fault.code.code(), &fault.message);
             with_others(format!("{}: {code}: {message}", fault.selector), fault)
@@ -122,12 +123,12 @@ impl<'a> Rest<'a> {
         })
     }
 
-    /// Whether something was left out that no address leads to.
+    /// Returns whether something was left out that has no address and no cursor.
     fn is_cut_silently(&self) -> bool {
         self.is_truncated && self.next.is_none() && self.cut.is_empty()
     }
 
-    /// The last line of a text: how to go on, or that something was left out.
+    /// Returns the last line of a text: how to continue, or that something was left out.
     pub(super) fn end(&self) -> Option<String> {
         let cut = || match self.cut.as_slice() {
             [] => self.is_truncated.then(truncated),
@@ -137,21 +138,21 @@ impl<'a> Rest<'a> {
         self.next_line().or_else(cut)
     }
 
-    /// As the end of a text for people.
-    pub(super) fn paint(&self, painter: &mut Painter) {
+    /// Appends the footer to a text for people.
+    pub(super) fn write_text(&self, writer: &mut TextWriter) {
         for note in &self.notes {
-            painter.line(Style::Faint, note);
+            writer.line(Style::Faint, note);
         }
         for change in self.changes() {
-            painter.line(Style::Warning, &format!("warning: {change}"));
+            writer.line(Style::Warning, &format!("warning: {change}"));
         }
-        painter.remarks(self.warnings, self.faults);
-        if let Some(end) = self.end().filter(|end| !painter.ends_with(end)) {
-            painter.line(Style::Faint, &end);
+        writer.messages(self.warnings, self.faults);
+        if let Some(end) = self.end().filter(|end| !writer.ends_with(end)) {
+            writer.line(Style::Faint, &end);
         }
     }
 
-    /// As items of a list about the answer as a whole.
+    /// Returns the footer as items of a list, for `ldmd`.
     pub(super) fn items(&self) -> Vec<String> {
         let warnings = self.warnings.iter();
         let warnings =
@@ -167,8 +168,8 @@ impl<'a> Rest<'a> {
         warnings.chain(faults).chain(changes).chain(truncated).chain(next).collect()
     }
 
-    /// As what a model is warned of.
-    pub(super) fn remarks(&self) -> Vec<String> {
+    /// Returns the texts of the `WARN` records.
+    pub(super) fn messages(&self) -> Vec<String> {
         let faults = self.faults.iter().flat_map(|fault| {
             let id = crate::records::id(&fault.selector);
             with_others(format!("{} {id}: {}", fault.code.code(), fault.message), fault)
@@ -179,7 +180,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// The line about a fault, and a line for each address that may be meant instead.
+/// Returns the line for an unresolved selector, then one line for each suggestion and candidate.
 fn with_others(line: String, fault: &Fault) -> impl Iterator<Item = String> {
     let suggestions = fault.suggestions.iter().map(|address| format!("suggestion: {address}"));
     let candidates = fault.candidates.iter().map(|candidate| format!("candidate: {candidate}"));
