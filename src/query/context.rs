@@ -2,7 +2,6 @@
 //!
 //! Invariant: items are in the order of the request, and each node is in the bundle once.
 
-use crate::schema::schema_as;
 use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
@@ -22,6 +21,7 @@ use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
+use crate::schema::schema_as;
 use crate::store::FullText;
 
 /// A request for a bundle.

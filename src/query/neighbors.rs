@@ -1,7 +1,5 @@
 //! `neighbors`: returns the nodes around a node.
 
-use super::page::{NoPlaceShape, RemarksShape};
-use crate::schema::schema_as;
 use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -9,12 +7,14 @@ use serde::{Serialize, Serializer};
 use super::cursor::{Cursor, ListPart};
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
+use super::page::{NoPlaceShape, NoticesShape};
 use super::place::Target;
 use super::resolve::resolve_one;
 use super::{Library, List, Outcome, Page};
 use crate::address::Scope;
 use crate::error::Result;
 use crate::markdown::outline::NodeKind;
+use crate::schema::schema_as;
 
 /// A node next to another.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -65,7 +65,7 @@ enum Shape {
         #[schemars(flatten)]
         around: Box<Around>,
         #[schemars(flatten)]
-        remarks: RemarksShape,
+        notices: NoticesShape,
         /// Whether something was left out or cut.
         truncated: bool,
         /// The cursor of the children that were left out.
@@ -74,7 +74,7 @@ enum Shape {
     },
     NoPlace {
         #[schemars(flatten)]
-        remarks: NoPlaceShape,
+        notices: NoPlaceShape,
         /// Whether something was left out or cut.
         truncated: bool,
     },

@@ -3,7 +3,6 @@
 //! Invariant: content is bytes of the document, verbatim. The pages of a node, concatenated in order,
 //! are the node.
 
-use crate::schema::schema_as;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -18,6 +17,7 @@ use crate::error::Result;
 use crate::limits;
 use crate::markdown::words::{measure, page, page_count};
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start};
+use crate::schema::schema_as;
 
 /// Bytes of a document, to print as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -124,7 +124,7 @@ impl Serialize for Page {
 #[derive(JsonSchema)]
 struct PageShape {
     #[schemars(flatten)]
-    remarks: RemarksShape,
+    notices: NoticesShape,
     /// Whether something was left out or cut.
     truncated: bool,
     /// The cursor of the items that were left out.
@@ -137,11 +137,11 @@ schema_as!(Page => PageShape);
 /// The problems and warnings of an answer.
 #[expect(dead_code, reason = "only its schema is used")]
 #[derive(JsonSchema)]
-pub(super) struct RemarksShape {
+pub(super) struct NoticesShape {
     /// Addresses without an answer.
     #[schemars(skip_serializing_if = "Option::is_none")]
     unresolved_selectors: Option<Vec<Fault>>,
-    /// Remarks.
+    /// Warnings.
     #[schemars(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<Warning>>,
 }
@@ -152,7 +152,7 @@ pub(super) struct RemarksShape {
 pub(super) struct NoPlaceShape {
     /// Why the address has no answer.
     unresolved_selectors: Vec<Fault>,
-    /// Remarks.
+    /// Warnings.
     #[schemars(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<Warning>>,
 }
@@ -163,7 +163,7 @@ pub(super) struct NoPlaceShape {
 pub(super) struct WholePageShape {
     /// Addresses without an answer.
     unresolved_selectors: Vec<Fault>,
-    /// Remarks.
+    /// Warnings.
     warnings: Vec<Warning>,
     /// Whether something was left out or cut.
     truncated: bool,

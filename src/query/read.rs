@@ -1,16 +1,16 @@
 //! `read`: returns one node in full.
 
-use super::page::{NoPlaceShape, RemarksShape};
-use crate::schema::schema_as;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
 
 use super::node::{Extent, NodeAnswer, answer};
+use super::page::{NoPlaceShape, NoticesShape};
 use super::resolve::{Resolver, resolve_one};
 use super::{Library, List, Outcome, Page, documents};
 use crate::address::{Fault, Part, namespace, parse_places};
 use crate::error::Result;
+use crate::schema::schema_as;
 
 /// A request for a node.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ enum Shape {
         #[schemars(flatten)]
         node: Box<NodeAnswer>,
         #[schemars(flatten)]
-        remarks: RemarksShape,
+        notices: NoticesShape,
     },
     NoPlace(NoPlaceShape),
 }

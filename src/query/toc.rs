@@ -1,6 +1,5 @@
 //! `toc`: returns the section tree of documents.
 
-use crate::schema::schema_as;
 use schemars::JsonSchema;
 use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
@@ -13,6 +12,7 @@ use super::page::{self, shorten};
 use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents, groups};
 use crate::error::Result;
 use crate::parallel;
+use crate::schema::schema_as;
 use crate::store::StoredDocument;
 
 /// Number of documents that one thread lists at a time.

@@ -4,12 +4,11 @@
 //! one exception: a marker of the document itself gets a star, which makes it a plain comment. Front
 //! matter stays at the start. The result therefore has the same headings and blocks as the document.
 
-use crate::schema::schema_as;
-use schemars::JsonSchema;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
+use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
@@ -24,6 +23,7 @@ use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::{Cursor, Library, summary};
+use crate::schema::schema_as;
 
 /// A section of the output.
 #[derive(Clone, Debug)]

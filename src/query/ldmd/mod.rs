@@ -10,8 +10,6 @@ pub mod index;
 pub mod neighbors;
 pub mod search;
 
-use crate::query::page::NoPlaceShape;
-use crate::schema::schema_as;
 use std::rc::Rc;
 
 use schemars::JsonSchema;
@@ -23,6 +21,8 @@ use super::{Library, List, Outcome, Page, documents};
 use crate::address::Fault;
 use crate::error::{Result, Warning, shell_word};
 use crate::query::cursor::ListPart;
+use crate::query::page::NoPlaceShape;
+use crate::schema::schema_as;
 
 /// An answer about one document.
 #[derive(Clone, Debug, Serialize)]
@@ -48,7 +48,7 @@ enum Shape<Body> {
     },
     NoPlace {
         #[schemars(flatten)]
-        remarks: NoPlaceShape,
+        notices: NoPlaceShape,
         /// Whether something was left out or cut.
         truncated: bool,
     },

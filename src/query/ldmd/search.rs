@@ -1,6 +1,5 @@
 //! `ldmd search`: finds the lines in sections of a document that contain a text.
 
-use crate::schema::schema_as;
 use std::rc::Rc;
 
 use schemars::JsonSchema;
@@ -14,6 +13,7 @@ use crate::query::cursor::{ListPart, most};
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
 use crate::query::{Cursor, Library, List as _, Outcome};
+use crate::schema::schema_as;
 
 /// A request for lines.
 #[derive(Clone, Debug)]

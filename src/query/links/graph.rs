@@ -3,12 +3,11 @@
 //! Invariant: [`Graph::leading_to`] a node returns exactly those edges of [`Graph::out_of`] all
 //! documents whose target is in that node.
 
-use crate::schema::schema_as;
-use schemars::JsonSchema;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -20,6 +19,7 @@ use crate::error::{Result, Warning};
 use crate::links::{self, Kind, Link, Reason, Resolution, Source, link_keys};
 use crate::query::library::{Library, OpenDocument};
 use crate::query::place::{Place, Target};
+use crate::schema::schema_as;
 
 /// The direction of edges, as seen from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,6 @@
 //! ends of each edge in an answer are nodes of the answer; an edge is on the page of the later of its
 //! ends.
 
-use super::graph::EdgeShape;
-use crate::schema::schema_as;
 use std::collections::HashSet;
 
 use schemars::JsonSchema;
@@ -14,6 +12,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use super::breadth_first::{Visited, Walk};
+use super::graph::EdgeShape;
 use super::{Direction, Edge, EdgeFilter, Node};
 use crate::address::Params;
 use crate::error::Result;
@@ -22,6 +21,7 @@ use crate::query::page::longest;
 use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
 use crate::query::{Cursor, Library, List, Outcome, Page};
+use crate::schema::schema_as;
 
 /// Maximum number of nodes visited backward from the end of a path that was not found.
 const MOST_BACKWARD: usize = 2000;

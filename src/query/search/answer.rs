@@ -2,7 +2,6 @@
 //!
 //! Invariant: an answer that is not complete is marked as truncated and has a cursor.
 
-use crate::schema::schema_as;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,6 +10,7 @@ use super::{Form, Request};
 use crate::limits;
 use crate::query::cursor::{ListPart, most};
 use crate::query::{List, Outcome, Page};
+use crate::schema::schema_as;
 
 /// The number of hits in a document.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
