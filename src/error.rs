@@ -179,7 +179,7 @@ impl Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A warning in an answer: nothing failed, but the reader should know it.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct Warning {
     /// The code in capitals. Codes are stable; `mdsel help errors` lists them.
     pub code: &'static str,

@@ -61,6 +61,7 @@ pub mod position;
 pub mod query;
 pub mod records;
 pub mod reference;
+mod schema;
 pub mod store;
 pub mod trust;
 pub mod verify;

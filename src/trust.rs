@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{ErrorKind as IoKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
@@ -57,7 +58,7 @@ struct Entry {
 }
 
 /// Why a store is trusted, or that it is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The store asks for nothing that needs trust.

@@ -178,6 +178,7 @@ const COMMANDS: &[(&str, Ask)] = &[
             address: "links.md".to_owned(),
             direction: Direction::Both,
             filter: EdgeFilter::default(),
+            documents: mdsel::query::FilterRequest::default(),
             max_nodes: 0,
             limit: fitting(0, call.max_chars),
             after: call.after,

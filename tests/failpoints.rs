@@ -19,6 +19,7 @@ mod harness;
 #[path = "library.rs"]
 #[allow(dead_code, reason = "shared with tests.rs")]
 mod library;
+mod schema;
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;

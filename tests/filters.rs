@@ -104,3 +104,55 @@ fn a_cursor_continues_within_the_filters() {
     );
     assert!(whole.ends_with(&rest), "{whole}");
 }
+
+#[test]
+fn links_are_checked_where_the_filters_say() {
+    let place = Place::ingested(&[
+        ("docs/a.md", "---\ntags: [red]\n---\n# Alpha\n\n[x](x.md)\n\n## Code\n\n- [y](y.md)\n"),
+        ("docs/old/b.md", "# Beta\n\n[z](z.md)\n"),
+        ("notes/c.md", "# Gamma\n\n[a](../docs/a.md) [w](w.md)\n"),
+    ]);
+    let targets = |filter: &[&str]| -> Vec<String> {
+        let json = place.run(&[&["links", "check"], filter].concat()).ends(1).json();
+        let message = |finding: &Value| finding["message"].as_str().unwrap().to_owned();
+        let all: Vec<String> = json["findings"].as_array().unwrap().iter().map(message).collect();
+        all.iter().map(|message| message[1..2].to_owned()).collect()
+    };
+    for (filter, expected) in [
+        (&[][..], &["x", "y", "z", "w"][..]),
+        (&["--under", "docs"], &["x", "y", "z"]),
+        (&["--under", "docs", "-g", "!old"], &["x", "y"]),
+        (&["--under", "docs/a.md::Code"], &["y"]),
+        (&["--tag", "red"], &["x", "y"]),
+        (&["--level", "2"], &["y"]),
+        (&["--type", "item"], &["y"]),
+        (&["--sort", "-path"], &["w", "z", "x", "y"]),
+    ] {
+        assert_eq!(targets(filter), expected, "{filter:?}");
+    }
+    let unknown = place.run(&["links", "check", "--under", "nowhere"]).ends(2).json();
+    assert_eq!(unknown["unresolved_selectors"][0]["selector"], "nowhere");
+
+    let edges = |filter: &[&str]| {
+        let json = place.run(&[&["links", "list", "docs/a.md"], filter].concat()).success().json();
+        json["edges"].as_array().unwrap().len()
+    };
+    assert_eq!(edges(&[]), 3);
+    assert_eq!(edges(&["--under", "notes"]), 1);
+    assert_eq!(edges(&["-g", "!notes/"]), 0);
+    assert_eq!(edges(&["--under", "c.md::Gamma"]), 1);
+    assert_eq!(edges(&["--tag", "red"]), 0);
+}
+
+#[test]
+fn a_filter_passes_on_what_is_said_of_its_address() {
+    let place =
+        Place::ingested(&[("alpha.md", "# A\n\nneedle\n"), ("b.md", "# Alpha\n\nneedle\n")]);
+    let more = [&["links", "check"][..]];
+    for command in COMMANDS[..5].iter().chain(&more) {
+        let json = place.run(&[command, &["--under", "alpha"][..]].concat()).success().json();
+        assert_eq!(json["warnings"][0]["code"], "SHADOWED_TITLE", "{command:?}");
+    }
+    let text = place.run(&["find", "*", "--under", "alpha", "-f", "text"]).success().text();
+    assert!(text.contains("warning: SHADOWED_TITLE: alpha is read as the document"), "{text}");
+}

@@ -93,7 +93,7 @@ impl Place {
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         Answer {
-            arguments: arguments.join(" "),
+            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
             status: output.status.code().unwrap(),
             stdout: output.stdout,
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -172,7 +172,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 /// The output and the exit status of the program.
 pub(crate) struct Answer {
-    arguments: String,
+    arguments: Vec<String>,
     pub(crate) status: i32,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
@@ -185,7 +185,7 @@ impl Answer {
             self.status,
             status,
             "mdsel {}\n{}\n{}",
-            self.arguments,
+            self.arguments.join(" "),
             self.text(),
             self.stderr
         );
@@ -200,9 +200,15 @@ impl Answer {
         String::from_utf8(self.stdout.clone()).unwrap()
     }
 
+    /// The JSON answer, which has the form that its schema says.
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.stdout)
-            .unwrap_or_else(|error| panic!("mdsel {}: {error}: {}", self.arguments, self.text()))
+        let command = || self.arguments.join(" ");
+        let answer = serde_json::from_slice(&self.stdout)
+            .unwrap_or_else(|error| panic!("mdsel {}: {error}: {}", command(), self.text()));
+        if let Err(error) = crate::schema::validate(&self.arguments, &answer) {
+            panic!("mdsel {}: {error}", command());
+        }
+        answer
     }
 
     /// The code of the error, or of the first address without an answer.

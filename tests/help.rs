@@ -2,9 +2,9 @@
 
 use crate::harness::Place;
 
-/// All commands, from the manual pages of the program and of its groups. A command of a group
-/// begins with the name of the group.
-fn commands(place: &Place) -> Vec<Vec<String>> {
+/// The commands, those of groups with their group, as the manual of the program and of the groups lists
+/// them.
+pub(crate) fn commands(place: &Place) -> Vec<Vec<String>> {
     let below = |words: &[String]| -> Vec<Vec<String>> {
         let mut arguments = vec!["man".to_owned()];
         arguments.extend(words.iter().cloned());

@@ -170,9 +170,9 @@ fn a_link_to_an_existing_file_is_not_broken() {
         let problem = problems.iter().find(|problem| problem["line"] == line).unwrap();
         problem["message"].as_str().unwrap().to_owned()
     };
-    assert!(message(10).contains("an ignore file excludes it (see --no-ignore)"));
-    assert!(message(4).contains(".github is hidden (see --hidden)"));
-    // A store without its files cannot check such a link, and says so.
+    assert!(message(10).contains("an ignore file excludes it; `mdsel ingest --no-ignore`"));
+    assert!(message(4).contains(".github is hidden; `mdsel ingest --hidden`"));
+    // A store that travels without its files cannot tell, and says so.
     place.run(&["ingest", "--db", "alone.db", "--root", "root", "root"]).success();
     std::fs::rename(place.join("root"), place.join("elsewhere")).unwrap();
     let alone = place.run(&["links", "check", "--db", "alone.db"]).ends(1).json();

@@ -100,7 +100,9 @@ fn codes() -> BTreeSet<String> {
     let is_code = |text: &&str| {
         text.contains('_')
             && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-            && !["MDSEL_", "CARGO_", "XDG_", "NO_COLOR"].iter().any(|other| text.starts_with(other))
+            && !["MDSEL_", "CARGO_", "XDG_", "NO_COLOR", "SCREAMING_"]
+                .iter()
+                .any(|other| text.starts_with(other))
     };
     text.split('"').filter(is_code).map(str::to_owned).collect()
 }

@@ -41,6 +41,8 @@ mod readme;
 mod recovery;
 mod reference;
 mod scan;
+mod schema;
+mod schemas;
 mod search;
 mod select;
 mod steps;

@@ -107,6 +107,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 address: "docs/3.md".to_owned(),
                 direction: links::Direction::Both,
                 filter: links::EdgeFilter::default(),
+                documents: mdsel::query::FilterRequest::default(),
                 max_nodes: 0,
                 limit: 0,
                 after: None,

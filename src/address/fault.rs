@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::limits;
@@ -14,7 +15,8 @@ fn is_zero(number: &usize) -> bool {
 }
 
 /// The reason why an address has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FaultCode {
     /// A selector is empty.
     EmptySelector,
@@ -75,7 +77,7 @@ impl Serialize for FaultCode {
 }
 
 /// A place that an ambiguous address may mean, with the data needed to choose.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Candidate {
     /// The address of the place.
     pub selector: String,
@@ -101,7 +103,7 @@ impl fmt::Display for Candidate {
 }
 
 /// An address that has no answer, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Fault {
     /// The address as it was given.
     pub selector: String,
@@ -147,6 +149,16 @@ impl Fault {
     #[must_use]
     pub fn suggest(mut self, suggestions: Vec<String>) -> Self {
         self.suggestions = suggestions;
+        self
+    }
+
+    /// Adds the next command to the message if there are no suggestions and no candidates.
+    #[must_use]
+    pub fn or_else(mut self, next: impl FnOnce() -> String) -> Self {
+        if self.suggestions.is_empty() && self.candidates.is_empty() {
+            self.message.push_str("; ");
+            self.message.push_str(&next());
+        }
         self
     }
 

@@ -17,7 +17,7 @@ pub mod tree;
 pub use corrections::corrections;
 pub use fault::{Candidate, Fault, FaultCode};
 pub use params::{Params, Part, parse_params, split_known_params};
-pub use place::{Locator, ParsedPlace, parse_places};
+pub use place::{Locator, ParsedPlace, parse_places, wrong_params};
 pub use reading::{EXAMPLES, Reading, is_for_every_document, readings, table};
 pub use selector::{Ordinal, Selector, Step, StepKind};
 pub use tree::{DeadEnd, Scope, Tree};

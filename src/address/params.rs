@@ -85,7 +85,12 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
             }
         };
         if !is_right {
-            return fault(format!("{value:?} is not a value for {key}"));
+            let values = match key {
+                "full" => "true or false",
+                "part" => "heading, own or all",
+                _ => "a number",
+            };
+            return fault(format!("{value:?} is not a value of {key}; it takes {values}"));
         }
         seen.push(key);
         at += pair.chars().count() + 1;

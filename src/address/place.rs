@@ -168,9 +168,24 @@ fn parse_selector(text: &str, position: usize) -> Result<ParsedPlace, Fault> {
     Ok(ParsedPlace::new(Locator::Selector(selector, steps.to_owned()), params))
 }
 
+/// What is said of an empty address or place.
+pub(super) const EMPTY: &str =
+    "the selector is empty: write an address, such as guide.md::heading:h2[0]";
+
+/// The fault of the parameters after a place that steps continue, such as `Beta/code[0]?foo=1`; `None` if `text`
+/// does not end with parameters after steps, or if these are right.
+pub fn wrong_params(text: &str) -> Option<Fault> {
+    let (place, query) = text.rsplit_once('?')?;
+    let is_pair = |pair: &str| pair.contains('=') && !pair.contains(char::is_whitespace);
+    selector::split_tail(place, 0).filter(|_| query.split('&').all(is_pair))?;
+    let mut fault = parse_params(query, 0).err()?;
+    fault.position = None;
+    Some(fault)
+}
+
 fn parse_locator(text: &str, position: usize) -> Result<Locator, Fault> {
     if text.is_empty() {
-        return Err(Fault::new(FaultCode::EmptySelector, "the selector is empty").at(position));
+        return Err(Fault::new(FaultCode::EmptySelector, EMPTY).at(position));
     }
     if text == "*" {
         return Ok(Locator::Document);

@@ -333,7 +333,7 @@ guide#install/block:table[0]
   the only document: the document, page 1
 section[x]
   exact path \"section[x]\": the document
-  INVALID_INDEX: \"x\" is not an index; the first is 0
+  INVALID_INDEX: \"x\" is not an index: write a number, as in [0], or a range, as in [0-2]
 ";
 
     #[test]

@@ -147,11 +147,12 @@ impl Selector {
     /// Parses a selector that begins at `position` in an address, in Unicode scalars.
     pub(super) fn parse_at(text: &str, position: usize) -> Result<Self, Fault> {
         if text.is_empty() {
-            return Err(Fault::new(FaultCode::EmptySelector, "the selector is empty").at(position));
+            return Err(Fault::new(FaultCode::EmptySelector, super::place::EMPTY).at(position));
         }
         if text.ends_with('/') {
             let position = position + text.chars().count() - 1;
-            let message = "nothing follows the last slash";
+            let message =
+                "nothing follows the last slash: leave it out, or add a step such as block:code[0]";
             return Err(Fault::new(FaultCode::TrailingSlash, message).at(position));
         }
         let selector = Self::parse_steps(text, position)?;
@@ -283,7 +284,7 @@ pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
         parse_ordinal(dotted, at + 1)?
     } else if let Some(bracketed) = rest.strip_prefix('[') {
         let Some((inner, after)) = bracketed.split_once(']') else {
-            let message = "the bracket is not closed";
+            let message = "the bracket is not closed: write ] after the index, as in section[0]";
             return Err(Fault::new(FaultCode::UnclosedBracket, message).at(at));
         };
         if !after.is_empty() {
@@ -303,7 +304,9 @@ fn parse_ordinal(text: &str, position: usize) -> Result<Ordinal, Fault> {
     match text.split_once('-') {
         None => match whole_number(text) {
             Some(index) => Ok(Ordinal::One(index)),
-            None => fault(format!("{text:?} is not an index; the first is 0")),
+            None => fault(format!(
+                "{text:?} is not an index: write a number, as in [0], or a range, as in [0-2]"
+            )),
         },
         Some((from, to)) => match (whole_number(from), whole_number(to)) {
             (Some(from), Some(to)) if from <= to => Ok(Ordinal::Range(from, to)),

@@ -133,6 +133,8 @@ pub(super) enum Command {
     Help(HelpArgs),
     /// Print a manual page
     Man(ManArgs),
+    /// Print the JSON Schema of an answer, or list the commands that have one
+    Schema(SchemaArgs),
     /// Check the store (status 1 if there are problems), and repair it with --repair
     Verify(VerifyArgs),
 }
@@ -246,24 +248,43 @@ pub(super) struct ListArgs {
     pub(super) after: Option<String>,
 }
 
-/// Filters by document, section and block, the same for every command that reads many documents.
+/// Filters by document, the same for every command that reads many documents.
 #[derive(Debug, Args)]
-pub(super) struct FilterArgs {
+pub(super) struct DocumentFilterArgs {
     /// Take only documents whose path matches this glob; a leading ! excludes them; repeatable
     #[arg(short, long = "glob", value_name = "GLOB", allow_hyphen_values = true)]
     pub(super) globs: Vec<String>,
-    /// Take only blocks of this type, or places that contain one; repeatable
-    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
-    pub(super) types: Vec<String>,
-    /// Take only sections of this level, 1 to 6
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) level: Option<u8>,
     /// Take only documents with this tag; if repeated, with all of them
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,
     /// Take only what is below this folder, document or section; repeatable
     #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) under: Vec<String>,
+}
+
+impl DocumentFilterArgs {
+    /// Returns the filter for these arguments.
+    pub(super) fn request(&self) -> FilterRequest {
+        FilterRequest {
+            globs: self.globs.clone(),
+            tags: self.tags.clone(),
+            under: self.under.clone(),
+            ..FilterRequest::default()
+        }
+    }
+}
+
+/// Filters by document, section and block, the same for every command that reads many documents.
+#[derive(Debug, Args)]
+pub(super) struct FilterArgs {
+    #[command(flatten)]
+    pub(super) documents: DocumentFilterArgs,
+    /// Take only blocks of this type, or places that contain one; repeatable
+    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
+    pub(super) types: Vec<String>,
+    /// Take only sections of this level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) level: Option<u8>,
     /// Sort documents by path, title or a key of front matter; -KEY for descending
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(super) sort: Option<String>,
@@ -273,12 +294,10 @@ impl FilterArgs {
     /// Returns the filter as a request of the library.
     pub(super) fn request(&self) -> FilterRequest {
         FilterRequest {
-            globs: self.globs.clone(),
-            tags: self.tags.clone(),
-            under: self.under.clone(),
             types: self.types.clone(),
             level: self.level,
             sort: self.sort.clone(),
+            ..self.documents.request()
         }
     }
 }
@@ -524,6 +543,9 @@ pub(super) struct LinksListArgs {
     /// The address of one place
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) address: String,
+    // Of the documents at the other ends of the links.
+    #[command(flatten)]
+    pub(super) documents: DocumentFilterArgs,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
     #[command(flatten)]
@@ -574,6 +596,8 @@ pub(super) struct LinksCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) documents: Vec<String>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
@@ -847,6 +871,15 @@ pub(super) struct HelpArgs {
 #[command(after_help = "Example: mdsel man search | man -l -")]
 pub(super) struct ManArgs {
     /// The command to describe, such as `links tree` [default: the whole program]
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: mdsel schema search --pretty\n          mdsel schema links tree")]
+pub(super) struct SchemaArgs {
+    /// The command whose answer it describes, as `links tree`, or `error` [default: the list of commands]
     #[arg(value_name = "COMMAND")]
     pub(super) command: Vec<String>,
 }

@@ -16,6 +16,7 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
                 address: arguments.address.clone(),
                 direction: direction(&arguments.filter),
                 filter: filter(&arguments.filter),
+                documents: arguments.documents.request(),
                 max_nodes: arguments.filter.max_nodes,
                 limit: fitting(arguments.list.limit, global.max_chars),
                 after: cursor(arguments.list.after.as_ref())?,
@@ -39,6 +40,7 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
             let findings = check::check(
                 &Library::new(&snapshot),
                 &arguments.documents,
+                &arguments.filter.request(),
                 cursor(arguments.after.as_ref())?,
             )?;
             let findings = findings.at_most(arguments.limit);

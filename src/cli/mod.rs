@@ -23,6 +23,7 @@ mod pack;
 mod paths;
 mod progress;
 mod questions;
+mod schema;
 mod search;
 mod status;
 mod store;
@@ -157,6 +158,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Completions(arguments) => completions::run(arguments),
         Command::Help(arguments) => help::run(arguments),
         Command::Man(arguments) => man::run(arguments),
+        Command::Schema(arguments) => schema::run(arguments, cli.global.pretty),
         Command::Verify(arguments) => verify::run(&cli.global, arguments),
     }
 }

@@ -44,32 +44,38 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
 fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
     Ok(match command {
         Command::Index(arguments) => {
-            arguments.documents.iter_mut().chain(&mut arguments.filter.under).collect()
+            arguments.documents.iter_mut().chain(&mut arguments.filter.documents.under).collect()
         }
         Command::Toc(arguments) => {
-            arguments.documents.iter_mut().chain(&mut arguments.filter.under).collect()
+            arguments.documents.iter_mut().chain(&mut arguments.filter.documents.under).collect()
         }
-        Command::Find(arguments) => arguments.filter.under.iter_mut().collect(),
+        Command::Find(arguments) => arguments.filter.documents.under.iter_mut().collect(),
         Command::Select(arguments) => {
             arguments.addresses = questions::addresses(&arguments.addresses)?;
             arguments.addresses.iter_mut().collect()
         }
         Command::Context(arguments) => {
             arguments.addresses = questions::addresses(&arguments.addresses)?;
-            arguments.addresses.iter_mut().chain(&mut arguments.filter.under).collect()
+            arguments.addresses.iter_mut().chain(&mut arguments.filter.documents.under).collect()
         }
         Command::Read(arguments) => vec![&mut arguments.first],
-        Command::Search(arguments) => arguments.filter.under.iter_mut().collect(),
+        Command::Search(arguments) => arguments.filter.documents.under.iter_mut().collect(),
         Command::Neighbors(arguments) => vec![&mut arguments.address],
         Command::Replace(arguments) => vec![&mut arguments.first],
         Command::Insert(arguments) => vec![&mut arguments.first],
         Command::Delete(arguments) => vec![&mut arguments.first],
         Command::Edit(arguments) => vec![&mut arguments.document],
         Command::Links(command) => match command {
-            LinksCommand::List(arguments) => vec![&mut arguments.address],
+            LinksCommand::List(arguments) => {
+                let under = &mut arguments.documents.under;
+                std::iter::once(&mut arguments.address).chain(under).collect()
+            }
             LinksCommand::Tree(arguments) => vec![&mut arguments.address],
             LinksCommand::Path(arguments) => vec![&mut arguments.from, &mut arguments.to],
-            LinksCommand::Check(arguments) => arguments.documents.iter_mut().collect(),
+            LinksCommand::Check(arguments) => {
+                let under = &mut arguments.filter.documents.under;
+                arguments.documents.iter_mut().chain(under).collect()
+            }
         },
         Command::Ldmd(command) => match command {
             LdmdCommand::Index(arguments) => vec![&mut arguments.document],
@@ -88,6 +94,7 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         | Command::Completions(_)
         | Command::Help(_)
         | Command::Man(_)
+        | Command::Schema(_)
         | Command::Verify(_) => Vec::new(),
     })
 }

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::Warning;
@@ -12,7 +13,7 @@ use crate::limits;
 use crate::markdown::Diagnostic;
 
 /// A file that was skipped.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 pub struct Skipped {
     /// Its path relative to the root.
     pub file: String,
@@ -21,7 +22,7 @@ pub struct Skipped {
 }
 
 /// What an ingest does to a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// It is added to the store.
@@ -33,7 +34,7 @@ pub enum ChangeKind {
 }
 
 /// A document that an ingest adds, changes or removes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 pub struct Change {
     /// Its path relative to the root.
     pub file: String,
@@ -42,7 +43,7 @@ pub struct Change {
 }
 
 /// The report of an ingest, or of its dry run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Report {
     /// The number of documents that were added to the store.
     pub added: usize,

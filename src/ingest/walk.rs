@@ -315,18 +315,24 @@ pub(crate) fn left_out(
 ) -> Option<String> {
     let walk = Walk { root, store, options };
     if !options.takes(Path::new(path)) {
-        return Some("its extension is not ingested (see --ext)".to_owned());
+        return Some(
+            "its extension is not ingested; `mdsel ingest --ext LIST` sets the extensions"
+                .to_owned(),
+        );
     }
     let mut parts = path.split('/').peekable();
     let mut full = root.to_owned();
     while let Some(part) = parts.next() {
         full.push(part);
         if part.starts_with('.') && !options.hidden {
-            return Some(format!("{part} is hidden (see --hidden)"));
+            return Some(format!("{part} is hidden; `mdsel ingest --hidden` takes hidden files"));
         }
         let rules = if options.no_ignore { Arc::default() } else { Rules::above(root, &full) };
         if walk.is_left_out(&full, part.as_bytes(), parts.peek().is_some(), &rules) {
-            return Some("an ignore file excludes it (see --no-ignore)".to_owned());
+            return Some(
+                "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files"
+                    .to_owned(),
+            );
         }
     }
     let opened = open_root(root).ok()?;

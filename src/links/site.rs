@@ -2,12 +2,13 @@
 //!
 //! Invariant: the folder of a site is below the root.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::path::join;
 
 /// A folder whose files are served at a path of a web site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct SiteRoot {
     /// The folder, relative to the root, with `/`; empty for the root itself.
     pub folder: String,

@@ -348,7 +348,9 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
     };
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
     let filter = EdgeFilter::default();
-    let request = list::Request { address, direction, filter, max_nodes: 0, limit, after };
+    let documents = FilterRequest::default();
+    let request =
+        list::Request { address, direction, filter, documents, max_nodes: 0, limit, after };
     let answer = stores.ask(|library| list::list(library, &request))?;
     form.reply(&answer, answer.outcome())
 }

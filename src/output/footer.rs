@@ -108,7 +108,9 @@ impl<'a> Footer<'a> {
             let (code, message) = (fault.code.code(), &fault.message);
             with_others(format!("{}: {code}: {message}", fault.selector), fault)
         });
-        let warnings = self.warnings.iter().map(|warning| format!("warning: {}", warning.message));
+        let warnings = self.warnings.iter();
+        let warnings =
+            warnings.map(|warning| format!("warning: {}: {}", warning.code, warning.message));
         let changes = self.changes().map(|change| format!("warning: {change}"));
         let notes = self.notes.iter().cloned();
         notes.chain(faults).chain(warnings).chain(changes).collect()

@@ -10,8 +10,8 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use crate::visible::is_unsafe;
 
-/// Writes `value` and a line feed, on one line or indented.
-pub(super) fn write<Value: Serialize + ?Sized>(
+/// Writes `value` and a line end, on one line or indented.
+pub fn write<Value: Serialize + ?Sized>(
     mut out: impl Write,
     value: &Value,
     is_pretty: bool,

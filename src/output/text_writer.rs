@@ -104,7 +104,8 @@ impl TextWriter {
     /// Appends warnings and unresolved selectors, which end every answer.
     pub(super) fn messages(&mut self, warnings: &[Warning], faults: &[Fault]) {
         for warning in warnings {
-            self.line(Style::Warning, &format!("warning: {}", warning.message));
+            let text = format!("warning: {}: {}", warning.code, warning.message);
+            self.line(Style::Warning, &text);
         }
         for fault in faults {
             let at = fault.position.map_or_else(String::new, |at| format!(" at {at}"));

@@ -2,8 +2,10 @@
 //!
 //! Invariant: items are in the order of the request, and each node is in the bundle once.
 
+use crate::schema::schema_as;
 use std::collections::{HashMap, HashSet};
 
+use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
@@ -47,7 +49,7 @@ pub struct Request {
 }
 
 /// Text that is not in a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Outside {
     /// Its type: `code`, `error`, `text`, `repl-history` or `file`.
     #[serde(rename = "type")]
@@ -92,23 +94,52 @@ pub struct PlaceItem {
     pub found: Option<Hit>,
 }
 
+/// The JSON of a place.
+#[derive(JsonSchema, Serialize)]
+struct Flat<'a> {
+    #[serde(flatten)]
+    answer: &'a NodeAnswer,
+    /// The tags of its document.
+    tags: &'a [String],
+    /// What sums it up, on one line.
+    summary: &'a Option<String>,
+    /// The parts of it that show the most of what was asked.
+    #[serde(skip_serializing_if = "<[search::Window]>::is_empty")]
+    passage: &'a [search::Window],
+    /// The address of the rest of the passage, if the passage is cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rest: Option<&'a String>,
+    /// Addresses of sections with nearly the same text.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    duplicates: &'a [String],
+    /// How many links lead to it from the places asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hop: Option<usize>,
+}
+
+/// A place or a text from outside.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum ItemShape {
+    Place(Flat<'static>),
+    Outside(Outside),
+}
+
+/// The JSON of a bundle.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct Shape {
+    /// The items.
+    items: Vec<ItemShape>,
+    #[schemars(flatten)]
+    page: Page,
+}
+
+schema_as!(Answer => Shape);
+
 impl Serialize for Item {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Flat<'a> {
-            #[serde(flatten)]
-            answer: &'a NodeAnswer,
-            tags: &'a [String],
-            summary: &'a Option<String>,
-            #[serde(skip_serializing_if = "<[search::Window]>::is_empty")]
-            passage: &'a [search::Window],
-            #[serde(skip_serializing_if = "Option::is_none")]
-            rest: Option<&'a String>,
-            #[serde(skip_serializing_if = "<[String]>::is_empty")]
-            duplicates: &'a [String],
-            #[serde(skip_serializing_if = "Option::is_none")]
-            hop: Option<usize>,
-        }
         match self {
             Self::Outside(outside) => outside.serialize(serializer),
             Self::Place(place) => {

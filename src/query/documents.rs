@@ -9,11 +9,14 @@ use super::resolve::Resolver;
 use super::suggestion::similar_documents;
 use super::{FilterRequest, Library};
 use crate::address::{Fault, FaultCode, namespace};
-use crate::error::Result;
+use crate::error::{Result, shell_word};
 use crate::ingest::{is_really_below, left_out};
 use crate::limits;
 use crate::markdown::slug::fold;
 use crate::store::{NameMatch, StoredDocument};
+
+/// The maximum number of characters of a name that a hint repeats.
+const MAX_PART_CHARS: usize = 40;
 
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
@@ -44,7 +47,26 @@ pub(super) fn not_found(library: &Library<'_>, name: &str) -> Result<Fault> {
     }
     let message = format!("no document is named {name:?}");
     let suggestions = similar_documents(library, name)?;
-    Ok(Fault::new(FaultCode::NamespaceNotFound, message).suggest(suggestions))
+    let fault = Fault::new(FaultCode::NamespaceNotFound, message).suggest(suggestions);
+    let next = next_command(library, name)?;
+    Ok(fault.or_else(|| next))
+}
+
+/// The command that lists what may be meant by a name that resembles none: the documents of its folder, else the
+/// sections with a part of it in their titles.
+pub(super) fn next_command(library: &Library<'_>, name: &str) -> Result<String> {
+    let decoded = namespace::decode(name);
+    let path = decoded.strip_prefix("./").unwrap_or(&decoded);
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    if !folder.is_empty() && library.snapshot.is_folder(folder)? {
+        let folder = shell_word(folder);
+        return Ok(format!("`mdsel toc {folder} --depth 1` lists the documents of {folder}"));
+    }
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let part = if stem.is_empty() { file } else { stem };
+    let part: String = part.chars().take(MAX_PART_CHARS).collect();
+    let part = shell_word(&format!("*{}*", part.replace(['*', '?', '[', '{', '\\'], "?")));
+    Ok(format!("`mdsel find {part}` looks in titles, `mdsel index -f text` lists all documents"))
 }
 
 /// Returns a fault if `name` is a file that has not been ingested.

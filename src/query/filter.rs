@@ -13,7 +13,7 @@ use super::library::{Library, OpenDocument};
 use super::resolve::{Window, resolve};
 use super::search::types_of;
 use crate::address::Fault;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::comparable;
@@ -189,6 +189,8 @@ pub(super) struct Filter {
     level: Option<u8>,
     /// Addresses that were not resolved.
     pub(super) faults: Vec<Fault>,
+    /// Remarks about the addresses.
+    pub(super) warnings: Vec<Warning>,
 }
 
 impl Filter {
@@ -239,6 +241,7 @@ impl Filter {
                 let spans = under.places.entry(place.document.stored.id).or_default();
                 spans.push(place.part_span());
             }
+            self.warnings.extend(resolution.warnings);
             return Ok(());
         };
         let named = documents::named(library, &[address.to_owned()])?;

@@ -1,5 +1,6 @@
 //! `find`: finds sections by title in all documents.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
@@ -29,7 +30,7 @@ pub struct Request {
 }
 
 /// A section that was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Match {
     /// The path of the document.
     pub file: String,
@@ -53,7 +54,7 @@ pub struct Match {
 }
 
 /// The sections that were found, in the order of documents and then of lines.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// The sections of this part of the list.
     pub matches: Vec<Match>,
@@ -139,6 +140,7 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let title = TitlePattern::new(&request.pattern)?;
     let filter = Filter::new(library, &request.filter)?;
     result.page.unresolved_selectors.clone_from(&filter.faults);
+    result.page.warnings.extend(filter.warnings.iter().cloned());
     let content = request.content.as_ref().map(|content| comparable(content));
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);

@@ -1,5 +1,6 @@
 //! The problems that a check found, each with its location and a way to repair it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{Cursor, ListPart, most};
@@ -8,7 +9,7 @@ use super::{List, Page};
 use crate::address::Fault;
 
 /// A problem in a document or in the store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Finding {
     /// A stable code in capitals.
     pub code: &'static str,
@@ -26,7 +27,7 @@ pub struct Finding {
 }
 
 /// The problems that a check found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Findings {
     /// The problems, in the order of documents and then of lines.
     pub findings: Vec<Finding>,

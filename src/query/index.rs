@@ -1,5 +1,6 @@
 //! `index`: lists documents, their headings and their blocks.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
@@ -32,7 +33,7 @@ pub struct Request {
 }
 
 /// The text before the first heading.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Root {
     /// The address of the root.
     pub selector: String,
@@ -58,7 +59,7 @@ impl Root {
 }
 
 /// A heading and the properties of its section.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Heading {
     /// The address of the section.
     pub selector: String,
@@ -80,7 +81,7 @@ pub struct Heading {
 }
 
 /// A block or list item.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Block {
     /// The address of the block.
     pub selector: String,
@@ -92,7 +93,7 @@ pub struct Block {
 }
 
 /// A document with its headings and blocks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Document {
     /// The name of the document in addresses.
     pub namespace: String,
@@ -137,7 +138,7 @@ impl Group for Document {
 }
 
 /// The documents of this part of the list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// The documents, in the order in which they were named.
     pub documents: Vec<Document>,
@@ -212,6 +213,7 @@ pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
         |stored| list(library, &*library.open(stored)?, request.blocks, &filter),
     )?;
     page.unresolved_selectors = named.faults;
+    page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;
     Ok(Answer { documents, page })

@@ -7,6 +7,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::address::{Tree, namespace};
@@ -63,7 +64,7 @@ impl OpenDocument {
 /// The result of comparing a document's file with the stored document.
 ///
 /// It is part of each answer about a document. Fields that are false are not serialized.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Freshness {
     /// The file has other bytes.
     #[serde(rename = "stale", skip_serializing_if = "is_false")]

@@ -9,8 +9,10 @@ use super::place::{Place, Target};
 use super::section_path::{SectionPath, Tier};
 use super::steps::{continued, follow};
 use super::suggestion;
-use crate::address::{Fault, FaultCode, Locator, Params, ParsedPlace, Part, Scope, namespace};
-use crate::error::Warning;
+use crate::address::{
+    Fault, FaultCode, Locator, Params, ParsedPlace, Part, Scope, namespace, wrong_params,
+};
+use crate::error::{Warning, shell_word};
 use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
@@ -81,8 +83,9 @@ fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) ->
     Some(match locator {
         Locator::Document => whole(Target::Document),
         Locator::FrontMatter if document.tree.outline().front_matter.is_none() => {
-            let message = format!("{} has no front matter", document.stored.path);
-            fault(FaultCode::SelectorNotFound, message)
+            let path = &document.stored.path;
+            let toc = format!("`mdsel toc {}` lists its sections", shell_word(path));
+            fault(FaultCode::SelectorNotFound, format!("{path} has no front matter; {toc}"))
         }
         Locator::FrontMatter => whole(Target::FrontMatter),
         Locator::Line(line) => at_line(document, *line, params),
@@ -131,25 +134,35 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Fa
     let path = &document.stored.path;
     let not_found = |message: String| Fault::new(FaultCode::SelectorNotFound, message);
     let Some(place) = place else { return not_found(format!("{path} has no such place")) };
+    let toc = || format!("`mdsel toc {}` lists its sections", shell_word(path));
     match &place.locator {
         Locator::Ldmd(id) => missing_ldmd_section(document, id),
         Locator::Anchor(anchor) => {
+            if let Some(fault) = wrong_params(anchor) {
+                return fault;
+            }
             let text = namespace::decode(anchor).replace('-', " ");
             not_found(format!("{path} has no anchor #{anchor}"))
                 .suggest(suggestion::similar_places(document, &text, &place.steps))
+                .or_else(toc)
         }
         Locator::SectionPath(text) | Locator::TitlePart(text) => {
             let whole = match places.first().map(|place| &place.locator) {
                 Some(Locator::SectionPath(whole)) => whole,
                 _ => text,
             };
+            if let Some(fault) = wrong_params(whole) {
+                return fault;
+            }
             let corrected = crate::address::corrections(whole);
             let mut suggestions = suggestion::of_corrections(document, &corrected);
             suggestions.extend(suggestion::similar_places(document, text, &place.steps));
             suggestions.truncate(limits::MAX_SUGGESTIONS);
-            not_found(format!("{path} has no section named {text:?}")).suggest(suggestions)
+            not_found(format!("{path} has no section named {text:?}"))
+                .suggest(suggestions)
+                .or_else(toc)
         }
-        other => not_found(format!("{path} has no {other}")),
+        other => not_found(format!("{path} has no {other}")).or_else(toc),
     }
 }
 
@@ -289,7 +302,10 @@ fn at_index_path(
         }
         (_, _, Some(anchored)) => Located::place(anchored.clone()),
         (Some((depth, count)), ..) => {
-            let message = format!("there are {count} sections at step {depth}, counted from 0");
+            let (file, s) = (&document.stored.path, if count == 1 { "" } else { "s" });
+            let message = format!(
+                "{file} has {count} section{s} at step {depth} of the index, counted from 0"
+            );
             let suggestion = count.checked_sub(1).map(|last| {
                 let before = path.iter().take(depth).chain([&last]);
                 let steps: Vec<String> = before.map(|index| format!("#{index}")).collect();
@@ -357,8 +373,18 @@ pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Fault {
     if suggestions.is_empty() {
         suggestions = suggestion::similar_ldmd_sections(document, id);
     }
-    let message = format!("{} has no LDMD section {id:?}", document.stored.path);
-    Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions)
+    let path = &document.stored.path;
+    let message = format!("{path} has no LDMD section {id:?}");
+    let fault = Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
+    let has_none = document.markup.sections.is_empty();
+    let path = shell_word(path);
+    fault.or_else(|| {
+        if has_none {
+            format!("it has none; `mdsel toc {path}` lists its headings")
+        } else {
+            format!("`mdsel ldmd index {path}` lists them")
+        }
+    })
 }
 
 /// Returns the nodes, or a fault if one of them does not have the requested part.

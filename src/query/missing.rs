@@ -6,7 +6,9 @@ use super::documents;
 use super::locate::{self, Located, locate};
 use super::resolve::Resolver;
 use super::suggestion::similar_documents;
-use crate::address::{Fault, FaultCode, ParsedPlace, Reading, corrections, namespace, readings};
+use crate::address::{
+    Fault, FaultCode, ParsedPlace, Reading, corrections, namespace, readings, wrong_params,
+};
 use crate::error::Result;
 use crate::limits;
 use crate::store::{NameMatch, StoredDocument};
@@ -65,7 +67,11 @@ impl Resolver<'_> {
                     names.push(name);
                 }
                 Reading::LdmdSection(place) | Reading::Anchor(place) => {
-                    let message = format!("no document has {}", place.locator);
+                    let next = match reading {
+                        Reading::Anchor(_) => "`mdsel find WORD` looks in titles",
+                        _ => "`mdsel ldmd index DOC` lists the sections of a document",
+                    };
+                    let message = format!("no document has {}; {next}", place.locator);
                     return Ok(Fault::new(FaultCode::SelectorNotFound, message));
                 }
                 Reading::PathLine { name, .. } => names.push(name),
@@ -91,11 +97,16 @@ impl Resolver<'_> {
         if text.starts_with("./") {
             return documents::not_found(self.library, text);
         }
+        if let Some(fault) = wrong_params(text) {
+            return Ok(fault);
+        }
         let mut suggestions = self.corrected(&corrections(text))?;
         suggestions.extend(similar_documents(self.library, text)?);
         suggestions.truncate(limits::MAX_SUGGESTIONS);
         let message = format!("no document and no section is named {text:?}");
-        Ok(Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions))
+        let fault = Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
+        let next = documents::next_command(self.library, text)?;
+        Ok(fault.or_else(|| next))
     }
 
     /// Returns the fault that no document is called `name`. It suggests similar documents, with the

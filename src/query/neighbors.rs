@@ -1,5 +1,8 @@
 //! `neighbors`: returns the nodes around a node.
 
+use super::page::{NoPlaceShape, NoticesShape};
+use crate::schema::schema_as;
+use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
@@ -14,7 +17,7 @@ use crate::error::Result;
 use crate::markdown::outline::NodeKind;
 
 /// A node next to another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Neighbor {
     /// The address of the node.
     pub selector: String,
@@ -23,7 +26,7 @@ pub struct Neighbor {
 }
 
 /// The nodes around a node.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Around {
     /// The primary address of the node.
     pub selector: String,
@@ -52,6 +55,32 @@ pub struct Answer {
     /// Warnings, an unresolved address, and the cursor of the children, named `next_children` in JSON.
     pub page: Page,
 }
+
+/// What is around a place, or why there is no such place.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Shape {
+    Place {
+        #[schemars(flatten)]
+        around: Box<Around>,
+        #[schemars(flatten)]
+        notices: NoticesShape,
+        /// Whether something was left out or cut.
+        truncated: bool,
+        /// The cursor of the children that were left out.
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        next_children: Option<String>,
+    },
+    NoPlace {
+        #[schemars(flatten)]
+        notices: NoPlaceShape,
+        /// Whether something was left out or cut.
+        truncated: bool,
+    },
+}
+
+schema_as!(Answer => Shape);
 
 impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {

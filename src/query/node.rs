@@ -3,8 +3,11 @@
 //! Invariant: content is bytes of the document, verbatim. The pages of a node, concatenated in order,
 //! are the node.
 
+use crate::schema::schema_as;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::library::{Freshness, Library, is_false};
@@ -55,7 +58,7 @@ impl Serialize for Content {
 }
 
 /// A direct subsection.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Child {
     /// The address of the subsection.
     pub selector: String,
@@ -69,7 +72,7 @@ pub struct Child {
 }
 
 /// The page of a node that the content is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Pagination {
     /// The number of the page, 0-based.
     pub page: usize,
@@ -90,6 +93,9 @@ impl Serialize for Counts {
     }
 }
 
+schema_as!(Content => String);
+schema_as!(Counts => BTreeMap<String, usize>);
+
 impl Counts {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -97,7 +103,7 @@ impl Counts {
 }
 
 /// A node that an address named.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct NodeAnswer {
     /// The primary address of the node.
     pub selector: String,

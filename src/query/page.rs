@@ -3,12 +3,14 @@
 //! Invariant: the items of a page are the first ones after the previous cursor. A page that leaves
 //! anything out is marked as truncated, and its cursor or an address in it leads to the remainder.
 
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::cursor::ListPart;
 use crate::address::Fault;
 use crate::error::Warning;
+use crate::schema::schema_as;
 
 /// The parts of a page that are not items.
 #[derive(Clone, Debug, Default)]
@@ -115,6 +117,59 @@ impl Serialize for Page {
         self.fields(&mut map)?;
         map.end()
     }
+}
+
+/// The JSON fields of a list other than its items.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct PageShape {
+    #[schemars(flatten)]
+    notices: NoticesShape,
+    /// Whether something was left out or cut.
+    truncated: bool,
+    /// The cursor of the items that were left out.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+schema_as!(Page => PageShape);
+
+/// The problems and warnings of an answer.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+pub(super) struct NoticesShape {
+    /// Addresses without an answer.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    unresolved_selectors: Option<Vec<Fault>>,
+    /// Warnings.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<Warning>>,
+}
+
+/// The JSON fields of an answer about one place that does not exist.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+pub(super) struct NoPlaceShape {
+    /// Why the address has no answer.
+    unresolved_selectors: Vec<Fault>,
+    /// Warnings.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<Warning>>,
+}
+
+/// A page that has all lists.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+pub(super) struct WholePageShape {
+    /// Addresses without an answer.
+    unresolved_selectors: Vec<Fault>,
+    /// Warnings.
+    warnings: Vec<Warning>,
+    /// Whether something was left out or cut.
+    truncated: bool,
+    /// The cursor of the items that were left out.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// Minimum length of an item of a list in any format, in Unicode scalars.

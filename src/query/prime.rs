@@ -1,5 +1,6 @@
 //! `prime`: a short introduction to a store, for an agent that has not used it yet.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::ListPart;
@@ -19,7 +20,7 @@ const SHOWN: usize = 10;
 const NAMES: usize = 40;
 
 /// A folder directly below the root.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Folder {
     /// The name of the folder; empty for the root itself.
     pub folder: String,
@@ -28,7 +29,7 @@ pub struct Folder {
 }
 
 /// A document with many links to it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Linked {
     /// The document.
     #[serde(flatten)]
@@ -38,7 +39,7 @@ pub struct Linked {
 }
 
 /// A command to use next.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct Advice {
     /// The command line.
     pub command: &'static str,
@@ -47,7 +48,7 @@ pub struct Advice {
 }
 
 /// The introduction to a store.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// The totals of the store.
     pub totals: Totals,

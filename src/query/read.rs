@@ -1,5 +1,8 @@
 //! `read`: returns one node in full.
 
+use super::page::{NoPlaceShape, NoticesShape};
+use crate::schema::schema_as;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
 
@@ -42,6 +45,22 @@ fn messages_only<S: serde::Serializer>(
     page.messages(&mut map)?;
     map.end()
 }
+
+/// A place, or why there is none.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Shape {
+    Place {
+        #[schemars(flatten)]
+        node: Box<NodeAnswer>,
+        #[schemars(flatten)]
+        notices: NoticesShape,
+    },
+    NoPlace(NoPlaceShape),
+}
+
+schema_as!(Answer => Shape);
 
 impl Answer {
     fn fault(fault: Fault) -> Self {

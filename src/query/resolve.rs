@@ -219,7 +219,8 @@ impl Resolver<'_> {
         match self.library.snapshot.documents(None, 2)?.as_slice() {
             [stored] => Ok(locate_first(&self.library.open(stored)?, std::slice::from_ref(place))),
             _ => {
-                let message = "write the document before the place, as in `guide.md::*`";
+                let message = "write the document before the place, as in `guide.md::*`; `mdsel index -f text` lists \
+                               the documents";
                 Ok(Located::fault(Fault::new(FaultCode::NamespaceRequired, message)))
             }
         }

@@ -1,5 +1,7 @@
 //! `toc`: returns the section tree of documents.
 
+use crate::schema::schema_as;
+use schemars::JsonSchema;
 use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
@@ -45,7 +47,7 @@ pub struct Entry {
 }
 
 /// The properties of a section.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Section {
     /// The title as plain text.
     pub title: String,
@@ -79,7 +81,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// The position and size of front matter.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct FrontMatter {
     /// The first line, 1-based.
     pub line_start: usize,
@@ -186,6 +188,7 @@ pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
         )?
     };
     page.unresolved_selectors = named.faults;
+    page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;
     Ok(Answer { files, is_single, page })
@@ -349,16 +352,56 @@ impl Serialize for Forest<'_> {
     }
 }
 
+/// The sections of one document.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "File")]
+struct Fields<'a> {
+    /// The path of the document.
+    file: &'a str,
+    /// Its sections at the top.
+    sections: Forest<'a>,
+    /// Where its front matter is; `null` if it has none.
+    frontmatter: Option<FrontMatter>,
+    #[serde(flatten)]
+    freshness: Freshness,
+}
+
+/// A section with those below it.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(rename = "Section")]
+struct SectionShape {
+    #[schemars(flatten)]
+    section: Section,
+    /// The sections directly below it that are listed.
+    children: Vec<SectionShape>,
+}
+
+schema_as!(Forest<'_> => Vec<SectionShape>);
+
+/// One document, or a list of them.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Shape {
+    Single {
+        #[schemars(flatten)]
+        file: Fields<'static>,
+        #[schemars(flatten)]
+        page: Page,
+    },
+    Several {
+        /// The documents.
+        files: Vec<Fields<'static>>,
+        #[schemars(flatten)]
+        page: Page,
+    },
+}
+
+schema_as!(Answer => Shape);
+
 impl Serialize for File {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields<'a> {
-            file: &'a str,
-            sections: Forest<'a>,
-            frontmatter: Option<FrontMatter>,
-            #[serde(flatten)]
-            freshness: Freshness,
-        }
         Fields {
             file: &self.file,
             sections: Forest(&self.entries),

@@ -24,6 +24,7 @@ macro_rules! pages {
         },)*];
 
         $(
+            #[allow(clippy::doc_markdown, reason = "the pages are for readers of `mdsel help`")]
             #[doc = include_str!(concat!(stringify!($topic), ".md"))]
             pub mod $topic {}
         )*

@@ -123,7 +123,9 @@ pub struct NewDocument {
 
 /// The options that select the files of an ingest. They are stored and apply until they are
 /// changed.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize, serde::Deserialize,
+)]
 pub struct IngestOptions {
     /// The extensions without the dot, compared case-insensitively.
     pub extensions: Vec<String>,

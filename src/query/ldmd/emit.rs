@@ -4,6 +4,8 @@
 //! one exception: a marker of the document itself gets a star, which makes it a plain comment. Front
 //! matter stays at the start. The result therefore has the same headings and blocks as the document.
 
+use crate::schema::schema_as;
+use schemars::JsonSchema;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -95,6 +97,20 @@ impl Items for Emission {
         })
     }
 }
+
+/// The JSON of a document.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct Shape {
+    /// The path of the document.
+    file: String,
+    /// The document as LDMD.
+    content: String,
+    #[schemars(flatten)]
+    freshness: Freshness,
+}
+
+schema_as!(Emission => Shape);
 
 impl Serialize for Emission {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {

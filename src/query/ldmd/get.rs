@@ -1,5 +1,6 @@
 //! `ldmd get`: returns a section in full, as a preview, or as its summary.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Items, in_document, section};
@@ -25,7 +26,7 @@ pub struct Request {
 }
 
 /// A section, or the requested part of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Section {
     /// The id that was requested.
     pub section_id: String,

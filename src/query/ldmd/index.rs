@@ -1,5 +1,6 @@
 //! `ldmd index`: lists the sections of a document in the order of their BEGIN markers.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -23,7 +24,7 @@ pub struct Request {
 }
 
 /// A section of the list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Entry {
     /// The id; a repeated id is followed by `@` and the line of its marker.
     pub id: String,
@@ -54,7 +55,7 @@ pub struct Entry {
 }
 
 /// The sections of a document.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Index {
     /// The path of the document.
     pub file: String,

@@ -10,8 +10,11 @@ pub mod index;
 pub mod neighbors;
 pub mod search;
 
+use crate::query::page::NoPlaceShape;
+use crate::schema::schema_as;
 use std::rc::Rc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::library::OpenDocument;
@@ -31,6 +34,27 @@ pub struct Answer<Body> {
     #[serde(flatten)]
     pub page: Page,
 }
+
+/// What was asked for, or why there is none.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Shape<Body> {
+    Document {
+        #[schemars(flatten)]
+        body: Body,
+        #[schemars(flatten)]
+        page: Page,
+    },
+    NoPlace {
+        #[schemars(flatten)]
+        notices: NoPlaceShape,
+        /// Whether something was left out or cut.
+        truncated: bool,
+    },
+}
+
+schema_as!([Body] Answer<Body> => Shape<Body>);
 
 impl<Body> Answer<Body> {
     /// Returns the outcome of the command.

@@ -1,5 +1,6 @@
 //! `ldmd neighbors`: returns the ids of the sections around a section.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Items, in_document, section};
@@ -9,7 +10,7 @@ use crate::query::library::Freshness;
 use crate::query::{Cursor, Library};
 
 /// The sections around a section.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Neighbors {
     /// The id of the section.
     pub section_id: String,

@@ -1,7 +1,9 @@
 //! `ldmd search`: finds the lines in sections of a document that contain a text.
 
+use crate::schema::schema_as;
 use std::rc::Rc;
 
+use schemars::JsonSchema;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
@@ -53,6 +55,24 @@ impl Match {
     }
 }
 
+/// The JSON of a line.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct Shape {
+    /// The id of the innermost section that holds it.
+    section_id: String,
+    /// The line, 0-based from the first content line of the section.
+    line: usize,
+    /// The line of the document, 1-based.
+    doc_line: usize,
+    /// The line without blanks around it.
+    text: String,
+    /// The ids of the sections that hold that section, outermost first.
+    ancestors: Vec<String>,
+}
+
+schema_as!(Match => Shape);
+
 impl Serialize for Match {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Match", 5)?;
@@ -66,7 +86,7 @@ impl Serialize for Match {
 }
 
 /// The lines that contain the text.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Matches {
     /// The path of the document.
     pub file: String,

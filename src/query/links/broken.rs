@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::EdgeFilter;
@@ -27,7 +28,7 @@ pub(crate) struct Changed<'a> {
 }
 
 /// A link whose target does not exist after an edit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct BrokenLink {
     /// The path of the document that contains the link.
     pub file: String,

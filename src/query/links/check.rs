@@ -10,13 +10,20 @@ use crate::ingest::left_out;
 use crate::limits;
 use crate::links::{Link, OnDisk, Reason};
 use crate::markdown::outline::Section;
+use crate::position::{ByteSpan, LineIndex};
 use crate::query::finding::{Finding, Findings};
 use crate::query::library::OpenDocument;
-use crate::query::{Cursor, documents};
+use crate::query::{Cursor, FilterRequest, documents};
 
-/// Lists the broken links of the named documents, or of all documents if `names` is empty.
-pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> Result<Findings> {
-    let found = documents::named(library, names)?;
+/// Lists the broken links of the documents of those names, or of all documents if there are no names, as far as
+/// the filter takes the document and the line of the link.
+pub fn check(
+    library: &Library<'_>,
+    names: &[String],
+    filter: &FilterRequest,
+    after: Option<Cursor>,
+) -> Result<Findings> {
+    let (found, filter) = documents::filtered(library, names, filter)?;
     let graph = Graph::new(library, EdgeFilter::default());
     let mut hints = Hints { library, files: HashMap::new() };
     let mut findings = Vec::new();
@@ -26,10 +33,21 @@ pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> 
             continue;
         }
         let document = library.open(stored)?;
+        let index = if filter.looks_inside() {
+            Some(LineIndex::new(&library.content(&document, document.span())?))
+        } else {
+            None
+        };
+        let takes_line = |line: usize| {
+            index.as_ref().is_none_or(|index| {
+                let span = ByteSpan::new(index.start_of(line), index.end_of(line));
+                filter.takes(&document, span)
+            })
+        };
         for (index, link) in links.iter().enumerate() {
             let is_repeated = links.iter().take(index).rev();
             let mut same_line = is_repeated.take_while(|other| other.line == link.line);
-            if same_line.any(|other| other.target == link.target) {
+            if same_line.any(|other| other.target == link.target) || !takes_line(link.line) {
                 continue;
             }
             let Some(to) = graph.follow(&document, link)? else { continue };
@@ -44,7 +62,10 @@ pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> 
             }
         }
     }
-    Ok(Findings::new(findings, found.faults, after, library.snapshot.generation()))
+    let generation = library.snapshot.generation();
+    let mut findings = Findings::new(findings, found.faults, after, generation);
+    findings.page.warnings.extend(filter.warnings);
+    Ok(findings)
 }
 
 /// Returns the code and the description of the problem with a link to `to`, or `None` if the link works.

@@ -3,6 +3,8 @@
 //! Invariant: [`Graph::leading_to`] a node returns exactly those edges of [`Graph::out_of`] all
 //! documents whose target is in that node.
 
+use crate::schema::schema_as;
+use schemars::JsonSchema;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -113,6 +115,34 @@ impl Edge {
         (relation, to, self.from.address(), self.link.line, target)
     }
 }
+
+/// The JSON of an edge.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+pub(super) struct EdgeShape {
+    /// The address of the section that holds the link.
+    from: String,
+    /// Its type: `related`, `embeds`, `references`, or one of front matter.
+    #[schemars(rename = "type")]
+    relation: String,
+    /// The address that it leads to; `null` if it leads to no place of the store.
+    to: Option<String>,
+    /// `typed` for a link of front matter, `inline` for one of the text.
+    source: String,
+    /// How it is written: `markdown`, `image`, `wikilink`, `embed`, `ldmd` or `front_matter`.
+    kind: String,
+    /// Where it leads, as written.
+    target: String,
+    /// The document that holds it.
+    file: String,
+    /// Its line, 1-based.
+    line: usize,
+    /// Why it leads to no place of the store.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    broken: Option<String>,
+}
+
+schema_as!(Edge => EdgeShape);
 
 impl Serialize for Edge {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {

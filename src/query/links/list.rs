@@ -1,15 +1,17 @@
 //! `links list`: lists the links of a node.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::graph::Graph;
 use super::{Direction, Edge, EdgeFilter, Node};
 use crate::error::Result;
 use crate::query::cursor::{ListPart, most};
+use crate::query::filter::Filter;
 use crate::query::page::{longest, shorten};
 use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
-use crate::query::{Cursor, Library, List, Outcome, Page};
+use crate::query::{Cursor, FilterRequest, Library, List, Outcome, Page};
 
 /// A request for links.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub struct Request {
     pub direction: Direction,
     /// The links to accept.
     pub filter: EdgeFilter,
+    /// The filter for the documents of the other ends of the links.
+    pub documents: FilterRequest,
     /// The maximum number of nodes including the node itself; 0 for all.
     pub max_nodes: usize,
     /// The maximum number of links; 0 for all.
@@ -29,7 +33,7 @@ pub struct Request {
 }
 
 /// The links of a node.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Answer {
     /// The node, then the other ends of its links, in the order of the links.
     pub nodes: Vec<Node>,
@@ -103,6 +107,12 @@ pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let graph = Graph::new(library, request.filter.clone());
     let mut edges = graph.edges(&place, request.direction)?;
     answer.page.warnings.extend(graph.unknown_types());
+    if !request.documents.is_empty() {
+        let filter = Filter::new(library, &request.documents)?;
+        edges.retain(|edge| other_end(edge, &place).is_some_and(|end| is_taken(&filter, end)));
+        answer.page.unresolved_selectors.extend(filter.faults);
+        answer.page.warnings.extend(filter.warnings);
+    }
     edges.drain(..part.start().min(edges.len()));
     let has_more = edges.len() > most(request.limit);
     edges.truncate(most(request.limit));
@@ -122,4 +132,16 @@ pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
     answer.edges = edges;
     let fitting = answer.needs.partition_point(|&needed| needed <= most(request.max_nodes));
     Ok(answer.first(fitting))
+}
+
+/// The end of an edge that is not in the document of `place`, or where the edge leads within that document; `None`
+/// if it leads nowhere.
+fn other_end<'a>(edge: &'a Edge, place: &Place) -> Option<&'a Place> {
+    let is_out = edge.from.document.stored.id == place.document.stored.id;
+    if is_out { edge.target() } else { Some(&edge.from) }
+}
+
+fn is_taken(filter: &Filter, end: &Place) -> bool {
+    filter.takes_document(&end.document.stored)
+        && (!filter.looks_inside() || filter.takes(&end.document, end.part_span()))
 }

@@ -15,6 +15,7 @@ pub mod walk;
 pub use breadth_first::reachable;
 pub use graph::{Direction, Edge, EdgeFilter, source_word};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::library::{Freshness, Library};
@@ -24,7 +25,7 @@ use crate::error::Result;
 use crate::links::split_extension;
 
 /// A node that links lead from or to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Node {
     /// The address of the node.
     pub selector: String,

@@ -5,8 +5,11 @@
 //! ends of each edge in an answer are nodes of the answer; an edge is on the page of the later of its
 //! ends.
 
+use super::graph::EdgeShape;
+use crate::schema::schema_as;
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
@@ -69,6 +72,37 @@ impl Walked {
     }
 }
 
+/// The JSON of an edge that was walked.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct WalkedShape {
+    #[schemars(flatten)]
+    edge: EdgeShape,
+    /// The section that holds the link, if `from` is another place.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    from_section: Option<String>,
+    /// The section that the link leads to, if `to` is another place.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    to_section: Option<String>,
+}
+
+/// The JSON of a walk.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct Shape {
+    /// The places, the root first.
+    nodes: Vec<Node>,
+    /// The links between them.
+    edges: Vec<WalkedShape>,
+    /// Why there is no path, if one was asked for.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    no_path: Option<NoPath>,
+    #[schemars(flatten)]
+    page: Page,
+}
+
+schema_as!(Answer => Shape);
+
 impl Serialize for Walked {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -96,7 +130,7 @@ pub struct Step {
 }
 
 /// Why there is no path.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct NoPath {
     /// The address of the start node.
     pub from: String,

@@ -2,6 +2,8 @@
 //!
 //! Invariant: an answer that is not complete is marked as truncated and has a cursor.
 
+use crate::schema::schema_as;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::hit::Hit;
@@ -11,7 +13,7 @@ use crate::query::cursor::{ListPart, most};
 use crate::query::{List, Outcome, Page};
 
 /// The number of hits in a document.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Count {
     /// The path of the document.
     pub file: String,
@@ -50,7 +52,7 @@ impl Items {
 }
 
 /// How a search was executed.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Explanation {
     /// `words`, `trigrams` or `scan`.
     pub method: &'static str,
@@ -83,6 +85,47 @@ pub struct Answer {
     #[serde(skip)]
     has_hit: bool,
 }
+
+/// What is beside the items.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct BesideShape {
+    /// Hits in all, where they are counted.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    /// How it was found, where that was asked.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Explanation>,
+    #[schemars(flatten)]
+    page: Page,
+}
+
+/// Hits, counts with `-c`, or paths with `-l`.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Shape {
+    Hits {
+        /// Each hit.
+        hits: Vec<Hit>,
+        #[schemars(flatten)]
+        beside: BesideShape,
+    },
+    Counts {
+        /// How many there are in each document, in path order.
+        counts: Vec<Count>,
+        #[schemars(flatten)]
+        beside: BesideShape,
+    },
+    Files {
+        /// The documents that have one, in path order.
+        files: Vec<String>,
+        #[schemars(flatten)]
+        beside: BesideShape,
+    },
+}
+
+schema_as!(Answer => Shape);
 
 impl Answer {
     pub(super) fn new(found: Found, explanation: Option<Explanation>, mut page: Page) -> Self {

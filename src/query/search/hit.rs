@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::passage::{self, Window};
@@ -17,7 +18,7 @@ use crate::query::library::{Freshness, OpenDocument, is_false};
 use crate::query::page::{longest, shorten};
 
 /// A hit of a search.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Hit {
     /// The address of text that contains the hit.
     pub selector: String,
@@ -85,7 +86,7 @@ pub struct Hit {
 const CUT_TITLE_CHARS: usize = 40;
 
 /// The parts of the score that ranks a section; the score is their sum.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct ScoreParts {
     /// The score of the section divided by the best score, at most 1.
     pub ranking: f64,

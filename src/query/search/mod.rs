@@ -132,6 +132,7 @@ pub fn search(
     warnings.splice(0..0, std::mem::take(&mut full_text.warnings));
     let mut page = Page::new((part, warnings));
     page.unresolved_selectors.clone_from(&filter.faults);
+    page.warnings.extend(filter.warnings.iter().cloned());
     let explanation = request.explain.then_some(explanation);
     let mut answer = Answer::new(found, explanation, page);
     if answer.outcome() == Outcome::None && request.form == Form::Hits {

@@ -5,6 +5,7 @@
 //! because an answer often follows the words of the question. Invariant: windows are verbatim, in
 //! document order, and do not overlap.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::highlight::Highlighter;
@@ -30,7 +31,7 @@ const EXCESS: (usize, usize) = (13, 10);
 const BELOW_BYTES: usize = 4096;
 
 /// A part of a section, verbatim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Window {
     /// The first line, 1-based.
     pub line_start: usize,

@@ -81,7 +81,7 @@ pub enum NameMatch {
 type NameTier<'a> = (&'a [String], Box<dyn Fn(&str) -> bool + 'a>);
 
 /// The totals of the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct Totals {
     /// Number of documents.
     pub documents: usize,

@@ -1,0 +1,168 @@
+//! `schema`: the JSON Schemas of answers, made from their types.
+//!
+//! Invariant: every command that answers in JSON has one, and an object of an answer has no fields but those of
+//! its schema.
+
+use std::collections::BTreeMap;
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform as _};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use super::args::SchemaArgs;
+use super::status::Answer as StatusAnswer;
+use super::{Status, generated};
+use crate::address::suggest::most_similar;
+use crate::edit::schema::{Batch, Deleted, Inserted, Replaced, Single};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::Report;
+use crate::output::json;
+use crate::query::finding::Findings;
+use crate::query::{
+    context, find, index, ldmd, links, neighbors, prime, read, search, select, toc,
+};
+
+/// Prints the schema of a command, else the commands that have one.
+pub(super) fn run(arguments: &SchemaArgs, is_pretty: bool) -> Result<Status> {
+    let name = arguments.command.join(" ");
+    if name.is_empty() {
+        let names: String = SCHEMAS.iter().map(|(name, _)| format!("{name}\n")).collect();
+        return generated(names.as_bytes());
+    }
+    let Some((name, of)) = SCHEMAS.iter().find(|(known, _)| *known == name) else {
+        let names = || SCHEMAS.iter().map(|(name, _)| *name);
+        let similar = most_similar(&name, names());
+        let hint = match similar.first() {
+            Some(similar) => format!("try `mdsel schema {similar}`; `mdsel schema` lists all"),
+            None => format!("those that have one are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        let message = format!("no command {name:?} answers in JSON");
+        return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
+    };
+    let mut schema = of(SchemaSettings::draft2020_12().for_serialize().into_generator());
+    RecursiveTransform(close).transform(&mut schema);
+    schema.insert("title".to_owned(), format!("mdsel {name}").into());
+    let mut bytes = Vec::new();
+    json::write(&mut bytes, schema.as_value(), is_pretty)
+        .map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
+    generated(&bytes)
+}
+
+/// The schema of a type.
+type Of = fn(SchemaGenerator) -> Schema;
+
+fn of<T: JsonSchema>(generator: SchemaGenerator) -> Schema {
+    generator.into_root_schema_for::<T>()
+}
+
+/// The schema of the answer of each command; `error` is that of a command that failed.
+const SCHEMAS: &[(&str, Of)] = &[
+    ("ingest", of::<Ingested>),
+    ("status", of::<StatusShape>),
+    ("index", of::<index::Answer>),
+    ("select", of::<select::Answer>),
+    ("toc", of::<toc::Answer>),
+    ("read", of::<read::Answer>),
+    ("find", of::<find::Answer>),
+    ("search", of::<search::Answer>),
+    ("neighbors", of::<neighbors::Answer>),
+    ("ldmd index", of::<ldmd::Answer<ldmd::index::Index>>),
+    ("ldmd get", of::<ldmd::Answer<ldmd::get::Section>>),
+    ("ldmd search", of::<ldmd::Answer<ldmd::search::Matches>>),
+    ("ldmd neighbors", of::<ldmd::Answer<ldmd::neighbors::Neighbors>>),
+    ("ldmd check", of::<Findings>),
+    ("ldmd emit", of::<ldmd::Answer<ldmd::emit::Emission>>),
+    ("links list", of::<links::list::Answer>),
+    ("links tree", of::<links::walk::Answer>),
+    ("links path", of::<links::walk::Answer>),
+    ("links check", of::<Findings>),
+    ("context", of::<context::Answer>),
+    ("prime", of::<prime::Answer>),
+    ("replace", of::<Single<Replaced>>),
+    ("insert", of::<Single<Inserted>>),
+    ("delete", of::<Single<Deleted>>),
+    ("edit", of::<Batch>),
+    ("load", of::<Report>),
+    ("verify", of::<Findings>),
+    ("error", of::<Failed>),
+];
+
+/// What an ingest did, or with `--check` what differs.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Ingested {
+    Report(Report),
+    Check(Findings),
+}
+
+/// What the store holds, or with `--limits` every limit by its name.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum StatusShape {
+    Store(Box<StatusAnswer>),
+    Limits(BTreeMap<String, LimitShape>),
+}
+
+/// A limit.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct LimitShape {
+    /// Its value.
+    value: usize,
+    /// What it limits, and in which unit.
+    meaning: String,
+}
+
+/// What a command prints that failed.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct Failed {
+    error: Failure,
+}
+
+/// Why a command failed.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct Failure {
+    /// The code in capitals; `mdsel help errors` lists all.
+    code: String,
+    /// Why an edit was refused, a code in capitals.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// What was wrong, with what.
+    message: String,
+    /// What to do; empty if nothing helps.
+    hint: String,
+}
+
+/// Closes an object to other fields. A field that may be left out is never null.
+fn close(schema: &mut Schema) {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for (name, property) in properties.iter_mut() {
+        if let Some(property) = property.as_object_mut()
+            && !required.iter().any(|required| required == name)
+        {
+            remove_null(property);
+        }
+    }
+    schema.insert("additionalProperties".to_owned(), false.into());
+}
+
+fn remove_null(property: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = property.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            property.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(variants)) = property.get_mut("anyOf") {
+        variants.retain(|variant| variant.get("type").is_none_or(|name| name != "null"));
+    }
+}
