@@ -46,7 +46,7 @@ pub(crate) fn validate(arguments: &[String], answer: &Value) -> Result<(), Strin
     }
 }
 
-/// A schema, as far as `mdsel schema` uses the language: any other keyword is an error.
+/// A schema in the part of the language that `mdsel schema` uses. Any other keyword is an error.
 struct Schema<'a> {
     root: &'a Value,
 }

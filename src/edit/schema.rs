@@ -158,7 +158,7 @@ pub(crate) struct File {
     /// What a dry run would change, as a unified diff.
     #[schemars(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
-    /// Remarks.
+    /// Warnings.
     #[schemars(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<Warning>>,
 }

@@ -189,7 +189,7 @@ pub(super) struct Filter {
     level: Option<u8>,
     /// Addresses that were not resolved.
     pub(super) faults: Vec<Fault>,
-    /// Remarks about the addresses.
+    /// Warnings about the addresses.
     pub(super) warnings: Vec<Warning>,
 }
 
