@@ -2,8 +2,8 @@
 
 use crate::harness::Place;
 
-/// All commands, from the manual pages of the program and of its groups. A command of a group
-/// begins with the name of the group.
+/// The commands, those of groups with their group, as the manual of the program and of the groups lists
+/// them.
 pub(crate) fn commands(place: &Place) -> Vec<Vec<String>> {
     let below = |words: &[String]| -> Vec<Vec<String>> {
         let mut arguments = vec!["man".to_owned()];

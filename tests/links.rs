@@ -172,7 +172,7 @@ fn a_link_to_an_existing_file_is_not_broken() {
     };
     assert!(message(10).contains("an ignore file excludes it; `mdsel ingest --no-ignore`"));
     assert!(message(4).contains(".github is hidden; `mdsel ingest --hidden`"));
-    // A store without its files cannot check such a link, and says so.
+    // A store that travels without its files cannot tell, and says so.
     place.run(&["ingest", "--db", "alone.db", "--root", "root", "root"]).success();
     std::fs::rename(place.join("root"), place.join("elsewhere")).unwrap();
     let alone = place.run(&["links", "check", "--db", "alone.db"]).ends(1).json();

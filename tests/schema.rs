@@ -46,7 +46,7 @@ pub(crate) fn validate(arguments: &[String], answer: &Value) -> Result<(), Strin
     }
 }
 
-/// A schema in the keywords that `mdsel schema` uses; any other keyword is an error.
+/// A schema in the part of the language that `mdsel schema` uses. Any other keyword is an error.
 struct Schema<'a> {
     root: &'a Value,
 }

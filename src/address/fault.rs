@@ -152,7 +152,7 @@ impl Fault {
         self
     }
 
-    /// Adds to the message what to run next, if nothing is suggested.
+    /// Adds the next command to the message if there are no suggestions and no candidates.
     #[must_use]
     pub fn or_else(mut self, next: impl FnOnce() -> String) -> Self {
         if self.suggestions.is_empty() && self.candidates.is_empty() {

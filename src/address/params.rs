@@ -90,7 +90,7 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
                 "part" => "heading, own or all",
                 _ => "a number",
             };
-            return fault(format!("{value:?} is not a value for {key}; it takes {values}"));
+            return fault(format!("{value:?} is not a value of {key}; it takes {values}"));
         }
         seen.push(key);
         at += pair.chars().count() + 1;

@@ -263,7 +263,7 @@ pub(super) struct DocumentFilterArgs {
 }
 
 impl DocumentFilterArgs {
-    /// Returns the filter as a request of the library.
+    /// Returns the filter for these arguments.
     pub(super) fn request(&self) -> FilterRequest {
         FilterRequest {
             globs: self.globs.clone(),

@@ -10,7 +10,7 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use crate::visible::is_unsafe;
 
-/// Writes `value` and a line feed, on one line or indented.
+/// Writes `value` and a line end, on one line or indented.
 pub fn write<Value: Serialize + ?Sized>(
     mut out: impl Write,
     value: &Value,

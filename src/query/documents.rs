@@ -15,7 +15,7 @@ use crate::limits;
 use crate::markdown::slug::fold;
 use crate::store::{NameMatch, StoredDocument};
 
-/// Characters of a name that a hint repeats.
+/// The maximum number of characters of a name that a hint repeats.
 const MAX_PART_CHARS: usize = 40;
 
 /// The documents found by name, and the names without a document.

@@ -119,7 +119,7 @@ impl Serialize for Page {
     }
 }
 
-/// What JSON says beside the items of a list.
+/// The JSON fields of a list other than its items.
 #[expect(dead_code, reason = "only its schema is used")]
 #[derive(JsonSchema)]
 struct PageShape {
@@ -146,7 +146,7 @@ pub(super) struct NoticesShape {
     warnings: Option<Vec<Warning>>,
 }
 
-/// The problem and the warnings of an answer about one place, if there is no such place.
+/// The JSON fields of an answer about one place that does not exist.
 #[expect(dead_code, reason = "only its schema is used")]
 #[derive(JsonSchema)]
 pub(super) struct NoPlaceShape {

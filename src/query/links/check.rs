@@ -15,8 +15,8 @@ use crate::query::finding::{Finding, Findings};
 use crate::query::library::OpenDocument;
 use crate::query::{Cursor, FilterRequest, documents};
 
-/// Lists the broken links of the named documents, or of all documents if `names` is empty, in the documents and
-/// on the lines that the filter takes.
+/// Lists the broken links of the documents of those names, or of all documents if there are no names. The filter
+/// must admit the document and the line of the link.
 pub fn check(
     library: &Library<'_>,
     names: &[String],

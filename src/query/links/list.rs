@@ -22,7 +22,7 @@ pub struct Request {
     pub direction: Direction,
     /// The links to accept.
     pub filter: EdgeFilter,
-    /// Which documents the other ends of the links are in.
+    /// The filter for the documents of the other ends of the links.
     pub documents: FilterRequest,
     /// The maximum number of nodes including the node itself; 0 for all.
     pub max_nodes: usize,
