@@ -292,6 +292,27 @@ fn places_of_bytes(store: &Path, file: &[u8]) -> Vec<(String, Vec<usize>)> {
     rows.map(place).collect()
 }
 
+/// The offset of the byte that a round changes: any, one of a row before its path, or one of the header of
+/// a page.
+fn flipped_byte(
+    round: u64,
+    bytes: &[u8],
+    paths: &[String],
+    random: &mut impl FnMut(usize) -> usize,
+) -> usize {
+    let at = random(bytes.len());
+    match round % 4 {
+        1 => {
+            // The header and the id of a row are before its path.
+            let path = &paths[random(paths.len())];
+            let found: Vec<usize> = memchr::memmem::find_iter(bytes, path.as_bytes()).collect();
+            found[random(found.len())] - random(32)
+        }
+        3 => at / 4096 * 4096 + random(64),
+        _ => at,
+    }
+}
+
 #[test]
 fn no_flipped_bit_changes_content_or_loses_a_document() {
     let texts: Vec<(String, String)> = (0..300)
@@ -333,16 +354,7 @@ fn no_flipped_bit_changes_content_or_loses_a_document() {
         let place = Place::in_memory();
         let has_files = round % 2 == 0;
         let mut damaged = bytes.clone();
-        let mut at = random(bytes.len());
-        if round % 4 == 1 {
-            // The header and the id of a row are before its path.
-            let path = &paths[random(paths.len())];
-            let found: Vec<usize> = memchr::memmem::find_iter(&bytes, path.as_bytes()).collect();
-            at = found[random(found.len())] - random(32);
-        } else if round % 4 == 3 {
-            // The header of a page, and the offsets of its cells.
-            at = at / 4096 * 4096 + random(64);
-        }
+        let at = flipped_byte(round, &bytes, &paths, &mut random);
         let mut what = format!("byte {at}");
         if has_files {
             copy(original.path(), place.path());
