@@ -25,7 +25,7 @@ impl Search<'_> {
     pub(super) fn words(&mut self, texts: &[String]) -> Result<(Found, Explanation)> {
         let mut queries = Vec::with_capacity(texts.len());
         self.language = texts.first().and_then(|text| Language::of(text));
-        for text in texts {
+        for (index, text) in texts.iter().enumerate() {
             let query = WordQuery::parse(text);
             if !query.has_words() {
                 if texts.len() == 1 {
@@ -41,7 +41,8 @@ impl Search<'_> {
                 let excluded = query.excluded.join(", ");
                 self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
             }
-            if let Some(word) = query.hyphenated.first() {
+            // The other phrasings are the same question, so one warning is enough.
+            if let Some(word) = query.hyphenated.first().filter(|_| index == 0) {
                 let message = format!("-{word} is searched as a word; NOT {word} excludes it");
                 self.warn("NOT_EXCLUDED", message);
             }
