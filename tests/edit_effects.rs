@@ -291,25 +291,44 @@ fn side_effect(
     let (before, after) = (Reading::of(old), Reading::of(new));
     let count = |text: &str| lines(text.strip_prefix('\u{feff}').unwrap_or(text)).len();
     let same = |(one, other): &(&&str, &&str)| one.trim_end() == other.trim_end();
-    // Blank lines beside the place may change. For an insertion, the place is where the lines
-    // differ.
-    let mut head = before.lines.iter().zip(&after.lines).take_while(same).count();
+    let shorter = before.lines.len().min(after.lines.len());
+    let head = before.lines.iter().zip(&after.lines).take_while(same).count();
+    let tail = before.lines.iter().rev().zip(after.lines.iter().rev()).take_while(same).count();
+    // Blank lines beside the place may change.
     if !is_insert {
-        head = head.min(count(old[..place.0].trim_end()));
-    }
-    let mut tail = before.lines.iter().rev().zip(after.lines.iter().rev()).take_while(same).count();
-    tail = tail.min(before.lines.len() - head).min(after.lines.len() - head);
-    if is_insert {
-        if head + tail < before.lines.iter().filter(|line| !line.trim().is_empty()).count() {
+        let (above, below) = (count(old[..place.0].trim_end()), count(old[place.1..].trim_start()));
+        let (head, tail) = (head.min(above), tail.min(shorter - head.min(above)));
+        if head < above || tail < below {
             return Some("lines outside the place are not the same".to_owned());
         }
-    } else {
-        let below = count(old[place.1..].trim_start());
-        if head < count(old[..place.0].trim_end()) || tail < below {
-            return Some("lines outside the place are not the same".to_owned());
-        }
-        tail = below;
+        return difference(&before, &after, (head, below), allow);
     }
+    // For an insertion, the place is where the lines differ. If the new lines are equal to lines beside
+    // them, there are two such places.
+    let not_blank = before.lines.iter().filter(|line| !line.trim().is_empty()).count();
+    let mut found = None;
+    for (head, tail) in
+        [(head, tail.min(shorter - head)), (head.min(shorter - tail.min(shorter)), tail)]
+    {
+        found = if head + tail < not_blank {
+            Some("lines outside the place are not the same".to_owned())
+        } else {
+            difference(&before, &after, (head, tail), allow)
+        };
+        if found.is_none() {
+            return None;
+        }
+    }
+    found
+}
+
+/// What is different in the first `head` and the last `tail` lines, although their text is the same.
+fn difference(
+    before: &Reading,
+    after: &Reading,
+    (head, tail): (usize, usize),
+    allow: Allow,
+) -> Option<String> {
     if allow.change {
         return None;
     }
