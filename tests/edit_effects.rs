@@ -315,9 +315,7 @@ fn side_effect(
         } else {
             difference(&before, &after, (head, tail), allow)
         };
-        if found.is_none() {
-            return None;
-        }
+        found.as_ref()?;
     }
     found
 }
