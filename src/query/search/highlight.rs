@@ -54,15 +54,10 @@ impl Highlighter {
         let mut words = Vec::new();
         for (index, term) in terms.iter().enumerate() {
             let is_joined = term.compound.is_some() && term.words.len() > 1;
-            let parts = term.words.len() + usize::from(is_joined);
             #[expect(clippy::cast_precision_loss, reason = "a query has few words")]
             let word = |text: &str| Word {
                 term: index,
-                share: if is_joined {
-                    (1.0 - COMPOUND) / (parts - 1) as f32
-                } else {
-                    1.0 / parts as f32
-                },
+                share: if is_joined { 1.0 - COMPOUND } else { 1.0 } / term.words.len() as f32,
                 text: text.to_owned(),
                 stems: term.stems.clone(),
                 is_prefix: false,

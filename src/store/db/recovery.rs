@@ -302,32 +302,30 @@ impl DamagedStore {
     /// Corrects the ids of rows whose id is damaged: an index has the path of such a row under another
     /// id, and the bytes under that id have the hash of the row.
     fn correct_ids(&mut self) {
-        let mut rowless: HashMap<&str, (usize, i64)> = HashMap::new();
-        for (number, row) in self.documents.iter().enumerate() {
-            if let (Some(path), None, [id]) = (&row.path, row.hash, row.ids.as_slice()) {
-                rowless.insert(path, (number, *id));
-            }
-        }
-        let mut corrections = Vec::new();
+        let rowless: HashMap<&str, i64> = self
+            .documents
+            .iter()
+            .filter_map(|row| match (&row.path, row.hash, row.ids.as_slice()) {
+                (Some(path), None, [id]) => Some((path.as_str(), *id)),
+                _ => None,
+            })
+            .collect();
+        let mut corrections = HashMap::new();
         for (number, row) in self.documents.iter().enumerate() {
             let (Some(path), Some(hash)) = (&row.path, row.hash) else { continue };
-            let Some((other, id)) = rowless.get(path.as_str()).copied() else { continue };
+            let Some(id) = rowless.get(path.as_str()).copied() else { continue };
             if self.bytes(id, |bytes| *blake3::hash(bytes).as_bytes() == hash).is_some() {
-                corrections.push((number, other, id));
+                corrections.insert(number, id);
             }
         }
-        let mut replaced = HashSet::new();
-        for (number, other, id) in corrections {
-            replaced.insert(other);
-            if let Some(row) = self.documents.get_mut(number) {
-                row.ids = vec![id];
+        for (number, id) in &corrections {
+            if let Some(row) = self.documents.get_mut(*number) {
+                row.ids = vec![*id];
             }
         }
-        let mut number = 0;
-        self.documents.retain(|_| {
-            number += 1;
-            !replaced.contains(&(number - 1))
-        });
+        let corrected: HashSet<i64> = corrections.into_values().collect();
+        self.documents
+            .retain(|row| row.hash.is_some() || !row.ids.iter().any(|id| corrected.contains(id)));
     }
 
     /// If several documents have the same path, keeps the one with the highest id, which replaced
