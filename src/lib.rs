@@ -45,6 +45,8 @@
 
 pub mod address;
 pub mod cli;
+pub(crate) mod codec;
+pub mod corpus;
 pub mod edit;
 pub mod error;
 pub mod failpoint;
@@ -58,11 +60,13 @@ pub mod output;
 pub mod pack;
 mod parallel;
 pub mod position;
+pub(crate) mod prepare;
 pub mod query;
 pub mod records;
 pub mod reference;
 mod schema;
 pub mod store;
+pub mod terms;
 pub mod trust;
 pub mod verify;
 pub mod visible;
