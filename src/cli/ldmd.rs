@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ldmd::{Mode, Request as SliceRequest};
 use crate::query::Library;
 use crate::query::ldmd::{check, emit, get, index, neighbors, search};
-use crate::store::Snapshot;
+use crate::store::Reader;
 
 pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
     match command {
@@ -18,8 +18,8 @@ pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
                 limit: arguments.limit,
                 after: cursor(arguments.after.as_ref())?,
             };
-            let snapshot = open(global, &request.document)?;
-            let answer = index::index(&Library::new(&snapshot), &request)?;
+            let reader = open(global, &request.document)?;
+            let answer = index::index(&Library::new(&*reader), &request)?;
             global.print_list(&answer)?;
             Ok(answer.outcome().into())
         }
@@ -31,14 +31,14 @@ pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
                 limit: arguments.limit,
                 after: cursor(arguments.after.as_ref())?,
             };
-            let snapshot = open(global, &request.document)?;
-            let answer = search::search(&Library::new(&snapshot), &request)?;
+            let reader = open(global, &request.document)?;
+            let answer = search::search(&Library::new(&*reader), &request)?;
             global.print_list(&answer)?;
             Ok(answer.search_outcome().into())
         }
         LdmdCommand::Neighbors(arguments) => {
-            let snapshot = open(global, &arguments.document)?;
-            let library = Library::new(&snapshot);
+            let reader = open(global, &arguments.document)?;
+            let library = Library::new(&*reader);
             let answer = neighbors::neighbors(
                 &library,
                 &arguments.document,
@@ -50,17 +50,17 @@ pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
         }
         LdmdCommand::Check(arguments) => {
             let wanted = &arguments.documents;
-            let snapshot = open_fresh(global, |library| named_documents(library, wanted))?;
+            let reader = open_fresh(global, |library| named_documents(library, wanted))?;
             let findings =
-                check::check(&Library::new(&snapshot), wanted, cursor(arguments.after.as_ref())?)?;
+                check::check(&Library::new(&*reader), wanted, cursor(arguments.after.as_ref())?)?;
             let findings = findings.at_most(arguments.limit);
             global.print_list(&findings)?;
             Ok(Status::of_check(&findings))
         }
         LdmdCommand::Emit(arguments) => {
-            let snapshot = open(global, &arguments.document)?;
+            let reader = open(global, &arguments.document)?;
             let after = cursor(arguments.after.as_ref())?;
-            let answer = emit::emit(&Library::new(&snapshot), &arguments.document, after)?;
+            let answer = emit::emit(&Library::new(&*reader), &arguments.document, after)?;
             // The answer is itself an LDMD document.
             let is_document = matches!(global.format, None | Some(FormatName::Ldmd));
             let format = if is_document { Some(FormatName::Raw) } else { global.format };
@@ -86,13 +86,13 @@ fn get(global: &Global, arguments: &LdmdGetArgs) -> Result<Status> {
         },
         after: cursor(arguments.after.as_ref())?,
     };
-    let snapshot = open(global, &request.document)?;
-    let answer = get::get(&Library::new(&snapshot), &request)?;
+    let reader = open(global, &request.document)?;
+    let answer = get::get(&Library::new(&*reader), &request)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }
 
 /// Opens the store. With `--refresh`, ingests this document first.
-fn open(global: &Global, document: &String) -> Result<Snapshot> {
+fn open(global: &Global, document: &String) -> Result<Box<dyn Reader>> {
     open_fresh(global, |library| named_documents(library, std::slice::from_ref(document)))
 }

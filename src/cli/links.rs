@@ -21,8 +21,8 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
                 limit: fitting(arguments.list.limit, global.max_chars),
                 after: cursor(arguments.list.after.as_ref())?,
             };
-            let snapshot = open_fresh(global, |_| Ok(None))?;
-            let answer = list::list(&Library::new(&snapshot), &request)?;
+            let reader = open_fresh(global, |_| Ok(None))?;
+            let answer = list::list(&Library::new(&*reader), &request)?;
             global.print_list(&answer)?;
             Ok(answer.outcome().into())
         }
@@ -36,9 +36,9 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
             run_walk(global, &arguments.filter, hops, after, &arguments.from, to)
         }
         LinksCommand::Check(arguments) => {
-            let snapshot = open_fresh(global, |_| Ok(None))?;
+            let reader = open_fresh(global, |_| Ok(None))?;
             let findings = check::check(
-                &Library::new(&snapshot),
+                &Library::new(&*reader),
                 &arguments.documents,
                 &arguments.filter.request(),
                 cursor(arguments.after.as_ref())?,
@@ -67,8 +67,8 @@ fn run_walk(
         max_nodes: fitting(arguments.max_nodes, global.max_chars),
         after: cursor(after)?,
     };
-    let snapshot = open_fresh(global, |_| Ok(None))?;
-    let answer = walk::walk(&Library::new(&snapshot), &request)?;
+    let reader = open_fresh(global, |_| Ok(None))?;
+    let answer = walk::walk(&Library::new(&*reader), &request)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }

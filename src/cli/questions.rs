@@ -86,8 +86,8 @@ pub(super) fn index(global: &Global, arguments: &IndexArgs) -> Result<Status> {
         limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
     };
-    let snapshot = open(global, |library| named_documents(library, &request.documents))?;
-    let answer = index::index(&Library::new(&snapshot), &request)?;
+    let reader = open(global, |library| named_documents(library, &request.documents))?;
+    let answer = index::index(&Library::new(&*reader), &request)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }
@@ -105,8 +105,8 @@ pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> 
         after: cursor(arguments.after.as_ref())?,
         room: global.max_chars,
     };
-    let snapshot = open(global, |library| documents_of(library, &request.addresses))?;
-    let answer = select::select(&Library::new(&snapshot), &request)?;
+    let reader = open(global, |library| documents_of(library, &request.addresses))?;
+    let answer = select::select(&Library::new(&*reader), &request)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }
@@ -121,8 +121,8 @@ pub(super) fn toc(global: &Global, arguments: &TocArgs) -> Result<Status> {
         limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
     };
-    let snapshot = open(global, |library| named_documents(library, &request.documents))?;
-    let answer = kept(toc::toc(&Library::new(&snapshot), &request)?);
+    let reader = open(global, |library| named_documents(library, &request.documents))?;
+    let answer = kept(toc::toc(&Library::new(&*reader), &request)?);
     global.print_list(answer)?;
     Ok(answer.outcome().into())
 }
@@ -138,11 +138,11 @@ pub(super) fn read(global: &Global, arguments: &ReadArgs) -> Result<Status> {
         no_children: arguments.no_children,
         line_numbers: arguments.line_numbers,
     };
-    let snapshot = open(global, |library| match &request.document {
+    let reader = open(global, |library| match &request.document {
         Some(document) => named_documents(library, std::slice::from_ref(document)),
         None => documents_of(library, std::slice::from_ref(&request.place)),
     })?;
-    let answer = read::read(&Library::new(&snapshot), &request)?;
+    let answer = read::read(&Library::new(&*reader), &request)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }
@@ -155,8 +155,8 @@ pub(super) fn find(global: &Global, arguments: &FindArgs) -> Result<Status> {
         limit: fitting(arguments.list.limit, global.max_chars),
         after: cursor(arguments.list.after.as_ref())?,
     };
-    let snapshot = open(global, |_| Ok(None))?;
-    let answer = find::find(&Library::new(&snapshot), &request)?;
+    let reader = open(global, |_| Ok(None))?;
+    let answer = find::find(&Library::new(&*reader), &request)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }
@@ -164,8 +164,8 @@ pub(super) fn find(global: &Global, arguments: &FindArgs) -> Result<Status> {
 pub(super) fn neighbors(global: &Global, arguments: &NeighborsArgs) -> Result<Status> {
     let address = &arguments.address;
     let after = cursor(arguments.after.as_ref())?;
-    let snapshot = open(global, |library| documents_of(library, std::slice::from_ref(address)))?;
-    let answer = neighbors::neighbors(&Library::new(&snapshot), address, after)?;
+    let reader = open(global, |library| documents_of(library, std::slice::from_ref(address)))?;
+    let answer = neighbors::neighbors(&Library::new(&*reader), address, after)?;
     global.print_list(&answer)?;
     Ok(answer.outcome().into())
 }

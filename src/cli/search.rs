@@ -12,8 +12,8 @@ pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
     let lines_only = global.format() == FormatName::Text && arguments.no_heading;
     let mut request = request(arguments, lines_only)?;
     request.keep_to(arguments.passage, global.max_chars);
-    let (snapshot, full_text) = store::open_full_text(global)?;
-    let answer = kept(search(&Library::new(&snapshot), kept(full_text), &request)?);
+    let reader = kept(store::open_for_search(global)?);
+    let answer = kept(search(&Library::new(&**reader), &request)?);
     if arguments.quiet {
         let is_found = answer.outcome() != Outcome::None;
         return Ok(if is_found { Status::Success } else { Status::Nothing });

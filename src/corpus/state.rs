@@ -22,6 +22,14 @@ pub struct FileState {
     pub ctime_ns: i64,
 }
 
+impl FileState {
+    /// Returns the state of a file of `size` bytes whose times are unknown. The next ingest reads the
+    /// file.
+    pub(crate) fn unknown(size: usize) -> Self {
+        Self { size: size as u64, mtime_ns: 0, ctime_ns: 0 }
+    }
+}
+
 /// Converts `metadata` to a file state, with times in nanoseconds since the Unix epoch.
 pub(crate) fn file_state(metadata: &Metadata) -> FileState {
     #[cfg(unix)]

@@ -12,35 +12,32 @@ use serde_json::Value;
 
 use super::Options;
 use super::reply::{Form, Reply};
-use super::stores::Stores;
 use crate::edit::{self, Line};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
+use crate::query::ask;
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
 use crate::query::search::{
     Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
 };
 use crate::query::{Cursor, FilterRequest, context, find, ldmd, neighbors, prime, select, toc};
+use crate::store::{Purpose, Store};
 
 /// Answers the call of a tool.
-pub(super) fn call(
-    options: &Options,
-    stores: &Stores,
-    tool: &str,
-    mut arguments: JsonObject,
-) -> Result<Reply> {
+pub(super) fn call(options: &Options, tool: &str, mut arguments: JsonObject) -> Result<Reply> {
+    let store = &*options.store;
     let form = form(options, &mut arguments)?;
     name_arguments(tool, &mut arguments)?;
     match tool {
-        "overview" => overview(stores, form, arguments),
-        "find" => find(stores, form, arguments),
-        "search" => words_or_patterns(stores, form, arguments),
-        "read" => read(stores, form, arguments),
-        "neighbors" => neighbors(stores, form, arguments),
-        "context" => bundle(stores, form, arguments),
-        _ => edit(stores, form, arguments),
+        "overview" => overview(store, form, arguments),
+        "find" => find(store, form, arguments),
+        "search" => words_or_patterns(store, form, arguments),
+        "read" => read(store, form, arguments),
+        "neighbors" => neighbors(store, form, arguments),
+        "context" => bundle(store, form, arguments),
+        _ => edit(store, form, arguments),
     }
 }
 
@@ -148,7 +145,7 @@ struct Overview {
     after: Option<String>,
 }
 
-fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn overview(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Overview { documents: Texts(documents), depth, ldmd: is_ldmd, limit, after } =
         parse(arguments)?;
     let after = cursor(after.as_ref())?;
@@ -159,11 +156,11 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         let [document] = <[String; 1]>::try_from(documents)
             .map_err(|_| usage(&"ldmd needs exactly one document"))?;
         let request = ldmd::index::Request { document, limit: limit.unwrap_or(0), after };
-        let answer = stores.ask(|library| ldmd::index::index(library, &request))?;
+        let answer = ask(store, Purpose::Read, |library| ldmd::index::index(library, &request))?;
         return form.reply(&answer, answer.outcome());
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
-        let answer = stores.ask(|library| prime::prime(library, after))?;
+        let answer = ask(store, Purpose::Read, |library| prime::prime(library, after))?;
         return form.reply(&answer, crate::query::Outcome::All);
     }
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
@@ -176,7 +173,7 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         limit,
         after,
     };
-    let answer = stores.ask(|library| toc::toc(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| toc::toc(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -194,7 +191,7 @@ struct Find {
     after: Option<String>,
 }
 
-fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn find(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Find = parse(arguments)?;
     if arguments.level.is_some_and(|level| !(1..=6).contains(&level)) {
         return Err(usage(&"level must be 1 to 6"));
@@ -211,7 +208,7 @@ fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
-    let answer = stores.ask(|library| find::find(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| find::find(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -240,7 +237,7 @@ struct Search {
     after: Option<String>,
 }
 
-fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let form = form.of_search();
     let arguments: Search = parse(arguments)?;
     let questions = arguments.queries.0;
@@ -281,7 +278,7 @@ fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> 
         after: cursor(arguments.after.as_ref())?,
     };
     request.keep_to(None, Some(form.max_chars));
-    let answer = stores.search(|library, full_text| search(library, full_text, &request))?;
+    let answer = ask(store, Purpose::Search, |library| search(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -294,7 +291,7 @@ struct Read {
     after: Option<String>,
 }
 
-fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn read(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Read = parse(arguments)?;
     let request = select::Request {
         addresses: arguments.addresses.0,
@@ -303,7 +300,7 @@ fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         after: cursor(arguments.after.as_ref())?,
         room: Some(form.max_chars),
     };
-    let answer = stores.ask(|library| select::select(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| select::select(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -334,7 +331,7 @@ impl From<DirectionName> for Direction {
     }
 }
 
-fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn neighbors(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Neighbors { address, links, limit, after } = parse(arguments)?;
     let after = cursor(after.as_ref())?;
     let Some(direction) = links.map(Direction::from) else {
@@ -343,7 +340,8 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
                 usage(&"limit applies to links only").with_hint("add links: out, in or both")
             );
         }
-        let answer = stores.ask(|library| neighbors::neighbors(library, &address, after))?;
+        let answer =
+            ask(store, Purpose::Read, |library| neighbors::neighbors(library, &address, after))?;
         return form.reply(&answer, answer.outcome());
     };
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
@@ -351,7 +349,7 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
     let documents = FilterRequest::default();
     let request =
         list::Request { address, direction, filter, documents, max_nodes: 0, limit, after };
-    let answer = stores.ask(|library| list::list(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| list::list(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -374,7 +372,7 @@ struct Bundle {
     after: Option<String>,
 }
 
-fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn bundle(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Bundle = parse(arguments)?;
     let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
     let mut request = context::Request {
@@ -400,9 +398,9 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
     // A Markdown block shows the content of its place.
     request.with_body |= form.format == Format::Markdown && !is_question;
     let answer = if is_question {
-        stores.search(|library, full_text| context::context(library, Some(full_text), &request))?
+        ask(store, Purpose::Search, |library| context::context(library, &request))?
     } else {
-        stores.ask(|library| context::context(library, None, &request))?
+        ask(store, Purpose::Read, |library| context::context(library, &request))?
     };
     form.reply(&answer, answer.outcome())
 }
@@ -418,7 +416,7 @@ struct Edit {
     refresh: bool,
 }
 
-fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn edit(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Edit { document, edits, dry_run, refresh } = parse(arguments)?;
     let is_batch = edits.len() != 1;
     let edits = (1..).zip(edits).map(|(number, edit)| {
@@ -438,13 +436,12 @@ fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         form.reply(&answer, outcome)
     };
     let request = edit::Request {
-        store: stores.path(),
+        store,
         document,
         edits,
         is_dry_run: dry_run,
         is_refresh: refresh,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
-        trust: stores.trust(),
         confirm: &|report| reply(answer(Some(report.clone()), Vec::new())).map(drop),
     };
     match edit::edit(&request)? {

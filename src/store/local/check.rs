@@ -93,9 +93,19 @@ impl Check {
         Ok(Self { snapshot, inspection, faults, lock })
     }
 
-    /// Returns the snapshot that is checked.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
+    /// Returns the generation that is checked.
+    pub fn generation(&self) -> u64 {
+        self.snapshot.generation()
+    }
+
+    /// Returns the folder that document paths are relative to.
+    pub fn root(&self) -> &Path {
+        self.snapshot.root()
+    }
+
+    /// Returns the paths of all documents, even of damaged ones.
+    pub fn paths(&self) -> Result<Vec<String>> {
+        self.snapshot.stored_paths()
     }
 
     /// Runs the check. If `is_full` is set, SQLite also compares all indices with their tables. If

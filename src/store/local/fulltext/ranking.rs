@@ -8,6 +8,8 @@
 //! frequency, that the section and its parent titles contain. Invariant: sections that the filter
 //! does not admit are never returned.
 
+use std::collections::HashSet;
+
 use tantivy::columnar::Column;
 use tantivy::postings::{Postings as _, SegmentPostings};
 use tantivy::query_grammar::Occur;
@@ -19,7 +21,7 @@ use super::best::{Best, Match};
 use super::leaf::{FieldTable, Leaf, SegmentLeaf};
 use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::schema::{FINGERPRINT, Fields, PLACE};
-use crate::store::{Place, Ranked, SectionFilter};
+use crate::store::{Place, Ranked};
 use crate::terms::{Clause, QueryTerm};
 
 /// The saturation of the term frequency: `k1` of BM25.
@@ -31,6 +33,33 @@ const STEM_SHARE: Score = 0.7;
 const BONUS_WEIGHT: Score = 0.3;
 /// The exponent of the proportion of the query that a section contains.
 const COVERAGE: Score = 0.7;
+
+/// Conditions on the sections of a result, in the terms of the index.
+#[derive(Debug, Default)]
+pub(crate) struct IndexFilter {
+    /// The document must be in one of these folders; any folder if empty.
+    pub(crate) folders: Vec<String>,
+    /// The id of the document must be in each of these sets.
+    pub(crate) documents: Vec<HashSet<i64>>,
+    /// The level of the section must be this one.
+    pub(crate) level: Option<u8>,
+    /// `Some(true)` admits only front matter, `Some(false)` no front matter.
+    pub(crate) front_matter: Option<bool>,
+}
+
+impl IndexFilter {
+    /// Returns whether there are conditions other than folders.
+    fn looks_at_places(&self) -> bool {
+        !self.documents.is_empty() || self.level.is_some() || self.front_matter.is_some()
+    }
+
+    /// Returns whether the section at `place` meets all conditions except the folders.
+    fn admits(&self, place: Place) -> bool {
+        self.level.is_none_or(|level| level == place.level)
+            && self.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
+            && self.documents.iter().all(|documents| documents.contains(&place.document))
+    }
+}
 
 /// The tree of a query. Its terms are numbered.
 enum Node {
@@ -131,7 +160,7 @@ pub(super) fn ranked(
     searcher: &Searcher,
     fields: Fields,
     clause: &Clause,
-    filter: &SectionFilter,
+    filter: &IndexFilter,
     count: usize,
 ) -> Usable<(Vec<Ranked>, Vec<f32>)> {
     let table = FieldTable::of(searcher, fields)?;
@@ -178,7 +207,7 @@ fn column(segment: &SegmentReader, name: &str) -> Usable<Column> {
 fn folders(
     segment: &SegmentReader,
     fields: Fields,
-    filter: &SectionFilter,
+    filter: &IndexFilter,
 ) -> Usable<Option<Vec<SegmentPostings>>> {
     if filter.folders.is_empty() {
         return Ok(None);
@@ -196,7 +225,7 @@ fn folders(
 /// The search of one segment.
 struct Scan<'a> {
     plan: &'a Plan,
-    filter: &'a SectionFilter,
+    filter: &'a IndexFilter,
     segment: &'a SegmentReader,
     ordinal: usize,
     leaves: Vec<SegmentLeaf<'a>>,

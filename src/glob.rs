@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The character that `*` and `?` do not match, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Separator {
+pub(crate) enum Separator {
     /// They match every character.
     None,
     /// They do not match a slash, as in paths.
@@ -25,27 +25,29 @@ pub struct Glob(Regex);
 /// `!` excludes. A path that none matches is included unless some glob includes. Excluding a folder
 /// excludes everything in it.
 #[derive(Debug, Default)]
-pub(super) struct Globs {
+pub struct Globs {
     /// The globs, and whether each excludes.
     list: Vec<(bool, Glob)>,
 }
 
 impl Globs {
-    pub(super) fn new(patterns: &[String]) -> Result<Self> {
+    /// Compiles globs. Fails with `USAGE` if one is invalid.
+    pub fn new(patterns: &[String]) -> Result<Self> {
         let read = |pattern: &String| {
             let excluded = pattern.strip_prefix('!');
             let glob = excluded.map_or(pattern.as_str(), |rest| rest.trim_end_matches('/'));
-            Ok((excluded.is_some(), super::documents::glob(glob)?))
+            Ok((excluded.is_some(), Glob::over_paths(glob)?))
         };
         Ok(Self { list: patterns.iter().map(read).collect::<Result<_>>()? })
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns whether there are no globs.
+    pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// Returns whether the document at `path` is included.
-    pub(super) fn takes(&self, path: &str) -> bool {
+    pub fn takes(&self, path: &str) -> bool {
         let folders = || path.match_indices('/').filter_map(|(end, _)| path.get(..end));
         let deciding = self.list.iter().rev().find(|(excludes, glob)| {
             glob.is_match(path) || (*excludes && folders().any(|folder| glob.is_match(folder)))
@@ -58,8 +60,19 @@ impl Globs {
 }
 
 impl Glob {
+    /// Compiles a glob over document paths, as for `-g` of ripgrep: without a `/` it matches file
+    /// names in every folder, and `*` does not match a `/`.
+    pub fn over_paths(pattern: &str) -> Result<Self> {
+        let anchored = match pattern.strip_prefix('/') {
+            Some(rest) => rest.to_owned(),
+            None if pattern.contains('/') => pattern.to_owned(),
+            None => format!("**/{pattern}"),
+        };
+        Self::new(&anchored, Separator::Slash)
+    }
+
     /// Compiles a glob.
-    pub(super) fn new(pattern: &str, separator: Separator) -> Result<Self> {
+    pub(crate) fn new(pattern: &str, separator: Separator) -> Result<Self> {
         let invalid = |what: &str| {
             Error::new(ErrorKind::Usage, format!("{pattern}: {what}"))
                 .with_hint("write [*], [?], [[] or [{] for these characters themselves")
