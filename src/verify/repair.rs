@@ -127,12 +127,14 @@ fn from_files(
     }
     let is_root_there = reader.root().is_dir();
     drop(reader);
-    if !paths.is_empty() && is_trusted && is_root_there {
+    // The file of a document without a path can be any file.
+    let is_every_file = paths.len() < lost.len();
+    if !lost.is_empty() && is_trusted && is_root_there {
         let request = ingest::Request {
             store: new,
             root: None,
             folder: Path::new(""),
-            paths: Paths::Stored(&paths),
+            paths: if is_every_file { Paths::All } else { Paths::Stored(&paths) },
             options: OptionChanges::default(),
             force: false,
             wait: Recovery::LOCK_WAIT,
@@ -142,11 +144,17 @@ fn from_files(
             report.skipped.into_iter().map(|skipped| (skipped.file, skipped.reason)).collect();
     }
     let reader = new.reader(Purpose::Read)?;
+    let stored = if is_every_file { reader.all(&Lookup::All)? } else { Vec::new() };
     let mut faults = Vec::new();
     for document in lost {
         let Some(path) = document.path else {
-            let message = "some documents may be lost; their paths cannot be read";
-            faults.push(Fault { file: None, kind: FaultKind::Lost, message: message.to_owned() });
+            let same = stored.iter().find(|stored| Some(stored.hash) == document.hash);
+            if let Some(stored) = same {
+                warnings.push(taken(&stored.path, true));
+            } else {
+                let message = "a document is lost; its path cannot be read".to_owned();
+                faults.push(Fault { file: None, kind: FaultKind::Lost, message });
+            }
             continue;
         };
         let Some(stored) = reader.document_at(&path)? else {
@@ -155,12 +163,17 @@ fn from_files(
             faults.push(Fault { file: Some(path), kind: FaultKind::Lost, message });
             continue;
         };
-        let (code, what) = if document.hash == Some(stored.hash) {
-            ("TAKEN_FROM_FILE", "it was ingested from its file, which is the stored version")
-        } else {
-            ("NEW_VERSION", "it was ingested from its file, which is not the stored version")
-        };
-        warnings.push(Warning::new(code, format!("{path}: {what}")));
+        warnings.push(taken(&path, document.hash == Some(stored.hash)));
     }
     Ok(faults)
+}
+
+/// Returns the warning that a document was ingested from its file.
+fn taken(path: &str, is_stored_version: bool) -> Warning {
+    let (code, what) = if is_stored_version {
+        ("TAKEN_FROM_FILE", "it was ingested from its file, which is the stored version")
+    } else {
+        ("NEW_VERSION", "it was ingested from its file, which is not the stored version")
+    };
+    Warning::new(code, format!("{path}: {what}"))
 }

@@ -206,9 +206,8 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     )?;
     writer.commit()?;
     let old = old.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if old.has_strays() {
-        report.lost.push(LostDocument { path: None, hash: None });
-    }
+    let unclaimed = old.unclaimed().map(|hash| LostDocument { path: None, hash: Some(hash) });
+    report.lost.extend(unclaimed);
     writer.set_generation_after(old.generation())?;
     writer.close()?;
     report.lost.sort();
