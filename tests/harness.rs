@@ -9,7 +9,7 @@ use mdsel::error::Result;
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{Form, Query, Request, Surroundings};
-use mdsel::store::{Purpose, Reader, Store};
+use mdsel::store::{Memory, Purpose, Reader, Store};
 use mdsel::trust::Trust;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -273,6 +273,11 @@ impl Progress for Silent {
 /// The store at `path`, which asks for no trust.
 pub(crate) fn store(path: &Path) -> Store {
     Store::at(path, Trust::File(None)).unwrap()
+}
+
+/// A new store in memory.
+pub(crate) fn in_memory() -> Store {
+    Store::new(Box::new(Memory::default()), Trust::File(None))
 }
 
 /// Opens the store at `path` for searches.

@@ -8,6 +8,7 @@
 
 mod interrupted;
 mod local;
+mod memory;
 mod reader;
 mod search;
 mod write;
@@ -18,6 +19,7 @@ pub use local::{
     Check, Checked, Fault, FaultKind, LostDocument, Part, Recovery, RecoveryReport, Runs, Work,
     clear_way, count_work, rebuild_index, sweep,
 };
+pub use memory::Memory;
 pub use reader::{Facts, FrontMatter, Lookup, Purpose, Reader, Totals};
 pub use search::{DocumentFilter, Place, Ranked, RankedSection, Ranking, SectionFilter, Under};
 pub use write::Writer;

@@ -22,17 +22,7 @@ use super::leaf::{FieldTable, Leaf, SegmentLeaf};
 use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::schema::{FINGERPRINT, Fields, PLACE};
 use crate::store::{Place, Ranked};
-use crate::terms::{Clause, QueryTerm};
-
-/// The saturation of the term frequency: `k1` of BM25.
-const SATURATION: Score = 1.6;
-/// The weight of all words with the same stem, out of 1. The rest is the weight of the word as it
-/// is written.
-const STEM_SHARE: Score = 0.7;
-/// The weight of a phrase whose words are also searched separately.
-const BONUS_WEIGHT: Score = 0.3;
-/// The exponent of the proportion of the query that a section contains.
-const COVERAGE: Score = 0.7;
+use crate::terms::{Clause, QueryTerm, score};
 
 /// Conditions on the sections of a result, in the terms of the index.
 #[derive(Debug, Default)]
@@ -95,7 +85,7 @@ impl Node {
 enum Effect {
     /// Adds its score times this factor, and counts for the coverage of the query.
     Counts(Score),
-    /// Adds its score times [`BONUS_WEIGHT`].
+    /// Adds its score times [`score::BONUS_WEIGHT`].
     Bonus,
     /// Adds nothing.
     Excludes,
@@ -118,7 +108,7 @@ impl Plan {
         for (term, effect) in terms {
             let leaf = Leaf::look_up(searcher, table, term)?;
             if matches!(effect, Effect::Counts(_)) {
-                rarity += leaf.rarity;
+                rarity += leaf.rarity.stemmed;
             }
             leaves.push((leaf, effect));
         }
@@ -196,7 +186,7 @@ pub(super) fn ranked(
     }
     let counts = |effect: &Effect| matches!(effect, Effect::Counts(_));
     let weights = plan.leaves.iter().filter(|(_, effect)| counts(effect));
-    Ok((ranked, weights.map(|(leaf, _)| leaf.rarity).collect()))
+    Ok((ranked, weights.map(|(leaf, _)| leaf.rarity.stemmed).collect()))
 }
 
 fn column(segment: &SegmentReader, name: &str) -> Usable<Column> {
@@ -302,8 +292,7 @@ impl Scan<'_> {
         else {
             return;
         };
-        let share = if self.plan.rarity > 0.0 { covered / self.plan.rarity } else { 1.0 };
-        let score = score * share.powf(COVERAGE);
+        let score = score::of_section(*score, *covered, self.plan.rarity);
         if score <= best.least && best.least > 0.0 {
             return;
         }
@@ -355,8 +344,7 @@ impl Window {
                     None => weight,
                     Some((reader, by_length)) => {
                         let length = reader.fieldnorm_id(postings.doc());
-                        #[expect(clippy::cast_precision_loss, reason = "a score needs none")]
-                        let count = postings.term_freq() as Score;
+                        let count = score::number(u64::from(postings.term_freq()));
                         count * by_length.get(usize::from(length)).copied().unwrap_or(0.0)
                     }
                 };
@@ -370,7 +358,7 @@ impl Window {
         }
         let times = match effect {
             Effect::Counts(times) => times,
-            Effect::Bonus => BONUS_WEIGHT,
+            Effect::Bonus => score::BONUS_WEIGHT,
             Effect::Excludes => 0.0,
         };
         for (set, weight) in &mut leaf.sets {
@@ -393,19 +381,12 @@ impl Window {
             ) else {
                 return;
             };
-            let stemmed = STEM_SHARE * known.rarity * saturated(*all);
-            let as_written = (1.0 - STEM_SHARE) * known.exact_rarity * saturated(*exact);
-            *score += times * (stemmed + as_written);
+            *score += times * score::of_term(known.rarity, *exact, *all);
             if matches!(effect, Effect::Counts(_)) {
-                *covered += known.rarity;
+                *covered += known.rarity.stemmed;
             }
             (*exact, *all) = (0.0, 0.0);
         });
         marks
     }
-}
-
-/// Returns the score of a word with this weighted frequency.
-fn saturated(count: Score) -> Score {
-    count * (SATURATION + 1.0) / (count + SATURATION)
 }
