@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::Options;
 use super::reply::{Form, Reply};
 use super::stores::Stores;
+use super::tools::ToolName;
 use crate::edit::{self, Line};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -28,40 +29,40 @@ use crate::query::{Cursor, FilterRequest, context, find, ldmd, neighbors, prime,
 pub(super) fn call(
     options: &Options,
     stores: &Stores,
-    tool: &str,
+    tool: ToolName,
     mut arguments: JsonObject,
 ) -> Result<Reply> {
     let form = form(options, &mut arguments)?;
     name_arguments(tool, &mut arguments)?;
     match tool {
-        "overview" => overview(stores, form, arguments),
-        "find" => find(stores, form, arguments),
-        "search" => words_or_patterns(stores, form, arguments),
-        "read" => read(stores, form, arguments),
-        "neighbors" => neighbors(stores, form, arguments),
-        "context" => bundle(stores, form, arguments),
-        _ => edit(stores, form, arguments),
+        ToolName::Overview => overview(stores, form, arguments),
+        ToolName::Find => find(stores, form, arguments),
+        ToolName::Search => words_or_patterns(stores, form, arguments),
+        ToolName::Read => read(stores, form, arguments),
+        ToolName::Neighbors => neighbors(stores, form, arguments),
+        ToolName::Context => bundle(stores, form, arguments),
+        ToolName::Edit => edit(stores, form, arguments),
     }
 }
 
 /// Accepts the singular of a list's name for the list. Returns an error for a name that the tool
 /// does not have.
-fn name_arguments(tool: &str, arguments: &mut JsonObject) -> Result<()> {
-    let known = super::tools::arguments(tool);
-    let unknown = |name: &&String| !known.contains(&name.as_str());
+fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Result<()> {
+    let known = tool.arguments();
+    let unknown = |name: &&String| !known.contains(name);
     for name in arguments.keys().filter(unknown).cloned().collect::<Vec<_>>() {
         let plurals = [format!("{name}s"), format!("{name}es"), name.replace("query", "queries")];
         let list = known.iter().find(|known| plurals.iter().any(|plural| plural == *known));
-        if let Some(list) = list.filter(|list| !arguments.contains_key(**list)) {
+        if let Some(list) = list.filter(|list| !arguments.contains_key(*list)) {
             if let Some(value) = arguments.shift_remove(&name) {
-                arguments.insert((*list).to_owned(), value);
+                arguments.insert(list.clone(), value);
             }
             continue;
         }
-        let similarity = |known: &&&str| (strsim::jaro_winkler(known, &name) * 1000.0).round();
+        let similarity = |known: &&String| (strsim::jaro_winkler(known, &name) * 1000.0).round();
         let nearest =
             known.iter().max_by(|one, other| similarity(one).total_cmp(&similarity(other)));
-        let error = usage(&format!("{tool} has no argument {name:?}"));
+        let error = usage(&format!("{} has no argument {name:?}", tool.name()));
         let nearest =
             nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
         return Err(error.with_hint(format!("{nearest}its arguments are {}", known.join(", "))));
@@ -473,21 +474,22 @@ mod tests {
 
     #[test]
     fn schemas_list_the_arguments_that_calls_accept() {
-        let read = |name: &str| match name {
-            "overview" => read_by::<Overview>(),
-            "find" => read_by::<Find>(),
-            "search" => read_by::<Search>(),
-            "read" => read_by::<Read>(),
-            "neighbors" => read_by::<Neighbors>(),
-            "context" => read_by::<Bundle>(),
-            _ => read_by::<Edit>(),
+        let read = |tool| match tool {
+            ToolName::Overview => read_by::<Overview>(),
+            ToolName::Find => read_by::<Find>(),
+            ToolName::Search => read_by::<Search>(),
+            ToolName::Read => read_by::<Read>(),
+            ToolName::Neighbors => read_by::<Neighbors>(),
+            ToolName::Context => read_by::<Bundle>(),
+            ToolName::Edit => read_by::<Edit>(),
         };
         for tool in tools::all(true) {
             let properties = tool.input_schema["properties"].as_object().unwrap();
             let mut named: BTreeSet<String> = properties.keys().cloned().collect();
             assert!(named.remove("format"));
             named.remove("max_chars");
-            assert_eq!(named, read(&tool.name), "{}", tool.name);
+            let name = ToolName::named(&tool.name, true).unwrap();
+            assert_eq!(named, read(name), "{}", tool.name);
         }
         let edits = &tools::all(true)[6].input_schema["properties"]["edits"]["items"]["properties"];
         let flags = tools::EDIT_FLAGS.split(' ').map(str::to_owned);
