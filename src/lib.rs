@@ -43,6 +43,11 @@
 //! assert_eq!(tree.selector(nodes[0]), "heading:h1[0]/block:paragraph[0]");
 //! ```
 
+#[cfg(not(unix))]
+compile_error!(
+    "mdsel needs a Unix system: it opens files relative to open folders so that no symbolic link is followed"
+);
+
 pub mod address;
 pub mod cli;
 pub mod edit;

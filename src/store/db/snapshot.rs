@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -101,20 +102,13 @@ pub struct Totals {
     pub diagnostics: usize,
 }
 
-/// The device and the inode of a file. Only Unix reports them here.
+/// The device and the inode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity(u64, u64);
 
 impl FileIdentity {
-    #[cfg(unix)]
     fn of(path: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt as _;
         std::fs::metadata(path).ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Path) -> Option<Self> {
-        None
     }
 }
 
