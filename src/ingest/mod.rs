@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::failpoint::batch_bytes;
 use crate::limits;
 use crate::links::SiteRoot;
 use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
@@ -259,7 +260,7 @@ impl Sink for Batches<'_> {
     fn put(&mut self, document: PackedDocument, bytes: u64) -> Result<()> {
         self.writer.put(document)?;
         self.bytes += bytes;
-        if self.bytes >= limits::BATCH_BYTES as u64 {
+        if self.bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
             self.bytes = 0;
             self.writer.commit()?;
             self.writer.begin()?;

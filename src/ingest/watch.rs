@@ -11,13 +11,14 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use super::rules::IGNORE_FILES;
 use super::walk::is_of_store;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::store::IngestOptions;
 
 /// The time without changes that ends a wait. A program that saves a file changes it in several steps.
-const QUIET: Duration = Duration::from_millis(200);
+const QUIET: Duration = Duration::from_millis(limits::WATCH_QUIET_MILLISECONDS as u64);
 
 /// The longest time after the first change. Then the wait ends even if changes continue.
-const LONGEST: Duration = Duration::from_secs(2);
+const LONGEST: Duration = Duration::from_millis(limits::WATCH_DELAY_MILLISECONDS as u64);
 
 /// A watch for changes of the files below a root.
 #[derive(Debug)]

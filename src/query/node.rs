@@ -183,9 +183,6 @@ impl Pager {
     }
 }
 
-/// Maximum length of the title of a node that is cut, in Unicode scalars.
-const CUT_TITLE_CHARS: usize = 80;
-
 /// Returns the hash that identifies content: the first 16 hexadecimal digits of its BLAKE3 hash.
 pub fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(16).collect()
@@ -335,7 +332,7 @@ impl NodeAnswer {
         self.children_omitted |= !self.children_available.is_empty();
         self.children_available.clear();
         if let Some(title) = &mut self.title {
-            shorten(title, CUT_TITLE_CHARS);
+            shorten(title, limits::CUT_TITLE_CHARS);
         }
         true
     }

@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 use super::cursor::ListPart;
 use crate::address::Fault;
 use crate::error::Warning;
+use crate::limits::BRIEF_MESSAGE_CHARS;
 use crate::schema::schema_as;
 
 /// The parts of a page that are not items.
@@ -30,9 +31,6 @@ pub struct Page {
     /// The position of the page in the list.
     pub(super) part: ListPart,
 }
-
-/// Maximum length of a message in a shortened page, in Unicode scalars.
-const BRIEF_CHARS: usize = 60;
 
 impl Page {
     /// Returns the page of a part of a list, with its warnings.
@@ -69,13 +67,13 @@ impl Page {
         self.unresolved_selectors.truncate(1);
         self.warnings.truncate(1 - self.unresolved_selectors.len());
         for fault in &mut self.unresolved_selectors {
-            shorten(&mut fault.selector, BRIEF_CHARS);
-            shorten(&mut fault.message, BRIEF_CHARS);
+            shorten(&mut fault.selector, BRIEF_MESSAGE_CHARS);
+            shorten(&mut fault.message, BRIEF_MESSAGE_CHARS);
             fault.suggestions.clear();
             fault.candidates = Box::default();
         }
         for warning in &mut self.warnings {
-            shorten(&mut warning.message, BRIEF_CHARS);
+            shorten(&mut warning.message, BRIEF_MESSAGE_CHARS);
         }
         if total > 1 {
             let message = format!("{} more messages were left out", total - 1);

@@ -14,7 +14,7 @@ use super::swap::swap;
 use super::writer::packed;
 use super::{FileState, PackedDocument, Packer, Writer, fulltext, remove, with_suffix};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::failpoint;
+use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::parallel::on_all_cores;
 
@@ -194,7 +194,7 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
                 }
                 Err(lost) => report.lost.push(lost),
             }
-            if bytes >= limits::BATCH_BYTES {
+            if bytes >= batch_bytes(limits::BATCH_BYTES) {
                 bytes = 0;
                 writer.commit()?;
                 writer.begin()?;

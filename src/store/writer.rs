@@ -18,7 +18,7 @@ use super::fulltext::{
 };
 use super::{EditIntent, FileState, IngestOptions, NewDocument, Snapshot, StoredDocument};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::failpoint;
+use crate::failpoint::{batch_bytes, failpoint};
 use crate::ldmd::{self, Markup};
 use crate::limits;
 use crate::links::Outgoing;
@@ -257,7 +257,7 @@ impl Writer {
     /// documents are indexed.
     pub fn commit(&mut self) -> Result<()> {
         self.rows.commit()?;
-        if self.index_bytes >= limits::INDEX_BATCH_BYTES {
+        if self.index_bytes >= batch_bytes(limits::INDEX_BATCH_BYTES) {
             self.commit_index()?;
         }
         Ok(())
@@ -397,7 +397,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         let text = text_of(snapshot, document, &mut extractor)?;
         bytes += document.state.size;
         let mut result = index.put(document.id, text);
-        if result.is_ok() && bytes >= limits::BATCH_BYTES as u64 {
+        if result.is_ok() && bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
             bytes = 0;
             let metadata = IndexMetadata::new(snapshot.identity(), document.id, generation_before);
             result = index.commit(metadata);

@@ -16,6 +16,7 @@ use super::contains;
 use super::targets::Targets;
 use crate::address::Params;
 use crate::error::{Result, Warning};
+use crate::limits;
 use crate::links::{self, Kind, Link, Reason, Resolution, Source, link_keys};
 use crate::query::library::{Library, OpenDocument};
 use crate::query::place::{Place, Target};
@@ -61,9 +62,6 @@ impl EdgeFilter {
             && (self.types.is_empty() || self.types.iter().any(|name| name == kind.relation()))
     }
 }
-
-/// Maximum number of existing types that the warning for an unknown type lists.
-const TYPES_SHOWN: usize = 10;
 
 /// The target of a link.
 #[derive(Clone, Debug)]
@@ -240,7 +238,8 @@ impl<'a> Graph<'a> {
     pub(super) fn unknown_types(&self) -> Vec<Warning> {
         let seen = self.types_seen.borrow();
         let unknown = self.filter.types.iter().filter(|name| !seen.contains(*name));
-        let known: Vec<&str> = seen.iter().take(TYPES_SHOWN).map(String::as_str).collect();
+        let known: Vec<&str> =
+            seen.iter().take(limits::MAX_LINK_TYPES_SHOWN).map(String::as_str).collect();
         let known = if known.is_empty() { "no link".to_owned() } else { known.join(", ") };
         let warning = |name: &String| {
             let message = format!("no link here has the type {name:?}; existing types: {known}");

@@ -16,15 +16,13 @@ use super::graph::EdgeShape;
 use super::{Direction, Edge, EdgeFilter, Node};
 use crate::address::Params;
 use crate::error::Result;
+use crate::limits;
 use crate::query::cursor::{ListPart, most};
 use crate::query::page::longest;
 use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
 use crate::query::{Cursor, Library, List, Outcome, Page};
 use crate::schema::schema_as;
-
-/// Maximum number of nodes visited backward from the end of a path that was not found.
-const MOST_BACKWARD: usize = 2000;
 
 /// A request for a walk.
 #[derive(Clone, Debug)]
@@ -321,7 +319,7 @@ fn no_path(
         Direction::Both => Direction::Both,
     };
     let mut back = Walk::new(library, request.filter.clone(), direction, vec![to.clone()]);
-    back.run(request.max_hops, MOST_BACKWARD, None)?;
+    back.run(request.max_hops, limits::MAX_NODES_BACKWARD, None)?;
     Ok(NoPath {
         from,
         to: to.address(),

@@ -95,13 +95,10 @@ impl Request {
 /// Returns the length of a passage in Unicode scalars: the requested one, or a share of the limit
 /// `max_chars`.
 pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
-    let share =
-        |most: usize| (210 + most * 3 / 25).clamp(LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+    let (least, greatest) = (limits::LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+    let share = |most: usize| (210 + most * 3 / 25).clamp(least, greatest);
     asked.unwrap_or_else(|| max_chars.map_or(limits::PASSAGE_CHARS, share))
 }
-
-/// Minimum length of a passage under a limit, in Unicode scalars.
-const LEAST_PASSAGE_CHARS: usize = 300;
 
 /// Searches the store.
 pub fn search(

@@ -45,6 +45,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 use crate::store::{with_suffix, without_extension};
@@ -52,9 +53,6 @@ use crate::store::{with_suffix, without_extension};
 /// The version of the parser and the packers. It is incremented whenever the same bytes give
 /// different rows, so that the next ingest parses all documents again.
 const PARSER_VERSION: i64 = 6;
-
-/// The size limit of a row in bytes; well above [`crate::limits::MAX_OUTLINE_BYTES`].
-const MAX_ROW_BYTES: i32 = 256 << 20;
 
 /// Returns the name of a store for messages. Messages do not contain its folder.
 fn file_name(path: &Path) -> std::path::Display<'_> {
@@ -152,8 +150,9 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
     ] {
         connection.set_db_config(config, on).map_err(wrap)?;
     }
+    let row_bytes = i32::try_from(limits::MAX_SQLITE_ROW_BYTES).unwrap_or(i32::MAX);
     for (limit, value) in [
-        (Limit::SQLITE_LIMIT_LENGTH, MAX_ROW_BYTES),
+        (Limit::SQLITE_LIMIT_LENGTH, row_bytes),
         (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
         (Limit::SQLITE_LIMIT_COLUMN, 100),
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 50),
