@@ -2,7 +2,8 @@
 //!
 //! `*` and `?` match as in a shell, and `**` also matches separators. `[a-z]` and `[!a-z]` match a
 //! character of a set, and `{a,b}` matches one of several alternatives. A backslash escapes the next
-//! character. Invariant: a glob matches a whole text or does not match.
+//! character. The crate globset is not used because it matches bytes: its `?` is a part of `é`.
+//! Invariant: a glob matches a whole text or does not match.
 
 use regex::Regex;
 

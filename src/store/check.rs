@@ -24,7 +24,7 @@ use super::writer::packed;
 use super::{Packer, Snapshot};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
-use crate::parallel::on_all_cores;
+use crate::parallel::ordered;
 
 /// A check in progress.
 #[derive(Debug)]
@@ -126,11 +126,11 @@ impl Check {
             large: Mutex::new(()),
         };
         let mut unchecked = 0_usize;
-        on_all_cores(
+        ordered(
             &ids,
             || Packer::new().ok(),
             |packer, id| documents.check(*id, packer.as_mut()),
-            |checked: Result<CheckedDocument>| -> Result<()> {
+            |_, checked: Result<CheckedDocument>| -> Result<()> {
                 let CheckedDocument { id, path, fault, lacks_checksums, tallies } = checked?;
                 unchecked += usize::from(lacks_checksums);
                 let [links, names] = &mut keys;

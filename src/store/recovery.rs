@@ -16,7 +16,7 @@ use super::{FileState, PackedDocument, Packer, Writer, fulltext, remove, with_su
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
-use crate::parallel::on_all_cores;
+use crate::parallel::ordered;
 
 /// The suffix of the new store.
 const NEW: &str = "-repaired";
@@ -181,11 +181,11 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     };
     let mut bytes = 0;
     writer.begin()?;
-    on_all_cores(
+    ordered(
         &numbers,
         || Packer::new().ok(),
         take,
-        |taken| -> Result<()> {
+        |_, taken| -> Result<()> {
             match taken? {
                 Ok(document) => {
                     writer.put(document.rows())?;
