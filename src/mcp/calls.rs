@@ -17,7 +17,7 @@ use super::tools::ToolName;
 use crate::edit::{self, Line};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::output::Format;
+use crate::output::{Format, has_addresses};
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
 use crate::query::search::{
@@ -173,7 +173,7 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         filter: FilterRequest::default(),
         depth,
         max_level: None,
-        lines_only: form.format == Format::Text,
+        with_addresses: has_addresses::<toc::Answer>(form.format),
         limit,
         after,
     };
@@ -276,7 +276,7 @@ fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> 
         },
         passage: limits::PASSAGE_CHARS,
         keeps_duplicates: false,
-        lines_only: false,
+        with_addresses: true,
         explain: false,
         limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
         after: cursor(arguments.after.as_ref())?,

@@ -392,7 +392,7 @@ impl Bundle<'_> {
             surroundings: Surroundings::default(),
             passage: self.request.passage,
             keeps_duplicates: false,
-            lines_only: false,
+            with_addresses: true,
             explain: false,
             // One more hit than is returned shows that there are further hits.
             limit: if self.enough == usize::MAX { 0 } else { self.enough },

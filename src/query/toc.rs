@@ -29,8 +29,8 @@ pub struct Request {
     pub depth: Option<usize>,
     /// The deepest heading level to list, 1 to 6.
     pub max_level: Option<u8>,
-    /// Whether only titles and lines are needed, and not slugs, paths and addresses.
-    pub lines_only: bool,
+    /// Whether to return slugs, paths and addresses, and not only titles and lines.
+    pub with_addresses: bool,
     /// The maximum number of documents and sections together; 0 for all.
     pub limit: usize,
     /// The cursor of the previous answer, if any.
@@ -235,14 +235,14 @@ fn sections(
             *above += total;
         }
     }
-    let unless_lines_only =
-        |make: &dyn Fn() -> String| if request.lines_only { String::new() } else { make() };
+    let if_wanted =
+        |make: &dyn Fn() -> String| if request.with_addresses { make() } else { String::new() };
     let mut paths: Vec<Option<String>> = Vec::with_capacity(outline.sections.len());
     let mut depths: Vec<usize> = Vec::with_capacity(outline.sections.len());
     let mut entries = Vec::new();
     for (index, section) in outline.sections.iter().enumerate() {
         let parent = tree.parent_section(section.node);
-        let part = if request.lines_only { None } else { section.path_part() };
+        let part = if request.with_addresses { section.path_part() } else { None };
         let path = match parent {
             None => part,
             Some(parent) => match (paths.get(parent).and_then(Option::as_ref), part) {
@@ -277,7 +277,7 @@ fn sections(
             depth,
             section: Section {
                 title: section.title.clone(),
-                slug: unless_lines_only(&|| section.slug.clone()),
+                slug: if_wanted(&|| section.slug.clone()),
                 level: section.level,
                 line_start: node.lines.start,
                 line_end: node.lines.end,
@@ -285,8 +285,8 @@ fn sections(
                 char_count: totals.get(index).copied().unwrap_or(0),
                 own_char_count: section.own.chars,
                 path,
-                anchor: if request.lines_only { None } else { section.anchor() },
-                selector: unless_lines_only(&|| document.address_of(section.node)),
+                anchor: if request.with_addresses { section.anchor() } else { None },
+                selector: if_wanted(&|| document.address_of(section.node)),
                 omitted_sections: 0,
             },
         });

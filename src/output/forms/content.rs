@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter, short_count};
-use super::super::{Answer, Footer};
+use super::super::{Answer, Footer, Format};
 use super::value;
 use crate::query::library::Freshness;
 use crate::query::node::NodeAnswer;
@@ -72,13 +72,15 @@ fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()
 }
 
 impl Answer for select::Answer {
+    const FORMATS: &'static [Format] = &[Format::Raw];
+
     fn rows(&self) -> Vec<Value> {
         self.results.iter().map(value).collect()
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
+    fn raw(&self) -> Vec<u8> {
         let contents = self.results.iter().filter_map(|result| result.content.as_ref());
-        Some(contents.flat_map(|content| content.shown().into_owned()).collect())
+        contents.flat_map(|content| content.shown().into_owned()).collect()
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -106,13 +108,15 @@ impl Answer for select::Answer {
 }
 
 impl Answer for read::Answer {
+    const FORMATS: &'static [Format] = &[Format::Raw];
+
     fn rows(&self) -> Vec<Value> {
         self.node.iter().map(value).collect()
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
+    fn raw(&self) -> Vec<u8> {
         let content = self.node.as_ref().and_then(|node| node.content.as_ref());
-        Some(content.map_or_else(Vec::new, |content| content.shown().into_owned()))
+        content.map_or_else(Vec::new, |content| content.shown().into_owned())
     }
 
     fn text(&self, writer: &mut TextWriter) {

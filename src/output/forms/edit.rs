@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer};
+use super::super::{Answer, Footer, Format};
 use super::value;
 use crate::edit::{self, Done};
 
@@ -43,6 +43,8 @@ fn lines(answer: &edit::Answer) -> impl Iterator<Item = String> {
 }
 
 impl Answer for edit::Answer {
+    const FORMATS: &'static [Format] = &[Format::Raw];
+
     fn rows(&self) -> Vec<Value> {
         self.report.iter().map(|_| value(self)).collect()
     }
@@ -51,8 +53,13 @@ impl Answer for edit::Answer {
         Footer::new(&self.faults, self.warnings(), false)
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
-        self.is_dry_run.then(|| self.diff())
+    /// Only a dry run has a diff for `raw`.
+    fn has(&self, format: Format) -> bool {
+        Format::COMMON.contains(&format) || format == Format::Raw && self.is_dry_run
+    }
+
+    fn raw(&self) -> Vec<u8> {
+        self.diff()
     }
 
     fn text(&self, writer: &mut TextWriter) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer};
+use super::super::{Answer, Footer, Format};
 use super::value;
 use crate::query::ldmd::emit::Emission;
 use crate::query::ldmd::get::Section;
@@ -34,9 +34,12 @@ trait Body: serde::Serialize + Sized {
         None
     }
 
-    /// Returns the bytes that `raw` prints, or `None` if the answer has none.
-    fn raw(&self) -> Option<Vec<u8>> {
-        None
+    /// The formats besides those that every answer has.
+    const FORMATS: &'static [Format] = &[];
+
+    /// Returns the bytes that `raw` prints.
+    fn raw(&self) -> Vec<u8> {
+        Vec::new()
     }
 
     fn text(&self, writer: &mut TextWriter);
@@ -49,6 +52,8 @@ trait Body: serde::Serialize + Sized {
 }
 
 impl<B: Body> Answer for ldmd::Answer<B> {
+    const FORMATS: &'static [Format] = B::FORMATS;
+
     fn rows(&self) -> Vec<Value> {
         self.body.iter().flat_map(Body::rows).collect()
     }
@@ -59,8 +64,8 @@ impl<B: Body> Answer for ldmd::Answer<B> {
         footer
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
-        self.body.as_ref().map_or_else(|| Some(Vec::new()), Body::raw)
+    fn raw(&self) -> Vec<u8> {
+        self.body.as_ref().map(Body::raw).unwrap_or_default()
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -130,6 +135,7 @@ fn extent(section: &Entry) -> String {
 
 impl Body for Section {
     const NAME: &'static str = "ldmd get";
+    const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn document(&self) -> (&str, Freshness) {
         (&self.file, self.freshness)
@@ -148,8 +154,8 @@ impl Body for Section {
         })
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
-        Some(self.content.shown().into_owned())
+    fn raw(&self) -> Vec<u8> {
+        self.content.shown().into_owned()
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -227,13 +233,14 @@ impl Body for Neighbors {
 
 impl Body for Emission {
     const NAME: &'static str = "ldmd emit";
+    const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn document(&self) -> (&str, Freshness) {
         (&self.file, self.freshness)
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
-        Some(self.content())
+    fn raw(&self) -> Vec<u8> {
+        self.content()
     }
 
     fn text(&self, writer: &mut TextWriter) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, FormatSupport, Graph, Records};
+use super::super::{Answer, Footer, Format, Graph, Records};
 use super::value;
 use crate::query::library::Freshness;
 use crate::query::links::list;
@@ -73,6 +73,8 @@ fn write_graph<'a>(
 }
 
 impl Answer for list::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
+
     fn rows(&self) -> Vec<Value> {
         rows(self.nodes.iter(), self.edges.iter())
     }
@@ -107,7 +109,7 @@ impl Answer for list::Answer {
         write_graph(renderer, self.nodes.iter(), self.edges.iter().map(|edge| (edge, line(edge))))
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let fields = [
             ("root", self.nodes.first().map(|node| node.selector.clone()).unwrap_or_default()),
             ("nodes", self.nodes.len().to_string()),
@@ -120,14 +122,14 @@ impl Answer for list::Answer {
         for edge in &self.edges {
             records.edge(edge)?;
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 
-    fn graph(&self) -> Option<Graph<'_>> {
+    fn graph(&self) -> Graph<'_> {
         let edges = self.edges.iter().filter_map(|edge| {
             Some((edge.from.address(), edge.target()?.address(), edge.link.kind.relation()))
         });
-        Some(Graph { nodes: self.nodes.iter().collect(), edges: edges.collect() })
+        Graph { nodes: self.nodes.iter().collect(), edges: edges.collect() }
     }
 }
 
@@ -152,6 +154,8 @@ fn file(edge: &Edge) -> &str {
 }
 
 impl Answer for walk::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
+
     fn rows(&self) -> Vec<Value> {
         rows(self.steps.iter().map(|step| &step.node), self.edges())
     }
@@ -193,7 +197,7 @@ impl Answer for walk::Answer {
         renderer.key_findings(lines.len(), lines.into_iter())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let mode = if self.is_path { "link.path" } else { "link.tree" };
         let fields = [
             ("root", self.steps.first().map(|s| s.node.selector.clone()).unwrap_or_default()),
@@ -212,15 +216,15 @@ impl Answer for walk::Answer {
                 records.link(walked.from(), kind.relation(), walked.to(), kind.is_typed())?;
             }
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 
-    fn graph(&self) -> Option<Graph<'_>> {
+    fn graph(&self) -> Graph<'_> {
         let nodes = self.steps.iter().map(|step| &step.node).collect();
         let edges = self.edges().map(|walked| {
             let relation = walked.edge.link.kind.relation();
             (walked.from().to_owned(), walked.to().to_owned(), relation)
         });
-        Some(Graph { nodes, edges: edges.collect() })
+        Graph { nodes, edges: edges.collect() }
     }
 }

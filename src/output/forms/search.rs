@@ -7,13 +7,15 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, FormatSupport, Records};
+use super::super::{Answer, Footer, Format, Records};
 use super::context::BANNER;
 use super::value;
 use crate::query::List as _;
 use crate::query::search::{self, Hit, Items};
 
 impl Answer for search::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
     fn rows(&self) -> Vec<Value> {
         let mut rows: Vec<Value> = match &self.items {
             Items::Hits(hits) => hits.iter().map(value).collect(),
@@ -146,7 +148,7 @@ impl Answer for search::Answer {
         Ok(())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let fields = [("items", self.count().to_string())];
         records.header("search", &fields)?;
         if matches!(&self.items, Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()))
@@ -177,7 +179,7 @@ impl Answer for search::Answer {
                 }
             }
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 }
 

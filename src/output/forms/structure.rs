@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter, short_count};
-use super::super::{Answer, Footer, FormatSupport, Records};
+use super::super::{Answer, Footer, Format, Records};
 use super::{locator, value};
 use crate::query::{find, index, neighbors, toc};
 
@@ -73,6 +73,12 @@ impl Answer for index::Answer {
 }
 
 impl Answer for toc::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
+    fn has_addresses(format: Format) -> bool {
+        format != Format::Text
+    }
+
     fn rows(&self) -> Vec<Value> {
         let sections = self.files.iter().flat_map(|file| {
             let mut whole = json!({ "file": file.file, "frontmatter": file.front_matter });
@@ -154,7 +160,7 @@ impl Answer for toc::Answer {
         Ok(())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let fields = [("files", self.files.len().to_string())];
         records.header("toc", &fields)?;
         for file in &self.files {
@@ -163,7 +169,7 @@ impl Answer for toc::Answer {
                 records.place(&section.selector, "Section", &section.title, &file.file)?;
             }
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 }
 

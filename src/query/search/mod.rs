@@ -71,8 +71,8 @@ pub struct Request {
     pub passage: usize,
     /// Whether to return sections with nearly the same text as separate hits.
     pub keeps_duplicates: bool,
-    /// Whether only the lines of hits are needed, and not their addresses.
-    pub lines_only: bool,
+    /// Whether to return the addresses of hits of a pattern, and not only their lines.
+    pub with_addresses: bool,
     /// Whether to report how the search was executed.
     pub explain: bool,
     /// The maximum number of hits; 0 for all.
