@@ -15,9 +15,9 @@ use super::read_command::{ReadCommand as _, schema_of};
 use super::status::Answer as StatusAnswer;
 use super::{Status, generated};
 use crate::address::suggest::most_similar;
-use crate::edit::schema::{Batch, Deleted, Inserted, Replaced, Single};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Report;
+use crate::output::edit_schema::{Batch, Deleted, Inserted, Replaced, Single};
 use crate::output::json;
 use crate::query::finding::Findings;
 

@@ -13,7 +13,6 @@ mod file;
 mod hint;
 mod line;
 pub mod plan;
-pub(crate) mod schema;
 
 pub use answer::Answer;
 pub use change::{Done, Edit, Operation};

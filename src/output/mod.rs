@@ -6,6 +6,7 @@
 //! anything was left out.
 
 mod budget;
+pub(crate) mod edit_schema;
 mod footer;
 mod forms;
 mod graph;

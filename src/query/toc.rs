@@ -1,8 +1,7 @@
 //! `toc`: returns the section tree of documents.
 
 use schemars::JsonSchema;
-use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::filter::Filter;
@@ -12,7 +11,6 @@ use super::page::{self, shorten};
 use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents, groups};
 use crate::error::Result;
 use crate::parallel;
-use crate::schema::schema_as;
 use crate::store::StoredDocument;
 
 /// Number of documents that one thread lists at a time.
@@ -303,135 +301,5 @@ fn sections(
                 - usize::from(outline.start() > 0),
         }),
         freshness: library.freshness(&document.stored),
-    }
-}
-
-/// A section and its listed subsections.
-struct Branch<'a> {
-    entry: &'a Entry,
-    below: &'a [Entry],
-}
-
-/// Sibling sections and their subsections.
-struct Forest<'a>(&'a [Entry]);
-
-impl Serialize for Branch<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let section = &self.entry.section;
-        let mut fields = serializer.serialize_struct("Section", 13)?;
-        fields.serialize_field("title", &section.title)?;
-        fields.serialize_field("slug", &section.slug)?;
-        fields.serialize_field("level", &section.level)?;
-        fields.serialize_field("line_start", &section.line_start)?;
-        fields.serialize_field("line_end", &section.line_end)?;
-        fields.serialize_field("own_line_end", &section.own_line_end)?;
-        fields.serialize_field("char_count", &section.char_count)?;
-        fields.serialize_field("own_char_count", &section.own_char_count)?;
-        fields.serialize_field("path", &section.path)?;
-        fields.serialize_field("anchor", &section.anchor)?;
-        fields.serialize_field("selector", &section.selector)?;
-        fields.serialize_field("children", &Forest(self.below))?;
-        if section.omitted_sections > 0 {
-            fields.serialize_field("omitted_sections", &section.omitted_sections)?;
-        }
-        fields.end()
-    }
-}
-
-impl Serialize for Forest<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut sequence = serializer.serialize_seq(None)?;
-        let mut rest = self.0;
-        while let Some((entry, after)) = rest.split_first() {
-            let below = after.iter().take_while(|other| other.depth > entry.depth).count();
-            let (below, next) = after.split_at(below);
-            sequence.serialize_element(&Branch { entry, below })?;
-            rest = next;
-        }
-        sequence.end()
-    }
-}
-
-/// The sections of one document.
-#[derive(JsonSchema, Serialize)]
-#[schemars(rename = "File")]
-struct Fields<'a> {
-    /// The path of the document.
-    file: &'a str,
-    /// Its sections at the top.
-    sections: Forest<'a>,
-    /// Where its front matter is; `null` if it has none.
-    frontmatter: Option<FrontMatter>,
-    #[serde(flatten)]
-    freshness: Freshness,
-}
-
-/// A section with those below it.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(rename = "Section")]
-struct SectionShape {
-    #[schemars(flatten)]
-    section: Section,
-    /// The sections directly below it that are listed.
-    children: Vec<SectionShape>,
-}
-
-schema_as!(Forest<'_> => Vec<SectionShape>);
-
-/// One document, or a list of them.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Shape {
-    Single {
-        #[schemars(flatten)]
-        file: Fields<'static>,
-        #[schemars(flatten)]
-        page: Page,
-    },
-    Several {
-        /// The documents.
-        files: Vec<Fields<'static>>,
-        #[schemars(flatten)]
-        page: Page,
-    },
-}
-
-schema_as!(Answer => Shape);
-
-impl Serialize for File {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        Fields {
-            file: &self.file,
-            sections: Forest(&self.entries),
-            frontmatter: self.front_matter,
-            freshness: self.freshness,
-        }
-        .serialize(serializer)
-    }
-}
-
-/// One document is an object; several documents are a list in `files`.
-impl Serialize for Answer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self.files.first().filter(|_| self.is_single) {
-            Some(file) => {
-                map.serialize_entry("file", &file.file)?;
-                map.serialize_entry("sections", &Forest(&file.entries))?;
-                map.serialize_entry("frontmatter", &file.front_matter)?;
-                for (name, is_so) in
-                    [("stale", file.freshness.is_stale), ("missing", file.freshness.is_missing)]
-                {
-                    if is_so {
-                        map.serialize_entry(name, &true)?;
-                    }
-                }
-            }
-            None => map.serialize_entry("files", &self.files)?,
-        }
-        self.page.fields(&mut map)?;
-        map.end()
     }
 }

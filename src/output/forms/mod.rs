@@ -9,8 +9,11 @@ mod edit;
 mod ingest;
 mod ldmd;
 mod links;
+mod page;
+mod prime;
 mod search;
 mod structure;
+mod toc;
 
 use serde_json::Value;
 
