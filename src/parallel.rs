@@ -278,7 +278,7 @@ mod tests {
         assert_within(&items, 100);
         assert_within(&[300, 300, 1, 300], 100);
         assert_within(&[], 100);
-        assert_within(&[1; 3000], 1);
+        assert_within(&vec![1; 3000], 1);
     }
 
     #[test]

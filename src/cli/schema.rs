@@ -48,26 +48,28 @@ pub(super) fn run(arguments: &SchemaArgs, is_pretty: bool) -> Result<Status> {
     generated(&bytes)
 }
 
+/// The name of a command, and the schema of its answer.
+type Named = (String, fn() -> Schema);
+
+fn named<T: JsonSchema>(name: &str) -> Named {
+    (name.to_owned(), schema_of::<T>)
+}
+
 /// Returns every command that answers in JSON; `error` is a command that failed.
-fn all() -> Vec<(String, fn() -> Schema)> {
-    let others = |list: &[(&str, fn() -> Schema)]| -> Vec<(String, fn() -> Schema)> {
-        list.iter().map(|(name, schema)| ((*name).to_owned(), *schema)).collect()
-    };
+fn all() -> Vec<Named> {
     let mut read = Vec::new();
     ReadCommands::describe("", &mut read);
-    let read = read.into_iter().map(|described| (described.name, described.schema));
-    let mut all =
-        others(&[("ingest", schema_of::<Ingested>), ("status", schema_of::<StatusShape>)]);
-    all.extend(read);
-    all.extend(others(&[
-        ("replace", schema_of::<Single<Replaced>>),
-        ("insert", schema_of::<Single<Inserted>>),
-        ("delete", schema_of::<Single<Deleted>>),
-        ("edit", schema_of::<Batch>),
-        ("load", schema_of::<Report>),
-        ("verify", schema_of::<Findings>),
-        ("error", schema_of::<Failed>),
-    ]));
+    let mut all = vec![named::<Ingested>("ingest"), named::<StatusShape>("status")];
+    all.extend(read.into_iter().map(|described| (described.name, described.schema)));
+    all.extend([
+        named::<Single<Replaced>>("replace"),
+        named::<Single<Inserted>>("insert"),
+        named::<Single<Deleted>>("delete"),
+        named::<Batch>("edit"),
+        named::<Report>("load"),
+        named::<Findings>("verify"),
+        named::<Failed>("error"),
+    ]);
     all
 }
 
