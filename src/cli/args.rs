@@ -37,7 +37,7 @@ pub(super) struct Global {
         help = "Print the answer in this format [default: $MDSEL_FORMAT, or text on a terminal, else \
                 json]"
     )]
-    pub(super) format: Option<FormatName>,
+    pub(super) format: Option<Format>,
     /// Limit the answer to N characters; it stays valid in its format
     #[arg(long, global = true, value_name = "N")]
     pub(super) max_chars: Option<usize>,
@@ -50,29 +50,6 @@ pub(super) struct Global {
     /// Color text
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
-}
-
-/// The name of an output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FormatName {
-    /// One JSON value
-    Json,
-    /// One JSON value per line: each result, hit or row
-    Jsonl,
-    /// The bytes of the content, and nothing else
-    Raw,
-    /// Text for people
-    Text,
-    /// A Markdown document of sections that can be read one by one
-    Ldmd,
-    /// One record per line, for the context of a model: links, context, prime, search, toc
-    Records,
-    /// Markdown blocks, for the context of a model: context
-    Markdown,
-    /// A diagram of links, for Mermaid: links
-    Mermaid,
-    /// A diagram of links, for Graphviz: links
-    Dot,
 }
 
 /// When to color text.

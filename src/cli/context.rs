@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{FilterArgs, FormatName, Global, ListArgs};
+use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::addresses;
 use super::input::standard_input;
 use super::questions::cursor;
@@ -91,7 +91,7 @@ impl ReadCommand for ContextArgs {
 
 fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     // A Markdown block shows the content of its place. With a query it shows a passage.
-    let is_blocks = global.format() == FormatName::Markdown && arguments.query.is_none();
+    let is_blocks = global.format() == Format::Markdown && arguments.query.is_none();
     let request = Request {
         addresses: arguments.addresses.clone(),
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Status;
-use super::args::{FormatName, Global};
+use super::args::Global;
 use super::completions::documents;
 use super::questions::{cursor, named_documents};
 use super::read_command::{Described, Question, ReadCommand, described, has, read_commands};
@@ -289,8 +289,8 @@ impl ReadCommand for LdmdEmitArgs {
         let after = cursor(self.after.as_ref())?;
         let answer = emit::emit(&Library::new(&snapshot), &self.document, after)?;
         // The answer is itself an LDMD document.
-        let is_document = matches!(global.format, None | Some(FormatName::Ldmd));
-        let format = if is_document { Some(FormatName::Raw) } else { global.format };
+        let is_document = matches!(global.format, None | Some(Format::Ldmd));
+        let format = if is_document { Some(Format::Raw) } else { global.format };
         Global { format, ..global.clone() }.print_list(&answer)?;
         Ok(answer.outcome().into())
     }

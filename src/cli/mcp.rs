@@ -2,11 +2,12 @@
 
 use std::io;
 
-use super::args::{FormatName, Global, McpArgs};
+use super::args::{Global, McpArgs};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::mcp::{Options, serve};
+use crate::output::Format;
 
 pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
     if global.refresh {
@@ -20,7 +21,7 @@ pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
     let options = Options {
         store: path,
         shown: store::shown(global),
-        format: global.format.unwrap_or(FormatName::Text).into(),
+        format: global.format.unwrap_or(Format::Text),
         max_chars: global.max_chars.unwrap_or(limits::REPLY_CHARS),
         allow_write: arguments.allow_write,
         trust: store::trust(),

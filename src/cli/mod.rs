@@ -43,7 +43,7 @@ use crate::limits;
 use crate::output::{Answer, Caller, Format, Options, json, names, sanitize, write, write_list};
 use crate::query::finding::Findings;
 use crate::query::{List, Outcome};
-use args::{Cli, Color, Command, FormatName, Global};
+use args::{Cli, Color, Command, Global};
 use read_command::ReadCommand as _;
 
 /// The exit statuses of a command.
@@ -113,13 +113,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let (global, command) = (&mut cli.global, &cli.command);
     if global.format.is_none() && !is_server {
         match format::of_environment() {
-            Ok(wanted) => global.format = wanted.filter(|format| command.has((*format).into())),
+            Ok(wanted) => global.format = wanted.filter(|format| command.has(*format)),
             Err(error) => {
-                return report_error(&error, format::default() == FormatName::Json, None).into();
+                return report_error(&error, format::default() == Format::Json, None).into();
             }
         }
     }
-    let is_json = cli.global.format() == FormatName::Json && !is_server;
+    let is_json = cli.global.format() == Format::Json && !is_server;
     match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
         Ok(status) => status.into(),
         Err(error) => report_error(&error, is_json, cli.global.max_chars).into(),
@@ -127,7 +127,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(cli: &Cli) -> Result<Status> {
-    let format = Format::from(cli.global.format());
+    let format = cli.global.format();
     if !cli.command.has(format) {
         // Check this before the command changes anything.
         let forms = names(|format| cli.command.has(format));
@@ -178,7 +178,7 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
         let argument = argument.as_encoded_bytes();
         argument.starts_with(b"-f") || argument.starts_with(b"--format")
     });
-    let is_json = !is_other_format && (is_named || format::usual() == FormatName::Json);
+    let is_json = !is_other_format && (is_named || format::usual() == Format::Json);
     report_error(&error, is_json, None)
 }
 
@@ -205,31 +205,15 @@ fn note(text: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitize::line(text)));
 }
 
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Json => Self::Json,
-            FormatName::Jsonl => Self::Jsonl,
-            FormatName::Raw => Self::Raw,
-            FormatName::Text => Self::Text,
-            FormatName::Ldmd => Self::Ldmd,
-            FormatName::Records => Self::Records,
-            FormatName::Markdown => Self::Markdown,
-            FormatName::Mermaid => Self::Mermaid,
-            FormatName::Dot => Self::Dot,
-        }
-    }
-}
-
 impl Global {
-    fn format(&self) -> FormatName {
+    fn format(&self) -> Format {
         self.format.unwrap_or_else(format::default)
     }
 
     fn options<'a>(&self, store: &'a str) -> Options<'a> {
         Options {
             store,
-            format: self.format().into(),
+            format: self.format(),
             is_pretty: self.pretty,
             has_color: match self.color {
                 Color::Always => true,

@@ -240,7 +240,7 @@ impl Question for TocArgs {
             filter: self.filter.request(),
             depth: self.depth,
             max_level: self.max_level,
-            with_addresses: output::has_addresses::<toc::Answer>(global.format().into()),
+            with_addresses: output::has_addresses::<toc::Answer>(global.format()),
             limit: fitting(self.list.limit, global.max_chars),
             after: cursor(self.list.after.as_ref())?,
         };

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::args::{FilterArgs, FormatName, Global};
+use super::args::{FilterArgs, Global};
 use super::questions::cursor;
 use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, kept, store};
@@ -104,7 +104,7 @@ impl ReadCommand for SearchArgs {
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
-        let with_addresses = global.format() != FormatName::Text || !self.no_heading;
+        let with_addresses = global.format() != Format::Text || !self.no_heading;
         let mut request = request(self, with_addresses)?;
         request.keep_to(self.passage, global.max_chars);
         let (snapshot, full_text) = store::open_full_text(global)?;
