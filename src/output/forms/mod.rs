@@ -13,6 +13,8 @@ mod page;
 mod prime;
 mod search;
 mod structure;
+#[cfg(test)]
+mod tests;
 mod toc;
 
 use serde_json::Value;
