@@ -15,7 +15,7 @@
 //!   does, and stores the file as an ingest does.
 //! - [`verify`](mod@verify): checks the store, and repairs it with the other operations.
 //! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index derived from it.
-//!   The only module that uses SQLite (`store/db`) and tantivy (`store/fulltext`).
+//!   The only module that uses SQLite (`store/local/db`) and tantivy (`store/local/fulltext`).
 //! - [`trust`]: what a store file may decide for the user who runs the program.
 //! - [`address`]: parses the text of an address into its possible meanings, in order of precedence, and
 //!   resolves selectors in a tree. Pure.
@@ -50,9 +50,12 @@ compile_error!(
 
 pub mod address;
 pub mod cli;
+pub(crate) mod codec;
+pub mod corpus;
 pub mod edit;
 pub mod error;
 pub mod failpoint;
+pub mod glob;
 pub mod ingest;
 pub mod ldmd;
 pub mod limits;
@@ -63,11 +66,13 @@ pub mod output;
 pub mod pack;
 mod parallel;
 pub mod position;
+pub mod prepare;
 pub mod query;
 pub mod records;
 pub mod reference;
 mod schema;
 pub mod store;
+pub mod terms;
 pub mod trust;
 pub mod verify;
 pub mod visible;

@@ -9,6 +9,13 @@ use std::convert::Infallible;
 use std::num::NonZero;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
+use crate::error::{Error, ErrorKind};
+
+/// Returns the error for a thread that panicked.
+pub(crate) fn thread_failed() -> Error {
+    Error::new(ErrorKind::Io, "a thread failed; nothing was changed")
+}
+
 /// The number of items per core that [`ordered`] has in progress.
 const IN_PROGRESS: u64 = 32;
 

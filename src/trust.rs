@@ -14,10 +14,10 @@ use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::corpus::IngestOptions;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::limits;
 use crate::links::SiteRoot;
-use crate::store::IngestOptions;
 
 /// Who decides which stores are trusted.
 #[derive(Clone, Debug)]

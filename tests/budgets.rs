@@ -10,11 +10,10 @@ use mdsel::query::search::{self, Form, PatternOptions, Query, Surroundings};
 use mdsel::query::{Cursor, FilterRequest, Library, List, find, index, ldmd as marked, neighbors};
 use mdsel::query::{prime, read, select, toc};
 use mdsel::records::{Reader, Record};
-use mdsel::store::FullText;
 use mdsel::{ldmd, markdown};
 use serde_json::Value;
 
-use crate::harness::{Place, repeats};
+use crate::harness::{Place, reader, repeats};
 
 /// The options of a call.
 #[derive(Clone, Copy)]
@@ -27,7 +26,6 @@ struct Call {
 /// An open store.
 struct Opened<'a> {
     library: Library<'a>,
-    full_text: FullText,
 }
 
 fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<String> {
@@ -60,7 +58,7 @@ fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: Form) -> Resul
         after: call.after,
     };
     request.keep_to(None, call.max_chars);
-    printed(&search::search(&opened.library, &mut opened.full_text, &request)?, call)
+    printed(&search::search(&opened.library, &request)?, call)
 }
 
 fn literal(text: &str) -> Query {
@@ -106,8 +104,7 @@ fn bundled(opened: &mut Opened<'_>, call: Call, request: context::Request) -> Re
             || (call.format == Format::Markdown && request.queries.is_empty()),
         ..request
     };
-    let full_text = Some(&mut opened.full_text);
-    printed(&context::context(&opened.library, full_text, &request)?, call)
+    printed(&context::context(&opened.library, &request)?, call)
 }
 
 fn texts(list: &[&str]) -> Vec<String> {
@@ -329,8 +326,8 @@ fn assert_valid(text: &str, format: Format, what: &str) {
 
 /// Calls `check` with the open store.
 fn with_store(place: &Place, check: impl FnOnce(&mut Opened<'_>)) {
-    let (snapshot, full_text) = FullText::open(&place.join(".mdsel.db")).unwrap();
-    check(&mut Opened { library: Library::new(&snapshot), full_text });
+    let reader = reader(&place.join(".mdsel.db")).unwrap();
+    check(&mut Opened { library: Library::new(&*reader) });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::harness::Place;
+use crate::harness::{Place, reader};
 
 #[test]
 fn the_nearest_store_upwards_is_used_unless_one_is_named() {
@@ -122,11 +122,11 @@ fn one_writer_at_a_time_and_readers_never_wait() {
 #[test]
 fn a_reader_keeps_its_generation_while_a_writer_commits() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
-    let snapshot = mdsel::store::Snapshot::open(&place.join(".mdsel.db")).unwrap();
+    let reader = reader(&place.join(".mdsel.db")).unwrap();
     place.write("a.md", "# A changed\n");
     place.run(&["ingest"]).success();
-    let document = snapshot.document_at("a.md").unwrap().unwrap();
-    let bytes = snapshot.content(&document, mdsel::position::ByteSpan::new(0, 100)).unwrap();
+    let document = reader.document_at("a.md").unwrap().unwrap();
+    let bytes = reader.content(&document, mdsel::position::ByteSpan::new(0, 100)).unwrap();
     assert_eq!(bytes, b"# A\n");
 }
 

@@ -104,11 +104,11 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         after: cursor(arguments.list.after.as_ref())?,
     };
     let mut answer = if arguments.query.is_some() {
-        let (snapshot, mut full_text) = store::open_full_text(global)?;
-        context(&Library::new(&snapshot), Some(&mut full_text), &request)?
+        let reader = store::open_for_search(global)?;
+        context(&Library::new(&*reader), &request)?
     } else {
-        let snapshot = store::open_fresh(global, |_| Ok(None))?;
-        context(&Library::new(&snapshot), None, &request)?
+        let reader = store::open_fresh(global, |_| Ok(None))?;
+        context(&Library::new(&*reader), &request)?
     };
     answer.language.clone_from(&arguments.lang);
     global.print_list(&answer)?;
@@ -131,9 +131,9 @@ impl ReadCommand for PrimeArgs {
         if self.skill {
             return generated(SKILL.as_bytes());
         }
-        let snapshot = store::open_fresh(global, |_| Ok(None))?;
+        let reader = store::open_fresh(global, |_| Ok(None))?;
         let after = cursor(self.after.as_ref())?;
-        global.print_list(&primer::prime(&Library::new(&snapshot), after)?)?;
+        global.print_list(&primer::prime(&Library::new(&*reader), after)?)?;
         Ok(Status::Success)
     }
 

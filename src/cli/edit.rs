@@ -146,13 +146,12 @@ fn run(
         with_content: true,
     };
     let request = Request {
-        store: &store::existing(global)?,
+        store: &store::store(global)?,
         document: document.map(str::to_owned),
         edits,
         is_dry_run,
         is_refresh: global.refresh,
         wait: Duration::from_secs(options.wait),
-        trust: &store::trust(),
         confirm: &|report| global.check_fits(&answer(Some(report.clone()), Vec::new())),
     };
     let answer = match edit::edit(&request)? {

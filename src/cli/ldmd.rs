@@ -285,9 +285,9 @@ impl ReadCommand for LdmdEmitArgs {
 
     fn run(&self, global: &Global) -> Result<Status> {
         let document = std::slice::from_ref(&self.document);
-        let snapshot = open_fresh(global, |library| named_documents(library, document))?;
+        let reader = open_fresh(global, |library| named_documents(library, document))?;
         let after = cursor(self.after.as_ref())?;
-        let answer = emit::emit(&Library::new(&snapshot), &self.document, after)?;
+        let answer = emit::emit(&Library::new(&*reader), &self.document, after)?;
         // The answer is itself an LDMD document.
         let is_document = matches!(global.format, None | Some(Format::Ldmd));
         let format = if is_document { Some(Format::Raw) } else { global.format };

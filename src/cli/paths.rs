@@ -10,10 +10,10 @@ use super::args::{Command, Global};
 use super::read_command::ReadCommand as _;
 use super::store;
 use crate::address::{namespace, split_known_params, whole_number};
+use crate::corpus::canonical;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::canonical;
+use crate::query::NameMatch;
 use crate::query::{Library, documents};
-use crate::store::{NameMatch, Snapshot};
 
 /// Replaces the paths in the addresses of `command` by paths relative to the root.
 pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
@@ -23,15 +23,15 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
         return Ok(());
     }
     // The command reports a missing store.
-    let Some(path) = store::find(global)? else { return Ok(()) };
-    let Ok(snapshot) = Snapshot::open(&path) else { return Ok(()) };
-    let library = Library::new(&snapshot);
+    let Ok(store) = store::store(global) else { return Ok(()) };
+    let Ok(Some(reader)) = store.peek() else { return Ok(()) };
+    let library = Library::new(&*reader);
     let is_document = |name: &str| {
         documents::by_name(&library, name).is_ok_and(|found| !matches!(found, NameMatch::None))
     };
     let view = View {
         folder: canonical(&store::current_folder()?)?,
-        root: snapshot.root(),
+        root: reader.root(),
         is_document: &is_document,
     };
     for address in addresses {

@@ -70,8 +70,8 @@ impl<Q: Question> ReadCommand for Q {
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
-        let snapshot = open_fresh(global, |library| self.documents(library))?;
-        let answer = kept(self.answer(global, &Library::new(&snapshot))?);
+        let reader = open_fresh(global, |library| self.documents(library))?;
+        let answer = kept(self.answer(global, &Library::new(&*reader))?);
         global.print_list(answer)?;
         Ok(Q::status(answer))
     }

@@ -107,8 +107,8 @@ impl ReadCommand for SearchArgs {
         let with_addresses = global.format() != Format::Text || !self.no_heading;
         let mut request = request(self, with_addresses)?;
         request.keep_to(self.passage, global.max_chars);
-        let (snapshot, full_text) = store::open_full_text(global)?;
-        let answer = kept(search(&Library::new(&snapshot), kept(full_text), &request)?);
+        let reader = kept(store::open_for_search(global)?);
+        let answer = kept(search(&Library::new(&**reader), &request)?);
         if self.quiet {
             let is_found = answer.outcome() != Outcome::None;
             return Ok(if is_found { Status::Success } else { Status::Nothing });

@@ -12,20 +12,19 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::Candidate;
-use super::beneath::{self, Files, is_not_a_folder};
-use super::state::{file_state, is_racy};
+use crate::corpus::{FileState, Files, file_state, is_not_a_folder, is_racy, open_root};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::parallel::{self, Budget};
-use crate::store::{FileState, PackedDocument, Packer, packed};
+use crate::prepare::{Preparation, PreparedDocument};
 
 /// The result for a candidate.
 pub(super) enum Outcome {
     /// Its bytes equal the stored ones. The state is its current one.
     Same(FileState),
     /// Its document is new, changed, or parsed again.
-    Put(Box<PackedDocument>),
+    Put(Box<PreparedDocument>),
     /// It cannot be stored, for this reason.
     Refused(&'static str),
     /// It could not be read, for this reason.
@@ -94,18 +93,18 @@ pub(super) fn run(
     max_file_bytes: u64,
     mut write: impl FnMut(&Candidate, Outcome) -> Result<()>,
 ) -> Result<()> {
-    let root = beneath::open_root(root).map_err(|error| Error::io(root, error))?;
+    let root = open_root(root).map_err(|error| Error::io(root, error))?;
     keep_memory();
     let most = (limits::LARGE_DOCUMENT_BYTES * parallel::cores()) as u64;
     parallel::ordered_within(
         Budget { most, cost: |batch: &&[Candidate]| cost(batch, most) },
         &batches(candidates, parallel::cores()),
-        || (Files::new(&root), Packer::new()),
-        |(files, packer), batch| {
-            let outcome = |candidate| match packer {
+        || (Files::new(&root), Preparation::new()),
+        |(files, preparation), batch| {
+            let outcome = |candidate| match preparation {
                 // A panic of the parser skips the document and does not stop the ingest.
-                Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
-                    take(files, candidate, is_forced, max_file_bytes, packer)
+                Ok(preparation) => catch_unwind(AssertUnwindSafe(|| {
+                    take(files, candidate, is_forced, max_file_bytes, preparation)
                 }))
                 .unwrap_or(Ok(Outcome::Refused("the parser failed on it"))),
                 Err(error) => Err(Error::new(error.kind(), error.to_string())),
@@ -125,7 +124,7 @@ fn take(
     candidate: &Candidate,
     is_forced: bool,
     max_file_bytes: u64,
-    packer: &mut Packer,
+    preparation: &mut Preparation,
 ) -> Result<Outcome> {
     let (bytes, state) = match read(files, &candidate.path, max_file_bytes) {
         Ok(Some(read)) => read,
@@ -143,7 +142,7 @@ fn take(
     if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
         return Ok(Outcome::Same(state));
     }
-    Ok(match packed(candidate.path.clone(), bytes, hash, state, packer)? {
+    Ok(match preparation.of_bytes(candidate.path.clone(), bytes, hash, state)? {
         Ok(document) => Outcome::Put(Box::new(document)),
         Err(reason) => Outcome::Refused(reason),
     })

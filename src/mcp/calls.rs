@@ -12,36 +12,33 @@ use serde_json::Value;
 
 use super::Options;
 use super::reply::{Form, Reply};
-use super::stores::Stores;
 use super::tools::ToolName;
 use crate::edit::{self, Line};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::{Format, has_addresses};
+use crate::query::ask;
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
 use crate::query::search::{
     Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
 };
 use crate::query::{Cursor, FilterRequest, context, find, ldmd, neighbors, prime, select, toc};
+use crate::store::{Purpose, Store};
 
 /// Answers the call of a tool.
-pub(super) fn call(
-    options: &Options,
-    stores: &Stores,
-    tool: ToolName,
-    mut arguments: JsonObject,
-) -> Result<Reply> {
+pub(super) fn call(options: &Options, tool: ToolName, mut arguments: JsonObject) -> Result<Reply> {
+    let store = &*options.store;
     let form = form(options, &mut arguments)?;
     name_arguments(tool, &mut arguments)?;
     match tool {
-        ToolName::Overview => overview(stores, form, arguments),
-        ToolName::Find => find(stores, form, arguments),
-        ToolName::Search => words_or_patterns(stores, form, arguments),
-        ToolName::Read => read(stores, form, arguments),
-        ToolName::Neighbors => neighbors(stores, form, arguments),
-        ToolName::Context => bundle(stores, form, arguments),
-        ToolName::Edit => edit(stores, form, arguments),
+        ToolName::Overview => overview(store, form, arguments),
+        ToolName::Find => find(store, form, arguments),
+        ToolName::Search => words_or_patterns(store, form, arguments),
+        ToolName::Read => read(store, form, arguments),
+        ToolName::Neighbors => neighbors(store, form, arguments),
+        ToolName::Context => bundle(store, form, arguments),
+        ToolName::Edit => edit(store, form, arguments),
     }
 }
 
@@ -149,7 +146,7 @@ struct Overview {
     after: Option<String>,
 }
 
-fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn overview(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Overview { documents: Texts(documents), depth, ldmd: is_ldmd, limit, after } =
         parse(arguments)?;
     let after = cursor(after.as_ref())?;
@@ -160,11 +157,11 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         let [document] = <[String; 1]>::try_from(documents)
             .map_err(|_| usage(&"ldmd needs exactly one document"))?;
         let request = ldmd::index::Request { document, limit: limit.unwrap_or(0), after };
-        let answer = stores.ask(|library| ldmd::index::index(library, &request))?;
+        let answer = ask(store, Purpose::Read, |library| ldmd::index::index(library, &request))?;
         return form.reply(&answer, answer.outcome());
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
-        let answer = stores.ask(|library| prime::prime(library, after))?;
+        let answer = ask(store, Purpose::Read, |library| prime::prime(library, after))?;
         return form.reply(&answer, crate::query::Outcome::All);
     }
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
@@ -177,7 +174,7 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         limit,
         after,
     };
-    let answer = stores.ask(|library| toc::toc(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| toc::toc(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -195,7 +192,7 @@ struct Find {
     after: Option<String>,
 }
 
-fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn find(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Find = parse(arguments)?;
     if arguments.level.is_some_and(|level| !(1..=6).contains(&level)) {
         return Err(usage(&"level must be 1 to 6"));
@@ -212,7 +209,7 @@ fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
-    let answer = stores.ask(|library| find::find(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| find::find(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -241,7 +238,7 @@ struct Search {
     after: Option<String>,
 }
 
-fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let form = form.of_search();
     let arguments: Search = parse(arguments)?;
     let questions = arguments.queries.0;
@@ -282,7 +279,7 @@ fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> 
         after: cursor(arguments.after.as_ref())?,
     };
     request.keep_to(None, Some(form.max_chars));
-    let answer = stores.search(|library, full_text| search(library, full_text, &request))?;
+    let answer = ask(store, Purpose::Search, |library| search(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -295,7 +292,7 @@ struct Read {
     after: Option<String>,
 }
 
-fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn read(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Read = parse(arguments)?;
     let request = select::Request {
         addresses: arguments.addresses.0,
@@ -304,7 +301,7 @@ fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         after: cursor(arguments.after.as_ref())?,
         room: Some(form.max_chars),
     };
-    let answer = stores.ask(|library| select::select(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| select::select(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -335,7 +332,7 @@ impl From<DirectionName> for Direction {
     }
 }
 
-fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn neighbors(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Neighbors { address, links, limit, after } = parse(arguments)?;
     let after = cursor(after.as_ref())?;
     let Some(direction) = links.map(Direction::from) else {
@@ -344,7 +341,8 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
                 usage(&"limit applies to links only").with_hint("add links: out, in or both")
             );
         }
-        let answer = stores.ask(|library| neighbors::neighbors(library, &address, after))?;
+        let answer =
+            ask(store, Purpose::Read, |library| neighbors::neighbors(library, &address, after))?;
         return form.reply(&answer, answer.outcome());
     };
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
@@ -352,7 +350,7 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
     let documents = FilterRequest::default();
     let request =
         list::Request { address, direction, filter, documents, max_nodes: 0, limit, after };
-    let answer = stores.ask(|library| list::list(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| list::list(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -375,7 +373,7 @@ struct Bundle {
     after: Option<String>,
 }
 
-fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn bundle(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Bundle = parse(arguments)?;
     let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
     let mut request = context::Request {
@@ -401,9 +399,9 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
     // A Markdown block shows the content of its place.
     request.with_body |= form.format == Format::Markdown && !is_question;
     let answer = if is_question {
-        stores.search(|library, full_text| context::context(library, Some(full_text), &request))?
+        ask(store, Purpose::Search, |library| context::context(library, &request))?
     } else {
-        stores.ask(|library| context::context(library, None, &request))?
+        ask(store, Purpose::Read, |library| context::context(library, &request))?
     };
     form.reply(&answer, answer.outcome())
 }
@@ -419,7 +417,7 @@ struct Edit {
     refresh: bool,
 }
 
-fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn edit(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Edit { document, edits, dry_run, refresh } = parse(arguments)?;
     let is_batch = edits.len() != 1;
     let edits = (1..).zip(edits).map(|(number, edit)| {
@@ -439,13 +437,12 @@ fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         form.reply(&answer, outcome)
     };
     let request = edit::Request {
-        store: stores.path(),
+        store,
         document,
         edits,
         is_dry_run: dry_run,
         is_refresh: refresh,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
-        trust: stores.trust(),
         confirm: &|report| reply(answer(Some(report.clone()), Vec::new())).map(drop),
     };
     match edit::edit(&request)? {

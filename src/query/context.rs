@@ -20,7 +20,6 @@ use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::store::FullText;
 
 /// A request for a bundle.
 #[derive(Clone, Debug, Default)]
@@ -188,12 +187,8 @@ impl List for Answer {
 }
 
 /// Assembles the bundle.
-pub fn context(
-    library: &Library<'_>,
-    full_text: Option<&mut FullText>,
-    request: &Request,
-) -> Result<Answer> {
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+pub fn context(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     // One node more than requested is enough: it shows that there are further items.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
@@ -208,9 +203,10 @@ pub fn context(
         advice: None,
     };
     bundle.add_addresses()?;
-    match full_text.filter(|_| !request.queries.is_empty()) {
-        Some(full_text) => bundle.add_found(full_text)?,
-        None => bundle.add_documents()?,
+    if request.queries.is_empty() {
+        bundle.add_documents()?;
+    } else {
+        bundle.add_found()?;
     }
     bundle.add_linked()?;
     let Bundle { places, warnings, faults, mut passages, advice, .. } = bundle;
@@ -313,7 +309,7 @@ impl Bundle<'_> {
     }
 
     /// Adds the sections that the question finds, with their passages.
-    fn add_found(&mut self, full_text: &mut FullText) -> Result<()> {
+    fn add_found(&mut self) -> Result<()> {
         let request = search::Request {
             query: Query::Words(self.request.queries.clone()),
             filter: self.request.filter.clone(),
@@ -327,7 +323,7 @@ impl Bundle<'_> {
             limit: if self.enough == usize::MAX { 0 } else { self.enough },
             after: None,
         };
-        let found = search::search(self.library, full_text, &request)?;
+        let found = search::search(self.library, &request)?;
         self.warnings.extend(found.page.warnings);
         self.faults.extend(found.page.unresolved_selectors);
         self.advice = found.advice;

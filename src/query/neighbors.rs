@@ -116,7 +116,7 @@ impl List for Answer {
 
 /// Returns the nodes around the node at `address`, with its children from `after` on.
 pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) -> Result<Answer> {
-    let part = ListPart::beginning(after, library.snapshot.generation());
+    let part = ListPart::beginning(after, library.reader.generation());
     let mut page = Page { is_of_children: true, ..Page::new(part) };
     let (place, warnings) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,

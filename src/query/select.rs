@@ -110,7 +110,7 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
-    let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
     // By default, each address that names one node has a result.
     let limit = match request.limit {
         Some(limit) => most(limit),

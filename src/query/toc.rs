@@ -166,7 +166,7 @@ impl List for Answer {
 
 /// Lists the section trees of documents.
 pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let mut page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let mut page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
     let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
@@ -199,11 +199,11 @@ fn on_all_cores(
     request: &Request,
     filter: &Filter,
 ) -> Result<Vec<File>> {
-    let snapshot = library.snapshot;
+    let reader = library.reader;
     // Reading and passing on documents one by one would take longer than building their trees.
     let batches: Vec<&[StoredDocument]> = documents.chunks(BATCH).collect();
     let trees = parallel::map(&batches, |batch| -> Result<Vec<File>> {
-        let library = Library::new(snapshot);
+        let library = Library::new(reader);
         let open = library.open_all(batch)?;
         let files = open.iter().map(|document| sections(&library, document, request, filter));
         Ok(files.filter(|file| !filter.looks_inside() || file.items() > 0).collect())

@@ -235,7 +235,7 @@ pub fn emit(
     document: &str,
     after: Option<Cursor>,
 ) -> Result<Answer<Emission>> {
-    let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(after, library.reader.generation());
     in_document(library, document, (part, warnings), |document| {
         let plan = plan(document, library.content(document, document.span())?)?;
         let end = plan.bytes.len();

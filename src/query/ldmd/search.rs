@@ -99,7 +99,7 @@ pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer<Matches
         return Err(Error::new(ErrorKind::Usage, "the query is empty")
             .with_hint("pass the text to find with --query"));
     }
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     let answer = in_document(library, &request.document, (part, warnings), |document| {
         let markup = &document.markup;
         let bytes = library.content(document, document.span())?;

@@ -16,6 +16,7 @@ use crate::limits;
 use crate::links::{self, Kind, Link, Reason, Resolution, Source, link_keys};
 use crate::query::library::{Library, OpenDocument};
 use crate::query::place::{Place, Target};
+use crate::store::Lookup;
 
 /// The direction of edges, as seen from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +199,7 @@ impl<'a> Graph<'a> {
     pub(in crate::query) fn all_out_of(&self, place: &Place) -> Result<Vec<Edge>> {
         let document = &place.document;
         let mut edges = Vec::new();
-        for link in self.library.snapshot.links(&document.stored)?.links {
+        for link in self.library.reader.links(&document.stored)?.links {
             let from = from(document, &link);
             if contains(place, &from)
                 && self.takes(&link.kind)
@@ -213,10 +214,10 @@ impl<'a> Graph<'a> {
     /// Returns the edges of the links to `place` or to a node in it, by path and in document order.
     pub fn leading_to(&self, place: &Place) -> Result<Vec<Edge>> {
         let stored = &place.document.stored;
-        let snapshot = self.library.snapshot;
-        let sites = &snapshot.options().site_roots;
-        let keys = snapshot.links(stored)?.target_keys(&stored.path, sites);
-        let mut sources = snapshot.documents_linking(&keys)?;
+        let reader = self.library.reader;
+        let sites = &reader.options().site_roots;
+        let keys = reader.links(stored)?.target_keys(&stored.path, sites);
+        let mut sources = reader.all(&Lookup::LinkKeys(&keys))?;
         if !sources.iter().any(|source| source.id == stored.id) {
             // A link within a document need not name the document.
             sources.push(stored.clone());
@@ -228,7 +229,7 @@ impl<'a> Graph<'a> {
                 source.id == stored.id
                     || link_keys(&source.path, link).iter().any(|key| keys.contains(key))
             };
-            let links = snapshot.links(&source)?.links.into_iter();
+            let links = reader.links(&source)?.links.into_iter();
             let links: Vec<Link> =
                 links.filter(|link| self.takes(&link.kind) && may_lead_here(link)).collect();
             let Some(document) = (!links.is_empty()).then(|| self.library.open(&source)) else {

@@ -189,7 +189,7 @@ impl List for Answer {
 pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut answer = Answer {
         steps: Vec::new(),
-        page: Page::new(ListPart::beginning(request.after, library.snapshot.generation())),
+        page: Page::new(ListPart::beginning(request.after, library.reader.generation())),
         no_path: None,
         is_path: request.to.is_some(),
         max_hops: request.max_hops,

@@ -14,7 +14,7 @@ use crate::parallel::{ordered, shares};
 use crate::position::ByteSpan;
 use crate::query::filter::Filter;
 use crate::query::library::OpenDocument;
-use crate::store::{Snapshot, StoredDocument};
+use crate::store::{Reader, StoredDocument};
 
 /// The results to report for each document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) struct Found {
 
 /// A search for a pattern.
 pub(super) struct Scan<'a> {
-    pub(super) snapshot: &'a Snapshot,
+    pub(super) reader: &'a dyn Reader,
     pub(super) pattern: &'a Pattern,
     pub(super) filter: &'a Filter,
     pub(super) mode: ScanMode,
@@ -109,9 +109,11 @@ impl Scan<'_> {
     /// Searches the documents of a batch, whose bytes are read from the store together.
     fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<Found>> {
         let mut found = Vec::new();
-        let contents = self.snapshot.contents(batch.documents)?;
+        let whole = |document| (document, ByteSpan::new(0, usize::MAX));
+        let parts: Vec<_> = batch.documents.iter().map(whole).collect();
+        let contents = self.reader.contents(&parts)?;
         for ((index, document), bytes) in (batch.first..).zip(batch.documents).zip(contents) {
-            found.extend(self.search(pattern, index, document, &bytes?)?);
+            found.extend(self.search(pattern, index, document, &bytes)?);
         }
         Ok(found)
     }
@@ -131,8 +133,8 @@ impl Scan<'_> {
         if pattern.is_multi_line || self.filter.looks_inside() {
             let outline = outline.insert(OpenDocument::new(
                 document.clone(),
-                self.snapshot.outline(document)?,
-                self.snapshot.markup(document)?,
+                self.reader.outline(document)?,
+                self.reader.markup(document)?,
             ));
             let parts = if pattern.is_multi_line {
                 own_texts(outline.tree.outline())
@@ -177,8 +179,8 @@ impl Scan<'_> {
         if has_places && outline.is_none() {
             outline = Some(OpenDocument::new(
                 document.clone(),
-                self.snapshot.outline(document)?,
-                self.snapshot.markup(document)?,
+                self.reader.outline(document)?,
+                self.reader.markup(document)?,
             ));
         }
         let open = outline.as_ref().filter(|_| has_places);
