@@ -53,7 +53,7 @@ fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: Form) -> Resul
         surroundings: Surroundings::default(),
         passage: 0,
         keeps_duplicates: false,
-        lines_only: false,
+        with_addresses: true,
         explain: false,
         limit: 0,
         after: call.after,
@@ -137,7 +137,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             filter: FilterRequest::default(),
             depth: None,
             max_level: None,
-            lines_only: call.format == Format::Text,
+            with_addresses: call.format != Format::Text,
             limit: fitting(0, call.max_chars),
             after: call.after,
         };

@@ -255,7 +255,7 @@ pub(crate) fn search_request(query: Query, limit: usize) -> Request {
         surroundings: Surroundings::default(),
         passage: 300,
         keeps_duplicates: false,
-        lines_only: false,
+        with_addresses: true,
         explain: false,
         limit,
         after: None,

@@ -165,7 +165,6 @@ fn a_killed_first_ingest_is_continued_by_the_next() {
 }
 
 /// Runs the program as a user who may read and not write. `None` if this user cannot do that.
-#[cfg(unix)]
 fn as_nobody(place: &Place, arguments: &[&str]) -> Option<std::process::Output> {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;
@@ -186,7 +185,6 @@ fn as_nobody(place: &Place, arguments: &[&str]) -> Option<std::process::Output> 
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_store_that_cannot_be_written_answers_and_refuses_changes() {
     let place = Place::ingested(&[("a.md", "# A\n")]);

@@ -80,7 +80,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 filter: FilterRequest::default(),
                 depth: None,
                 max_level: None,
-                lines_only: false,
+                with_addresses: true,
                 limit: 0,
                 after: None,
             };

@@ -3,11 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
-use super::args::{FormatName, Global, McpArgs};
+use super::args::{Global, McpArgs};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::mcp::{Options, serve};
+use crate::output::Format;
 
 pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
     if global.refresh {
@@ -17,7 +18,7 @@ pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
     let options = Options {
         store: Arc::new(store::store_to_write(global)?),
         shown: store::shown(global),
-        format: global.format.unwrap_or(FormatName::Text).into(),
+        format: global.format.unwrap_or(Format::Text),
         max_chars: global.max_chars.unwrap_or(limits::REPLY_CHARS),
         allow_write: arguments.allow_write,
     };

@@ -138,7 +138,7 @@ impl Walk<'_> {
         for scope in scopes {
             self.begin(&root, scope, queue, &mut walked);
         }
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = crate::parallel::cores();
         std::thread::scope(|scope| {
             let walk = || {
                 let mut walked = Walked::default();

@@ -12,7 +12,6 @@ mod content;
 mod hint;
 mod line;
 pub mod plan;
-pub(crate) mod schema;
 
 pub use answer::Answer;
 pub use change::{Done, Edit, Operation};

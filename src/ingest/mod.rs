@@ -25,6 +25,7 @@ use crate::corpus::{
     root_from_store,
 };
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::batch_bytes;
 use crate::limits;
 use crate::links::SiteRoot;
 use crate::parallel::thread_failed;
@@ -256,7 +257,7 @@ impl Sink for Batches<'_> {
     fn put(&mut self, document: PreparedDocument, bytes: u64) -> Result<()> {
         self.writer.put(vec![document])?;
         self.bytes += bytes;
-        if self.bytes >= limits::BATCH_BYTES as u64 {
+        if self.bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
             self.bytes = 0;
             self.writer.commit()?;
         }

@@ -10,12 +10,13 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::corpus::{IGNORE_FILES, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 
 /// The time without changes that ends a wait. A program that saves a file changes it in several steps.
-const QUIET: Duration = Duration::from_millis(200);
+const QUIET: Duration = Duration::from_millis(limits::WATCH_QUIET_MILLISECONDS as u64);
 
 /// The longest time after the first change. Then the wait ends even if changes continue.
-const LONGEST: Duration = Duration::from_secs(2);
+const LONGEST: Duration = Duration::from_millis(limits::WATCH_DELAY_MILLISECONDS as u64);
 
 /// A watch for changes of the files below a root.
 #[derive(Debug)]

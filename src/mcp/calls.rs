@@ -12,10 +12,11 @@ use serde_json::Value;
 
 use super::Options;
 use super::reply::{Form, Reply};
+use super::tools::ToolName;
 use crate::edit::{self, Line};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::output::Format;
+use crate::output::{Format, has_addresses};
 use crate::query::ask;
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
@@ -26,39 +27,39 @@ use crate::query::{Cursor, FilterRequest, context, find, ldmd, neighbors, prime,
 use crate::store::{Purpose, Store};
 
 /// Answers the call of a tool.
-pub(super) fn call(options: &Options, tool: &str, mut arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(options: &Options, tool: ToolName, mut arguments: JsonObject) -> Result<Reply> {
     let store = &*options.store;
     let form = form(options, &mut arguments)?;
     name_arguments(tool, &mut arguments)?;
     match tool {
-        "overview" => overview(store, form, arguments),
-        "find" => find(store, form, arguments),
-        "search" => words_or_patterns(store, form, arguments),
-        "read" => read(store, form, arguments),
-        "neighbors" => neighbors(store, form, arguments),
-        "context" => bundle(store, form, arguments),
-        _ => edit(store, form, arguments),
+        ToolName::Overview => overview(store, form, arguments),
+        ToolName::Find => find(store, form, arguments),
+        ToolName::Search => words_or_patterns(store, form, arguments),
+        ToolName::Read => read(store, form, arguments),
+        ToolName::Neighbors => neighbors(store, form, arguments),
+        ToolName::Context => bundle(store, form, arguments),
+        ToolName::Edit => edit(store, form, arguments),
     }
 }
 
 /// Accepts the singular of a list's name for the list. Returns an error for a name that the tool
 /// does not have.
-fn name_arguments(tool: &str, arguments: &mut JsonObject) -> Result<()> {
-    let known = super::tools::arguments(tool);
-    let unknown = |name: &&String| !known.contains(&name.as_str());
+fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Result<()> {
+    let known = tool.arguments();
+    let unknown = |name: &&String| !known.contains(name);
     for name in arguments.keys().filter(unknown).cloned().collect::<Vec<_>>() {
         let plurals = [format!("{name}s"), format!("{name}es"), name.replace("query", "queries")];
         let list = known.iter().find(|known| plurals.iter().any(|plural| plural == *known));
-        if let Some(list) = list.filter(|list| !arguments.contains_key(**list)) {
+        if let Some(list) = list.filter(|list| !arguments.contains_key(*list)) {
             if let Some(value) = arguments.shift_remove(&name) {
-                arguments.insert((*list).to_owned(), value);
+                arguments.insert(list.clone(), value);
             }
             continue;
         }
-        let similarity = |known: &&&str| (strsim::jaro_winkler(known, &name) * 1000.0).round();
+        let similarity = |known: &&String| (strsim::jaro_winkler(known, &name) * 1000.0).round();
         let nearest =
             known.iter().max_by(|one, other| similarity(one).total_cmp(&similarity(other)));
-        let error = usage(&format!("{tool} has no argument {name:?}"));
+        let error = usage(&format!("{} has no argument {name:?}", tool.name()));
         let nearest =
             nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
         return Err(error.with_hint(format!("{nearest}its arguments are {}", known.join(", "))));
@@ -169,7 +170,7 @@ fn overview(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Repl
         filter: FilterRequest::default(),
         depth,
         max_level: None,
-        lines_only: form.format == Format::Text,
+        with_addresses: has_addresses::<toc::Answer>(form.format),
         limit,
         after,
     };
@@ -272,7 +273,7 @@ fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Re
         },
         passage: limits::PASSAGE_CHARS,
         keeps_duplicates: false,
-        lines_only: false,
+        with_addresses: true,
         explain: false,
         limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
         after: cursor(arguments.after.as_ref())?,
@@ -470,21 +471,22 @@ mod tests {
 
     #[test]
     fn schemas_list_the_arguments_that_calls_accept() {
-        let read = |name: &str| match name {
-            "overview" => read_by::<Overview>(),
-            "find" => read_by::<Find>(),
-            "search" => read_by::<Search>(),
-            "read" => read_by::<Read>(),
-            "neighbors" => read_by::<Neighbors>(),
-            "context" => read_by::<Bundle>(),
-            _ => read_by::<Edit>(),
+        let read = |tool| match tool {
+            ToolName::Overview => read_by::<Overview>(),
+            ToolName::Find => read_by::<Find>(),
+            ToolName::Search => read_by::<Search>(),
+            ToolName::Read => read_by::<Read>(),
+            ToolName::Neighbors => read_by::<Neighbors>(),
+            ToolName::Context => read_by::<Bundle>(),
+            ToolName::Edit => read_by::<Edit>(),
         };
         for tool in tools::all(true) {
             let properties = tool.input_schema["properties"].as_object().unwrap();
             let mut named: BTreeSet<String> = properties.keys().cloned().collect();
             assert!(named.remove("format"));
             named.remove("max_chars");
-            assert_eq!(named, read(&tool.name), "{}", tool.name);
+            let name = ToolName::named(&tool.name, true).unwrap();
+            assert_eq!(named, read(name), "{}", tool.name);
         }
         let edits = &tools::all(true)[6].input_schema["properties"]["edits"]["items"]["properties"];
         let flags = tools::EDIT_FLAGS.split(' ').map(str::to_owned);

@@ -29,6 +29,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
 use crate::store::Store;
+use tools::ToolName;
 
 /// The first text that an agent reads: how to write addresses, and how to treat text from
 /// documents.
@@ -123,15 +124,10 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
-        if !tools::all(self.0.options.allow_write).iter().any(|tool| tool.name == request.name) {
-            let is_closed = tools::all(true).iter().any(|tool| tool.name == request.name);
-            let hint = if is_closed { "start mdsel mcp with --allow-write" } else { "" };
-            let message = format!("there is no tool {:?}", request.name);
-            return Err(fault::data(&Error::new(ErrorKind::Usage, message).with_hint(hint)));
-        }
+        let tool = ToolName::named(&request.name, self.0.options.allow_write)
+            .map_err(|error| fault::data(&error))?;
         let arguments = request.arguments.unwrap_or_default();
-        let reply =
-            self.answer(move |inner| calls::call(&inner.options, &request.name, arguments)).await?;
+        let reply = self.answer(move |inner| calls::call(&inner.options, tool, arguments)).await?;
         let result: CallToolResult = match reply {
             Ok(reply) => reply.into(),
             Err(error) => fault::result(&error),

@@ -15,9 +15,6 @@ use crate::glob::Glob;
 use crate::limits;
 use crate::store::{Lookup, StoredDocument};
 
-/// The maximum number of characters of a name that a hint repeats.
-const MAX_PART_CHARS: usize = 40;
-
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
 pub struct Named {
@@ -64,7 +61,7 @@ pub(super) fn next_command(library: &Library<'_>, name: &str) -> Result<String> 
     }
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let part = if stem.is_empty() { file } else { stem };
-    let part: String = part.chars().take(MAX_PART_CHARS).collect();
+    let part: String = part.chars().take(limits::MAX_HINT_CHARS).collect();
     let part = shell_word(&format!("*{}*", part.replace(['*', '?', '[', '{', '\\'], "?")));
     Ok(format!("`mdsel find {part}` looks in titles, `mdsel index -f text` lists all documents"))
 }

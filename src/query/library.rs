@@ -74,21 +74,6 @@ pub struct Freshness {
     pub is_missing: bool,
 }
 
-impl Freshness {
-    /// Adds the fields that are true to an answer.
-    pub(super) fn fields<M: serde::ser::SerializeMap>(
-        self,
-        map: &mut M,
-    ) -> std::result::Result<(), M::Error> {
-        for (name, is_so) in [("stale", self.is_stale), ("missing", self.is_missing)] {
-            if is_so {
-                map.serialize_entry(name, &true)?;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Returns whether a flag is not serialized.
 pub(super) fn is_false(value: &bool) -> bool {
     !value

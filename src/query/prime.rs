@@ -10,14 +10,9 @@ use super::page::longest;
 use super::place::Place;
 use super::{Cursor, Library, List, Page};
 use crate::error::Result;
+use crate::limits;
 use crate::links::link_keys;
 use crate::store::{Lookup, Totals};
-
-/// Maximum number of documents and of folders to list.
-const SHOWN: usize = 10;
-
-/// Number of link target names to consider for the documents with the most links to them.
-const NAMES: usize = 40;
 
 /// A folder directly below the root.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -120,7 +115,7 @@ impl Answer {
 
 /// Describes the store and the commands to use next, from `after` on.
 pub fn prime(library: &Library<'_>, after: Option<Cursor>) -> Result<Answer> {
-    let folders = library.reader.folders(SHOWN)?;
+    let folders = library.reader.folders(limits::PRIME_ITEMS)?;
     let page = Page::new(ListPart::beginning(after, library.reader.generation()));
     let start = page.part.start();
     let mut answer = Answer {
@@ -140,7 +135,7 @@ pub fn prime(library: &Library<'_>, after: Option<Cursor>) -> Result<Answer> {
 fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
     let graph = Graph::new(library, EdgeFilter::default());
     let mut found: Vec<(i64, Linked)> = Vec::new();
-    for (key, linked_from) in library.reader.frequent_link_keys(NAMES)? {
+    for (key, linked_from) in library.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
         let Some(place) = target_of(library, &graph, key)? else { continue };
         let id = place.document.stored.id;
         if found.iter().any(|(known, _)| *known == id) {
@@ -148,7 +143,7 @@ fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
         }
         let place = Place::whole(place.document);
         found.push((id, Linked { node: Node::of(library, &place)?, linked_from }));
-        if found.len() == SHOWN {
+        if found.len() == limits::PRIME_ITEMS {
             break;
         }
     }
@@ -157,7 +152,8 @@ fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
 
 /// Returns the target of the first link with that key that has a target.
 fn target_of(library: &Library<'_>, graph: &Graph<'_>, key: i64) -> Result<Option<Place>> {
-    for source in library.reader.documents(&Lookup::LinkKeys(&[key]), None, SHOWN)? {
+    let most = limits::PRIME_ITEMS;
+    for source in library.reader.documents(&Lookup::LinkKeys(&[key]), None, most)? {
         let links = library.reader.links(&source)?.links;
         let Some(link) = links.iter().find(|link| link_keys(&source.path, link).contains(&key))
         else {

@@ -47,7 +47,9 @@ impl Search<'_> {
             pattern: &pattern,
             filter: self.filter,
             mode: match self.request.form {
-                Form::Hits if self.request.lines_only => ScanMode::Lines(self.request.surroundings),
+                Form::Hits if !self.request.with_addresses => {
+                    ScanMode::Lines(self.request.surroundings)
+                }
                 Form::Hits => ScanMode::Hits(self.request.surroundings),
                 Form::Counts => ScanMode::Counts,
                 Form::Files | Form::Existence => ScanMode::Any,

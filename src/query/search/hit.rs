@@ -82,9 +82,6 @@ pub struct Hit {
     pub freshness: Freshness,
 }
 
-/// Maximum length of each title of a hit that is cut, in Unicode scalars.
-const CUT_TITLE_CHARS: usize = 40;
-
 /// The parts of the score that ranks a section; the score is their sum.
 #[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct ScoreParts {
@@ -149,7 +146,7 @@ impl Hit {
             self.text_cut = true;
         }
         let titles = self.heading_path.iter().cloned().map(|mut title| {
-            shorten(&mut title, chars.min(CUT_TITLE_CHARS));
+            shorten(&mut title, chars.min(limits::HIT_TITLE_CHARS));
             title
         });
         self.heading_path = titles.collect();

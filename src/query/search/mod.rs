@@ -70,8 +70,8 @@ pub struct Request {
     pub passage: usize,
     /// Whether to return sections with nearly the same text as separate hits.
     pub keeps_duplicates: bool,
-    /// Whether only the lines of hits are needed, and not their addresses.
-    pub lines_only: bool,
+    /// Whether to return the addresses of hits of a pattern, and not only their lines.
+    pub with_addresses: bool,
     /// Whether to report how the search was executed.
     pub explain: bool,
     /// The maximum number of hits; 0 for all.
@@ -94,13 +94,10 @@ impl Request {
 /// Returns the length of a passage in Unicode scalars: the requested one, or a share of the limit
 /// `max_chars`.
 pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
-    let share =
-        |most: usize| (210 + most * 3 / 25).clamp(LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+    let (least, greatest) = (limits::LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+    let share = |most: usize| (210 + most * 3 / 25).clamp(least, greatest);
     asked.unwrap_or_else(|| max_chars.map_or(limits::PASSAGE_CHARS, share))
 }
-
-/// Minimum length of a passage under a limit, in Unicode scalars.
-const LEAST_PASSAGE_CHARS: usize = 300;
 
 /// Searches the store.
 pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer> {

@@ -23,7 +23,7 @@ use super::fulltext::{Unusable, Usable, folder};
 use super::recovery::has_leftovers;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
-use crate::parallel::on_all_cores;
+use crate::parallel::ordered;
 use crate::prepare::Preparation;
 
 /// A check in progress.
@@ -136,11 +136,11 @@ impl Check {
             large: Mutex::new(()),
         };
         let mut unchecked = 0_usize;
-        on_all_cores(
+        ordered(
             &ids,
             || Preparation::new().ok(),
             |preparation, id| documents.check(*id, preparation.as_mut()),
-            |checked: Result<CheckedDocument>| -> Result<()> {
+            |_, checked: Result<CheckedDocument>| -> Result<()> {
                 let CheckedDocument { id, path, fault, lacks_checksums, tallies } = checked?;
                 unchecked += usize::from(lacks_checksums);
                 let [links, names] = &mut keys;

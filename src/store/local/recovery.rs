@@ -14,9 +14,9 @@ use super::swap::swap;
 use super::{LocalWriter, fulltext, remove, with_suffix};
 use crate::corpus::FileState;
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::failpoint;
+use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
-use crate::parallel::on_all_cores;
+use crate::parallel::ordered;
 use crate::prepare::{Preparation, PreparedDocument};
 use crate::store::Writer as _;
 
@@ -183,11 +183,11 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     };
     let mut bytes = 0;
     writer.begin()?;
-    on_all_cores(
+    ordered(
         &numbers,
         || Preparation::new().ok(),
         take,
-        |taken| -> Result<()> {
+        |_, taken| -> Result<()> {
             match taken? {
                 Ok(document) => {
                     writer.put(&document)?;
@@ -196,7 +196,7 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
                 }
                 Err(lost) => report.lost.push(lost),
             }
-            if bytes >= limits::BATCH_BYTES {
+            if bytes >= batch_bytes(limits::BATCH_BYTES) {
                 bytes = 0;
                 writer.commit()?;
                 writer.begin()?;

@@ -17,7 +17,7 @@ use super::db::{Migrated, RowWriter};
 use super::fulltext::{self, IndexMetadata, IndexWriter, Unusable, Usable};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::failpoint;
+use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::markdown::front_matter;
 use crate::position::ByteSpan;
@@ -241,7 +241,7 @@ impl Writer for LocalWriter {
         if std::mem::take(&mut self.has_begun) {
             self.rows.commit()?;
         }
-        if self.index_bytes >= limits::INDEX_BATCH_BYTES {
+        if self.index_bytes >= batch_bytes(limits::INDEX_BATCH_BYTES) {
             self.commit_index()?;
         }
         Ok(())
@@ -317,7 +317,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         let text = text_of(snapshot, document, &mut extractor)?;
         bytes += document.state.size;
         let mut result = index.put(document.id, text);
-        if result.is_ok() && bytes >= limits::BATCH_BYTES as u64 {
+        if result.is_ok() && bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
             bytes = 0;
             let metadata = IndexMetadata::new(snapshot.identity(), document.id, generation_before);
             result = index.commit(metadata);

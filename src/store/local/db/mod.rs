@@ -40,9 +40,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::with_suffix;
 use crate::error::{Error, ErrorKind, Result};
-
-/// The size limit of a row in bytes; well above [`crate::limits::MAX_OUTLINE_BYTES`].
-const MAX_ROW_BYTES: i32 = 256 << 20;
+use crate::limits;
 
 /// Returns the name of a store for messages. Messages do not contain its folder.
 fn file_name(path: &Path) -> std::path::Display<'_> {
@@ -140,8 +138,9 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
     ] {
         connection.set_db_config(config, on).map_err(wrap)?;
     }
+    let row_bytes = i32::try_from(limits::MAX_SQLITE_ROW_BYTES).unwrap_or(i32::MAX);
     for (limit, value) in [
-        (Limit::SQLITE_LIMIT_LENGTH, MAX_ROW_BYTES),
+        (Limit::SQLITE_LIMIT_LENGTH, row_bytes),
         (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
         (Limit::SQLITE_LIMIT_COLUMN, 100),
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 50),

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -67,20 +68,13 @@ pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocume
 #[error("the row of {0} differs from what was written")]
 pub(super) struct RowDamaged(String);
 
-/// The device and the inode of a file. Only Unix reports them here.
+/// The device and the inode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity(u64, u64);
 
 impl FileIdentity {
-    #[cfg(unix)]
     fn of(path: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt as _;
         std::fs::metadata(path).ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Path) -> Option<Self> {
-        None
     }
 }
 
