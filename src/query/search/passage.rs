@@ -189,21 +189,15 @@ impl Pieces {
         self.list.last().map_or(0, |piece| piece.span.end)
     }
 
-    /// Returns the share of the question, by weight, that the titles and the best two neighboring pieces
-    /// cover: 0 to 1.
+    /// Returns the share of the question, by weight, that the titles and the best piece cover: 0 to 1.
     pub(super) fn coverage(&self, question: &Question<'_>) -> f32 {
         let total: f32 = question.weights.iter().sum();
-        let none = Vec::new();
-        let sum = |piece: &Vec<usize>, next: &Vec<usize>| {
-            let mut all: Vec<usize> =
-                [&self.title_terms, piece, next].into_iter().flatten().copied().collect();
-            all.sort_unstable();
-            all.dedup();
-            all.into_iter().map(|term| question.weight(term)).sum::<f32>()
+        let sum = |piece: &Vec<usize>| {
+            let is_new = |term: &&usize| self.title_terms.binary_search(term).is_err();
+            piece.iter().filter(is_new).map(|term| question.weight(*term)).sum::<f32>()
         };
-        let nexts = self.terms.iter().skip(1).chain(std::iter::once(&none));
-        let best = self.terms.iter().zip(nexts).map(|(piece, next)| sum(piece, next));
-        let best = best.fold(sum(&none, &none), f32::max);
+        let titles: f32 = self.title_terms.iter().map(|term| question.weight(*term)).sum();
+        let best = titles + self.terms.iter().map(sum).fold(0.0, f32::max);
         if total > 0.0 { best / total } else { 0.0 }
     }
 

@@ -4,8 +4,8 @@
 //! sections of the window that contain it and adds to their scores. The tree of the query is then
 //! evaluated on the marks. The score is BM25 over all fields as one text (BM25F: Robertson,
 //! Zaragoza, Taylor 2004). It combines the word as it is written with the words of the same stem.
-//! It is multiplied by a power of the proportion of the query, weighted by inverse document
-//! frequency, that the section and its parent titles contain. Invariant: sections that the filter
+//! It increases with the proportion of the query, weighted by inverse document frequency, that the
+//! section and its parent titles contain, and is doubled if they contain all of it. Invariant: sections that the filter
 //! does not admit are never returned.
 
 use std::collections::HashSet;
@@ -32,8 +32,6 @@ const SATURATION: Score = 1.6;
 const STEM_SHARE: Score = 0.7;
 /// The weight of a phrase whose words are also searched separately.
 const BONUS_WEIGHT: Score = 0.3;
-/// The exponent of the proportion of the query that a section contains.
-const COVERAGE: Score = 0.7;
 
 /// A section and its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -328,7 +326,7 @@ impl Scan<'_> {
             return;
         };
         let share = if self.plan.rarity > 0.0 { covered / self.plan.rarity } else { 1.0 };
-        let score = score * share.powf(COVERAGE);
+        let score = score * (1.0 + share);
         if score <= best.least && best.least > 0.0 {
             return;
         }
