@@ -90,8 +90,8 @@ const CUT_TITLE_CHARS: usize = 40;
 pub struct ScoreParts {
     /// The score of the section divided by the best score, at most 1.
     pub ranking: f64,
-    /// The square of the weighted share of the question that the best piece of the section and its
-    /// titles cover, times 2: 0 to 2.
+    /// The square of the weighted share of the question that the titles and the best piece of the
+    /// section contain, times 2: 0 to 2. The mean if there are several wordings.
     pub coverage: f64,
 }
 

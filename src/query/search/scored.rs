@@ -20,8 +20,6 @@ use crate::query::library::OpenDocument;
 /// Number of best sections that are sorted again by how much of the question their passages cover.
 pub(super) const REORDERED: usize = 32;
 /// Score of a section with a piece that covers the whole question; the best score of the index counts 1.
-/// The score is proportional to the square of the coverage: a piece with most of the question probably
-/// answers it, but a piece with some of a long question says little, and the index knows more.
 const COVERAGE: f32 = 2.0;
 /// Factor on the score of a section in another language than the question.
 const FOREIGN: f32 = 0.8;
@@ -103,7 +101,7 @@ impl Search<'_> {
             let factor = if self.is_foreign(&scored.section, texts)? { FOREIGN } else { 1.0 };
             let coverage = scored.pieces.coverage(question);
             scored.parts.ranking = rounded(factor * candidate.score / best);
-            scored.parts.coverage = rounded(factor * COVERAGE * coverage * coverage);
+            scored.parts.coverage = rounded(factor * COVERAGE * coverage);
             let place = candidate.found.place;
             if !place.is_front_matter() {
                 let covered = covered.entry(place.document).or_default();
