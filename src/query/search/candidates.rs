@@ -43,11 +43,19 @@ impl Candidate {
     }
 }
 
+/// The terms of a query in the index.
+pub(super) struct Wording {
+    /// The weight of the query: 1 for the question itself.
+    pub(super) weight: f32,
+    /// The inverse document frequency of each term.
+    pub(super) rarities: Vec<f32>,
+}
+
 /// Sections in the order of the index or of the fusion.
 pub(super) struct Sections {
     pub(super) candidates: Vec<Candidate>,
-    /// The weight of each term of the queries.
-    pub(super) weights: Vec<f32>,
+    /// The terms of each query and its weight.
+    pub(super) wordings: Vec<Wording>,
     /// Whether there are no further sections.
     pub(super) is_complete: bool,
 }
@@ -73,12 +81,13 @@ impl Search<'_> {
     ) -> Result<Sections> {
         let mut fused: Vec<Candidate> = Vec::new();
         let mut known = HashMap::new();
-        let mut weights = Vec::new();
+        let mut wordings = Vec::new();
         let mut is_complete = true;
         for (index, query) in queries.iter().enumerate() {
             let weight_of_query = if index == 0 { 1.0 } else { PHRASING };
             let sections = self.sections_of(query, index, filter, FUSED)?;
-            weights.extend(sections.weights.into_iter().map(|weight| weight * weight_of_query));
+            let of_query = sections.wordings.into_iter();
+            wordings.extend(of_query.map(|wording| Wording { weight: weight_of_query, ..wording }));
             let mut found = sections.candidates;
             is_complete &= sections.is_complete && found.len() <= FUSED;
             found.truncate(FUSED);
@@ -115,7 +124,7 @@ impl Search<'_> {
                 }
             }
         }
-        Ok(Sections { candidates: fused, weights, is_complete })
+        Ok(Sections { candidates: fused, wordings, is_complete })
     }
 
     /// Returns at least `needed` sections for one query, best first, or all. Later sections may have the
@@ -147,7 +156,8 @@ impl Search<'_> {
                 .collect();
             if is_complete || candidates.len() >= needed || count == MOST_RANKED {
                 candidates.sort_by(Candidate::order);
-                return Ok(Sections { candidates, weights, is_complete });
+                let wordings = vec![Wording { weight: 1.0, rarities: weights }];
+                return Ok(Sections { candidates, wordings, is_complete });
             }
             count = count.saturating_mul(4).min(MOST_RANKED);
         }

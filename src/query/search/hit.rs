@@ -87,7 +87,8 @@ pub struct Hit {
 pub struct ScoreParts {
     /// The score of the section divided by the best score, at most 1.
     pub ranking: f64,
-    /// The weighted share of the question that the best passage covers, times 3: 0 to 3.
+    /// The square of the weighted share of the question that the titles and the best piece of the
+    /// section contain, times 2: 0 to 2. The mean if there are several wordings.
     pub coverage: f64,
 }
 

@@ -2,11 +2,8 @@
 //!
 //! Each segment is processed in windows of consecutive sections. Each term of the query marks the
 //! sections of the window that contain it and adds to their scores. The tree of the query is then
-//! evaluated on the marks. The score is BM25 over all fields as one text (BM25F: Robertson,
-//! Zaragoza, Taylor 2004). It combines the word as it is written with the words of the same stem.
-//! It is multiplied by a power of the proportion of the query, weighted by inverse document
-//! frequency, that the section and its parent titles contain. Invariant: sections that the filter
-//! does not admit are never returned.
+//! evaluated on the marks. The score is that of [`crate::terms::score`]. Invariant: sections that the
+//! filter does not admit are never returned.
 
 use std::collections::HashSet;
 
