@@ -24,6 +24,7 @@ mod edits;
 mod engines;
 mod errors;
 mod faults;
+mod features;
 mod filters;
 mod fuzz_examples;
 mod harness;
@@ -33,6 +34,7 @@ mod kills;
 mod ldmd;
 mod library;
 mod links;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod memory;
 mod names;
@@ -51,6 +53,7 @@ mod stores;
 mod swaps;
 mod trust;
 mod verify;
+#[cfg(feature = "watch")]
 mod watch;
 mod words;
 mod work;
