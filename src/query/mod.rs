@@ -34,6 +34,8 @@ pub mod select;
 mod steps;
 mod suggestion;
 pub mod summary;
+#[cfg(test)]
+mod tests;
 pub mod toc;
 
 pub use cursor::Cursor;
