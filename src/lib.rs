@@ -47,8 +47,8 @@
 
 pub mod address;
 pub mod cli;
-pub mod edit;
 pub mod data;
+pub mod edit;
 pub mod error;
 pub mod failpoint;
 pub mod ingest;

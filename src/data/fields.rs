@@ -1,8 +1,8 @@
 //! The fields that the text of a task holds.
 //!
 //! `key:: value`, `[key:: value]` and `(key:: value)` (Dataview), `key:value` (todo.txt), the date
-//! and priority marks of Obsidian Tasks, and tags. Invariants: text in backticks holds no field;
-//! fields are in the order of the text.
+//! and priority marks of Obsidian Tasks, and tags. Invariants: text in backticks and wikilinks
+//! hold no field; fields are in the order of the text.
 
 use crate::limits;
 
@@ -38,7 +38,9 @@ pub fn of(text: &str) -> Vec<Field> {
     let mut is_start = true;
     while let Some(first) = rest.chars().next() {
         let mut length = first.len_utf8();
-        if first == '`' {
+        if rest.starts_with("[[") {
+            length = rest.find("]]").map_or(2, |close| close + 2);
+        } else if first == '`' {
             let run = rest.len() - rest.trim_start_matches('`').len();
             let close = rest.get(run..).and_then(|after| after.find(rest.get(..run)?));
             length = close.map_or(run, |close| close + 2 * run);
@@ -46,7 +48,8 @@ pub fn of(text: &str) -> Vec<Field> {
             fields.push((key, value));
             length = end;
         }
-        is_start = first.is_whitespace() || "([`".contains(first);
+        let last = rest.get(..length).and_then(|taken| taken.chars().next_back());
+        is_start = last.is_some_and(|last| last.is_whitespace() || "([`".contains(last));
         rest = rest.get(length..).unwrap_or_default();
     }
     fields
@@ -141,9 +144,7 @@ fn end_of_value(text: &str) -> usize {
             '[' | '(' => field_at(rest, scalar, is_start).is_some(),
             '#' => is_start && field_at(rest, scalar, true).is_some(),
             _ if is_mark(scalar) => true,
-            _ => {
-                is_start && key_at(rest).is_some_and(|(_, after)| after.starts_with(":: "))
-            }
+            _ => is_start && key_at(rest).is_some_and(|(_, after)| after.starts_with(":: ")),
         };
         if at > 0 && begins_field {
             return at;
@@ -167,10 +168,24 @@ mod tests {
         for (text, expected) in [
             ("pay rent due:2026-01-31", vec![("due", "2026-01-31")]),
             ("due:: 2026-01-31 owner:: Ann Lee", vec![("due", "2026-01-31"), ("owner", "Ann Lee")]),
-            ("call [due:: 2026-01-31] (with:: Bob (the builder))", vec![("due", "2026-01-31"), ("with", "Bob (the builder)")]),
+            (
+                "call [due:: 2026-01-31] (with:: Bob (the builder))",
+                vec![("due", "2026-01-31"), ("with", "Bob (the builder)")],
+            ),
             ("[time spent:: 3 h]", vec![("time spent", "3 h")]),
-            ("x 📅 2026-01-31 ⏫ 🔁 every week ✅2026-02-01", vec![("due", "2026-01-31"), ("priority", "high"), ("repeat", "every week"), ("completion", "2026-02-01")]),
-            ("x 🗓️ 2026-01-31 #home/kitchen #1 (#work)", vec![("due", "2026-01-31"), ("tags", "home/kitchen"), ("tags", "work")]),
+            (
+                "x 📅 2026-01-31 ⏫ 🔁 every week ✅2026-02-01",
+                vec![
+                    ("due", "2026-01-31"),
+                    ("priority", "high"),
+                    ("repeat", "every week"),
+                    ("completion", "2026-02-01"),
+                ],
+            ),
+            (
+                "x 🗓️ 2026-01-31 #home/kitchen #1 (#work)",
+                vec![("due", "2026-01-31"), ("tags", "home/kitchen"), ("tags", "work")],
+            ),
             ("see https://a.b/c and `due:2026-01-31` at 10:30, note: later", vec![]),
             ("[link](http://x.y) a::b Foo::Bar [[note:: x]]", vec![]),
             ("due:2026-01-31, p:1.", vec![("due", "2026-01-31"), ("p", "1")]),

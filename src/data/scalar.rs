@@ -119,7 +119,8 @@ impl Moment {
         // Days before a date, with years that begin in March (as in Howard Hinnant's algorithms).
         let year = if month <= 2 { year - 1 } else { year };
         let months = (month + 9) % 12;
-        let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400)
+        let days = 365 * year + year.div_euclid(4) - year.div_euclid(100)
+            + year.div_euclid(400)
             + (153 * months + 2) / 5
             + day;
         ((days * 24 + hour) * 60 + minute - self.offset.unwrap_or(0)) * 60 + second
@@ -158,7 +159,8 @@ fn offset_of(zone: &str) -> Option<i64> {
         return None;
     }
     let hours: i64 = digits.get(..2)?.parse().ok()?;
-    let minutes: i64 = digits.get(2..).filter(|rest| !rest.is_empty()).unwrap_or("0").parse().ok()?;
+    let minutes: i64 =
+        digits.get(2..).filter(|rest| !rest.is_empty()).unwrap_or("0").parse().ok()?;
     (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
@@ -233,7 +235,8 @@ mod tests {
         ] {
             assert_eq!(compare(one, other, false), Ordering::Equal, "{one} {other}");
         }
-        for text in ["2026-02-30", "2026-13-01", "2026-1-1", "26-01-01", "2026-01-01T25:00", "2026"] {
+        for text in ["2026-02-30", "2026-13-01", "2026-1-1", "26-01-01", "2026-01-01T25:00", "2026"]
+        {
             assert_ne!(type_name(text), "date", "{text}");
         }
         assert_eq!(type_name("2024-02-29"), "date");

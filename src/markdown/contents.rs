@@ -106,7 +106,9 @@ impl Contents {
         for code in &mut self.code {
             code.info.as_mut().map(&change);
         }
-        for cell in self.tables.iter_mut().flat_map(|table| &mut table.rows).flat_map(|row| &mut row.cells) {
+        for cell in
+            self.tables.iter_mut().flat_map(|table| &mut table.rows).flat_map(|row| &mut row.cells)
+        {
             change(&mut cell.source);
             cell.visible.as_mut().map(&change);
         }

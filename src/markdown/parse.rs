@@ -174,12 +174,14 @@ impl Adapter<'_> {
             let first = next_line_start(block, 0);
             let lines = fence.content.lines().count();
             let code = self.lines_from(span.start + first, lines, span.end);
-            let cuts = cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &fence.content);
+            let cuts =
+                cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &fence.content);
             let info = Some(fence.info.trim().to_owned());
             self.contents.code.push(CodeBlock { node: index, info, code, cuts });
         } else if let Some(block) = node.cast::<IndentedCode>() {
             let code = self.lines_from(span.start, block.content.lines().count(), span.end);
-            let cuts = cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &block.content);
+            let cuts =
+                cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &block.content);
             self.contents.code.push(CodeBlock { node: index, info: None, code, cuts });
         } else if let Some(table) = node.cast::<TableBlock>() {
             let mut rows: Vec<Row> = Vec::with_capacity(table.rows.len());
@@ -203,8 +205,8 @@ impl Adapter<'_> {
     /// Returns the row at `span`, with at most `most` cells.
     fn row(&mut self, span: ByteSpan, most: usize) -> Row {
         let line = self.file.get(span.start..span.end).unwrap_or_default();
-        let line = String::from_utf8(line.to_vec())
-            .unwrap_or_else(|_| super::with_placeholders(line));
+        let line =
+            String::from_utf8(line.to_vec()).unwrap_or_else(|_| super::with_placeholders(line));
         let cells = cells(&line).into_iter().take(most).map(|cell| {
             let source = line.get(cell.start..cell.end).unwrap_or_default().to_owned();
             let visible = self.titles.render_text(&source.replace("\\|", "|"));

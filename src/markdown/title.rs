@@ -121,7 +121,8 @@ pub(super) fn plain_text(node: &Node) -> String {
 fn plain_text_of_cell(node: &Node) -> String {
     visible_text(node, |node| {
         let html = node.cast::<html_inline::HtmlInline>();
-        is_break(node) || html.is_some_and(|html| html.content.to_ascii_lowercase().starts_with("<br"))
+        is_break(node)
+            || html.is_some_and(|html| html.content.to_ascii_lowercase().starts_with("<br"))
     })
 }
 

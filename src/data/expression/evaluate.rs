@@ -93,10 +93,7 @@ impl Comparison {
 
 /// Returns the name that `key` means: the same text, else the only one that differs in case alone,
 /// or the first of them.
-pub fn matching<'a, T>(
-    names: impl Iterator<Item = (&'a str, T)> + Clone,
-    key: &str,
-) -> Option<T> {
+pub fn matching<'a, T>(names: impl Iterator<Item = (&'a str, T)> + Clone, key: &str) -> Option<T> {
     if let Some((_, value)) = names.clone().find(|(name, _)| *name == key) {
         return Some(value);
     }
@@ -137,18 +134,50 @@ mod tests {
             "a.b": "dot", "Status": "Final", "text": "some words",
         });
         for text in [
-            "n > 9", "n = 12.0", "n != 11", "d < 2026-02-01", "d >= 2026-01", "d ~ ^2026", "s = Draft",
-            "s != draft", "b = true", "exists empty", "empty = null", "tags = x", "tags contains 7",
-            "tags > 6", "requires contains 2718", "one contains 7594", "deep.a.b = 1", "a.b = dot",
-            "status = Final", "text contains word", "v = 1.1", "not missing = 1", "not exists missing",
-            "v < \"1.9\"", "requires = \"2718, 17594\"", "deep contains a", "s ~ (?i)draft",
+            "n > 9",
+            "n = 12.0",
+            "n != 11",
+            "d < 2026-02-01",
+            "d >= 2026-01",
+            "d ~ ^2026",
+            "s = Draft",
+            "s != draft",
+            "b = true",
+            "exists empty",
+            "empty = null",
+            "tags = x",
+            "tags contains 7",
+            "tags > 6",
+            "requires contains 2718",
+            "one contains 7594",
+            "deep.a.b = 1",
+            "a.b = dot",
+            "status = Final",
+            "text contains word",
+            "v = 1.1",
+            "not missing = 1",
+            "not exists missing",
+            "v < \"1.9\"",
+            "requires = \"2718, 17594\"",
+            "deep contains a",
+            "s ~ (?i)draft",
         ] {
             assert!(matches(&record, text), "{text}");
         }
         for text in [
-            "n < 9", "missing = 1", "missing != 1", "missing < 1", "s = draft", "tags contains y",
-            "requires contains 7594", "tags != x", "v = \"1.1\"", "deep = 1", "exists deep.b",
-            "one contains 75", "text contains Word",
+            "n < 9",
+            "missing = 1",
+            "missing != 1",
+            "missing < 1",
+            "s = draft",
+            "tags contains y",
+            "requires contains 7594",
+            "tags != x",
+            "v = \"1.1\"",
+            "deep = 1",
+            "exists deep.b",
+            "one contains 75",
+            "text contains Word",
         ] {
             assert!(!matches(&record, text), "{text}");
         }

@@ -331,7 +331,12 @@ mod tests {
         let pattern = Expression::parse("a ~ (b").unwrap_err();
         assert_eq!(pattern.kind(), ErrorKind::InvalidPattern);
         assert!(Expression::parse(&"not ".repeat(500)).unwrap_err().to_string().contains("limit"));
-        assert!(Expression::parse("a ~ (((x{99}){99}){99}){99}").unwrap_err().to_string().contains("pattern-memory"));
+        assert!(
+            Expression::parse("a ~ (((x{99}){99}){99}){99}")
+                .unwrap_err()
+                .to_string()
+                .contains("pattern-memory")
+        );
     }
 
     fn key() -> impl Strategy<Value = String> {
@@ -347,7 +352,8 @@ mod tests {
 
     fn expression() -> impl Strategy<Value = Expression> {
         let operator = (0..Operator::ALL.len()).prop_map(|index| Operator::ALL[index].0);
-        let operator = operator.prop_filter("patterns are tested above", |o| *o != Operator::Matches);
+        let operator =
+            operator.prop_filter("patterns are tested above", |o| *o != Operator::Matches);
         let leaf = prop_oneof![
             (key(), operator, literal()).prop_map(|(key, operator, value)| {
                 Expression::Compare(Comparison { key, operator, value, pattern: None })

@@ -125,9 +125,9 @@ impl<'a> Place<'a> {
             _ => None,
         };
         let text = self.writer.value(value, quote, entry.lines.is_none());
-        let key_line_end = entry.lines.map_or(usize::MAX, |lines| {
-            next_line_start(self.text.as_bytes(), lines.start)
-        });
+        let key_line_end = entry
+            .lines
+            .map_or(usize::MAX, |lines| next_line_start(self.text.as_bytes(), lines.start));
         let is_below = node.span.start >= key_line_end;
         let Some(lines) = entry.lines else {
             return Ok(self.replace_value(entry, text));
@@ -158,18 +158,14 @@ impl<'a> Place<'a> {
 
     fn unset(&self, layout: &Layout, index: usize) -> Result<Splice, String> {
         let entry = &layout.entries[index];
-        if let Some(reason) = entry.value.obstacle.filter(|reason| *reason != yaml_alias()) {
-            return Err(refusal(entry, reason));
-        }
         if let Some(lines) = entry.lines {
             return Ok(Splice { span: lines, text: String::new() });
         }
+        refuse(entry)?;
         let end_of = |entry: &Entry| entry.value.span.end.max(entry.after_mark);
         let span = match (layout.entries.get(index + 1), index.checked_sub(1)) {
             (Some(next), _) => ByteSpan::new(entry.key_span.start, next.key_span.start),
-            (None, Some(before)) => {
-                ByteSpan::new(end_of(&layout.entries[before]), end_of(entry))
-            }
+            (None, Some(before)) => ByteSpan::new(end_of(&layout.entries[before]), end_of(entry)),
             (None, None) => ByteSpan::new(entry.key_span.start, end_of(entry)),
         };
         let is_on_shared_line = span.end >= span.start;
@@ -234,11 +230,6 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The obstacle that does not prevent that a key is removed.
-pub(super) fn yaml_alias() -> &'static str {
-    "its value is an alias"
-}
-
 fn refuse(entry: &Entry) -> Result<(), String> {
     entry.value.obstacle.map_or(Ok(()), |reason| Err(refusal(entry, reason)))
 }
@@ -261,9 +252,6 @@ fn find<'a, 'k>(layout: &'a Layout, key: &'k str) -> Result<Found<'a, 'k>, Strin
             continue;
         };
         if let Kind::Mapping(inner) = &entry.value.kind {
-            if let Some(reason) = entry.value.obstacle {
-                return Err(refusal(entry, reason));
-            }
             return find(inner, &key[dot + 1..]);
         }
     }

@@ -90,9 +90,8 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
         Format::Toml => toml::layout(text)?,
     };
     let splice = Place::new(text, format, &layout).splice(change)?;
-    let new = read(&splice.apply(text)).map_err(|fault| {
-        format!("the key {} cannot be changed in place: {fault}", change.key())
-    })?;
+    let new = read(&splice.apply(text))
+        .map_err(|fault| format!("the key {} cannot be changed in place: {fault}", change.key()))?;
     if new != expected {
         return Err(format!(
             "the key {} cannot be changed in place without a change to another value",

@@ -15,7 +15,11 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
     let mut layout = reader.table(document.as_table(), Some(0));
     // Keys of the outermost table precede the first header of a table.
     if let Slot::Line(at, _) = &mut layout.slot {
-        *at = layout.entries.iter().filter_map(|entry| entry.lines).fold(0, |at, lines| at.max(lines.end));
+        *at = layout
+            .entries
+            .iter()
+            .filter_map(|entry| entry.lines)
+            .fold(0, |at, lines| at.max(lines.end));
         let nested = layout.entries.iter().filter_map(|entry| match &entry.value.kind {
             Kind::Mapping(inner) if entry.value.span.is_empty() => Some(inner),
             _ => None,
@@ -74,10 +78,15 @@ impl Reader<'_> {
             }
             Item::Table(table) => {
                 let header = table.span().filter(|_| !table.is_dotted() && !table.is_implicit());
-                let at = header.map(|span| next_line_start(self.text.as_bytes(), span.end.max(1) - 1));
+                let at =
+                    header.map(|span| next_line_start(self.text.as_bytes(), span.end.max(1) - 1));
                 // The span of a table with a header is that of the header's line.
                 let kind = Kind::Mapping(self.table(table, at));
-                Node { span: ByteSpan::default(), kind, obstacle: Some("it is a table with lines of its own") }
+                Node {
+                    span: ByteSpan::default(),
+                    kind,
+                    obstacle: Some("it is a table with lines of its own"),
+                }
             }
             Item::ArrayOfTables(_) | Item::None => Node {
                 span: ByteSpan::default(),

@@ -56,7 +56,10 @@ fn toml_key(key: &str) -> String {
 }
 
 fn toml_text(text: &str, quote: Option<char>) -> String {
-    if quote.is_none() && type_name(text) == "date" && is_read_as(text, &format!("v = {text}\n"), Format::Toml) {
+    if quote.is_none()
+        && type_name(text) == "date"
+        && is_read_as(text, &format!("v = {text}\n"), Format::Toml)
+    {
         return text.to_owned();
     }
     if quote == Some('\'') && !text.contains('\'') && !text.chars().any(char::is_control) {
@@ -81,11 +84,7 @@ fn yaml_text(text: &str, quote: Option<char>, is_inline: bool) -> String {
     }
     let is_plain = type_name(text) == "date"
         || !is_special(text)
-            && if is_inline {
-                !text.contains([',', '[', ']', '{', '}'])
-            } else {
-                true
-            };
+            && if is_inline { !text.contains([',', '[', ']', '{', '}']) } else { true };
     // A key and a value are plain under the same conditions.
     if is_plain
         && is_read_as(text, &format!("v: {text}\n"), Format::Yaml)
@@ -102,13 +101,17 @@ fn is_special(text: &str) -> bool {
     const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"];
     let word = text.to_lowercase();
     // Numbers in every form of YAML begin like this: octal, hexadecimal, with underscores or colons.
-    let is_number = text.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
+    let is_number = text
+        .trim_start_matches(['+', '-', '.'])
+        .starts_with(|c: char| c.is_ascii_digit())
         && text.chars().all(|scalar| scalar.is_ascii_hexdigit() || "+-._:xXoO".contains(scalar));
     text.is_empty()
         || is_number
         || WORDS.contains(&word.as_str())
         || matches!(word.trim_start_matches(['+', '-']), ".inf" | ".nan" | "=" | "<<")
-        || text.starts_with(|first: char| "-?:,[]{}#&*!|>'\"%@`=".contains(first) || first.is_whitespace())
+        || text.starts_with(|first: char| {
+            "-?:,[]{}#&*!|>'\"%@`=".contains(first) || first.is_whitespace()
+        })
         || text.ends_with(char::is_whitespace)
 }
 

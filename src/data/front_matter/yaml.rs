@@ -5,7 +5,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::layout::{Entry, Kind, Layout, Node, Slot, yaml_alias};
+use super::layout::{Entry, Kind, Layout, Node, Slot};
 use crate::position::{ByteSpan, next_line_start};
 
 /// Returns the layout of `text`.
@@ -67,7 +67,7 @@ impl Reader<'_> {
         self.position += 1;
         Some(match event {
             Event::Alias(_) => {
-                Node { span, kind: Kind::Scalar(None), obstacle: Some(yaml_alias()) }
+                Node { span, kind: Kind::Scalar(None), obstacle: Some("its value is an alias") }
             }
             Event::Scalar(_, style, anchor, tag) => {
                 let kind = match style {
@@ -76,8 +76,20 @@ impl Reader<'_> {
                     ScalarStyle::DoubleQuoted => Kind::Scalar(Some('"')),
                     ScalarStyle::Literal | ScalarStyle::Folded => Kind::Block,
                 };
-                let written = self.get(span.start, span.end).trim_end().len();
-                let span = ByteSpan::new(span.start, span.start + written);
+                let (start, end) = match kind {
+                    Kind::Block => {
+                        let start = self.indicator(span.start);
+                        (start, self.end_of_block(start).min(region.end))
+                    }
+                    Kind::Scalar(Some(quote)) => {
+                        (span.start, self.end_of_quoted(span.start, quote))
+                    }
+                    _ => {
+                        let written = self.get(span.start, span.end).trim_end().len();
+                        (span.start, span.start + written)
+                    }
+                };
+                let span = ByteSpan::new(start, end.max(start));
                 Node { span, kind, obstacle: obstacle(anchor, tag.is_some()) }
             }
             Event::SequenceStart(anchor, tag) => {
@@ -97,11 +109,12 @@ impl Reader<'_> {
         )
     }
 
-    /// Takes the end of a collection and returns its span.
-    fn end(&mut self) -> ByteSpan {
-        let span = self.events.get(self.position).map(|(_, span)| *span);
+    /// Takes the end of a collection and returns the offset after its closing mark.
+    fn end(&mut self) -> usize {
+        let start = self.events.get(self.position).map_or(self.text.len(), |(_, span)| span.start);
         self.position += 1;
-        span.unwrap_or(ByteSpan::new(self.text.len(), self.text.len()))
+        // The span of the event goes on to the next token.
+        start + usize::from(self.get(start, self.text.len()).starts_with([']', '}']))
     }
 
     fn list(
@@ -121,15 +134,17 @@ impl Reader<'_> {
         if is_inline {
             let last = items.last().map(|last| last.end);
             let slot = Slot::Inline(start.start + 1, last);
-            let span = ByteSpan::new(start.start, end.end.max(start.end));
+            let span = ByteSpan::new(start.start, end.max(start.end));
             return Node { span, kind: Kind::List(slot), obstacle };
         }
-        let lines_end = self.end_of_lines(region);
+        let last = items.last().map_or(0, |last| last.end);
+        let lines_end = self.end_of_lines(region).max(last);
         // The first item shows how items are written: everything before it on its line.
         let first = items.first().map_or(start.start, |first| first.start);
         let line = self.line_start(first);
         let prefix = self.get(line, first).to_owned();
-        let is_dash = prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
+        let is_dash =
+            prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
         let slot = if is_dash { Slot::Line(lines_end, prefix) } else { Slot::None };
         let span = ByteSpan::new(start.start, lines_end.max(start.start));
         Node { span, kind: Kind::List(slot), obstacle }
@@ -138,7 +153,7 @@ impl Reader<'_> {
     fn mapping(
         &mut self,
         start: ByteSpan,
-        mut obstacle: Option<&'static str>,
+        obstacle: Option<&'static str>,
         region: ByteSpan,
     ) -> Node {
         let is_inline = self.get(start.start, start.end.max(start.start + 1)).starts_with('{');
@@ -159,21 +174,19 @@ impl Reader<'_> {
             if !is_simple_key || key_node.obstacle.is_some() {
                 value.obstacle = Some("its key has an anchor or a tag, or is not a scalar");
             }
-            if obstacle.is_none() && matches!(key_node.obstacle, Some(reason) if reason != yaml_alias()) {
-                obstacle = key_node.obstacle;
-            }
             entries.push(self.entry(key.unwrap_or_default(), key_node.span, value, own, is_inline));
         }
         let end = self.end();
         if is_inline {
             let last = entries.last().map(|last| last.value.span.end.max(last.after_mark));
             let slot = Slot::Inline(start.start + 1, last);
-            let span = ByteSpan::new(start.start, end.end.max(start.end));
+            let span = ByteSpan::new(start.start, end.max(start.end));
             return Node { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle };
         }
         let first = entries.first().map_or(start.start, |first| first.key_span.start);
         let indent = self.get(self.line_start(first), first).to_owned();
-        let lines_end = self.end_of_lines(region);
+        let last = entries.last().map_or(0, |last| last.value.span.end);
+        let lines_end = self.end_of_lines(region).max(last);
         let slot = if indent.trim().is_empty() && entries.iter().all(|e| e.lines.is_some()) {
             Slot::Line(lines_end, indent)
         } else {
@@ -204,8 +217,10 @@ impl Reader<'_> {
         }
         let line = self.line_start(key_span.start);
         let is_own_line = self.get(line, key_span.start).trim().is_empty();
-        let lines = (!is_inline && is_own_line)
-            .then(|| ByteSpan::new(line, self.end_of_lines(ByteSpan::new(line, region.end))));
+        let lines = (!is_inline && is_own_line).then(|| {
+            let end = self.end_of_lines(ByteSpan::new(line, region.end));
+            ByteSpan::new(line, end.max(value.span.end))
+        });
         if !is_inline && !is_own_line {
             value.obstacle = value.obstacle.or(Some("its key does not begin a line"));
         }
@@ -235,6 +250,64 @@ impl Reader<'_> {
             }
         }
         keys
+    }
+
+    /// Returns the end of the quoted scalar at `start`.
+    fn end_of_quoted(&self, start: usize, quote: char) -> usize {
+        let text = self.get(start, self.text.len());
+        let mut scalars = text.char_indices().skip(1).peekable();
+        while let Some((at, scalar)) = scalars.next() {
+            let next = scalars.peek().map(|&(_, next)| next);
+            if scalar == '\\' && quote == '"'
+                || scalar == quote && quote == '\'' && next == Some(quote)
+            {
+                scalars.next();
+            } else if scalar == quote {
+                return start + at + 1;
+            }
+        }
+        self.text.len()
+    }
+
+    /// Returns the offset of the indicator of the block scalar whose text is reported at `offset`.
+    fn indicator(&self, offset: usize) -> usize {
+        let is_header = |rest: &str| {
+            let rest = rest.trim_start_matches(|scalar: char| {
+                "+-".contains(scalar) || scalar.is_ascii_digit()
+            });
+            rest.trim().is_empty() || rest.starts_with([' ', '\t']) && rest.trim().starts_with('#')
+        };
+        let mut end = next_line_start(self.text.as_bytes(), offset);
+        while let Some(at) = self.get(0, end).rfind(['|', '>']) {
+            let rest = self.get(at + 1, next_line_start(self.text.as_bytes(), at));
+            if is_header(rest) {
+                return at;
+            }
+            end = at;
+        }
+        offset
+    }
+
+    /// Returns the end of the last line of the block scalar whose indicator is at `start`: of the
+    /// lines that are indented further than the line of the indicator.
+    fn end_of_block(&self, start: usize) -> usize {
+        let line = self.line_start(start);
+        let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
+        let outer = indent_of(self.get(line, start));
+        let mut position = next_line_start(self.text.as_bytes(), start);
+        let mut end = position;
+        while position < self.text.len() {
+            let next = next_line_start(self.text.as_bytes(), position);
+            let line = self.get(position, next);
+            if !line.trim().is_empty() {
+                if indent_of(line) <= outer {
+                    break;
+                }
+                end = next;
+            }
+            position = next;
+        }
+        end
     }
 
     /// Returns the end of the last line of `region` that is neither blank nor a comment.
