@@ -47,6 +47,8 @@
 
 pub mod address;
 pub mod cli;
+pub(crate) mod codec;
+pub mod corpus;
 pub mod data;
 pub mod edit;
 pub mod error;
@@ -61,11 +63,13 @@ pub mod output;
 pub mod pack;
 mod parallel;
 pub mod position;
+pub(crate) mod prepare;
 pub mod query;
 pub mod records;
 pub mod reference;
 mod schema;
 pub mod store;
+pub mod terms;
 pub mod trust;
 pub mod verify;
 pub mod visible;

@@ -6,6 +6,13 @@
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::error::{Error, ErrorKind};
+
+/// Returns the error for a thread that panicked.
+pub(crate) fn thread_failed() -> Error {
+    Error::new(ErrorKind::Io, "a thread failed; nothing was changed")
+}
+
 /// The number of results per core that may wait for the consumer.
 const WAITING: usize = 4;
 

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::corpus::IngestOptions;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::limits;
 use crate::links::SiteRoot;
-use crate::store::IngestOptions;
 
 /// Who decides which stores are trusted.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::args::{Command, Global, LdmdCommand, LinksCommand};
 use super::{questions, store};
 use crate::address::{namespace, split_known_params, whole_number};
+use crate::corpus::canonical;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::canonical;
 use crate::query::{Library, documents};
 use crate::store::{NameMatch, Snapshot};
 

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use super::args::{Global, StatusArgs};
 use super::progress::Silent;
 use super::{Status, store};
+use crate::corpus::IngestOptions;
 use crate::error::Result;
 use crate::ingest::{self, Change, OptionChanges, Paths};
 use crate::limits;
-use crate::store::{IngestOptions, Totals};
+use crate::store::Totals;
 use crate::trust::{Source, Wish};
 
 /// What the store holds.
@@ -45,7 +46,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
     }
     let snapshot = store::open_fresh(global, |_| Ok(None))?;
     let trust = store::trust();
-    let path = ingest::resolved(snapshot.path())?;
+    let path = crate::corpus::resolved(snapshot.path())?;
     let wish = Wish::of(&path, snapshot.root(), snapshot.options());
     let stale = if arguments.stale {
         let request = ingest::Request {
@@ -67,7 +68,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         generation: snapshot.generation(),
         index_generation: crate::store::index_generation(&snapshot),
         options: snapshot.options().clone(),
-        root: ingest::root_from_store(snapshot.root(), &path)?,
+        root: crate::corpus::root_from_store(snapshot.root(), &path)?,
         trust: trust.source(&path, &wish).unwrap_or(Source::Untrusted),
         stale,
     };

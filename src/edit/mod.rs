@@ -9,7 +9,6 @@
 mod answer;
 mod change;
 mod content;
-mod file;
 mod hint;
 mod line;
 pub mod plan;
@@ -18,26 +17,24 @@ pub(crate) mod schema;
 pub use answer::Answer;
 pub use change::{Done, Edit, Operation};
 pub use content::checked_content;
-pub(crate) use file::is_temporary;
 pub use line::Line;
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::address::Fault;
+use crate::corpus::{FileHandle, FileState, Seen, conflict, resolved, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
-use crate::ingest::{self, Paths, resolved};
+use crate::ingest::{self, Paths};
 use crate::links::Outgoing;
 use crate::markdown::{self, Dialect};
+use crate::prepare::{Preparation, PreparedDocument};
 use crate::query::links::broken::{BrokenLink, Changed, broken_by};
 use crate::query::{Library, Named, named};
-use crate::store::{
-    EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer, packed_version,
-};
+use crate::store::{EditIntent, Snapshot, Writer};
 use crate::trust::{Trust, Wish};
 use change::Current;
-use file::{FileHandle, Seen};
 
 /// A request to edit one document.
 pub struct Request<'a> {
@@ -103,7 +100,7 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     let (before, seen) = place.read(snapshot.options().max_file_bytes)?;
     if *blake3::hash(&before).as_bytes() != stored.hash {
         let message = format!("{}: the file differs from the version in the store", stored.path);
-        return Err(file::conflict(message));
+        return Err(conflict(message));
     }
     let mut current = Current::new(stored.clone(), before.clone());
     let original = current.document().clone();
@@ -212,8 +209,8 @@ fn write(
 ) -> Result<()> {
     // Everything that can be refused is checked before anything is written.
     let document = pack(&report.file, version)?;
-    let (path, temporary) = (report.file.clone(), file::temporary_name());
-    let intent = EditIntent { path, temporary, new_hash: document.hash };
+    let (path, temporary) = (report.file.clone(), temporary_name());
+    let intent = EditIntent { path, temporary, new_hash: document.hash() };
     let note = writer.note_intent(&intent)?;
     if let Err(error) = place.stage(&intent.temporary, &report.after) {
         place.remove_temporary(&intent.temporary);
@@ -255,19 +252,20 @@ fn unfinished(error: &Error) -> Warning {
 }
 
 /// Packs a new version of a file for the store.
-fn pack(path: &str, version: plan::Version) -> Result<PackedDocument> {
+fn pack(path: &str, version: plan::Version) -> Result<PreparedDocument> {
     let (bytes, document, markup) = version.into_parts();
     let hash = *blake3::hash(&bytes).as_bytes();
     // The file may change again within the same clock tick, so the times are left at 0 and the next ingest
     // reads the file again.
     let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
     let path_of = path.to_owned();
-    packed_version(path_of, bytes, hash, state, document, markup, &mut Packer::new()?)?
+    Preparation::new()?
+        .of_parsed(path_of, bytes, hash, state, document, markup)?
         .map_err(|reason| Error::new(ErrorKind::EditRefused, format!("{path}: {reason}")))
 }
 
 /// Stores a document in a transaction of its own.
-fn put(writer: &mut Writer, document: PackedDocument) -> Result<()> {
+fn put(writer: &mut Writer, document: PreparedDocument) -> Result<()> {
     writer.begin()?;
     writer.put(document)?;
     writer.commit()

@@ -11,11 +11,15 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::beneath::{is_not_a_folder, make_below, make_file, open_file, open_root};
-use super::report::{ChangeKind, Report, Skipped};
+use super::report::{ChangeKind, Report};
+use crate::corpus::{
+    FileState, IngestOptions, Skipped, is_not_a_folder, make_below, make_file, open_file,
+    open_root, resolved,
+};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::pack::{self, Attachment, Item};
-use crate::store::{FileState, IngestOptions, Packer, StoredDocument, Writer, packed};
+use crate::prepare::Preparation;
+use crate::store::{StoredDocument, Writer};
 
 /// What to do with a document that the store already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +52,7 @@ fn refused(problem: &pack::Fault) -> Error {
 
 /// Stores the documents of a pack.
 pub fn load(request: LoadRequest<'_>) -> Result<Report> {
-    let store = super::resolved(request.store)?;
+    let store = resolved(request.store)?;
     let mut file = request.pack;
     let header = pack::verify(BufReader::new(&file)).map_err(|problem| refused(&problem))?;
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
@@ -62,7 +66,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<Report> {
     let mut load = Load {
         stored,
         strategy: request.strategy,
-        packer: Packer::new()?,
+        preparation: Preparation::new()?,
         report: Report::default(),
         folder: request.attachments.map(Folder::new).transpose()?,
         left_out: 0,
@@ -88,7 +92,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<Report> {
 struct Load {
     stored: HashMap<String, StoredDocument>,
     strategy: Strategy,
-    packer: Packer,
+    preparation: Preparation,
     report: Report,
     folder: Option<Folder>,
     /// The number of attachments that were not written because no folder was given.
@@ -163,7 +167,7 @@ impl Load {
         let state = FileState { size: document.bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
         let change = if known.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
         let path = document.path;
-        match packed(path.clone(), document.bytes, hash, state, &mut self.packer)? {
+        match self.preparation.of_bytes(path.clone(), document.bytes, hash, state)? {
             Ok(document) => {
                 self.report.warn(&path, &document.diagnostics);
                 writer.put(document)?;

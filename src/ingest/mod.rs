@@ -6,37 +6,33 @@
 //! new store of the same files. If a run is killed, the store has only complete documents, and the next run
 //! continues from there.
 
-mod beneath;
-mod disk;
 mod load;
 mod pipeline;
 mod report;
-mod rules;
 mod scope;
-mod state;
-mod walk;
 mod watch;
 
-pub(crate) use disk::Disk;
 pub use load::{LoadRequest, Strategy, load};
-pub use report::{Change, ChangeKind, Report, Skipped};
-pub(crate) use scope::{canonical, is_really_below, root_from_store};
-pub(crate) use state::Folder;
-pub(crate) use walk::left_out;
+pub use report::{Change, ChangeKind, Report};
 pub use watch::Watch;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::corpus::{
+    FileState, IngestOptions, Skipped, Walk, Walked, canonical, is_at_or_below, relative, resolved,
+    root_from_store,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::links::SiteRoot;
-use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
+use crate::parallel::thread_failed;
+use crate::prepare::PreparedDocument;
+use crate::store::{Snapshot, StoredDocument, Writer};
 use crate::trust::{Trust, Wish};
 use pipeline::Outcome;
 use scope::Scopes;
-use walk::{Walk, Walked};
 
 /// A request to ingest files.
 #[derive(Debug)]
@@ -96,7 +92,7 @@ impl OptionChanges {
                     "name the folder from which the web site is built: --site-root FOLDER",
                 ));
             }
-            Ok(SiteRoot { folder: scope::relative(root, &folder)?, prefix: prefix.clone() })
+            Ok(SiteRoot { folder: relative(root, &folder)?, prefix: prefix.clone() })
         };
         let site_roots = match &self.site_roots {
             Some(given) if given.len() > limits::MAX_SITE_ROOTS => {
@@ -225,9 +221,8 @@ fn compare(
         candidates.push(Candidate { path: found.path, state: found.state, stored });
     }
     candidates.sort_by(|one, other| one.path.cmp(&other.path));
-    let is_unreadable = |path: &str| {
-        walked.unreadable.iter().any(|unreadable| scope::is_at_or_below(path, unreadable))
-    };
+    let is_unreadable =
+        |path: &str| walked.unreadable.iter().any(|unreadable| is_at_or_below(path, unreadable));
     let mut removed = Vec::new();
     for document in known.into_values() {
         if is_unreadable(&document.path) {
@@ -244,7 +239,7 @@ fn compare(
 
 /// Receives the changes of an ingest.
 trait Sink {
-    fn put(&mut self, document: PackedDocument, bytes: u64) -> Result<()>;
+    fn put(&mut self, document: PreparedDocument, bytes: u64) -> Result<()>;
     fn remove(&mut self, document: &StoredDocument) -> Result<()>;
     fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()>;
 }
@@ -256,7 +251,7 @@ struct Batches<'a> {
 }
 
 impl Sink for Batches<'_> {
-    fn put(&mut self, document: PackedDocument, bytes: u64) -> Result<()> {
+    fn put(&mut self, document: PreparedDocument, bytes: u64) -> Result<()> {
         self.writer.put(document)?;
         self.bytes += bytes;
         if self.bytes >= limits::BATCH_BYTES as u64 {
@@ -280,7 +275,7 @@ impl Sink for Batches<'_> {
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn put(&mut self, _: PackedDocument, _: u64) -> Result<()> {
+    fn put(&mut self, _: PreparedDocument, _: u64) -> Result<()> {
         Ok(())
     }
 
@@ -328,7 +323,7 @@ impl Run<'_> {
         let (reason, is_kept) = match outcome {
             Outcome::Put(document) => {
                 self.report.warn(path, &document.diagnostics);
-                let hash = document.hash;
+                let hash = document.hash();
                 sink.put(*document, candidate.state.size)?;
                 match stored {
                     // The document was parsed again, and its bytes did not change.
@@ -463,25 +458,4 @@ fn open_if_there(store: &Path) -> Result<Option<Snapshot>> {
         Err(error) if error.kind() == ErrorKind::StoreNotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Resolves symbolic links in the path of a store, so that the store has one lock and one root under every
-/// name. The store need not exist.
-pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
-    if let Ok(target) = std::fs::read_link(path) {
-        let folder = path.parent().unwrap_or_else(|| Path::new(""));
-        // The target may be another link, or a file that does not exist yet.
-        let target = folder.join(target);
-        return if path.exists() {
-            path.canonicalize().map_err(|error| Error::io(path, error))
-        } else {
-            canonical(&target)
-        };
-    }
-    canonical(path)
-}
-
-/// Returns the error for a thread that panicked.
-fn thread_failed() -> Error {
-    Error::new(ErrorKind::Io, "a thread of the ingest failed; nothing was changed")
 }

@@ -16,20 +16,19 @@ use std::time::SystemTime;
 use crossbeam_channel::{Receiver, Select};
 
 use super::Candidate;
-use super::beneath::{self, Files, is_not_a_folder};
-use super::state::{file_state, is_racy};
+use crate::corpus::{FileState, Files, file_state, is_not_a_folder, is_racy, open_root};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::parallel;
-use crate::store::{FileState, PackedDocument, Packer, packed};
+use crate::prepare::{Preparation, PreparedDocument};
 
 /// The result for a candidate.
 pub(super) enum Outcome {
     /// Its bytes equal the stored ones. The state is its current one.
     Same(FileState),
     /// Its document is new, changed, or parsed again.
-    Put(Box<PackedDocument>),
+    Put(Box<PreparedDocument>),
     /// It cannot be stored, for this reason.
     Refused(&'static str),
     /// It could not be read, for this reason.
@@ -129,7 +128,7 @@ pub(super) fn run(
         released: Condvar::new(),
         most: (limits::LARGE_DOCUMENT_BYTES * threads) as u64,
     };
-    let root = beneath::open_root(root).map_err(|error| Error::io(root, error))?;
+    let root = open_root(root).map_err(|error| Error::io(root, error))?;
     let root = &root;
     keep_memory();
     let batches = &batches(candidates, threads);
@@ -155,12 +154,12 @@ pub(super) fn run(
             lanes.extend((worker == 0).then(|| heavy_receiver.clone()));
             let results = sender.clone();
             scope.spawn(move || {
-                let mut packer = Packer::new();
+                let mut preparation = Preparation::new();
                 let mut files = Files::new(root);
-                let mut taken = |candidate: &Candidate| match &mut packer {
+                let mut taken = |candidate: &Candidate| match &mut preparation {
                     // A panic of the parser skips the document and does not stop the ingest.
-                    Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
-                        take(&mut files, candidate, is_forced, max_file_bytes, packer)
+                    Ok(preparation) => catch_unwind(AssertUnwindSafe(|| {
+                        take(&mut files, candidate, is_forced, max_file_bytes, preparation)
                     }))
                     .unwrap_or(Ok(Outcome::Refused("the parser failed on it"))),
                     Err(error) => Err(Error::new(error.kind(), error.to_string())),
@@ -218,7 +217,7 @@ fn take(
     candidate: &Candidate,
     is_forced: bool,
     max_file_bytes: u64,
-    packer: &mut Packer,
+    preparation: &mut Preparation,
 ) -> Result<Outcome> {
     let (bytes, state) = match read(files, &candidate.path, max_file_bytes) {
         Ok(Some(read)) => read,
@@ -236,7 +235,7 @@ fn take(
     if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
         return Ok(Outcome::Same(state));
     }
-    Ok(match packed(candidate.path.clone(), bytes, hash, state, packer)? {
+    Ok(match preparation.of_bytes(candidate.path.clone(), bytes, hash, state)? {
         Ok(document) => Outcome::Put(Box::new(document)),
         Err(reason) => Outcome::Refused(reason),
     })

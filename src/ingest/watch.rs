@@ -8,10 +8,8 @@ use std::time::{Duration, Instant};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::rules::IGNORE_FILES;
-use super::walk::is_of_store;
+use crate::corpus::{IGNORE_FILES, IngestOptions, is_of_store};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::IngestOptions;
 
 /// The time without changes that ends a wait. A program that saves a file changes it in several steps.
 const QUIET: Duration = Duration::from_millis(200);

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::address::{Tree, namespace};
+use crate::corpus::{Disk, Folder, is_really_below};
 use crate::error::Result;
-use crate::ingest::{Disk, Folder, is_really_below};
 use crate::ldmd::Markup;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;

@@ -11,9 +11,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::edit;
+use crate::corpus::{is_really_below, is_temporary, resolved};
 use crate::error::{ErrorKind, Result};
-use crate::ingest::{is_really_below, resolved};
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
 use crate::store::{Check, Checked, Fault, FaultKind, Part, Snapshot};
@@ -85,7 +84,7 @@ fn leftovers(snapshot: &Snapshot) -> Result<Vec<String>> {
         let entries = std::fs::read_dir(snapshot.root().join(&prefix));
         let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
         let names = names.filter_map(|name| name.into_string().ok());
-        let temporary = names.filter(|name| edit::is_temporary(name));
+        let temporary = names.filter(|name| is_temporary(name));
         leftovers.extend(temporary.map(|name| format!("{prefix}{name}")));
     }
     leftovers.sort();

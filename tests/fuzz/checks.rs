@@ -13,7 +13,8 @@ use mdsel::markdown::{self, tiling};
 use mdsel::output::sanitize;
 use mdsel::position::ByteSpan;
 use mdsel::query::search::{PatternOptions, required_trigrams};
-use mdsel::store::{Snapshot, trigram};
+use mdsel::store::Snapshot;
+use mdsel::terms::trigram;
 
 /// A check of arbitrary bytes.
 type Check = fn(&[u8]);

@@ -13,7 +13,8 @@ use super::scan::{Scan, ScanMode};
 use super::{Form, Order, Search};
 use crate::error::Result;
 use crate::limits;
-use crate::store::{StoredDocument, TrigramQuery};
+use crate::store::StoredDocument;
+use crate::terms::TrigramQuery;
 
 impl Search<'_> {
     pub(super) fn patterns(

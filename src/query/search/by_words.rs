@@ -18,7 +18,8 @@ use super::scored::{REORDERED, ScoredSection, Texts};
 use super::{Form, Search};
 use crate::error::Result;
 use crate::limits;
-use crate::store::{QueryTerm, Ranked, WordQuery};
+use crate::store::Ranked;
+use crate::terms::{QueryTerm, WordQuery};
 
 impl Search<'_> {
     /// Searches for the words of `texts`: a question, and other wordings of it.

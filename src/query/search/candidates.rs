@@ -11,7 +11,8 @@ use std::rc::Rc;
 use super::Search;
 use crate::error::Result;
 use crate::limits;
-use crate::store::{Ranked, SectionFilter, StoredDocument, WordQuery};
+use crate::store::{Ranked, SectionFilter, StoredDocument};
+use crate::terms::WordQuery;
 
 /// Maximum number of sections to request from the index.
 pub(super) const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
