@@ -39,6 +39,17 @@ pub struct StoredDocument {
     pub(in crate::store) checksums: Checksums,
 }
 
+/// The value of one key of front matter in one document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrontMatterValue {
+    /// The id of the document.
+    pub document: i64,
+    /// The key as it is written.
+    pub name: String,
+    /// The value.
+    pub value: serde_json::Value,
+}
+
 /// A file that an edit is replacing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditIntent {
