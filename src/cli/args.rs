@@ -70,6 +70,8 @@ pub(super) enum FormatName {
     Mermaid,
     /// A diagram of links, for Graphviz: links
     Dot,
+    /// Comma-separated values, with a header: tables
+    Csv,
 }
 
 /// When to color text.
@@ -103,6 +105,14 @@ pub(super) enum Command {
     Search(SearchArgs),
     /// List the sections around a section
     Neighbors(NeighborsArgs),
+    /// List code blocks, or write them to files
+    Code(CodeArgs),
+    /// List the rows of tables
+    Tables(TablesArgs),
+    /// List the tasks of lists
+    Tasks(TasksArgs),
+    /// List the front matter of documents, or change one key of it
+    Meta(MetaArgs),
     /// Read a document with marked sections part by part
     #[command(subcommand)]
     Ldmd(LdmdCommand),
@@ -153,6 +163,7 @@ impl Command {
                     self,
                     Self::Select(_)
                         | Self::Read(_)
+                        | Self::Code(_)
                         | Self::Ldmd(LdmdCommand::Get(_) | LdmdCommand::Emit(_))
                 ) || self.is_trial()
             }
@@ -160,10 +171,18 @@ impl Command {
                 is_walk
                     || matches!(
                         self,
-                        Self::Search(_) | Self::Toc(_) | Self::Context(_) | Self::Prime(_)
+                        Self::Search(_)
+                            | Self::Toc(_)
+                            | Self::Context(_)
+                            | Self::Prime(_)
+                            | Self::Code(_)
+                            | Self::Tables(_)
+                            | Self::Tasks(_)
                     )
+                    || matches!(self, Self::Meta(_))
             }
             FormatName::Markdown => matches!(self, Self::Context(_)),
+            FormatName::Csv => matches!(self, Self::Tables(_)),
             FormatName::Mermaid | FormatName::Dot => is_walk,
         }
     }
@@ -288,6 +307,9 @@ pub(super) struct FilterArgs {
     /// Sort documents by path, title or a key of front matter; -KEY for descending
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(super) sort: Option<String>,
+    /// Take only documents whose front matter matches, as in 'status = Final and due < 2026-06-01'
+    #[arg(long = "where", value_name = "EXPR", id = "where")]
+    pub(super) condition: Option<String>,
 }
 
 impl FilterArgs {
@@ -297,9 +319,115 @@ impl FilterArgs {
             types: self.types.clone(),
             level: self.level,
             sort: self.sort.clone(),
+            condition: self.condition.clone(),
             ..self.documents.request()
         }
     }
+}
+
+/// Filters of `tables` and `tasks`, whose items have values of their own.
+#[derive(Debug, Args)]
+pub(super) struct ItemFilterArgs {
+    #[command(flatten)]
+    pub(super) documents: DocumentFilterArgs,
+    /// Take only items in blocks of this type; repeatable
+    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
+    pub(super) types: Vec<String>,
+    /// Take only items in sections of this level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) level: Option<u8>,
+    /// Sort documents by path, title or a key of front matter; -KEY for descending
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(super) sort: Option<String>,
+    /// Take only rows or tasks that match, as in 'Default = 5' or 'due < 2026-06-01'
+    #[arg(long = "where", value_name = "EXPR", id = "where")]
+    pub(super) condition: Option<String>,
+    /// Take only documents whose front matter matches
+    #[arg(long, value_name = "EXPR")]
+    pub(super) where_meta: Option<String>,
+}
+
+impl ItemFilterArgs {
+    /// Returns the filter of documents as a request of the library.
+    pub(super) fn request(&self) -> FilterRequest {
+        FilterRequest {
+            types: self.types.clone(),
+            level: self.level,
+            sort: self.sort.clone(),
+            condition: self.where_meta.clone(),
+            ..self.documents.request()
+        }
+    }
+}
+
+/// Arguments of `code`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel code --lang bash --tag install")]
+pub(super) struct CodeArgs {
+    /// Take only code in this language, by any of its names; repeatable
+    #[arg(long = "lang", value_name = "LANGUAGE")]
+    pub(super) languages: Vec<String>,
+    /// Take only code that contains TEXT, ignoring case
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) containing: Option<String>,
+    /// Write each block to a new file in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// Arguments of `tables`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel tables --header Parameter --where 'Parameter = MaxDepth'")]
+pub(super) struct TablesArgs {
+    /// Take only tables with this column; if repeated, with all of them
+    #[arg(long = "header", value_name = "NAME")]
+    pub(super) headers: Vec<String>,
+    /// Show only these columns
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(super) columns: Vec<String>,
+    #[command(flatten)]
+    pub(super) filter: ItemFilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// Arguments of `tasks`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel tasks --open --where 'due < 2026-06-01'")]
+pub(super) struct TasksArgs {
+    /// Take only open tasks
+    #[arg(long, conflicts_with = "done")]
+    pub(super) open: bool,
+    /// Take only tasks that are done
+    #[arg(long)]
+    pub(super) done: bool,
+    #[command(flatten)]
+    pub(super) filter: ItemFilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// Arguments of `meta`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: mdsel meta --where 'requires contains 7594' --get title    mdsel meta --types",
+    args_conflicts_with_subcommands = true
+)]
+pub(super) struct MetaArgs {
+    /// Show only this key; repeatable. Documents with none of the keys are left out
+    #[arg(long = "get", value_name = "KEY")]
+    pub(super) keys: Vec<String>,
+    /// List the keys of all front matter with the types of their values
+    #[arg(long = "types", conflicts_with = "keys")]
+    pub(super) key_types: bool,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
 }
 
 /// Arguments of `index`.
@@ -546,6 +674,9 @@ pub(super) struct LinksListArgs {
     // Of the documents at the other ends of the links.
     #[command(flatten)]
     pub(super) documents: DocumentFilterArgs,
+    /// Take only documents whose front matter matches, as in 'status = Final'
+    #[arg(long = "where", value_name = "EXPR", id = "where")]
+    pub(super) condition: Option<String>,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
     #[command(flatten)]

@@ -5,9 +5,9 @@ use super::args::{DirectionName, Global, LinkFilterArgs, LinksCommand};
 use super::questions::cursor;
 use super::store::open_fresh;
 use crate::error::Result;
-use crate::query::Library;
 use crate::query::links::{Direction, EdgeFilter, check, list, walk};
 use crate::query::page::fitting;
+use crate::query::{FilterRequest, Library};
 
 pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
     match command {
@@ -16,7 +16,10 @@ pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
                 address: arguments.address.clone(),
                 direction: direction(&arguments.filter),
                 filter: filter(&arguments.filter),
-                documents: arguments.documents.request(),
+                documents: FilterRequest {
+                    condition: arguments.condition.clone(),
+                    ..arguments.documents.request()
+                },
                 max_nodes: arguments.filter.max_nodes,
                 limit: fitting(arguments.list.limit, global.max_chars),
                 after: cursor(arguments.list.after.as_ref())?,

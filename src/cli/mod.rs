@@ -9,6 +9,7 @@
 mod args;
 mod completions;
 mod context;
+mod data;
 mod edit;
 mod format;
 mod groups;
@@ -144,6 +145,10 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Find(arguments) => questions::find(&cli.global, arguments),
         Command::Search(arguments) => search::run(&cli.global, arguments),
         Command::Neighbors(arguments) => questions::neighbors(&cli.global, arguments),
+        Command::Code(arguments) => data::code(&cli.global, arguments),
+        Command::Tables(arguments) => data::tables(&cli.global, arguments),
+        Command::Tasks(arguments) => data::tasks(&cli.global, arguments),
+        Command::Meta(arguments) => data::meta(&cli.global, arguments),
         Command::Ldmd(command) => ldmd::run(&cli.global, command),
         Command::Links(command) => links::run(&cli.global, command),
         Command::Context(arguments) => context::run(&cli.global, arguments),
@@ -226,6 +231,7 @@ impl From<FormatName> for Format {
             FormatName::Markdown => Self::Markdown,
             FormatName::Mermaid => Self::Mermaid,
             FormatName::Dot => Self::Dot,
+            FormatName::Csv => Self::Csv,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::ingest::Report;
 use crate::output::json;
 use crate::query::finding::Findings;
 use crate::query::{
-    context, find, index, ldmd, links, neighbors, prime, read, search, select, toc,
+    context, data, find, index, ldmd, links, neighbors, prime, read, search, select, toc,
 };
 
 /// Prints the schema of a command, else the commands that have one.
@@ -67,6 +67,10 @@ const SCHEMAS: &[(&str, Of)] = &[
     ("find", of::<find::Answer>),
     ("search", of::<search::Answer>),
     ("neighbors", of::<neighbors::Answer>),
+    ("code", of::<data::code::Answer>),
+    ("tables", of::<data::tables::Answer>),
+    ("tasks", of::<data::tasks::Answer>),
+    ("meta", of::<MetaShape>),
     ("ldmd index", of::<ldmd::Answer<ldmd::index::Index>>),
     ("ldmd get", of::<ldmd::Answer<ldmd::get::Section>>),
     ("ldmd search", of::<ldmd::Answer<ldmd::search::Matches>>),
@@ -95,6 +99,15 @@ const SCHEMAS: &[(&str, Of)] = &[
 enum Ingested {
     Report(Report),
     Check(Findings),
+}
+
+/// The front matter of documents, or with `--types` its keys.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum MetaShape {
+    Documents(data::meta::Answer),
+    Types(data::meta::Types),
 }
 
 /// What the store holds, or with `--limits` every limit by its name.

@@ -6,6 +6,7 @@
 //! anything was left out.
 
 mod budget;
+mod csv;
 mod footer;
 mod forms;
 mod graph;
@@ -50,6 +51,8 @@ pub enum Format {
     Mermaid,
     /// A graph in the DOT language of Graphviz.
     Dot,
+    /// Comma-separated values (RFC 4180), with a header.
+    Csv,
 }
 
 /// The format of an answer, and where it is printed.
@@ -101,6 +104,11 @@ pub trait Answer: Serialize {
 
     /// Returns the bytes that `raw` prints, or `None` if the answer does not quote documents.
     fn raw(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns the header and the rows that `csv` prints, or `None` if the answer is no table.
+    fn csv(&self) -> Option<Vec<Vec<String>>> {
         None
     }
 
@@ -189,7 +197,7 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
     // Lines that the format cannot express are returned, and printed to standard error.
     let footer = Footer { caller: options.caller, ..answer.rest() };
     let messages = match options.format {
-        Format::Raw | Format::Mermaid | Format::Dot => footer.lines(),
+        Format::Raw | Format::Csv | Format::Mermaid | Format::Dot => footer.lines(),
         Format::Markdown => footer.message_lines(),
         _ => Vec::new(),
     };
@@ -203,6 +211,10 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
         Format::Raw => {
             let bytes = answer.raw().ok_or_else(|| no_form("raw"))?;
             out.write_all(&bytes).map_err(unwritten)?;
+        }
+        Format::Csv => {
+            let rows = answer.csv().ok_or_else(|| no_form("csv"))?;
+            out.write_all(csv::written(&rows).as_bytes()).map_err(unwritten)?;
         }
         Format::Text => {
             let mut writer = TextWriter::new(options.has_color);
@@ -249,6 +261,7 @@ fn forms_of(answer: &impl Answer) -> String {
         answer.markdown(&mut io::sink()).is_ok_and(|form| form == FormatSupport::Written);
     let others = [
         ("raw", answer.raw().is_some()),
+        ("csv", answer.csv().is_some()),
         ("records", has_records),
         ("markdown", has_markdown),
         ("mermaid, dot", answer.graph().is_some()),

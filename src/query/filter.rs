@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::documents;
 use super::glob::Globs;
 use super::library::{Library, OpenDocument};
+use super::matching::Matching;
 use super::resolve::{Window, resolve};
 use super::search::types_of;
 use crate::address::Fault;
@@ -33,6 +34,8 @@ pub struct FilterRequest {
     pub types: Vec<String>,
     /// The level of the innermost section of a hit, 1 to 6.
     pub level: Option<u8>,
+    /// A condition on the front matter of a document.
+    pub condition: Option<String>,
     /// The sort key of documents: `path`, `title` or a key of front matter; descending after `-`.
     pub sort: Option<String>,
 }
@@ -41,7 +44,9 @@ impl FilterRequest {
     /// Returns whether nothing is filtered; the sort key does not count.
     pub fn is_empty(&self) -> bool {
         let filters = [&self.globs, &self.tags, &self.under, &self.types];
-        filters.iter().all(|filter| filter.is_empty()) && self.level.is_none()
+        filters.iter().all(|filter| filter.is_empty())
+            && self.level.is_none()
+            && self.condition.is_none()
     }
 }
 
@@ -162,9 +167,9 @@ struct Under {
 }
 
 impl Under {
-    fn has_in_folder(&self, document: &StoredDocument) -> bool {
+    fn has_in_folder(&self, path: &str) -> bool {
         self.folders.iter().any(|folder| {
-            let rest = document.path.strip_prefix(folder.as_str());
+            let rest = path.strip_prefix(folder.as_str());
             rest.is_some_and(|rest| rest.starts_with('/'))
         })
     }
@@ -184,6 +189,8 @@ pub(super) struct Filter {
     globs: Globs,
     /// The ids of the documents with all tags, if tags were given.
     tagged: Option<HashSet<i64>>,
+    /// The documents whose front matter matches the condition, if one was given.
+    matching: Option<Matching>,
     under: Option<Under>,
     pub(super) types: Vec<String>,
     level: Option<u8>,
@@ -209,6 +216,11 @@ impl Filter {
         let mut filter = Self {
             globs: Globs::new(&request.globs)?,
             tagged: documents::tagged(library, &request.tags)?,
+            matching: request
+                .condition
+                .as_deref()
+                .map(|condition| Matching::new(library.snapshot, condition))
+                .transpose()?,
             types: request.types.clone(),
             level: request.level,
             ..Self::default()
@@ -254,11 +266,23 @@ impl Filter {
 
     /// Returns whether hits in `document` can match.
     pub(super) fn takes_document(&self, document: &StoredDocument) -> bool {
-        self.globs.takes(&document.path)
-            && self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
-            && self.under.as_ref().is_none_or(|under| {
-                under.has_in_folder(document) || under.places.contains_key(&document.id)
-            })
+        self.takes_named(document.id, &document.path)
+    }
+
+    /// Returns whether hits in the document with this id and path can match.
+    pub(super) fn takes_named(&self, id: i64, path: &str) -> bool {
+        self.takes_id(id)
+            && self.globs.takes(path)
+            && self
+                .under
+                .as_ref()
+                .is_none_or(|under| under.has_in_folder(path) || under.places.contains_key(&id))
+    }
+
+    /// Returns whether the tags and the front matter of the document with this id match.
+    pub(super) fn takes_id(&self, id: i64) -> bool {
+        self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&id))
+            && self.matching.as_ref().is_none_or(|matching| matching.takes(id))
     }
 
     /// Returns whether a filter depends on more than the document.
@@ -275,7 +299,7 @@ impl Filter {
         let own = tree.outline().own_text(section);
         let is_under = self.under.as_ref().is_none_or(|under| {
             let spans = under.places.get(&document.stored.id);
-            under.has_in_folder(&document.stored)
+            under.has_in_folder(&document.stored.path)
                 || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
         });
         is_under
@@ -308,7 +332,7 @@ impl Filter {
     fn takes_place(&self, document: &OpenDocument, span: ByteSpan) -> bool {
         self.under.as_ref().is_none_or(|under| {
             let spans = under.places.get(&document.stored.id);
-            under.has_in_folder(&document.stored)
+            under.has_in_folder(&document.stored.path)
                 || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
         }) && (self.types.is_empty()
             || types_of(document, span)
@@ -329,6 +353,9 @@ impl Filter {
             ..SectionFilter::default()
         };
         sections.documents.extend(self.tagged.clone());
+        if let Some(matching) = &self.matching {
+            sections.documents.push(matching.documents(snapshot)?);
+        }
         if let Some(under) = &self.under {
             if under.places.is_empty() {
                 sections.folders.clone_from(&under.folders);

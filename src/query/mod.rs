@@ -6,6 +6,7 @@
 
 pub mod context;
 pub mod cursor;
+pub mod data;
 pub mod documents;
 pub mod dump;
 mod edit_place;
@@ -19,6 +20,7 @@ pub mod ldmd;
 pub mod library;
 pub mod links;
 mod locate;
+mod matching;
 mod missing;
 pub mod neighbors;
 pub mod node;
