@@ -129,6 +129,8 @@ pub(super) enum Command {
     Insert(InsertArgs),
     /// Delete a section
     Delete(DeleteArgs),
+    /// Mark a task as done or open
+    Task(TaskArgs),
     /// Make several edits to one file, all or none
     Edit(EditArgs),
     /// Print the whole store as a pack
@@ -194,6 +196,8 @@ impl Command {
             Self::Insert(arguments) => arguments.options.dry_run,
             Self::Delete(arguments) => arguments.options.dry_run,
             Self::Edit(arguments) => arguments.options.dry_run,
+            Self::Task(arguments) => arguments.options.dry_run,
+            Self::Meta(MetaArgs { change: Some(change), .. }) => change.options().dry_run,
             _ => false,
         }
     }
@@ -418,6 +422,8 @@ pub(super) struct TasksArgs {
     args_conflicts_with_subcommands = true
 )]
 pub(super) struct MetaArgs {
+    #[command(subcommand)]
+    pub(super) change: Option<MetaCommand>,
     /// Show only this key; repeatable. Documents with none of the keys are left out
     #[arg(long = "get", value_name = "KEY")]
     pub(super) keys: Vec<String>,
@@ -428,6 +434,103 @@ pub(super) struct MetaArgs {
     pub(super) filter: FilterArgs,
     #[command(flatten)]
     pub(super) list: ListArgs,
+}
+
+/// The changes of `meta`.
+#[derive(Debug, Subcommand)]
+pub(super) enum MetaCommand {
+    /// Set the values of keys; nothing else in the file changes
+    Set(MetaSetArgs),
+    /// Remove keys; nothing else in the file changes
+    Unset(MetaUnsetArgs),
+    /// Add a value to the list of a key; nothing else in the file changes
+    Add(MetaAddArgs),
+}
+
+impl MetaCommand {
+    /// Returns the options of the change.
+    pub(super) fn options(&self) -> &EditOptions {
+        match self {
+            Self::Set(arguments) => &arguments.options,
+            Self::Unset(arguments) => &arguments.options,
+            Self::Add(arguments) => &arguments.options,
+        }
+    }
+
+    /// Returns the document.
+    pub(super) fn document(&mut self) -> &mut String {
+        match self {
+            Self::Set(arguments) => &mut arguments.document,
+            Self::Unset(arguments) => &mut arguments.document,
+            Self::Add(arguments) => &mut arguments.document,
+        }
+    }
+}
+
+/// Arguments of `meta set`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel meta set guide status=done 'tags=[a, b]'")]
+pub(super) struct MetaSetArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// A key, with dots for nested ones, and its value: a number, true, false, null, [a, b], {a: 1}, a
+    /// text, or a text in double quotes
+    #[arg(value_name = "KEY=VALUE", required = true)]
+    pub(super) values: Vec<String>,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+/// Arguments of `meta unset`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel meta unset guide draft")]
+pub(super) struct MetaUnsetArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// A key, with dots for nested ones
+    #[arg(value_name = "KEY", required = true)]
+    pub(super) keys: Vec<String>,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+/// Arguments of `meta add`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel meta add guide tags install")]
+pub(super) struct MetaAddArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// The key of the list, which is made if it is missing
+    #[arg(value_name = "KEY")]
+    pub(super) key: String,
+    /// The values to add, unless the list has them
+    #[arg(value_name = "VALUE", required = true, allow_hyphen_values = true)]
+    pub(super) values: Vec<String>,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+/// Arguments of `task`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel task 'todo::heading:h2[0]/block:list[0]/item[3]' --done")]
+pub(super) struct TaskArgs {
+    /// The document; or the whole address of the list item, without SECTION
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
+    pub(super) first: String,
+    /// The list item in the document
+    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
+    pub(super) section: Option<String>,
+    /// Mark the task as done
+    #[arg(long, conflicts_with = "open", required_unless_present = "open")]
+    pub(super) done: bool,
+    /// Mark the task as open
+    #[arg(long)]
+    pub(super) open: bool,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
 }
 
 /// Arguments of `index`.

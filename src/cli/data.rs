@@ -97,6 +97,9 @@ pub(super) fn tasks(global: &Global, arguments: &TasksArgs) -> Result<Status> {
 }
 
 pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
+    if let Some(change) = &arguments.change {
+        return super::edit::meta(global, change);
+    }
     let common = common(global, arguments.filter.request(), &arguments.list)?;
     let snapshot = store::open_fresh(global, |_| Ok(None))?;
     let library = Library::new(&snapshot);

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{Command, Global, LdmdCommand, LinksCommand};
+use super::args::{Command, Global, LdmdCommand, LinksCommand, MetaCommand};
 use super::{questions, store};
 use crate::address::{namespace, split_known_params, whole_number};
 use crate::corpus::canonical;
@@ -64,11 +64,15 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         Command::Code(arguments) => arguments.filter.documents.under.iter_mut().collect(),
         Command::Tables(arguments) => arguments.filter.documents.under.iter_mut().collect(),
         Command::Tasks(arguments) => arguments.filter.documents.under.iter_mut().collect(),
-        Command::Meta(arguments) => arguments.filter.documents.under.iter_mut().collect(),
+        Command::Meta(arguments) => {
+            let document = arguments.change.as_mut().map(MetaCommand::document);
+            arguments.filter.documents.under.iter_mut().chain(document).collect()
+        }
         Command::Replace(arguments) => vec![&mut arguments.first],
         Command::Insert(arguments) => vec![&mut arguments.first],
         Command::Delete(arguments) => vec![&mut arguments.first],
         Command::Edit(arguments) => vec![&mut arguments.document],
+        Command::Task(arguments) => vec![&mut arguments.first],
         Command::Links(command) => match command {
             LinksCommand::List(arguments) => {
                 let under = &mut arguments.documents.under;

@@ -87,6 +87,10 @@ const SCHEMAS: &[(&str, Of)] = &[
     ("insert", of::<Single<Inserted>>),
     ("delete", of::<Single<Deleted>>),
     ("edit", of::<Batch>),
+    ("task", of::<Single<Replaced>>),
+    ("meta set", of::<MetaChangeShape>),
+    ("meta unset", of::<MetaChangeShape>),
+    ("meta add", of::<MetaChangeShape>),
     ("load", of::<Report>),
     ("verify", of::<Findings>),
     ("error", of::<Failed>),
@@ -108,6 +112,15 @@ enum Ingested {
 enum MetaShape {
     Documents(data::meta::Answer),
     Types(data::meta::Types),
+}
+
+/// What a change of one key did, or of several.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum MetaChangeShape {
+    One(Single<Replaced>),
+    Several(Batch),
 }
 
 /// What the store holds, or with `--limits` every limit by its name.

@@ -4,6 +4,7 @@
 //! Invariant: an answer is a function of the snapshot, the request and, where documented, the state of
 //! the files. Nothing here prints. The clock is read only for the time limit of a search.
 
+mod cells;
 pub mod context;
 pub mod cursor;
 pub mod data;
@@ -38,6 +39,7 @@ mod suggestion;
 pub mod summary;
 pub mod toc;
 
+pub(crate) use cells::narrow;
 pub use cursor::Cursor;
 pub(crate) use edit_place::{Named, locate_for_edit, named};
 pub use filter::{BLOCK_TYPES, FilterRequest};
