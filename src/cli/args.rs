@@ -507,7 +507,7 @@ pub(super) struct MetaAddArgs {
     #[arg(value_name = "KEY")]
     pub(super) key: String,
     /// The values to add, unless the list has them
-    #[arg(value_name = "VALUE", required = true, allow_hyphen_values = true)]
+    #[arg(value_name = "VALUE", required = true)]
     pub(super) values: Vec<String>,
     #[command(flatten)]
     pub(super) options: EditOptions,

@@ -13,7 +13,7 @@ use crate::data::front_matter::{self, Change as KeyChange};
 use crate::markdown;
 use crate::markdown::contents::{Contents, Row, Table};
 use crate::markdown::front_matter::{Format, detect};
-use crate::position::{ByteSpan, LineIndex, next_line_start};
+use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
 
 /// A row of a table: the node of the table, and the index of the row, 0 for the header.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,13 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
         }
         Detail::Key(change) => return key_plan(old, change, allow),
     };
-    let splice = exact(old, at, bytes);
+    let mut splice = exact(old, at, bytes);
+    if let Detail::InsertRow(..) = detail {
+        // Only the last line is new.
+        let last = line_start(&splice.bytes, splice.bytes.len());
+        splice.removed = ByteSpan::new(at.end, at.end);
+        splice.inserted.start += if at.is_empty() { 0 } else { last };
+    }
     finish(old, splice, &expected(false, FrontMatter::Kept), &wanted, allow)
 }
 
@@ -248,29 +254,30 @@ fn row_insertion(
     if text.is_empty() {
         return Err(Refusal::EmptyContent);
     }
-    let line = whole_line(file, row.span);
-    let prefix = slice(file, ByteSpan::new(line_start(file, row.span.start), row.span.start));
-    let (at, index) = match (place.row, is_before) {
-        (0, true) => return Err(Refusal::NoSuchPosition),
-        // The delimiter row follows the header.
-        (0, false) => (next_line_start(file, line.end), 1),
-        (index, true) => (line_start(file, row.span.start), index),
-        (index, false) => (line.end, index + 1),
-    };
-    // The line of the header may begin with the marker of a list, which is not repeated.
-    let prefix: Vec<u8> = match place.row {
-        0 => prefix.iter().map(|&byte| if byte == b'>' { byte } else { b' ' }).collect(),
-        _ => prefix.to_vec(),
-    };
+    let start = line_start(file, row.span.start);
+    let prefix = slice(file, ByteSpan::new(start, row.span.start));
     let line_end = dominant_line_end(file).unwrap_or(b"\n");
-    let has_line_end = at == 0 || matches!(file.get(at - 1), Some(b'\n' | b'\r'));
-    let bytes = if has_line_end {
-        [&prefix, text.as_bytes(), line_end].concat()
-    } else {
-        [line_end, &prefix, text.as_bytes()].concat()
+    if is_before {
+        if place.row == 0 {
+            return Err(Refusal::NoSuchPosition);
+        }
+        let bytes = [prefix, text.as_bytes(), line_end].concat();
+        return Ok((ByteSpan::new(start, start), bytes, Wanted::MoreRows(place)));
+    }
+    // The line of the header may begin with the marker of a list, which is not repeated, and the delimiter
+    // row follows it.
+    let (last_line, prefix) = match place.row {
+        0 => {
+            let spaced = |&byte: &u8| if byte == b'>' { byte } else { b' ' };
+            (next_line_start(file, row.span.end), prefix.iter().map(spaced).collect())
+        }
+        _ => (start, prefix.to_vec()),
     };
-    let wanted = Wanted::MoreRows(RowPlace { row: index, ..place });
-    Ok((ByteSpan::new(at, at), bytes, wanted))
+    let line = slice(file, ByteSpan::new(last_line, next_line_start(file, last_line)));
+    let at = ByteSpan::new(row.span.start, last_line + trim_line_end(line).len());
+    // The end of the table is part of the splice, so that the table may end later.
+    let bytes = [slice(file, at), line_end, &prefix, text.as_bytes()].concat();
+    Ok((at, bytes, Wanted::MoreRows(RowPlace { row: place.row + 1, ..place })))
 }
 
 fn line_start(file: &[u8], offset: usize) -> usize {

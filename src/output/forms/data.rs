@@ -22,6 +22,14 @@ fn entries(map: &Map<String, Value>) -> String {
     entries.collect::<Vec<_>>().join("  ")
 }
 
+/// Writes that there is no item, if there is none.
+fn none(writer: &mut TextWriter, is_empty: bool, what: &str) {
+    if is_empty {
+        let line = format!("No {what} matches. Try fewer filters, or mdsel help data.");
+        writer.line(Style::Plain, &line);
+    }
+}
+
 /// Writes the place of an item: its file and line, and the titles of its sections.
 fn place(writer: &mut TextWriter, file: &str, line: usize, titles: &[String]) {
     writer.piece(Style::Heading, &format!("{file}:{line}"));
@@ -55,6 +63,7 @@ impl Answer for code::Answer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.code.is_empty(), "code block");
         let mut is_first = true;
         for code in &self.code {
             if !std::mem::take(&mut is_first) && code.written.is_none() {
@@ -118,6 +127,7 @@ impl Answer for tables::Answer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.rows.is_empty(), "row of a table");
         let mut last = None;
         for row in &self.rows {
             let table = row.selector.rsplit_once('/').map(|(table, _)| table);
@@ -166,6 +176,7 @@ impl Answer for tasks::Answer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.tasks.is_empty(), "task");
         let mut last = None;
         for task in &self.tasks {
             let section = (&task.file, &task.heading_path);
@@ -212,6 +223,7 @@ impl Answer for meta::Answer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.documents.is_empty(), "front matter");
         for document in &self.documents {
             writer.line(Style::Heading, &document.file);
             for (key, value) in &document.meta {
@@ -258,6 +270,7 @@ impl Answer for meta::Types {
     }
 
     fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.keys.is_empty(), "key of front matter");
         for key in &self.keys {
             writer.line(Style::Plain, &key_line(key));
         }
