@@ -279,6 +279,16 @@ impl Filter {
                 .is_none_or(|under| under.has_in_folder(path) || under.places.contains_key(&id))
     }
 
+    /// Returns the ids of the documents whose tags and front matter match, if these are few enough to be
+    /// listed.
+    pub(super) fn ids(&self) -> Option<Vec<i64>> {
+        let ids = match (&self.matching, &self.tagged) {
+            (Some(matching), _) if matching.ids().is_some() => matching.ids(),
+            (_, tagged) => tagged.as_ref(),
+        };
+        Some(ids?.iter().copied().filter(|id| self.takes_id(*id)).collect())
+    }
+
     /// Returns whether the tags and the front matter of the document with this id match.
     pub(super) fn takes_id(&self, id: i64) -> bool {
         self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&id))

@@ -44,6 +44,11 @@ impl Matching {
         Ok(Self { ids: ids.map(|(id, _)| id).collect(), others_match })
     }
 
+    /// Returns the ids of the documents that match, unless documents without any of the keys match.
+    pub(super) fn ids(&self) -> Option<&HashSet<i64>> {
+        (!self.others_match).then_some(&self.ids)
+    }
+
     /// Returns whether a document matches.
     pub(super) fn takes(&self, id: i64) -> bool {
         self.ids.contains(&id) != self.others_match

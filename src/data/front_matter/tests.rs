@@ -316,3 +316,98 @@ proptest! {
         }
     }
 }
+
+/// Front matter as people write it for site generators and note programs.
+const REAL: [&str; 6] = [
+    "title: \"Apps & widgets\"\nlayout: post\ndate: 2024-03-01 10:00:00 +0200\ncategories: [news, 'a: b']\npermalink: /a/b:c/\n# comment\nexcerpt: >-\n  A long\n  excerpt: with colon\n\nimage:\n  path: /x.png   # png\n  alt: \"x\\ty\"\n",
+    "id: intro\nsidebar_label: 'It''s here'\nkeywords:\n- one\n- two words\n\n- \"three\"\nslug: /\ncustom_edit_url: null\nhide_title: true\n",
+    "aliases:\n    - First\n    - Second # s\ntags:\n  - a/b\n  # none\n  - c\ncssclass:\npublish: false\nup: \"[[Index]]\"\nrating: 4.50\n",
+    "eip: 7594\ntitle: PeerDAS - Peer Data Availability Sampling\nauthor: Danny Ryan (@djrtwo), Dankrad Feist <d@e.org>\nrequires: 4844, 2718\ncreated: 2024-01-12\n",
+    "ms.date: 01/30/2024\nms.topic: conceptual\nSchema: 2.0.0\nonline version: https://learn.example/x?view=ps#y\nmodule name: \"M.N\"\n",
+    "{title: x, tags: [a, b], n: 1}\n",
+];
+
+/// The YAML front matter of the documents below `folder`.
+fn collect(folder: &std::path::Path, texts: &mut Vec<String>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(&path, texts);
+        } else if path.extension().is_some_and(|extension| extension == "md")
+            && let Ok(file) = std::fs::read(&path)
+            && let Some(found) = crate::markdown::front_matter::detect(&file, 0)
+            && found.format == Format::Yaml
+            && let Ok(text) = std::str::from_utf8(&file[found.text.start..found.text.end])
+        {
+            texts.push(text.to_owned());
+        }
+    }
+}
+
+/// 200 random changes, and 3,000 of the front matter of `MDSEL_CORPORA` if `MDSEL_SOAK` is set.
+#[test]
+fn changes_of_real_front_matter_change_one_value() {
+    let mut texts: Vec<String> = REAL.map(str::to_owned).to_vec();
+    collect(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"), &mut texts);
+    let mut count = 200;
+    if let (Some(_), Some(folder)) =
+        (std::env::var_os("MDSEL_SOAK"), std::env::var_os("MDSEL_CORPORA"))
+    {
+        collect(std::path::Path::new(&folder), &mut texts);
+        count = 3000;
+    }
+    let values = [
+        "x",
+        "two words",
+        "3",
+        "1.10",
+        "true",
+        "null",
+        "[a, b]",
+        "{a: 1}",
+        "a: b",
+        "# c",
+        "",
+        "it's",
+        "\"q\"",
+        "2026-01-31",
+        "yes",
+        "é\tx",
+        "- a",
+        "[[Note]]",
+    ];
+    let mut random = 7_u64;
+    let mut next = |most: usize| {
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(random >> 33).unwrap() % most
+    };
+    let (mut made, mut refused) = (0, std::collections::BTreeMap::<String, usize>::new());
+    for _ in 0..count {
+        let text = texts[next(texts.len())].clone();
+        let Ok(Some(map)) = parse(text.as_bytes(), Format::Yaml) else { continue };
+        let keys: Vec<&String> = map.keys().collect();
+        let key = match next(5) {
+            0 => "new_key".to_owned(),
+            _ if keys.is_empty() => "new_key".to_owned(),
+            _ => keys[next(keys.len())].clone(),
+        };
+        let value = value_of(values[next(values.len())]);
+        let change = match next(4) {
+            0 => Change::Unset(key),
+            1 => Change::Add(key, value),
+            _ => Change::Set(key, value),
+        };
+        match splice(&text, Format::Yaml, &change) {
+            Ok(None) => {}
+            Ok(Some(_)) => made += usize::from(check(&text, &change)),
+            Err(reason) => {
+                *refused.entry(reason.split(':').next_back().unwrap().to_owned()).or_default() += 1
+            }
+        }
+    }
+    println!("{made} made, refused: {refused:#?}");
+    assert!(made * 2 > count, "{made} of {count}: {refused:#?}");
+}

@@ -11,6 +11,9 @@ use super::super::library::Library;
 use crate::error::Result;
 use crate::store::{Snapshot, StoredDocument};
 
+/// Number of documents whose paths are looked up one by one. The paths of more are read all together.
+const MOST_LOOKED_UP: usize = 20_000;
+
 /// The documents to read.
 pub(super) struct Candidates<'a> {
     snapshot: &'a Snapshot,
@@ -45,13 +48,19 @@ impl<'a> Candidates<'a> {
                 }
             });
         }
-        let mut named = match ids {
+        let ids = match ids {
             Some(mut ids) => {
                 ids.retain(|id| filter.takes_id(*id));
-                snapshot.paths_of(&ids)?
+                Some(ids)
             }
-            None => {
+            None => filter.ids(),
+        };
+        let mut named = match ids {
+            Some(ids) if ids.len() <= MOST_LOOKED_UP => snapshot.paths_of(&ids)?,
+            ids => {
+                let ids: Option<HashSet<i64>> = ids.map(|ids| ids.into_iter().collect());
                 let mut all = snapshot.paths()?;
+                all.retain(|(id, _)| ids.as_ref().is_none_or(|ids| ids.contains(id)));
                 all.sort_unstable_by(|one, other| one.1.cmp(&other.1));
                 all
             }

@@ -11,6 +11,7 @@ use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{longest, shorten};
 use super::super::{Cursor, FilterRequest, Library, Page};
 use super::{Common, Source, list, list_of_items};
+use crate::data::Expression;
 use crate::data::expression::value_at;
 use crate::error::Result;
 use crate::query::cursor::{ListPart, most};
@@ -105,9 +106,24 @@ impl Source for Values<'_> {
 /// Lists the front matter of documents.
 pub fn meta(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let has_condition = request.common.filter.condition.is_some();
+    let mut common = request.common.clone();
+    if !request.keys.is_empty() {
+        common.filter.condition = Some(with_keys(common.filter.condition, &request.keys)?);
+    }
     let mut values = Values { library, keys: &request.keys, has_condition };
-    let (documents, page) = list(library, &request.common, &[], &mut values)?;
+    let (documents, page) = list(library, &common, &[], &mut values)?;
     Ok(Answer { documents, page })
+}
+
+/// Returns a condition that `condition` is true and that one of `keys` exists.
+fn with_keys(condition: Option<String>, keys: &[String]) -> Result<String> {
+    let exists = |key: &String| Expression::Exists(key.clone()).to_string();
+    let keys = keys.iter().map(exists).collect::<Vec<_>>().join(" or ");
+    Ok(match condition {
+        // Parsed on its own first, so that an error is about the text that was given.
+        Some(condition) => format!("({}) and ({keys})", Expression::parse(&condition)?),
+        None => keys,
+    })
 }
 
 /// A key of front matter.
