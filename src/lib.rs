@@ -15,7 +15,7 @@
 //!   does, and stores the file as an ingest does.
 //! - [`verify`](mod@verify): checks the store, and repairs it with the other operations.
 //! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index derived from it.
-//!   The only module that uses SQLite (`store/db`) and tantivy (`store/fulltext`).
+//!   The only module that uses SQLite (`store/local/db`) and tantivy (`store/local/fulltext`).
 //! - [`trust`]: what a store file may decide for the user who runs the program.
 //! - [`address`]: parses the text of an address into its possible meanings, in order of precedence, and
 //!   resolves selectors in a tree. Pure.
@@ -45,6 +45,11 @@
 //! assert_eq!(tree.selector(nodes[0]), "heading:h1[0]/block:paragraph[0]");
 //! ```
 
+#[cfg(not(unix))]
+compile_error!(
+    "mdsel needs a Unix system: it opens files relative to open folders so that no symbolic link is followed"
+);
+
 pub mod address;
 pub mod cli;
 pub(crate) mod codec;
@@ -53,6 +58,7 @@ pub mod data;
 pub mod edit;
 pub mod error;
 pub mod failpoint;
+pub mod glob;
 pub mod ingest;
 pub mod ldmd;
 pub mod limits;
@@ -63,7 +69,7 @@ pub mod output;
 pub mod pack;
 mod parallel;
 pub mod position;
-pub(crate) mod prepare;
+pub mod prepare;
 pub mod query;
 pub mod records;
 pub mod reference;

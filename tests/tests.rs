@@ -22,6 +22,7 @@ mod data;
 mod edit_effects;
 mod edit_rules;
 mod edits;
+mod engines;
 mod errors;
 mod faults;
 mod filters;

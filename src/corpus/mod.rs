@@ -24,4 +24,4 @@ pub(crate) use rules::IGNORE_FILES;
 pub use state::FileState;
 pub(crate) use state::{Folder, file_state, is_racy};
 pub use walk::Skipped;
-pub(crate) use walk::{Walk, Walked, is_of_store, left_out};
+pub(crate) use walk::{Walk, Walked, left_out};

@@ -5,8 +5,12 @@
 
 use std::fs::Metadata;
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 /// The metadata of a file when its bytes were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,19 +26,23 @@ pub struct FileState {
     pub ctime_ns: i64,
 }
 
+impl FileState {
+    /// Returns the state of a file of `size` bytes whose times are unknown. The next ingest reads the
+    /// file.
+    pub(crate) fn unknown(size: usize) -> Self {
+        Self { size: size as u64, mtime_ns: 0, ctime_ns: 0 }
+    }
+}
+
 /// Converts `metadata` to a file state, with times in nanoseconds since the Unix epoch.
 pub(crate) fn file_state(metadata: &Metadata) -> FileState {
-    #[cfg(unix)]
-    let ctime_ns = {
-        use std::os::unix::fs::MetadataExt as _;
-        metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec())
-    };
-    #[cfg(not(unix))]
-    let ctime_ns = 0;
     FileState {
         size: metadata.len(),
         mtime_ns: metadata.modified().map_or(0, nanoseconds),
-        ctime_ns,
+        ctime_ns: metadata
+            .ctime()
+            .saturating_mul(1_000_000_000)
+            .saturating_add(metadata.ctime_nsec()),
     }
 }
 
@@ -44,41 +52,28 @@ pub(crate) fn file_state(metadata: &Metadata) -> FileState {
 pub(crate) struct Folder {
     path: PathBuf,
     /// `None` if the folder cannot be opened; then each file is read by its whole path.
-    #[cfg(unix)]
-    opened: Option<rustix::fd::OwnedFd>,
+    opened: Option<OwnedFd>,
 }
 
 impl Folder {
     /// Opens the folder at `path`. The folder need not exist.
     pub(crate) fn new(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            #[cfg(unix)]
-            opened: {
-                use rustix::fs::{Mode, OFlags};
-                // Permission to search the folder is enough.
-                #[cfg(target_os = "linux")]
-                let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH;
-                #[cfg(not(target_os = "linux"))]
-                let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-                rustix::fs::open(path, flags, Mode::empty()).ok()
-            },
-        }
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // Permission to search the folder is enough.
+        #[cfg(target_os = "linux")]
+        let flags = flags | OFlags::PATH;
+        let opened = rustix::fs::open(path, flags, Mode::empty()).ok();
+        Self { path: path.to_owned(), opened }
     }
 
     /// Whether the folder exists.
     pub(crate) fn exists(&self) -> bool {
-        #[cfg(unix)]
-        if self.opened.is_some() {
-            return true;
-        }
-        self.path.is_dir()
+        self.opened.is_some() || self.path.is_dir()
     }
 
     /// Returns the state of the entry at `path` below the folder, and whether it is a regular file. Does not
     /// follow a symbolic link at `path`.
     pub(crate) fn state(&self, path: &str) -> io::Result<(FileState, bool)> {
-        #[cfg(unix)]
         if let Some(folder) = &self.opened {
             return state_in(folder, path);
         }
@@ -89,12 +84,10 @@ impl Folder {
 
 /// Returns the state of the entry at `path` below `folder`, and whether it is a regular file. Does not follow
 /// a symbolic link at `path`.
-#[cfg(unix)]
 pub(crate) fn state_in(
-    folder: impl std::os::fd::AsFd,
+    folder: impl AsFd,
     path: impl rustix::path::Arg,
 ) -> io::Result<(FileState, bool)> {
-    use rustix::fs::{AtFlags, FileType};
     let found = rustix::fs::statat(folder, path, AtFlags::SYMLINK_NOFOLLOW)?;
     #[allow(clippy::useless_conversion, reason = "the types differ between systems")]
     let time = |seconds, nanoseconds| {

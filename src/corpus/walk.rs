@@ -9,7 +9,7 @@ use std::ffi::{CStr, OsStr};
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, Dir, FileType};
@@ -68,7 +68,7 @@ fn shown(path: &[u8]) -> String {
 /// The parameters of a walk.
 pub(crate) struct Walk<'a> {
     pub(crate) root: &'a Path,
-    pub(crate) store: &'a Path,
+    pub(crate) own_files: &'a [PathBuf],
     pub(crate) options: &'a IngestOptions,
 }
 
@@ -138,7 +138,7 @@ impl Walk<'_> {
         for scope in scopes {
             self.begin(&root, scope, queue, &mut walked);
         }
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = crate::parallel::cores();
         std::thread::scope(|scope| {
             let walk = || {
                 let mut walked = Walked::default();
@@ -275,7 +275,7 @@ impl Walk<'_> {
     fn is_left_out(&self, path: &Path, name: &[u8], is_folder: bool, rules: &Rules) -> bool {
         (name.starts_with(b".") && !self.options.hidden)
             || name == b".git"
-            || is_of_store(path, self.store)
+            || self.own_files.iter().any(|own| own == path)
             || rules.ignore(path, is_folder)
     }
 }
@@ -308,22 +308,14 @@ fn refusal(path: &[u8], kind: FileType) -> Option<&'static str> {
     (!kind.is_file()).then_some("it is not a regular file")
 }
 
-/// Whether `path` is the store file at `store`, or a file or folder that belongs to it.
-pub(crate) fn is_of_store(path: &Path, store: &Path) -> bool {
-    const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
-    let path = path.as_os_str().as_encoded_bytes();
-    path.strip_prefix(store.as_os_str().as_encoded_bytes())
-        .is_some_and(|rest| SUFFIXES.iter().any(|suffix| suffix.as_bytes() == rest))
-}
-
 /// The reason why an ingest skips the file at `path`, relative to `root`; `None` if it would be ingested.
 pub(crate) fn left_out(
     root: &Path,
-    store: &Path,
+    own_files: &[PathBuf],
     options: &IngestOptions,
     path: &str,
 ) -> Option<String> {
-    let walk = Walk { root, store, options };
+    let walk = Walk { root, own_files, options };
     if !options.takes(Path::new(path)) {
         return Some(
             "its extension is not ingested; `mdsel ingest --ext LIST` sets the extensions"

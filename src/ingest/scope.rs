@@ -34,12 +34,8 @@ pub(super) fn other_root(root: &Path) -> Error {
 }
 
 impl Scopes {
-    /// Returns the scopes of `request` in `store`. `stored_root` is the root of the store, if it has one.
-    pub(super) fn new(
-        request: &Request<'_>,
-        store: &Path,
-        stored_root: Option<&Path>,
-    ) -> Result<Self> {
+    /// Returns the scopes of `request`. `stored_root` is the root of the store, if it has one.
+    pub(super) fn new(request: &Request<'_>, stored_root: Option<&Path>) -> Result<Self> {
         let given_root =
             request.root.map(|root| root.canonicalize().map_err(|error| Error::io(root, error)));
         let given = match request.paths {
@@ -55,7 +51,7 @@ impl Scopes {
             (Some(stored), Some(given)) if stored != given => return Err(other_root(stored)),
             (Some(stored), _) => stored.to_owned(),
             (None, Some(given)) => given,
-            (None, None) => new_root(store, &given),
+            (None, None) => new_root(request.store.path(), &given),
         };
         if !root.is_dir() {
             return Err(Error::new(
@@ -118,9 +114,9 @@ impl Scopes {
 
 /// The root of a new store: its own folder if that contains every path, else the deepest folder that
 /// contains them all.
-fn new_root(store: &Path, paths: &[PathBuf]) -> PathBuf {
-    let folder = store.parent().unwrap_or_else(|| Path::new("")).to_owned();
-    if paths.iter().all(|path| path.starts_with(&folder)) {
+fn new_root(store: Option<&Path>, paths: &[PathBuf]) -> PathBuf {
+    let folder = store.and_then(Path::parent).map(Path::to_owned).unwrap_or_default();
+    if store.is_some() && paths.iter().all(|path| path.starts_with(&folder)) {
         return folder;
     }
     let folder_of = |path: &PathBuf| {

@@ -51,7 +51,7 @@ pub(crate) struct ParsedDocument {
 
 /// A document in the form in which it is written to a store.
 #[derive(Debug)]
-pub(crate) struct PreparedDocument {
+pub struct PreparedDocument {
     /// The metadata of the file when it was read.
     pub(crate) state: FileState,
     /// The bytes, compressed.

@@ -3,23 +3,23 @@
 //! Invariant: items that a filter excludes do not count toward a limit.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::documents;
-use super::glob::Globs;
 use super::library::{Library, OpenDocument};
-use super::matching::Matching;
 use super::resolve::{Window, resolve};
 use super::search::types_of;
 use crate::address::Fault;
+use crate::data::Expression;
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::glob::Globs;
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
-use crate::markdown::slug::comparable;
+use crate::markdown::slug::{comparable, fold};
 use crate::position::ByteSpan;
-use crate::store::{SectionFilter, Snapshot, StoredDocument};
+use crate::store::{DocumentFilter, SectionFilter, StoredDocument, Under};
 
 /// The filters of a request.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ pub struct FilterRequest {
     pub types: Vec<String>,
     /// The level of the innermost section of a hit, 1 to 6.
     pub level: Option<u8>,
-    /// A condition on the front matter of a document.
+    /// A condition on the front matter of a document; see [`Expression`].
     pub condition: Option<String>,
     /// The sort key of documents: `path`, `title` or a key of front matter; descending after `-`.
     pub sort: Option<String>,
@@ -101,11 +101,9 @@ impl<'a> Order<'a> {
     fn value(&self, library: &Library<'_>, document: &StoredDocument) -> Result<Option<SortKey>> {
         Ok(match self.key {
             "path" => Some(SortKey::Text(document.path.clone())),
-            "title" => {
-                library.snapshot.links(document)?.title.map(|title| SortKey::of_text(&title))
-            }
+            "title" => library.reader.links(document)?.title.map(|title| SortKey::of_text(&title)),
             key => {
-                let values = library.snapshot.front_matter(document)?;
+                let values = library.reader.front_matter(document)?;
                 values.as_ref().and_then(|values| values.get(key)).and_then(SortKey::of)
             }
         })
@@ -157,41 +155,14 @@ pub const BLOCK_TYPES: [&str; 12] = [
     "frontmatter",
 ];
 
-/// The nodes that hits must be in.
-#[derive(Debug, Default)]
-struct Under {
-    /// Folders, whose documents match as a whole.
-    folders: Vec<String>,
-    /// Byte spans, by the id of the document.
-    places: HashMap<i64, Vec<ByteSpan>>,
-}
-
-impl Under {
-    fn has_in_folder(&self, path: &str) -> bool {
-        self.folders.iter().any(|folder| {
-            let rest = path.strip_prefix(folder.as_str());
-            rest.is_some_and(|rest| rest.starts_with('/'))
-        })
-    }
-
-    /// Adds each document as a whole.
-    fn add_whole(&mut self, documents: &[StoredDocument]) {
-        for document in documents {
-            let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
-            self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
-        }
-    }
-}
-
 /// The filters of a request, resolved in a store.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
-    globs: Globs,
-    /// The ids of the documents with all tags, if tags were given.
-    tagged: Option<HashSet<i64>>,
-    /// The documents whose front matter matches the condition, if one was given.
-    matching: Option<Matching>,
-    under: Option<Under>,
+    /// The conditions on documents.
+    pub(super) documents: DocumentFilter,
+    /// The spans that hits in some of the documents of [`DocumentFilter::under`] must be in, by the id
+    /// of the document.
+    places: HashMap<i64, Vec<ByteSpan>>,
     pub(super) types: Vec<String>,
     level: Option<u8>,
     /// Addresses that were not resolved.
@@ -213,44 +184,45 @@ impl Filter {
             return Err(Error::new(ErrorKind::Usage, message)
                 .with_hint(format!("use one of {}", BLOCK_TYPES.join(", "))));
         }
+        let tags = request.tags.iter().map(|tag| fold(tag.trim_start_matches('#')));
         let mut filter = Self {
-            globs: Globs::new(&request.globs)?,
-            tagged: documents::tagged(library, &request.tags)?,
-            matching: request
-                .condition
-                .as_deref()
-                .map(|condition| Matching::new(library.snapshot, condition))
-                .transpose()?,
+            documents: DocumentFilter {
+                globs: Globs::new(&request.globs)?,
+                tags: tags.collect(),
+                under: None,
+                condition: request.condition.as_deref().map(Expression::parse).transpose()?,
+            },
             types: request.types.clone(),
             level: request.level,
             ..Self::default()
         };
+        let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
-            filter.add_under(library, address)?;
+            // A folder takes precedence over a section whose title contains the name.
+            match documents::folder_path(address) {
+                Some(root) if root.is_empty() => under = None,
+                Some(folder) if library.reader.is_folder(&folder)? => {
+                    under.iter_mut().for_each(|under| under.folders.push(folder.clone()));
+                }
+                _ => filter.add_under(library, address)?,
+            }
+        }
+        if let Some(mut under) = under {
+            under.documents.extend(filter.places.keys());
+            filter.documents.under = Some(under);
+        } else {
+            filter.places.clear();
         }
         Ok(filter)
     }
 
-    /// Adds the nodes of `address`, or the documents if it is a folder or a glob.
+    /// Adds the nodes of `address`, or the documents if it is a glob.
     fn add_under(&mut self, library: &Library<'_>, address: &str) -> Result<()> {
-        let under = self.under.get_or_insert_default();
-        // A folder takes precedence over a section whose title contains the name.
-        match documents::folder_path(address) {
-            Some(root) if root.is_empty() => {
-                under.add_whole(&library.snapshot.documents(None, usize::MAX)?);
-                return Ok(());
-            }
-            Some(folder) if library.snapshot.is_folder(&folder)? => {
-                under.folders.push(folder);
-                return Ok(());
-            }
-            _ => {}
-        }
         let all = Window { skip: 0, take: usize::MAX };
         let resolution = resolve(library, address, all)?;
         let Some(fault) = resolution.fault else {
             for place in &resolution.places {
-                let spans = under.places.entry(place.document.stored.id).or_default();
+                let spans = self.places.entry(place.document.stored.id).or_default();
                 spans.push(place.part_span());
             }
             self.warnings.extend(resolution.warnings);
@@ -260,46 +232,48 @@ impl Filter {
         if !named.faults.is_empty() {
             self.faults.push(fault);
         }
-        under.add_whole(&named.documents);
+        for document in &named.documents {
+            let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+            self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
+        }
         Ok(())
     }
 
-    /// Returns whether hits in `document` can match.
-    pub(super) fn takes_document(&self, document: &StoredDocument) -> bool {
-        self.takes_named(document.id, &document.path)
-    }
-
-    /// Returns whether hits in the document with this id and path can match.
-    pub(super) fn takes_named(&self, id: i64, path: &str) -> bool {
-        self.takes_id(id)
-            && self.globs.takes(path)
-            && self
-                .under
-                .as_ref()
-                .is_none_or(|under| under.has_in_folder(path) || under.places.contains_key(&id))
-    }
-
-    /// Returns the ids of the documents whose tags and front matter match, if these are few enough to be
-    /// listed.
-    pub(super) fn ids(&self) -> Option<Vec<i64>> {
-        let ids = match (&self.matching, &self.tagged) {
-            (Some(matching), _) if matching.ids().is_some() => matching.ids(),
-            (_, tagged) => tagged.as_ref(),
-        };
-        Some(ids?.iter().copied().filter(|id| self.takes_id(*id)).collect())
-    }
-
-    /// Returns whether the tags and the front matter of the document with this id match.
-    pub(super) fn takes_id(&self, id: i64) -> bool {
-        self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&id))
-            && self.matching.as_ref().is_none_or(|matching| matching.takes(id))
+    /// Keeps the documents in which hits can match.
+    pub(super) fn retain(
+        &self,
+        library: &Library<'_>,
+        documents: &mut Vec<StoredDocument>,
+    ) -> Result<()> {
+        documents.retain(|document| self.documents.takes_name(document.id, &document.path));
+        if !self.documents.tags.is_empty() {
+            let tags = library.reader.all_tags(documents)?;
+            let mut tags = tags.iter();
+            documents.retain(|_| tags.next().is_some_and(|tags| self.documents.takes_tags(tags)));
+        }
+        if self.documents.condition.is_some() {
+            let values = library.reader.front_matters(documents)?;
+            let mut values = values.into_iter();
+            documents.retain(|_| {
+                let values = values.next().flatten().unwrap_or_default();
+                self.documents.takes_values(&values)
+            });
+        }
+        Ok(())
     }
 
     /// Returns whether a filter depends on more than the document.
     pub(super) fn looks_inside(&self) -> bool {
-        self.under.as_ref().is_some_and(|under| !under.places.is_empty())
-            || !self.types.is_empty()
-            || self.level.is_some()
+        !self.places.is_empty() || !self.types.is_empty() || self.level.is_some()
+    }
+
+    /// Returns whether `span` of a document is in one of the nodes that hits must be in.
+    fn is_under(&self, document: &StoredDocument, span: ByteSpan) -> bool {
+        self.documents.under.as_ref().is_none_or(|under| {
+            let spans = self.places.get(&document.id);
+            under.has_in_folder(&document.path)
+                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
+        })
     }
 
     /// Returns whether a section matches: its level, its position, and the types of its own blocks.
@@ -307,12 +281,7 @@ impl Filter {
         let tree = &document.tree;
         let span = tree.node(section.node).map(|node| node.bytes).unwrap_or_default();
         let own = tree.outline().own_text(section);
-        let is_under = self.under.as_ref().is_none_or(|under| {
-            let spans = under.places.get(&document.stored.id);
-            under.has_in_folder(&document.stored.path)
-                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
-        });
-        is_under
+        self.is_under(&document.stored, span)
             && self.level.is_none_or(|level| section.level == level)
             && (self.types.is_empty()
                 || self.types.iter().any(|name| name == BlockType::Heading.name())
@@ -340,49 +309,24 @@ impl Filter {
     }
 
     fn takes_place(&self, document: &OpenDocument, span: ByteSpan) -> bool {
-        self.under.as_ref().is_none_or(|under| {
-            let spans = under.places.get(&document.stored.id);
-            under.has_in_folder(&document.stored.path)
-                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
-        }) && (self.types.is_empty()
-            || types_of(document, span)
-                .iter()
-                .any(|of| self.types.iter().any(|wanted| wanted == of)))
+        self.is_under(&document.stored, span)
+            && (self.types.is_empty()
+                || types_of(document, span)
+                    .iter()
+                    .any(|of| self.types.iter().any(|wanted| wanted == of)))
     }
 
     /// Returns the filter for the index, which selects sections. [`Self::takes`] then checks each hit.
-    pub(super) fn sections(&self, snapshot: &Snapshot) -> Result<SectionFilter> {
+    pub(super) fn sections(&self) -> SectionFilter<'_> {
         let wants_front_matter = self.types.iter().any(|name| name == "frontmatter");
-        let mut sections = SectionFilter {
+        SectionFilter {
+            documents: &self.documents,
             level: self.level,
             front_matter: match self.types.len() {
                 0 => None,
                 1 if wants_front_matter => Some(true),
                 _ => (!wants_front_matter).then_some(false),
             },
-            ..SectionFilter::default()
-        };
-        sections.documents.extend(self.tagged.clone());
-        if let Some(matching) = &self.matching {
-            sections.documents.push(matching.documents(snapshot)?);
         }
-        if let Some(under) = &self.under {
-            if under.places.is_empty() {
-                sections.folders.clone_from(&under.folders);
-            } else {
-                let mut documents: HashSet<i64> = under.places.keys().copied().collect();
-                for folder in &under.folders {
-                    documents
-                        .extend(snapshot.documents_below(folder)?.iter().map(|below| below.id));
-                }
-                sections.documents.push(documents);
-            }
-        }
-        if !self.globs.is_empty() {
-            let mut paths = snapshot.paths()?;
-            paths.retain(|(_, path)| self.globs.takes(path));
-            sections.documents.push(paths.into_iter().map(|(id, _)| id).collect());
-        }
-        Ok(sections)
     }
 }

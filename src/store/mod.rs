@@ -6,19 +6,161 @@
 //! Invariants: all parts of a document change together or not at all. All answers of a reader come
 //! from one generation.
 
-mod found;
+mod interrupted;
 mod local;
+mod memory;
+mod reader;
+mod search;
+mod write;
 
-pub use found::{Place, Ranked, SectionFilter};
+pub(crate) use interrupted::forget;
 pub(crate) use local::is_guarded;
 pub use local::{
-    Candidates, Check, Checked, Fault, FaultKind, FullText, LostDocument, NameMatch, Part, Ranking,
-    Recovery, RecoveryReport, Runs, Snapshot, Totals, Work, Writer, clear_way, index_generation,
-    rebuild_index, sweep,
+    Check, Checked, Fault, FaultKind, LostDocument, Part, Recovery, RecoveryReport, Runs, Work,
+    clear_way, count_work, rebuild_index, sweep,
 };
+pub use memory::Memory;
+pub use reader::{Facts, FrontMatter, KeyTypes, Lookup, Purpose, Reader, Totals};
+pub use search::{DocumentFilter, Place, Ranked, RankedSection, Ranking, SectionFilter, Under};
+pub use write::Writer;
 
-use crate::corpus::FileState;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::corpus::{FileState, resolved};
+use crate::error::{ErrorKind, Result, Warning};
 use crate::prepare::checksums::Checksums;
+use crate::trust::{Trust, Wish};
+use local::LocalEngine;
+
+/// Where documents are kept: what differs between a file on this machine and a server.
+pub trait Engine: Debug + Send + Sync {
+    /// Returns the path of the store file, absolute and free of symbolic links; `None` if the store is
+    /// not a file.
+    fn path(&self) -> Option<&Path>;
+
+    /// Returns the files and folders that belong to the store and are never documents.
+    fn own_files(&self) -> Vec<PathBuf>;
+
+    /// Opens the newest generation.
+    ///
+    /// # Errors
+    ///
+    /// `STORE_NOT_FOUND` if the store does not exist.
+    fn reader(&self, purpose: Purpose) -> Result<Box<dyn Reader>>;
+
+    /// Opens the store for writing, and creates it if it does not exist. Waits up to `wait` for
+    /// another writer.
+    fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>>;
+}
+
+/// A store, which need not exist yet, and the decision which of its settings to follow.
+#[derive(Debug)]
+pub struct Store {
+    engine: Box<dyn Engine>,
+    trust: Trust,
+    warnings: Mutex<Vec<Warning>>,
+}
+
+impl Store {
+    /// Returns the store file at `path`, which must be absolute.
+    pub fn at(path: &Path, trust: Trust) -> Result<Self> {
+        Ok(Self::new(Box::new(LocalEngine::new(resolved(path)?)), trust))
+    }
+
+    /// Returns the store that `engine` keeps.
+    pub fn new(engine: Box<dyn Engine>, trust: Trust) -> Self {
+        Self { engine, trust, warnings: Mutex::default() }
+    }
+
+    /// Returns the path of the store file; `None` if the store is not a file.
+    pub fn path(&self) -> Option<&Path> {
+        self.engine.path()
+    }
+
+    /// Returns the files and folders that belong to the store and are never documents.
+    pub fn own_files(&self) -> Vec<PathBuf> {
+        self.engine.own_files()
+    }
+
+    /// Returns what decides which settings of the store to follow.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// Returns the warnings about interrupted edits since the last call.
+    pub fn take_warnings(&self) -> Vec<Warning> {
+        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Opens the store for reading, after finishing edits that were interrupted.
+    pub fn reader(&self, purpose: Purpose) -> Result<Box<dyn Reader>> {
+        let reader = self.engine.reader(purpose)?;
+        if !reader.facts().is_interrupted {
+            return Ok(reader);
+        }
+        drop(reader);
+        // If the edits cannot be finished now, the store can still be read.
+        let warnings = self.finish_edits().unwrap_or_else(|error| {
+            let message = format!("an interrupted edit could not be finished yet: {error}");
+            vec![Warning::new("EDIT_UNFINISHED", message)]
+        });
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
+        self.engine.reader(purpose)
+    }
+
+    /// Opens the store for reading, and leaves interrupted edits as they are; `None` if it does not
+    /// exist.
+    pub fn peek(&self) -> Result<Option<Box<dyn Reader>>> {
+        match self.engine.reader(Purpose::Read) {
+            Ok(reader) => Ok(Some(reader)),
+            Err(error) if error.kind() == ErrorKind::StoreNotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the store for writing, and creates it if it does not exist. Waits up to `wait` for
+    /// another writer.
+    pub fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {
+        self.engine.writer(wait)
+    }
+
+    /// Opens the store for an edit: finishes interrupted edits first, and returns the warnings about
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// `UNTRUSTED_STORE` if the user has not accepted what the store asks for, because its edits name
+    /// files.
+    pub fn trusted_writer(&self, wait: Duration) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
+        let mut writer = self.writer(wait)?;
+        if let (Some(path), Some(root)) = (self.path(), writer.root()?) {
+            let wish = Wish::of(path, &root, &writer.options()?.unwrap_or_default());
+            self.trust.check(path, &wish, &Wish::default())?;
+        }
+        let warnings = interrupted::recover(writer.as_mut())?;
+        Ok((writer, warnings))
+    }
+
+    /// Finishes edits that were interrupted. Does nothing if another process is writing, if the store
+    /// is read-only, or if the store is not trusted.
+    pub fn finish_edits(&self) -> Result<Vec<Warning>> {
+        match self.trusted_writer(Duration::ZERO) {
+            Ok((writer, mut warnings)) => {
+                warnings.extend(writer.close()?);
+                Ok(warnings)
+            }
+            Err(error) => match error.kind() {
+                ErrorKind::Locked | ErrorKind::ReadOnly | ErrorKind::UntrustedStore => {
+                    Ok(Vec::new())
+                }
+                _ => Err(error),
+            },
+        }
+    }
+}
 
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,17 +181,6 @@ pub struct StoredDocument {
     pub(in crate::store) checksums: Checksums,
 }
 
-/// The value of one key of front matter in one document.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FrontMatterValue {
-    /// The id of the document.
-    pub document: i64,
-    /// The key as it is written.
-    pub name: String,
-    /// The value.
-    pub value: serde_json::Value,
-}
-
 /// A file that an edit is replacing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditIntent {
@@ -59,4 +190,20 @@ pub struct EditIntent {
     pub temporary: String,
     /// blake3 of the new bytes.
     pub new_hash: [u8; 32],
+}
+
+#[cfg(test)]
+impl StoredDocument {
+    /// Returns a document without bytes at `path`.
+    pub(crate) fn at(path: &str) -> Self {
+        Self {
+            id: 1,
+            path: path.to_owned(),
+            hash: [0; 32],
+            state: FileState { size: 0, mtime_ns: 0, ctime_ns: 0 },
+            is_lossy: false,
+            has_ldmd: false,
+            checksums: Checksums::stored(None),
+        }
+    }
 }

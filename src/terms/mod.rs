@@ -7,6 +7,7 @@
 
 mod fingerprint;
 mod query;
+pub(crate) mod score;
 mod stems;
 mod term;
 mod text;

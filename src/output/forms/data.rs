@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, FormatSupport, Records};
+use super::super::{Answer, Footer, Format, Records};
 use super::value;
 use crate::query::data::{code, meta, tables, tasks};
 
@@ -42,6 +42,8 @@ fn title_of(titles: &[String]) -> &str {
 }
 
 impl Answer for code::Answer {
+    const FORMATS: &'static [Format] = &[Format::Raw, Format::Records];
+
     fn rows(&self) -> Vec<Value> {
         self.code.iter().map(value).collect()
     }
@@ -51,7 +53,7 @@ impl Answer for code::Answer {
     }
 
     /// The codes one after another, each ended by a line end.
-    fn raw(&self) -> Option<Vec<u8>> {
+    fn raw(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for code in &self.code {
             bytes.extend_from_slice(&code.bytes);
@@ -59,7 +61,7 @@ impl Answer for code::Answer {
                 bytes.push(b'\n');
             }
         }
-        Some(bytes)
+        bytes
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -96,18 +98,20 @@ impl Answer for code::Answer {
         renderer.key_findings(self.code.len(), blocks)
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         records.header("code", &[("items", self.code.len().to_string())])?;
         for code in &self.code {
             let title = title_of(&code.heading_path);
             records.place(&code.selector, "Code", title, &code.file)?;
             records.body(&code.selector, &code.bytes)?;
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 }
 
 impl Answer for tables::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
+
     fn rows(&self) -> Vec<Value> {
         self.rows.iter().map(value).collect()
     }
@@ -116,14 +120,14 @@ impl Answer for tables::Answer {
         Footer::of(&self.page).with(self.rows.iter().map(|row| (&*row.file, row.freshness)))
     }
 
-    fn csv(&self) -> Option<Vec<Vec<String>>> {
+    fn csv(&self) -> Vec<Vec<String>> {
         let columns = self.columns();
         let header: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
         let rows = self.rows.iter().map(|row| {
             let text = |name: &&str| row.row.get(*name).and_then(Value::as_str).unwrap_or_default();
             columns.iter().map(|name| text(name).to_owned()).collect()
         });
-        Some(std::iter::once(header).chain(rows).collect())
+        std::iter::once(header).chain(rows).collect()
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -151,13 +155,13 @@ impl Answer for tables::Answer {
         renderer.key_findings(self.rows.len(), rows)
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         records.header("tables", &[("items", self.rows.len().to_string())])?;
         for row in &self.rows {
             records.place(&row.selector, "Row", title_of(&row.heading_path), &row.file)?;
             records.summary(&row.selector, &entries(&row.row))?;
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 }
 
@@ -167,6 +171,8 @@ fn task_line(task: &tasks::Task) -> String {
 }
 
 impl Answer for tasks::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
     fn rows(&self) -> Vec<Value> {
         self.tasks.iter().map(value).collect()
     }
@@ -202,17 +208,19 @@ impl Answer for tasks::Answer {
         renderer.key_findings(self.tasks.len(), tasks)
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         records.header("tasks", &[("items", self.tasks.len().to_string())])?;
         for task in &self.tasks {
             records.place(&task.selector, "Task", title_of(&task.heading_path), &task.file)?;
             records.summary(&task.selector, task_line(task).trim_start())?;
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 }
 
 impl Answer for meta::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
     fn rows(&self) -> Vec<Value> {
         self.documents.iter().map(value).collect()
     }
@@ -245,13 +253,13 @@ impl Answer for meta::Answer {
         renderer.key_findings(self.documents.len(), documents)
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         records.header("meta", &[("items", self.documents.len().to_string())])?;
         for document in &self.documents {
             records.place(&document.selector, "Front-Matter", "", &document.file)?;
             records.summary(&document.selector, &entries(&document.meta))?;
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 }
 
@@ -261,6 +269,8 @@ fn key_line(key: &meta::Key) -> String {
 }
 
 impl Answer for meta::Types {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
     fn rows(&self) -> Vec<Value> {
         self.keys.iter().map(value).collect()
     }
@@ -285,11 +295,11 @@ impl Answer for meta::Types {
         renderer.key_findings(self.keys.len(), self.keys.iter().map(key_line))
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         records.header("meta", &[("items", self.keys.len().to_string())])?;
         for key in &self.keys {
             records.detail(&key_line(key))?;
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 }

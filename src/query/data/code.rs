@@ -11,7 +11,7 @@ use super::{Common, Source, heading_path, list, list_of_items};
 use crate::data::{CodeItem, Key, language};
 use crate::error::Result;
 use crate::markdown::slug::comparable;
-use crate::store::{FullText, StoredDocument};
+use crate::store::StoredDocument;
 use crate::terms::TrigramQuery;
 
 /// A request for code blocks.
@@ -94,12 +94,12 @@ struct Blocks<'a> {
     languages: Vec<String>,
     containing: Option<String>,
     /// The documents that may have the text, if that is known.
-    candidates: Option<(std::collections::HashSet<i64>, i64)>,
+    candidates: Option<std::collections::HashSet<i64>>,
 }
 
 impl Blocks<'_> {
     fn text_of(&self, stored: &StoredDocument, item: &CodeItem) -> Result<Vec<u8>> {
-        let lines = self.library.snapshot.content(stored, item.block.code)?;
+        let lines = self.library.reader.content(stored, item.block.code)?;
         Ok(item.block.text(&lines))
     }
 }
@@ -109,13 +109,10 @@ impl Source for Blocks<'_> {
     type Item = Code;
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<CodeItem>> {
-        if let Some((ids, through)) = &self.candidates
-            && stored.id <= *through
-            && !ids.contains(&stored.id)
-        {
+        if self.candidates.as_ref().is_some_and(|candidates| !candidates.contains(&stored.id)) {
             return Ok(Vec::new());
         }
-        let mut blocks = self.library.snapshot.code(stored)?;
+        let mut blocks = self.library.reader.code(stored)?;
         blocks.retain(|item| self.languages.is_empty() || self.languages.contains(&item.language));
         let Some(part) = &self.containing else { return Ok(blocks) };
         let mut found = Vec::new();
@@ -152,20 +149,17 @@ impl Source for Blocks<'_> {
     }
 }
 
-/// Lists code blocks. `full_text` finds the documents with a text.
-pub fn code(
-    library: &Library<'_>,
-    full_text: Option<&mut FullText>,
-    request: &Request,
-) -> Result<Answer> {
+/// Lists code blocks.
+pub fn code(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let languages: Vec<String> =
         request.languages.iter().map(|name| language::folded(name)).collect();
     let keys = match languages.as_slice() {
         [] => vec![Key::Code.hash()],
         languages => languages.iter().map(|name| Key::Language(name).hash()).collect(),
     };
-    let candidates = match (&request.containing, full_text) {
-        (Some(part), Some(full_text)) => {
+    let filter = crate::store::DocumentFilter::default();
+    let candidates = match &request.containing {
+        Some(part) => {
             let options = PatternOptions {
                 is_literal: true,
                 ignores_case: true,
@@ -175,12 +169,11 @@ pub fn code(
             let line = part.lines().max_by_key(|line| line.len()).unwrap_or_default().trim();
             let plan = required_trigrams(&[line.to_owned()], options)?;
             let is_narrow = plan != TrigramQuery::All && line.is_ascii();
-            is_narrow.then(|| {
-                let found = full_text.candidates(&plan);
-                (found.indexed.into_iter().collect(), found.through)
-            })
+            let found =
+                if is_narrow { Some(library.reader.candidates(&plan, &filter)?) } else { None };
+            found.map(|found| found.into_iter().map(|document| document.id).collect())
         }
-        _ => None,
+        None => None,
     };
     let containing = request.containing.as_ref().map(|part| comparable(part));
     let mut blocks = Blocks { library, languages, containing, candidates };

@@ -74,7 +74,7 @@ impl Source for Values<'_> {
     type Item = Document;
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Map<String, Value>>> {
-        let values = self.library.snapshot.front_matter(stored)?;
+        let values = self.library.reader.front_matter(stored)?;
         if self.keys.is_empty() {
             let missing = self.has_condition.then(Map::new);
             return Ok(values.or(missing).into_iter().collect());
@@ -159,37 +159,25 @@ pub fn types(
     limit: usize,
     after: Option<Cursor>,
 ) -> Result<Types> {
-    let mut page = Page::new(ListPart::beginning(after, library.snapshot.generation()));
+    let mut page = Page::new(ListPart::beginning(after, library.reader.generation()));
     let filter_of_documents = Filter::new(library, filter)?;
     page.unresolved_selectors.clone_from(&filter_of_documents.faults);
     page.warnings.extend(filter_of_documents.warnings.iter().cloned());
-    let taken = if filter.is_empty() {
-        None
-    } else {
-        let mut paths = library.snapshot.paths()?;
-        paths.retain(|(id, path)| filter_of_documents.takes_named(*id, path));
-        Some(paths.into_iter().map(|(id, _)| id).collect::<std::collections::HashSet<_>>())
-    };
-    let mut keys: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-    library.snapshot.visit_front_matter_types(|name, type_name, document| {
-        if taken.as_ref().is_some_and(|taken| !taken.contains(&document)) {
-            return;
-        }
-        if !keys.contains_key(name) {
-            keys.insert(name.to_owned(), BTreeMap::new());
-        }
-        let Some(types) = keys.get_mut(name) else { return };
-        match types.get_mut(type_name) {
-            Some(count) => *count += 1,
+    let mut keys: Vec<Key> = Vec::new();
+    for ((key, type_name), count) in
+        library.reader.front_matter_keys(&filter_of_documents.documents)?
+    {
+        match keys.last_mut().filter(|last| last.key == key) {
+            Some(last) => {
+                last.documents += count;
+                last.types.insert(type_name, count);
+            }
             None => {
-                types.insert(type_name.to_owned(), 1);
+                let types = BTreeMap::from([(type_name, count)]);
+                keys.push(Key { key, documents: count, types });
             }
         }
-    })?;
-    let mut keys: Vec<Key> = keys
-        .into_iter()
-        .map(|(key, types)| Key { key, documents: types.values().sum(), types })
-        .collect();
+    }
     keys.sort_by(|one, other| other.documents.cmp(&one.documents).then(one.key.cmp(&other.key)));
     let start = page.part.start().min(keys.len());
     keys.drain(..start);

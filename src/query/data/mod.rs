@@ -1,10 +1,8 @@
 //! `code`, `tables`, `tasks` and `meta`: what is inside documents, as data.
 //!
-//! [`candidates`](mod@candidates) finds the documents by the keys that an ingest stored, and each other
-//! module answers one command. Invariant: no text is parsed; the texts of code blocks are read from the
+//! [`list`] finds the documents by the keys that an ingest stored, and each module answers one command. Invariant: no text is parsed; the texts of code blocks are read from the
 //! stored bytes, and everything else from the rows of the document.
 
-mod candidates;
 pub mod code;
 pub mod meta;
 pub mod tables;
@@ -17,8 +15,8 @@ use crate::data::Expression;
 use crate::error::Result;
 use crate::store::StoredDocument;
 
-use super::filter::Filter;
-use candidates::Candidates;
+use super::filter::{Filter, Order};
+use crate::store::Lookup;
 
 /// What the four requests share.
 #[derive(Clone, Debug)]
@@ -100,6 +98,65 @@ trait Source {
     fn show(&mut self, document: &OpenDocument, found: Self::Found) -> Result<Self::Item>;
 }
 
+/// Number of documents that are read at first. Each further batch is larger by [`GROWTH`].
+const FIRST_BATCH: usize = 64;
+const GROWTH: usize = 16;
+
+/// The documents that may have what a request asks for, in the order of the answer. They are read in
+/// batches, so a page does not read all those after it.
+struct Documents<'a> {
+    library: &'a Library<'a>,
+    filter: &'a Filter,
+    keys: &'a [Vec<i64>],
+    batch: std::vec::IntoIter<StoredDocument>,
+    /// The size of the next batch; 0 if there is none.
+    next: usize,
+    after: Option<String>,
+}
+
+impl<'a> Documents<'a> {
+    fn new(
+        library: &'a Library<'a>,
+        filter: &'a Filter,
+        request: &FilterRequest,
+        keys: &'a [Vec<i64>],
+    ) -> Result<Self> {
+        let empty = Vec::new().into_iter();
+        let mut documents =
+            Self { library, filter, keys, batch: empty, next: FIRST_BATCH, after: None };
+        if let Some(order) = Order::of(request) {
+            let mut all = library.reader.all(&Lookup::Data(&filter.documents, keys))?;
+            order.sort(library, &mut all)?;
+            documents.batch = all.into_iter();
+            documents.next = 0;
+        }
+        Ok(documents)
+    }
+}
+
+impl Iterator for Documents<'_> {
+    type Item = Result<StoredDocument>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.batch.len() == 0 && self.next > 0 {
+            let which = Lookup::Data(&self.filter.documents, self.keys);
+            let size = self.next;
+            let found = self.library.reader.documents(&which, self.after.as_deref(), size);
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => {
+                    self.next = 0;
+                    return Some(Err(error));
+                }
+            };
+            self.next = if found.len() < size { 0 } else { size.saturating_mul(GROWTH) };
+            self.after = found.last().map(|last| last.path.clone());
+            self.batch = found.into_iter();
+        }
+        self.batch.next().map(Ok)
+    }
+}
+
 /// Lists the items of `source` in the documents that have a key of each set of `keys`. A set is the
 /// hashes of [`crate::data::Key`]s.
 fn list<S: Source>(
@@ -108,7 +165,7 @@ fn list<S: Source>(
     keys: &[Vec<i64>],
     source: &mut S,
 ) -> Result<(Vec<S::Item>, Page)> {
-    let part = ListPart::beginning(common.after, library.snapshot.generation());
+    let part = ListPart::beginning(common.after, library.reader.generation());
     let mut page = Page::new(part);
     let filter = Filter::new(library, &common.filter)?;
     page.unresolved_selectors.clone_from(&filter.faults);
@@ -116,8 +173,8 @@ fn list<S: Source>(
     let limit = most(common.limit);
     let mut skip = page.part.start();
     let mut items = Vec::new();
-    for stored in Candidates::new(library, &filter, &common.filter, keys)? {
-        let Some(stored) = stored? else { continue };
+    for stored in Documents::new(library, &filter, &common.filter, keys)? {
+        let stored = stored?;
         let found = source.find(&stored)?;
         if found.is_empty() {
             continue;

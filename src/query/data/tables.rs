@@ -101,7 +101,7 @@ impl Source for Rows<'_> {
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Found>> {
         let mut found = Vec::new();
-        for table in self.library.snapshot.tables(stored)? {
+        for table in self.library.reader.tables(stored)? {
             let names = columns::names(&table);
             let has = |name: &String| columns::index_of(&names, name).is_some();
             if !self.headers.iter().all(has)

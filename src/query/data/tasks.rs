@@ -138,7 +138,7 @@ impl Source for Tasks<'_> {
     type Item = Task;
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<TaskEntry>> {
-        let mut tasks = self.library.snapshot.tasks(stored)?;
+        let mut tasks = self.library.reader.tasks(stored)?;
         tasks.retain(|task| {
             self.is_done.is_none_or(|is_done| task.item.is_done == is_done)
                 && self.condition.as_ref().is_none_or(|condition| is_match(condition, task))

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::answer::{Collector, Explanation, Found};
-use super::candidates::{MOST_RANKED, Sections};
+use super::candidates::{MOST_RANKED, Sections, Wording};
 use super::highlight::Highlighter;
 use super::hit::{Hit, HitMaker};
 use super::language::Language;
@@ -102,16 +102,14 @@ impl Search<'_> {
     fn hits(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
         let terms = terms(queries);
         let highlighter = Highlighter::new(&terms);
-        let filter = self.filter.sections(self.library.snapshot)?;
+        let filter = self.filter.sections();
         let collector = Collector::new(self.request, self.part);
         let wanted = collector.skip.saturating_add(collector.most).saturating_add(1);
         let mut needed = wanted.saturating_mul(2).clamp(4 * REORDERED, MOST_RANKED);
         loop {
             let mut collector = Collector::new(self.request, self.part);
-            let mut sections = self.sections(queries, &filter, needed)?;
-            count_once(&terms, &mut sections.weights);
-            let weights = highlighter.word_weights(&sections.weights);
-            let question = Question { highlighter: &highlighter, weights: &weights };
+            let sections = self.sections(queries, &filter, needed)?;
+            let question = question(&highlighter, &terms, &sections.wordings);
             let is_full = self.take(&sections, &question, queries.len(), &mut collector)?;
             let is_complete = sections.is_complete;
             if is_full || is_complete || needed >= MOST_RANKED {
@@ -130,7 +128,7 @@ impl Search<'_> {
     fn counts(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
         let highlighter = Highlighter::new(&terms(queries));
         let mut collector = Collector::new(self.request, self.part);
-        let filter = self.filter.sections(self.library.snapshot)?;
+        let filter = self.filter.sections();
         let is_existence = self.request.form == Form::Existence;
         // One section is enough, unless a filter looks inside documents.
         let is_one_enough = is_existence && !self.filter.looks_inside();
@@ -249,11 +247,35 @@ fn terms(queries: &[WordQuery]) -> Vec<&QueryTerm> {
     queries.iter().flat_map(WordQuery::terms).collect()
 }
 
+/// Returns the question with the words of `terms`, which are the terms of all `wordings`.
+fn question<'a>(
+    highlighter: &'a Highlighter,
+    terms: &[&QueryTerm],
+    wordings: &[Wording],
+) -> Question<'a> {
+    let of_words = |weight_of: &dyn Fn(usize, &Wording) -> f32| {
+        let scaled = wordings.iter().enumerate().flat_map(|(index, one)| {
+            let weight = weight_of(index, one);
+            one.rarities.iter().map(move |rarity| rarity * weight)
+        });
+        let mut weights: Vec<f32> = scaled.collect();
+        count_once(terms, &mut weights);
+        highlighter.word_weights(&weights)
+    };
+    let total: f32 = wordings.iter().map(|one| one.weight).sum();
+    let of_each = wordings.iter().enumerate().map(|(index, one)| {
+        let weights = of_words(&|other, _| if other == index { 1.0 } else { 0.0 });
+        (one.weight / total, weights)
+    });
+    let wordings = of_each.collect();
+    Question { highlighter, weights: of_words(&|_, one| one.weight), wordings }
+}
+
 /// Sets the weight of repeated terms to 0, so each term counts once.
 fn count_once(terms: &[&QueryTerm], weights: &mut [f32]) {
     let mut known = HashSet::new();
     for (term, weight) in terms.iter().zip(weights) {
-        if !known.insert((&term.words, &term.compound)) {
+        if *weight > 0.0 && !known.insert((&term.words, &term.compound)) {
             *weight = 0.0;
         }
     }

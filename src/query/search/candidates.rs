@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::Search;
 use crate::error::Result;
 use crate::limits;
-use crate::store::{Ranked, SectionFilter, StoredDocument};
+use crate::store::{Ranked, RankedSection, Ranking, SectionFilter, StoredDocument};
 use crate::terms::WordQuery;
 
 /// Maximum number of sections to request from the index.
@@ -43,11 +43,19 @@ impl Candidate {
     }
 }
 
+/// The terms of a query in the index.
+pub(super) struct Wording {
+    /// The weight of the query: 1 for the question itself.
+    pub(super) weight: f32,
+    /// The inverse document frequency of each term.
+    pub(super) rarities: Vec<f32>,
+}
+
 /// Sections in the order of the index or of the fusion.
 pub(super) struct Sections {
     pub(super) candidates: Vec<Candidate>,
-    /// The weight of each term of the queries.
-    pub(super) weights: Vec<f32>,
+    /// The terms of each query and its weight.
+    pub(super) wordings: Vec<Wording>,
     /// Whether there are no further sections.
     pub(super) is_complete: bool,
 }
@@ -57,7 +65,7 @@ impl Search<'_> {
     pub(super) fn sections(
         &mut self,
         queries: &[WordQuery],
-        filter: &SectionFilter,
+        filter: &SectionFilter<'_>,
         needed: usize,
     ) -> Result<Sections> {
         let [query] = queries else { return self.fused(queries, filter, needed) };
@@ -68,17 +76,18 @@ impl Search<'_> {
     fn fused(
         &mut self,
         queries: &[WordQuery],
-        filter: &SectionFilter,
+        filter: &SectionFilter<'_>,
         needed: usize,
     ) -> Result<Sections> {
         let mut fused: Vec<Candidate> = Vec::new();
         let mut known = HashMap::new();
-        let mut weights = Vec::new();
+        let mut wordings = Vec::new();
         let mut is_complete = true;
         for (index, query) in queries.iter().enumerate() {
             let weight_of_query = if index == 0 { 1.0 } else { PHRASING };
             let sections = self.sections_of(query, index, filter, FUSED)?;
-            weights.extend(sections.weights.into_iter().map(|weight| weight * weight_of_query));
+            let of_query = sections.wordings.into_iter();
+            wordings.extend(of_query.map(|wording| Wording { weight: weight_of_query, ..wording }));
             let mut found = sections.candidates;
             is_complete &= sections.is_complete && found.len() <= FUSED;
             found.truncate(FUSED);
@@ -115,7 +124,7 @@ impl Search<'_> {
                 }
             }
         }
-        Ok(Sections { candidates: fused, weights, is_complete })
+        Ok(Sections { candidates: fused, wordings, is_complete })
     }
 
     /// Returns at least `needed` sections for one query, best first, or all. Later sections may have the
@@ -124,48 +133,31 @@ impl Search<'_> {
         &mut self,
         query: &WordQuery,
         index: usize,
-        filter: &SectionFilter,
+        filter: &SectionFilter<'_>,
         needed: usize,
     ) -> Result<Sections> {
-        let snapshot = self.library.snapshot;
         let mut count = needed.saturating_add(needed / 2).clamp(64, MOST_RANKED);
-        let mut documents: HashMap<i64, Option<Rc<StoredDocument>>> = HashMap::new();
         loop {
-            let ranking = self.full_text.ranked(snapshot, query, filter, count)?;
-            let ranked = ranking.sections;
-            let is_complete = ranked.len() < count;
+            let Ranking { sections, weights, is_complete } =
+                self.library.reader.ranked(query, filter, count)?;
             // The index chooses arbitrarily among the sections with the lowest score, so they are
             // dropped.
-            let last = ranked.last().map(|last| last.score).filter(|_| !is_complete);
-            let mut candidates = Vec::with_capacity(ranked.len());
-            for found in ranked {
-                if last == Some(found.score) && count < MOST_RANKED {
-                    continue;
-                }
-                let id = found.place.document;
-                let document = match documents.get(&id) {
-                    Some(document) => document.clone(),
-                    None => {
-                        let stored = snapshot.document(id)?;
-                        if stored.is_none() {
-                            self.full_text.check_lacking(snapshot)?;
-                        }
-                        let stored = stored.filter(|stored| self.filter.takes_document(stored));
-                        documents.entry(id).or_insert(stored.map(Rc::new)).clone()
-                    }
-                };
-                let queries = vec![index];
-                let score = found.score;
-                candidates.extend(document.map(|document| Candidate {
-                    found,
+            let last = sections.last().map(|last| last.ranked.score).filter(|_| !is_complete);
+            let is_dropped = |score: f32| last == Some(score) && count < MOST_RANKED;
+            let mut candidates: Vec<Candidate> = sections
+                .into_iter()
+                .filter(|section| !is_dropped(section.ranked.score))
+                .map(|RankedSection { ranked, document }| Candidate {
+                    score: ranked.score,
+                    found: ranked,
                     document,
-                    score,
-                    queries,
-                }));
-            }
+                    queries: vec![index],
+                })
+                .collect();
             if is_complete || candidates.len() >= needed || count == MOST_RANKED {
                 candidates.sort_by(Candidate::order);
-                return Ok(Sections { candidates, weights: ranking.weights, is_complete });
+                let wordings = vec![Wording { weight: 1.0, rarities: weights }];
+                return Ok(Sections { candidates, wordings, is_complete });
             }
             count = count.saturating_mul(4).min(MOST_RANKED);
         }

@@ -82,15 +82,13 @@ pub struct Hit {
     pub freshness: Freshness,
 }
 
-/// Maximum length of each title of a hit that is cut, in Unicode scalars.
-const CUT_TITLE_CHARS: usize = 40;
-
 /// The parts of the score that ranks a section; the score is their sum.
 #[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct ScoreParts {
     /// The score of the section divided by the best score, at most 1.
     pub ranking: f64,
-    /// The weighted share of the question that the best passage covers, times 3: 0 to 3.
+    /// The square of the weighted share of the question that the titles and the best piece of the
+    /// section contain, times 2: 0 to 2. The mean if there are several wordings.
     pub coverage: f64,
 }
 
@@ -149,7 +147,7 @@ impl Hit {
             self.text_cut = true;
         }
         let titles = self.heading_path.iter().cloned().map(|mut title| {
-            shorten(&mut title, chars.min(CUT_TITLE_CHARS));
+            shorten(&mut title, chars.min(limits::HIT_TITLE_CHARS));
             title
         });
         self.heading_path = titles.collect();

@@ -55,7 +55,9 @@ pub struct Window {
 pub(super) struct Question<'a> {
     pub(super) highlighter: &'a Highlighter,
     /// The weight of each word.
-    pub(super) weights: &'a [f32],
+    pub(super) weights: Vec<f32>,
+    /// The weight of each wording of the question, 1 in all, and of each word in it.
+    pub(super) wordings: Vec<(f32, Vec<f32>)>,
 }
 
 /// The pieces of a section, and the terms that each contains.
@@ -189,22 +191,29 @@ impl Pieces {
         self.list.last().map_or(0, |piece| piece.span.end)
     }
 
-    /// Returns the share of the question, by weight, that the titles and the best two neighboring pieces
-    /// cover: 0 to 1.
+    /// Returns the mean over the wordings of the question of the square of the covered share: 0 to 1.
+    ///
+    /// Squares, because a piece with most of a question probably answers it, but a piece with some words
+    /// of a long question says little. Each wording counts by itself, because no answer has the words of
+    /// all.
     pub(super) fn coverage(&self, question: &Question<'_>) -> f32 {
-        let total: f32 = question.weights.iter().sum();
-        let none = Vec::new();
-        let sum = |piece: &Vec<usize>, next: &Vec<usize>| {
-            let mut all: Vec<usize> =
-                [&self.title_terms, piece, next].into_iter().flatten().copied().collect();
-            all.sort_unstable();
-            all.dedup();
-            all.into_iter().map(|term| question.weight(term)).sum::<f32>()
-        };
-        let nexts = self.terms.iter().skip(1).chain(std::iter::once(&none));
-        let best = self.terms.iter().zip(nexts).map(|(piece, next)| sum(piece, next));
-        let best = best.fold(sum(&none, &none), f32::max);
-        if total > 0.0 { best / total } else { 0.0 }
+        let squares = question.wordings.iter().map(|(weight, words)| {
+            let share = self.covered(words);
+            weight * share * share
+        });
+        squares.sum()
+    }
+
+    /// Returns the share of a query, by the weight of each word, that the titles and the best piece
+    /// contain: 0 to 1.
+    fn covered(&self, weights: &[f32]) -> f32 {
+        let total: f32 = weights.iter().sum();
+        let weight = |term: &usize| weights.get(*term).copied().unwrap_or_default();
+        let titles: f32 = self.title_terms.iter().map(weight).sum();
+        let is_new = |term: &&usize| self.title_terms.binary_search(term).is_err();
+        let sum = |piece: &Vec<usize>| piece.iter().filter(is_new).map(weight).sum::<f32>();
+        let best = self.terms.iter().map(sum).fold(0.0, f32::max);
+        if total > 0.0 { (titles + best) / total } else { 0.0 }
     }
 
     /// Returns the windows that cover most of the question in about `most` Unicode scalars.

@@ -19,8 +19,8 @@ use crate::query::library::OpenDocument;
 
 /// Number of best sections that are sorted again by how much of the question their passages cover.
 pub(super) const REORDERED: usize = 32;
-/// Score of a passage that covers the whole question; the best score of the index counts 1.
-const COVERAGE: f32 = 3.0;
+/// Score of a section with a piece that covers the whole question; the best score of the index counts 1.
+const COVERAGE: f32 = 2.0;
 /// Factor on the score of a section in another language than the question.
 const FOREIGN: f32 = 0.8;
 /// Maximum size in bytes of the cached documents.

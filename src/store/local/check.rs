@@ -23,7 +23,7 @@ use super::fulltext::{Unusable, Usable, folder};
 use super::recovery::has_leftovers;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
-use crate::parallel::on_all_cores;
+use crate::parallel::ordered;
 use crate::prepare::Preparation;
 use crate::prepare::values::ValueRow;
 
@@ -96,9 +96,19 @@ impl Check {
         Ok(Self { snapshot, inspection, faults, lock })
     }
 
-    /// Returns the snapshot that is checked.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
+    /// Returns the generation that is checked.
+    pub fn generation(&self) -> u64 {
+        self.snapshot.generation()
+    }
+
+    /// Returns the folder that document paths are relative to.
+    pub fn root(&self) -> &Path {
+        self.snapshot.root()
+    }
+
+    /// Returns the paths of all documents, even of damaged ones.
+    pub fn paths(&self) -> Result<Vec<String>> {
+        self.snapshot.stored_paths()
     }
 
     /// Runs the check. If `is_full` is set, SQLite also compares all indices with their tables. If
@@ -129,11 +139,11 @@ impl Check {
             large: Mutex::new(()),
         };
         let mut unchecked = 0_usize;
-        on_all_cores(
+        ordered(
             &ids,
             || Preparation::new().ok(),
             |preparation, id| documents.check(*id, preparation.as_mut()),
-            |checked: Result<CheckedDocument>| -> Result<()> {
+            |_, checked: Result<CheckedDocument>| -> Result<()> {
                 let CheckedDocument { id, path, fault, lacks_checksums, tallies } = checked?;
                 unchecked += usize::from(lacks_checksums);
                 let [in_links, in_names, in_data, in_values] =

@@ -1,7 +1,7 @@
 //! The engine for one machine: documents, bytes and outlines in one SQLite file, and a full-text
 //! index derived from it.
 //!
-//! [`Snapshot`] reads one unchanging state, [`FullText`] searches it, and [`Writer`] holds the lock and
+//! [`Snapshot`] reads one unchanging state, [`FullText`] searches it, and [`LocalWriter`] holds the lock and
 //! changes both parts. Only this module uses both: `db` uses SQLite, `fulltext` uses tantivy, and
 //! neither uses the other. See `mdsel help store`.
 //!
@@ -11,20 +11,27 @@
 
 mod check;
 mod db;
+mod engine;
 mod fault;
 mod full_text;
 mod fulltext;
+mod matching;
+mod reader;
 mod recovery;
 mod swap;
 mod writer;
 
 pub use check::{Check, Checked};
-pub use db::{NameMatch, Runs, Snapshot, Totals, Work};
+use db::Snapshot;
+pub use db::{Runs, Work};
+pub(in crate::store) use engine::LocalEngine;
 pub use fault::{Fault, FaultKind, Part};
-pub use full_text::{Candidates, FullText, Ranking, index_generation};
+use full_text::{FullText, index_generation};
 pub(crate) use fulltext::is_guarded;
+pub use reader::count_work;
+use reader::{LocalReader, State};
 pub use recovery::{LostDocument, Recovery, RecoveryReport, clear_way, rebuild_index, sweep};
-pub use writer::Writer;
+use writer::LocalWriter;
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +42,12 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// Returns the files and folders that can belong to the store at `path`.
+pub(in crate::store) fn own_files(path: &Path) -> Vec<PathBuf> {
+    const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
+    SUFFIXES.iter().map(|suffix| with_suffix(path, suffix)).collect()
 }
 
 /// Removes a file. A missing file is not an error.

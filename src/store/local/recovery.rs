@@ -11,13 +11,14 @@ use std::time::Duration;
 
 use super::db::{self, DamagedStore, Found, RowWriter};
 use super::swap::swap;
-use super::{Writer, fulltext, remove, with_suffix};
+use super::{LocalWriter, fulltext, remove, with_suffix};
 use crate::corpus::FileState;
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::failpoint;
+use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
-use crate::parallel::on_all_cores;
+use crate::parallel::ordered;
 use crate::prepare::{Preparation, PreparedDocument};
+use crate::store::Writer as _;
 
 /// The suffix of the new store.
 const NEW: &str = "-repaired";
@@ -89,7 +90,7 @@ impl Recovery {
     pub fn put_in_place(self) -> Result<PathBuf> {
         let (path, new) = (&self.path, self.store());
         // If the index is incomplete, the next search completes it.
-        Writer::open(&new, Self::LOCK_WAIT)?.close()?;
+        Box::new(LocalWriter::open(&new, Self::LOCK_WAIT)?).close()?;
         failpoint!(RECOVERY_INDEXED);
         let copy = self.has_log.then(|| with_suffix(path, COPY));
         let kept = swap(path, &new, copy.as_deref(), &with_suffix(path, PARTIAL))?;
@@ -182,11 +183,11 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     };
     let mut bytes = 0;
     writer.begin()?;
-    on_all_cores(
+    ordered(
         &numbers,
         || Preparation::new().ok(),
         take,
-        |taken| -> Result<()> {
+        |_, taken| -> Result<()> {
             match taken? {
                 Ok(document) => {
                     writer.put(&document)?;
@@ -195,7 +196,7 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
                 }
                 Err(lost) => report.lost.push(lost),
             }
-            if bytes >= limits::BATCH_BYTES {
+            if bytes >= batch_bytes(limits::BATCH_BYTES) {
                 bytes = 0;
                 writer.commit()?;
                 writer.begin()?;
@@ -205,9 +206,8 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     )?;
     writer.commit()?;
     let old = old.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if old.has_strays() {
-        report.lost.push(LostDocument { path: None, hash: None });
-    }
+    let unclaimed = old.unclaimed().map(|hash| LostDocument { path: None, hash: Some(hash) });
+    report.lost.extend(unclaimed);
     writer.set_generation_after(old.generation())?;
     writer.close()?;
     report.lost.sort();
@@ -249,9 +249,9 @@ pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
 /// Rebuilds the full-text index of the store at `path` and returns the warnings. Waits up to `wait`
 /// for another writer.
 pub fn rebuild_index(path: &Path, wait: Duration) -> Result<Vec<Warning>> {
-    let mut writer = Writer::open(path, wait)?;
+    let mut writer = LocalWriter::open(path, wait)?;
     writer.require_rebuild();
-    writer.close()
+    Box::new(writer).close()
 }
 
 /// Removes the files that interrupted writers left in the folder of the full-text index, and those

@@ -17,12 +17,12 @@ use super::db::{Migrated, RowWriter};
 use super::fulltext::{self, IndexMetadata, IndexWriter, Unusable, Usable};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::failpoint;
+use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::markdown::front_matter;
 use crate::position::ByteSpan;
 use crate::prepare::PreparedDocument;
-use crate::store::{EditIntent, StoredDocument};
+use crate::store::{EditIntent, StoredDocument, Writer};
 use crate::terms::{DocumentText, TextExtractor};
 
 /// The state of the index during a write.
@@ -38,7 +38,9 @@ enum IndexState {
 
 /// The right to change a store: holds its lock.
 #[derive(Debug)]
-pub struct Writer {
+pub(in crate::store) struct LocalWriter {
+    /// Whether a transaction is open.
+    has_begun: bool,
     rows: RowWriter,
     index: IndexState,
     path: PathBuf,
@@ -49,10 +51,10 @@ pub struct Writer {
     warnings: Vec<Warning>,
 }
 
-impl Writer {
+impl LocalWriter {
     /// Opens the store at `path` for writing, and creates it if it does not exist. Waits up to
     /// `wait` for another writer.
-    pub fn open(path: &Path, wait: Duration) -> Result<Self> {
+    pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
         let rows = RowWriter::open(path, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
         let mut warnings: Vec<Warning> = rows.migrated.iter().map(migrated).collect();
@@ -61,7 +63,15 @@ impl Writer {
             warnings.push(Warning::new("OPTIONS_LOST", message));
         }
         let index = IndexState::Closed;
-        Ok(Self { rows, index, path, index_bytes: 0, rebuild_reason: None, warnings })
+        Ok(Self {
+            has_begun: false,
+            rows,
+            index,
+            path,
+            index_bytes: 0,
+            rebuild_reason: None,
+            warnings,
+        })
     }
 
     /// Makes [`Self::close`] rebuild the index even if it seems to be up to date.
@@ -69,48 +79,16 @@ impl Writer {
         self.rebuild_reason = Some(Unusable::Damaged("reported by a check".to_owned()));
     }
 
-    /// Returns the folder that document paths are relative to; `None` before the first ingest.
-    pub fn root(&self) -> Result<Option<PathBuf>> {
-        self.rows.root()
+    /// Begins a transaction if none is open.
+    fn begin(&mut self) -> Result<()> {
+        if !self.has_begun {
+            self.rows.begin()?;
+            self.has_begun = true;
+        }
+        Ok(())
     }
 
-    /// Stores the root, relative to the folder of the store, and the options of an ingest.
-    pub fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
-        self.rows.set_up(root, options)
-    }
-
-    /// Returns the options of the last ingest; `None` before the first one.
-    pub fn options(&self) -> Result<Option<IngestOptions>> {
-        self.rows.options()
-    }
-
-    /// Returns whether the documents were parsed with the parser version of this program.
-    pub fn has_current_parser(&self) -> Result<bool> {
-        self.rows.has_current_parser()
-    }
-
-    /// Records that all documents were parsed with the parser version of this program.
-    pub fn set_current_parser(&mut self) -> Result<()> {
-        self.rows.set_current_parser()
-    }
-
-    /// Returns the current generation: the number of commits that changed a document.
-    pub fn generation(&self) -> Result<u64> {
-        self.rows.generation()
-    }
-
-    /// Returns all documents, in no particular order.
-    pub fn documents(&self) -> Result<Vec<StoredDocument>> {
-        self.rows.documents()
-    }
-
-    /// Begins a transaction.
-    pub fn begin(&self) -> Result<()> {
-        self.rows.begin()
-    }
-
-    /// Writes a document and replaces the one with the same path, if any.
-    pub(crate) fn put(&mut self, document: PreparedDocument) -> Result<()> {
+    fn put_one(&mut self, document: PreparedDocument) -> Result<()> {
         self.open_index()?;
         let (id, before) = self.rows.put(&document)?;
         failpoint!(ROWS_PUT);
@@ -124,8 +102,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes a document.
-    pub fn remove(&mut self, id: i64) -> Result<()> {
+    fn remove_one(&mut self, id: i64) -> Result<()> {
         self.open_index()?;
         self.rows.remove(id)?;
         failpoint!(ROWS_REMOVED);
@@ -133,38 +110,6 @@ impl Writer {
             index.remove(id);
             Ok(())
         });
-        Ok(())
-    }
-
-    /// Records that a file is about to be replaced, in a separate transaction. Returns the id of
-    /// the record.
-    pub fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
-        self.rows.note_intent(intent)
-    }
-
-    /// Deletes the record of an edit that is finished.
-    pub fn forget_intent(&self, id: i64) -> Result<()> {
-        self.rows.forget_intent(id)
-    }
-
-    /// Returns the edits that were started and not finished, with the ids of their records.
-    pub fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
-        self.rows.intents()
-    }
-
-    /// Updates the stored metadata of a file whose bytes are unchanged.
-    pub fn set_state(&self, id: i64, state: FileState) -> Result<()> {
-        self.rows.set_state(id, state)
-    }
-
-    /// Commits the transaction and increments the generation if a document changed. The index is
-    /// committed only after several large transactions, because its commit waits until all added
-    /// documents are indexed.
-    pub fn commit(&mut self) -> Result<()> {
-        self.rows.commit()?;
-        if self.index_bytes >= limits::INDEX_BATCH_BYTES {
-            self.commit_index()?;
-        }
         Ok(())
     }
 
@@ -180,40 +125,6 @@ impl Writer {
             if *index.metadata() == metadata { Ok(()) } else { index.commit(metadata) }
         });
         Ok(())
-    }
-
-    /// Brings the index up to date if necessary, writes the log back so that the store is one file,
-    /// and returns the warnings of this writer.
-    pub fn close(mut self) -> Result<Vec<Warning>> {
-        // A transaction that is still open has failed.
-        self.rows.roll_back()?;
-        if let Some(identity) = self.rows.identity()? {
-            let is_current = matches!(self.index, IndexState::Closed)
-                && self.rebuild_reason.is_none()
-                && fulltext::index_metadata(&fulltext::folder(&self.path)).is_ok_and(|metadata| {
-                    metadata.store == identity
-                        && self
-                            .rows
-                            .generation()
-                            .is_ok_and(|current| metadata.generation == current)
-                });
-            if is_current {
-                // A writer may have died after its last commit. This writer does not open the
-                // index, so the temporary files are removed here.
-                fulltext::check::sweep(&fulltext::folder(&self.path));
-            } else {
-                self.open_index()?;
-            }
-        }
-        self.commit_index()?;
-        if let IndexState::Open(index) = std::mem::replace(&mut self.index, IndexState::Closed)
-            && let Err(error) = index.close()
-        {
-            self.fail(&error);
-        }
-        failpoint!(INDEX_CLOSED);
-        self.rows.close()?;
-        Ok(self.warnings)
     }
 
     /// Opens the index and brings it up to the committed state of SQLite. Rebuilds it if it is not
@@ -267,6 +178,110 @@ impl Writer {
     }
 }
 
+impl Writer for LocalWriter {
+    fn root(&self) -> Result<Option<PathBuf>> {
+        self.rows.root()
+    }
+
+    fn options(&self) -> Result<Option<IngestOptions>> {
+        self.rows.options()
+    }
+
+    fn has_current_parser(&self) -> Result<bool> {
+        self.rows.has_current_parser()
+    }
+
+    fn generation(&self) -> Result<u64> {
+        self.rows.generation()
+    }
+
+    fn documents(&self) -> Result<Vec<StoredDocument>> {
+        self.rows.documents()
+    }
+
+    fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
+        self.rows.set_up(root, options)
+    }
+
+    fn set_current_parser(&mut self) -> Result<()> {
+        self.rows.set_current_parser()
+    }
+
+    fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()> {
+        self.begin()?;
+        documents.into_iter().try_for_each(|document| self.put_one(document))
+    }
+
+    fn remove(&mut self, ids: &[i64]) -> Result<()> {
+        self.begin()?;
+        ids.iter().try_for_each(|id| self.remove_one(*id))
+    }
+
+    fn set_states(&mut self, states: &[(i64, FileState)]) -> Result<()> {
+        self.begin()?;
+        states.iter().try_for_each(|(id, state)| self.rows.set_state(*id, *state))
+    }
+
+    fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
+        self.rows.note_intent(intent)
+    }
+
+    fn forget_intent(&mut self, id: i64) -> Result<()> {
+        self.begin()?;
+        self.rows.forget_intent(id)
+    }
+
+    fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
+        self.rows.intents()
+    }
+
+    /// The index is committed only after several large transactions, because its commit waits until
+    /// all added documents are indexed.
+    fn commit(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.has_begun) {
+            self.rows.commit()?;
+        }
+        if self.index_bytes >= batch_bytes(limits::INDEX_BATCH_BYTES) {
+            self.commit_index()?;
+        }
+        Ok(())
+    }
+
+    /// Brings the index up to date if necessary, and writes the log back so that the store is one
+    /// file.
+    fn close(mut self: Box<Self>) -> Result<Vec<Warning>> {
+        // A transaction that is still open has failed.
+        self.rows.roll_back()?;
+        if let Some(identity) = self.rows.identity()? {
+            let is_current = matches!(self.index, IndexState::Closed)
+                && self.rebuild_reason.is_none()
+                && fulltext::index_metadata(&fulltext::folder(&self.path)).is_ok_and(|metadata| {
+                    metadata.store == identity
+                        && self
+                            .rows
+                            .generation()
+                            .is_ok_and(|current| metadata.generation == current)
+                });
+            if is_current {
+                // A writer may have died after its last commit. This writer does not open the
+                // index, so the temporary files are removed here.
+                fulltext::check::sweep(&fulltext::folder(&self.path));
+            } else {
+                self.open_index()?;
+            }
+        }
+        self.commit_index()?;
+        if let IndexState::Open(index) = std::mem::replace(&mut self.index, IndexState::Closed)
+            && let Err(error) = index.close()
+        {
+            self.fail(&error);
+        }
+        failpoint!(INDEX_CLOSED);
+        self.rows.close()?;
+        Ok(self.warnings)
+    }
+}
+
 /// The warning about a migration.
 fn migrated(migrated: &Migrated) -> Warning {
     let Migrated { from, to, copy } = migrated;
@@ -302,7 +317,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         let text = text_of(snapshot, document, &mut extractor)?;
         bytes += document.state.size;
         let mut result = index.put(document.id, text);
-        if result.is_ok() && bytes >= limits::BATCH_BYTES as u64 {
+        if result.is_ok() && bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
             bytes = 0;
             let metadata = IndexMetadata::new(snapshot.identity(), document.id, generation_before);
             result = index.commit(metadata);
@@ -340,10 +355,10 @@ pub(super) fn update_index(
     path: &Path,
     rebuild_reason: Option<Unusable>,
 ) -> Result<Option<Vec<Warning>>> {
-    match Writer::open(path, Duration::ZERO) {
+    match LocalWriter::open(path, Duration::ZERO) {
         Ok(mut writer) => {
             writer.rebuild_reason = rebuild_reason;
-            writer.close().map(Some)
+            Box::new(writer).close().map(Some)
         }
         Err(error) => match error.kind() {
             ErrorKind::Locked | ErrorKind::ReadOnly | ErrorKind::Io => Ok(None),

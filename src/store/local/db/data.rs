@@ -12,24 +12,24 @@ use crate::data::{CodeItem, TaskEntry};
 use crate::error::Result;
 use crate::markdown::contents::Table;
 use crate::prepare::checksums::Part;
-use crate::store::{FrontMatterValue, StoredDocument};
+use crate::store::StoredDocument;
 
 /// The tables of packed data, in the order of [`crate::prepare::rows::DerivedRows::data`].
 pub(super) const DATA_TABLES: [&str; 3] = ["code", "grid", "task"];
 
 impl Snapshot {
     /// Returns the code blocks of a document, in document order.
-    pub fn code(&self, document: &StoredDocument) -> Result<Vec<CodeItem>> {
+    pub(in crate::store) fn code(&self, document: &StoredDocument) -> Result<Vec<CodeItem>> {
         self.data("SELECT packed FROM code WHERE document_id = ?1", document, Part::Code)
     }
 
     /// Returns the tables of a document, in document order.
-    pub fn tables(&self, document: &StoredDocument) -> Result<Vec<Table>> {
+    pub(in crate::store) fn tables(&self, document: &StoredDocument) -> Result<Vec<Table>> {
         self.data("SELECT packed FROM grid WHERE document_id = ?1", document, Part::Tables)
     }
 
     /// Returns the tasks of a document, in document order.
-    pub fn tasks(&self, document: &StoredDocument) -> Result<Vec<TaskEntry>> {
+    pub(in crate::store) fn tasks(&self, document: &StoredDocument) -> Result<Vec<TaskEntry>> {
         self.data("SELECT packed FROM task WHERE document_id = ?1", document, Part::Tasks)
     }
 
@@ -49,7 +49,7 @@ impl Snapshot {
 
     /// Returns the ids of the documents that have the key with this hash, ascending; see
     /// [`crate::data::Key`].
-    pub fn documents_with_data(&self, key: i64) -> Result<Vec<i64>> {
+    pub(in crate::store) fn documents_with_data(&self, key: i64) -> Result<Vec<i64>> {
         self.wrap(
             self.statement()
                 .prepare_cached("SELECT document_id FROM data_key WHERE key = ?1")
@@ -57,29 +57,31 @@ impl Snapshot {
         )
     }
 
-    /// Returns the values of a key of front matter in all documents, by the case-folded key, in the
-    /// order of document ids.
-    pub fn front_matter_values(&self, key: &str) -> Result<Vec<FrontMatterValue>> {
+    /// Calls `visit` with the document, the key as it is written, and the value, for each value of a
+    /// key of front matter. `key` is case-folded.
+    pub(in crate::store) fn visit_front_matter(
+        &self,
+        key: &str,
+        mut visit: impl FnMut(i64, String, Value),
+    ) -> Result<()> {
         let statement = "SELECT document_id, name, value FROM front_matter_value WHERE key = ?1";
         self.wrap(self.statement().prepare_cached(statement).and_then(|mut values| {
             let mut rows = values.query([key])?;
-            let mut found = Vec::new();
             while let Some(row) = rows.next()? {
                 let value = serde_json::from_str(row.get_ref(2)?.as_str()?);
-                found.push(FrontMatterValue {
-                    document: row.get(0)?,
-                    name: row.get(1)?,
-                    // Damage is found by `verify`. Until then the value is missing.
-                    value: value.unwrap_or(Value::Null),
-                });
+                // `verify` finds damage. Until then the value is missing.
+                visit(row.get(0)?, row.get(1)?, value.unwrap_or(Value::Null));
             }
-            Ok(found)
+            Ok(())
         }))
     }
 
     /// Calls `visit` with the key, the name of the type and the document of each value of front
     /// matter.
-    pub fn visit_front_matter_types(&self, mut visit: impl FnMut(&str, &str, i64)) -> Result<()> {
+    pub(in crate::store) fn visit_front_matter_types(
+        &self,
+        mut visit: impl FnMut(&str, &str, i64),
+    ) -> Result<()> {
         let statement = "SELECT name, type, document_id FROM front_matter_value";
         self.wrap(self.statement().prepare_cached(statement).and_then(|mut values| {
             let mut rows = values.query([])?;
@@ -91,7 +93,7 @@ impl Snapshot {
     }
 
     /// Returns the ids and paths of the documents with these ids, in path order.
-    pub fn paths_of(&self, ids: &[i64]) -> Result<Vec<(i64, String)>> {
+    pub(in crate::store) fn paths_of(&self, ids: &[i64]) -> Result<Vec<(i64, String)>> {
         let mut found: Vec<(i64, String)> = Vec::with_capacity(ids.len());
         let connection = self.statement();
         let read = connection.prepare_cached("SELECT path FROM document WHERE id = ?1").and_then(

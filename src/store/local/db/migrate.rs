@@ -100,17 +100,10 @@ pub(in crate::store) fn free_name(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Returns whether the disk has room for `bytes` more; `false` if this cannot be determined.
-#[cfg(unix)]
 fn has_room(path: &Path, bytes: u64) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     rustix::fs::statvfs(folder.unwrap_or_else(|| Path::new(".")))
         .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= bytes)
-}
-
-/// Other systems are not asked.
-#[cfg(not(unix))]
-fn has_room(_: &Path, _: u64) -> bool {
-    true
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod data;
 mod graph;
 mod header;
 mod log;
+mod lookup;
 mod meta;
 mod migrate;
 mod pages;
@@ -26,7 +27,7 @@ pub(super) use log::{has_log, write_log_back};
 pub(super) use migrate::{Migrated, free_name};
 pub(super) use recovery::{DamagedStore, Found};
 use snapshot::RowDamaged;
-pub use snapshot::{NameMatch, Snapshot, Totals};
+pub(super) use snapshot::Snapshot;
 pub(super) use stored_rows::StoredRows;
 pub use work::{Runs, Work};
 pub(super) use writer::{RowWriter, lock};
@@ -40,9 +41,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::with_suffix;
 use crate::error::{Error, ErrorKind, Result};
-
-/// The size limit of a row in bytes; well above [`crate::limits::MAX_OUTLINE_BYTES`].
-const MAX_ROW_BYTES: i32 = 256 << 20;
+use crate::limits;
 
 /// Returns the name of a store for messages. Messages do not contain its folder.
 fn file_name(path: &Path) -> std::path::Display<'_> {
@@ -140,8 +139,9 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
     ] {
         connection.set_db_config(config, on).map_err(wrap)?;
     }
+    let row_bytes = i32::try_from(limits::MAX_SQLITE_ROW_BYTES).unwrap_or(i32::MAX);
     for (limit, value) in [
-        (Limit::SQLITE_LIMIT_LENGTH, MAX_ROW_BYTES),
+        (Limit::SQLITE_LIMIT_LENGTH, row_bytes),
         (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
         (Limit::SQLITE_LIMIT_COLUMN, 100),
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 50),

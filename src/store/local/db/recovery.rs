@@ -366,9 +366,9 @@ impl DamagedStore {
         self.documents.len()
     }
 
-    /// Returns whether there are bytes of documents about which nothing else is known.
-    pub(in crate::store) fn has_strays(&self) -> bool {
-        self.strays.keys().any(|hash| !self.claimed.contains(hash))
+    /// Returns the hashes of stored bytes that belong to no known document.
+    pub(in crate::store) fn unclaimed(&self) -> impl Iterator<Item = [u8; 32]> + '_ {
+        self.strays.keys().filter(|hash| !self.claimed.contains(*hash)).copied()
     }
 
     /// Returns the document with this number, counted from 0.

@@ -5,12 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{Type, Value};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use serde_json::{Map, Value as Json};
 
 use super::schema::Age;
@@ -22,13 +23,12 @@ use super::{
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::links::split_extension;
 use crate::markdown::outline::Outline;
-use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
+use crate::prepare::PARSER_VERSION;
 use crate::prepare::checksums::{self, Checksums, Part};
-use crate::prepare::{PARSER_VERSION, name_key, title_keys};
-use crate::store::StoredDocument;
+use crate::store::local::own_files;
+use crate::store::{Facts, StoredDocument, Totals};
 
 /// The columns of a [`StoredDocument`], in the order in which [`stored_document`] reads them.
 pub(super) const DOCUMENT_COLUMNS: &str =
@@ -68,62 +68,19 @@ pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocume
 #[error("the row of {0} differs from what was written")]
 pub(super) struct RowDamaged(String);
 
-/// The result of looking up a document by name.
-#[derive(Debug)]
-pub enum NameMatch {
-    /// No document has this name.
-    None,
-    /// Exactly one document has this name.
-    One(StoredDocument),
-    /// Several documents have this name: the first paths in path order, and the number of
-    /// documents.
-    Many(Vec<String>, usize),
-}
-
-/// Paths, and the condition that one tier of names puts on them.
-type NameTier<'a> = (&'a [String], Box<dyn Fn(&str) -> bool + 'a>);
-
-/// The totals of the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
-pub struct Totals {
-    /// Number of documents.
-    pub documents: usize,
-    /// Number of sections.
-    pub sections: usize,
-    /// Number of blocks of all types, including those in lists and block quotes.
-    pub blocks: usize,
-    /// Number of links in text and front matter, without links to external addresses.
-    pub links: usize,
-    /// Bytes of all documents.
-    pub bytes: usize,
-    /// Words of all documents.
-    pub words: usize,
-    /// Lines of all documents.
-    pub lines: usize,
-    /// Number of diagnostics of the parser.
-    pub diagnostics: usize,
-}
-
-/// The device and the inode of a file. Only Unix reports them here.
+/// The device and the inode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity(u64, u64);
 
 impl FileIdentity {
-    #[cfg(unix)]
     fn of(path: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt as _;
         std::fs::metadata(path).ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Path) -> Option<Self> {
-        None
     }
 }
 
 /// One unchanging state of the store.
 #[derive(Debug)]
-pub struct Snapshot {
+pub(in crate::store) struct Snapshot {
     /// Locked only while a statement runs. Slow work with the rows is done afterwards.
     connection: Mutex<Connection>,
     path: PathBuf,
@@ -145,7 +102,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Opens the store at `path` and pins its newest generation. A store with an older schema is
     /// migrated first.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(in crate::store) fn open(path: &Path) -> Result<Self> {
         Self::open_locked(path, None)
     }
 
@@ -211,20 +168,33 @@ impl Snapshot {
         Ok(Some(snapshot))
     }
 
+    /// Returns what is known about the store.
+    pub(in crate::store) fn facts(&self) -> Result<Facts> {
+        Ok(Facts {
+            path: Some(self.path.clone()),
+            own_files: own_files(&self.path),
+            root: self.root.clone(),
+            options: self.options.clone(),
+            generation: self.generation,
+            has_current_parser: self.has_current_parser,
+            is_interrupted: self.has_edit_intents()?,
+        })
+    }
+
     /// Releases the generation, so that a writer can write the log back. Call [`Self::renew`]
     /// before the next query.
-    pub fn release(&self) -> Result<()> {
+    pub(in crate::store) fn release(&self) -> Result<()> {
         self.wrap(self.statement().execute_batch("ROLLBACK"))
     }
 
     /// Returns whether no writer can write as long as this snapshot exists.
-    pub fn holds_writers_off(&self) -> bool {
+    pub(in crate::store) fn holds_writers_off(&self) -> bool {
         self.lock.is_some()
     }
 
     /// Pins the newest generation after [`Self::release`]. Returns whether it is the same
     /// generation of the same file. If not, the store must be opened again.
-    pub fn renew(&self) -> Result<bool> {
+    pub(in crate::store) fn renew(&self) -> Result<bool> {
         if self.file.is_none() || self.file != FileIdentity::of(&self.path) {
             return Ok(false);
         }
@@ -240,22 +210,17 @@ impl Snapshot {
     }
 
     /// Returns the path of the store file.
-    pub fn path(&self) -> &Path {
+    pub(in crate::store) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns the folder that document paths are relative to. It may not exist.
-    pub fn root(&self) -> &Path {
+    pub(in crate::store) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns the options of the last ingest.
-    pub fn options(&self) -> &IngestOptions {
-        &self.options
-    }
-
     /// Returns whether the documents were parsed with the parser version of this program.
-    pub fn has_current_parser(&self) -> bool {
+    pub(in crate::store) fn has_current_parser(&self) -> bool {
         self.has_current_parser
     }
 
@@ -275,7 +240,7 @@ impl Snapshot {
     }
 
     /// Returns the generation: the number of commits that changed a document.
-    pub fn generation(&self) -> u64 {
+    pub(in crate::store) fn generation(&self) -> u64 {
         self.generation
     }
 
@@ -294,7 +259,7 @@ impl Snapshot {
     }
 
     /// Returns the documents with ids above `id`, in the order of their ids.
-    pub fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
+    pub(in crate::store) fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
         let statement =
             format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id > ?1 ORDER BY id");
         self.wrap(
@@ -305,7 +270,7 @@ impl Snapshot {
     }
 
     /// Returns the documents with these ids, in no particular order. Unknown ids are ignored.
-    pub fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
+    pub(in crate::store) fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
         let statement = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN (SELECT value FROM json_each(?1))"
         );
@@ -317,18 +282,8 @@ impl Snapshot {
         )
     }
 
-    /// Returns the document with this id, if any.
-    pub fn document(&self, id: i64) -> Result<Option<StoredDocument>> {
-        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id = ?1");
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_row([id], stored_document).optional()),
-        )
-    }
-
     /// Returns the tags of a document, case-folded and sorted.
-    pub fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
+    pub(in crate::store) fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
         let tags: Vec<String> = self.wrap(
             self.statement()
                 .prepare_cached("SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag")
@@ -353,7 +308,10 @@ impl Snapshot {
 
     /// Returns the keys and values of the front matter of a document; `None` if it has none or it
     /// could not be parsed.
-    pub fn front_matter(&self, document: &StoredDocument) -> Result<Option<Map<String, Json>>> {
+    pub(in crate::store) fn front_matter(
+        &self,
+        document: &StoredDocument,
+    ) -> Result<Option<Map<String, Json>>> {
         let value: Option<String> = self.wrap(
             self.statement()
                 .prepare_cached("SELECT value FROM front_matter WHERE document_id = ?1")
@@ -369,7 +327,7 @@ impl Snapshot {
     }
 
     /// Returns the ids of the documents with the case-folded `tag` or a tag below it.
-    pub fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
+    pub(in crate::store) fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
         // `0` is the character after `/`.
         let bounds = [tag.to_owned(), format!("{tag}/"), format!("{tag}0")];
         self.wrap(
@@ -381,157 +339,13 @@ impl Snapshot {
         )
     }
 
-    /// Returns the document whose path is exactly `path`, if any.
-    pub fn document_at(&self, path: &str) -> Result<Option<StoredDocument>> {
-        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE path = ?1");
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_row([path], stored_document).optional()),
-        )
-    }
-
-    /// Returns the first `count` documents in path order whose paths are greater than `after`.
-    pub fn documents(&self, after: Option<&str>, count: usize) -> Result<Vec<StoredDocument>> {
-        let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path > ?1 ORDER BY path LIMIT ?2"
-        );
-        let connection = self.statement();
-        let documents: Vec<StoredDocument> =
-            self.wrap(connection.prepare_cached(&statement).and_then(|mut statement| {
-                statement
-                    .query_map(params![after.unwrap_or_default(), sql(count)], stored_document)?
-                    .collect()
-            }))?;
-        // Only damage can make the index on paths and the table differ.
-        if after.is_none() && documents.len() < count {
-            let statement = "SELECT count(*) FROM document NOT INDEXED";
-            let in_table: i64 = self.wrap(
-                connection
-                    .prepare_cached(statement)
-                    .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
-            )?;
-            if in_table != sql(documents.len()) {
-                return Err(corrupt(&self.path, "the list of documents is incomplete"));
-            }
-        }
-        Ok(documents)
-    }
-
-    /// Returns the documents below `folder`, in path order.
-    pub fn documents_below(&self, folder: &str) -> Result<Vec<StoredDocument>> {
-        let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path > ?1 AND path < ?2 ORDER BY path"
-        );
-        // `0` is the character after `/`.
-        let bounds = [format!("{folder}/"), format!("{folder}0")];
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_map(bounds, stored_document)?.collect()),
-        )
-    }
-
-    /// Returns whether there is a document below `folder`.
-    pub fn is_folder(&self, folder: &str) -> Result<bool> {
-        let bounds = [format!("{folder}/"), format!("{folder}0")];
-        self.wrap(
-            self.statement()
-                .prepare_cached(
-                    "SELECT EXISTS (SELECT 1 FROM document WHERE path > ?1 AND path < ?2)",
-                )
-                .and_then(|mut statement| statement.query_row(bounds, |row| row.get(0))),
-        )
-    }
-
     /// Returns the ids and paths of all documents, in path order. This reads only an index.
-    pub fn paths(&self) -> Result<Vec<(i64, String)>> {
+    pub(in crate::store) fn paths(&self) -> Result<Vec<(i64, String)>> {
         self.wrap(
             self.statement()
                 .prepare_cached("SELECT id, path FROM document ORDER BY path")
                 .and_then(|mut statement| {
                     statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-                }),
-        )
-    }
-
-    /// Looks up a document by name; see `mdsel help addresses`. The tiers are: the exact path; the
-    /// path without its extension; a suffix of whole components with or without the extension; and
-    /// the same with case folded. The first tier with a match decides. If `name` begins with `./`,
-    /// only the first two tiers are used.
-    pub fn named(&self, name: &str) -> Result<NameMatch> {
-        let (name, most) = name.strip_prefix("./").map_or((name, 7), |path| (path, 1));
-        if let Some(document) = self.document_at(name)? {
-            return Ok(NameMatch::One(document));
-        }
-        let with_extension = self.paths_below(&name_key(split_extension(name).0))?;
-        let without = self.paths_below(&name_key(name))?;
-        let folded = fold(name);
-        let is_suffix = |path: &str, name: &str| {
-            path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-        };
-        let tiers: [NameTier<'_>; 7] = [
-            (&without, Box::new(|path| split_extension(path).0 == name)),
-            (&with_extension, Box::new(|path| is_suffix(path, name))),
-            (&without, Box::new(|path| is_suffix(split_extension(path).0, name))),
-            (&with_extension, Box::new(|path| fold(path) == folded)),
-            (&without, Box::new(|path| fold(split_extension(path).0) == folded)),
-            (&with_extension, Box::new(|path| is_suffix(&fold(path), &folded))),
-            (&without, Box::new(|path| is_suffix(&fold(split_extension(path).0), &folded))),
-        ];
-        for (paths, is_hit) in tiers.into_iter().take(most) {
-            let hits: Vec<_> = paths.iter().filter(|path| is_hit(path)).collect();
-            match hits.as_slice() {
-                [] => {}
-                [path] => {
-                    return Ok(self.document_at(path)?.map_or(NameMatch::None, NameMatch::One));
-                }
-                many => {
-                    let shown = many
-                        .iter()
-                        .take(limits::MAX_CANDIDATES_SHOWN)
-                        .map(|&p| p.clone())
-                        .collect();
-                    return Ok(NameMatch::Many(shown, many.len()));
-                }
-            }
-        }
-        Ok(NameMatch::None)
-    }
-
-    /// Returns the paths whose name key begins with `key`, in path order. `key` must end with `/`.
-    fn paths_below(&self, key: &str) -> Result<Vec<String>> {
-        let end = format!("{}0", key.strip_suffix('/').unwrap_or(key));
-        self.wrap(
-            self.statement()
-                .prepare_cached(
-                    "SELECT path FROM document WHERE name_key >= ?1 AND name_key < ?2 ORDER BY path",
-                )
-                .and_then(|mut statement| {
-                    statement.query_map([key, &end], |row| row.get(0))?.collect()
-                }),
-        )
-    }
-
-    /// Returns paths to compare with `name` for suggestions: those whose file name begins with the
-    /// same character, at most [`limits::MAX_NAMESPACES_COMPARED`].
-    pub fn similar_paths(&self, name: &str) -> Result<Vec<String>> {
-        let key = name_key(split_extension(name).0);
-        let first: String = key.chars().take(1).collect();
-        let end = format!("{first}\u{10FFFF}");
-        self.wrap(
-            self.statement()
-                .prepare_cached(
-                    "SELECT path FROM document WHERE name_key >= ?1 AND name_key < ?2 \
-                     ORDER BY name_key LIMIT ?3",
-                )
-                .and_then(|mut statement| {
-                    statement
-                        .query_map(
-                            params![first, end, sql(limits::MAX_NAMESPACES_COMPARED)],
-                            |row| row.get(0),
-                        )?
-                        .collect()
                 }),
         )
     }
@@ -553,13 +367,13 @@ impl Snapshot {
     }
 
     /// Returns the structure of a document.
-    pub fn outline(&self, document: &StoredDocument) -> Result<Outline> {
+    pub(in crate::store) fn outline(&self, document: &StoredDocument) -> Result<Outline> {
         let statement = "SELECT packed FROM outline WHERE document_id = ?1";
         self.unpacked(document, self.packed_row(statement, document, Part::Outline)?)
     }
 
     /// Returns the structures of `documents`, in the same order.
-    pub fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
+    pub(in crate::store) fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
         let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
         let ids = serde_json::to_string(&ids).unwrap_or_default();
         let statement = "SELECT document_id, packed FROM outline \
@@ -591,7 +405,7 @@ impl Snapshot {
 
     /// Returns the `most` folders at the top of the root that contain the most documents, with the
     /// number of documents below each. The empty name is the root itself.
-    pub fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
+    pub(in crate::store) fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
         let statement = "SELECT substr(path, 1, max(instr(path, '/') - 1, 0)) AS folder, \
              count(*) AS documents FROM document GROUP BY folder \
              ORDER BY documents DESC, folder LIMIT ?1";
@@ -601,62 +415,13 @@ impl Snapshot {
         }))
     }
 
-    /// Returns the first `count` documents, in path order, that may have a section whose title or
-    /// path part contains one of `texts`. No document that has one is missing.
-    pub fn documents_with_title_part(
-        &self,
-        texts: &[&str],
-        count: usize,
-    ) -> Result<Vec<StoredDocument>> {
-        self.documents_with_keys(texts, |_, _| true, count)
-    }
-
-    /// Returns the first `count` documents, in path order, that have a section whose title or path
-    /// part is one of `texts`.
-    pub fn documents_with_title(
-        &self,
-        texts: &[&str],
-        count: usize,
-    ) -> Result<Vec<StoredDocument>> {
-        self.documents_with_keys(texts, title_keys::holds, count)
-    }
-
-    /// The first `count` documents with keys that contain one of `texts` and pass `is_hit`. All titles
-    /// are read once, whatever the number of texts.
-    fn documents_with_keys(
-        &self,
-        texts: &[&str],
-        is_hit: impl Fn(&str, &str) -> bool,
-        count: usize,
-    ) -> Result<Vec<StoredDocument>> {
-        let mut needles: Vec<String> = texts.iter().map(|text| title_keys::needle(text)).collect();
-        needles.sort_unstable();
-        needles.dedup();
-        let conditions = vec!["instr(keys, ?) > 0"; needles.len()];
-        let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS}, keys FROM title JOIN document ON id = document_id \
-             WHERE {} ORDER BY path",
-            conditions.join(" OR ")
-        );
-        let mut documents = Vec::new();
-        self.wrap(self.statement().prepare_cached(&statement).and_then(|mut statement| {
-            let mut rows = statement.query(rusqlite::params_from_iter(&needles))?;
-            while documents.len() < count
-                && let Some(row) = rows.next()?
-            {
-                let keys = row.get_ref("keys")?.as_str()?;
-                if needles.iter().any(|needle| keys.contains(needle) && is_hit(keys, needle)) {
-                    documents.push(stored_document(row)?);
-                }
-            }
-            Ok(())
-        }))?;
-        Ok(documents)
-    }
-
     /// Returns the bytes of a document within `span`, clipped to the document. The first read of a
     /// document compares all of its bytes with its hash.
-    pub fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
+    pub(in crate::store) fn content(
+        &self,
+        document: &StoredDocument,
+        span: ByteSpan,
+    ) -> Result<Vec<u8>> {
         let span = span.clipped(self.length(document)?);
         if self.checked_documents().contains(&document.id) {
             return self.unchecked_content(document, span);
@@ -699,28 +464,8 @@ impl Snapshot {
         })
     }
 
-    /// Returns the bytes of each of `documents`. They are decompressed and compared with their
-    /// hashes when the iterator reaches them.
-    pub fn contents<'a>(
-        &'a self,
-        documents: &'a [StoredDocument],
-    ) -> Result<impl Iterator<Item = Result<Vec<u8>>> + 'a> {
-        let connection = self.statement();
-        let mut packed = Vec::with_capacity(documents.len());
-        for document in documents {
-            let length = self.length(document)?;
-            let span = ByteSpan::new(0, length);
-            packed.push(self.wrap(content::read(&connection, document.id, length, span))?);
-        }
-        Ok(packed.into_iter().zip(documents).map(|(packed, document)| {
-            let bytes = packed.unpack();
-            let bytes = bytes.filter(|bytes| *blake3::hash(bytes).as_bytes() == document.hash);
-            bytes.ok_or_else(|| self.damaged(document, "bytes"))
-        }))
-    }
-
     /// Returns whether an edit was started and not finished.
-    pub fn has_edit_intents(&self) -> Result<bool> {
+    pub(in crate::store) fn has_edit_intents(&self) -> Result<bool> {
         self.wrap(
             self.statement()
                 .prepare_cached("SELECT EXISTS (SELECT 1 FROM edit_intent)")
@@ -729,7 +474,7 @@ impl Snapshot {
     }
 
     /// Returns the totals of the store.
-    pub fn totals(&self) -> Result<Totals> {
+    pub(in crate::store) fn totals(&self) -> Result<Totals> {
         self.wrap(self.statement().query_row(
             "SELECT count(*), coalesce(sum(sections), 0), coalesce(sum(blocks), 0), \
                 coalesce(sum(size), 0), coalesce(sum(words), 0), coalesce(sum(lines), 0), \

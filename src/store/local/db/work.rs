@@ -43,7 +43,7 @@ impl Work {
 
 impl Snapshot {
     /// Starts counting the statements of this snapshot.
-    pub fn count_work(&self) -> Result<Work> {
+    pub(in crate::store) fn count_work(&self) -> Result<Work> {
         let work = Work::default();
         let counted = work.clone();
         // SQLite counts over the lifetime of a cached statement, so the difference is added.

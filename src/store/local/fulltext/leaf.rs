@@ -18,22 +18,11 @@ use tantivy::{Score, Searcher, SegmentReader, Term};
 
 use super::Usable;
 use super::schema::Fields;
+use crate::terms::score::{
+    self, CODE_WEIGHT, LENGTH, PARTS_WEIGHT, PATH_WEIGHT, Rarity, TITLE_LENGTH, TITLE_WEIGHT,
+    by_length, number,
+};
 use crate::terms::{FRONT_MATTER, QueryTerm, TextField};
-
-/// The weight of a word in the title. A word in the body has weight 1.
-const TITLE_WEIGHT: Score = 2.0;
-/// The weight of a word in a code block.
-const CODE_WEIGHT: Score = 0.8;
-/// The weight of a part of an identifier.
-const PARTS_WEIGHT: Score = 0.3;
-/// The weight of a word in the path or in the title of a parent section. Such a word alone is not a
-/// match.
-const PATH_WEIGHT: Score = 1.0;
-
-/// The influence of the length of a text, from 0 to 1: `b` of BM25.
-const LENGTH: Score = 0.75;
-/// The influence of the length of a title.
-const TITLE_LENGTH: Score = 0.5;
 
 /// The maximum number of terms with a prefix that are counted. An exact count is not needed for the
 /// document frequency.
@@ -66,12 +55,12 @@ impl FieldTable {
                 tokens += segment.inverted_index(field)?.total_num_tokens();
             }
             let average = (number(tokens) / number(sections.max(1))).max(1.0);
-            let mut by_length = Box::new([0.0; 256]);
-            for (id, value) in (0_u8..=255).zip(by_length.iter_mut()) {
+            let mut weights = Box::new([0.0; 256]);
+            for (id, value) in (0_u8..=255).zip(weights.iter_mut()) {
                 let tokens = number(u64::from(FieldNormReader::id_to_fieldnorm(id)));
-                *value = weight / (1.0 - length + length * tokens / average);
+                *value = by_length(weight, length, tokens, average);
             }
-            Ok(WeighedField { field, weight, by_length: Some(by_length) })
+            Ok(WeighedField { field, weight, by_length: Some(weights) })
         };
         let plain = |field, weight| WeighedField { field, weight, by_length: None };
         let weighed = [
@@ -86,8 +75,7 @@ impl FieldTable {
 
     /// Returns the inverse document frequency of a term that is in this many sections.
     fn rarity(&self, sections: u64) -> Score {
-        let all = number(self.sections.max(sections));
-        (1.0 + (all - number(sections) + 0.5) / (number(sections) + 0.5)).ln()
+        score::rarity(self.sections, sections)
     }
 
     /// Estimates the number of sections that contain a term from the numbers by field: the largest
@@ -95,11 +83,6 @@ impl FieldTable {
     fn most(counts: &[u64]) -> u64 {
         counts.iter().take(3).copied().max().unwrap_or(0)
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a score needs no precision")]
-fn number(count: u64) -> Score {
-    count as Score
 }
 
 /// The posting list of a word that matches a term.
@@ -119,10 +102,8 @@ pub(super) struct Leaf {
     found: Vec<Vec<Found>>,
     /// Phrases and prefixes, which tantivy matches, with their weights.
     queries: Vec<(Box<dyn Weight>, Score)>,
-    /// The inverse document frequency of the word as it is written.
-    pub(super) exact_rarity: Score,
-    /// The inverse document frequency of all words with its stem.
-    pub(super) rarity: Score,
+    /// Its inverse document frequencies.
+    pub(super) rarity: Rarity,
 }
 
 impl Leaf {
@@ -164,13 +145,15 @@ impl Leaf {
             let query = query.weight(EnableScoring::enabled_from_searcher(searcher))?;
             queries.push((query, weight));
         }
-        let mut rarity = table.rarity(FieldTable::most(&counts));
-        let mut exact_rarity = table.rarity(FieldTable::most(&exact_counts));
+        let mut rarity = Rarity {
+            exact: table.rarity(FieldTable::most(&exact_counts)),
+            stemmed: table.rarity(FieldTable::most(&counts)),
+        };
         if found.is_empty() {
-            rarity = table.rarity_of_query(searcher, term)?;
-            exact_rarity = rarity;
+            let of_query = table.rarity_of_query(searcher, term)?;
+            rarity = Rarity { exact: of_query, stemmed: of_query };
         }
-        Ok(Self { found, queries, exact_rarity, rarity })
+        Ok(Self { found, queries, rarity })
     }
 
     /// Opens the postings of the term in a segment.

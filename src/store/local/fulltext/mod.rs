@@ -27,6 +27,7 @@ mod schema;
 mod trigram_component;
 mod writer;
 
+pub(crate) use ranking::IndexFilter;
 pub(crate) use reader::{Reader, index_metadata};
 pub(crate) use writer::IndexWriter;
 

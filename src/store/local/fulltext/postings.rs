@@ -24,6 +24,10 @@ use tantivy::{DocId, TantivyError};
 
 use crate::terms::{Trigram, TrigramQuery};
 
+/// The version of the file format. It is incremented whenever the format changes, so that every index is
+/// rebuilt: a reader of another version could not detect the difference.
+pub(super) const FILE_VERSION: u32 = 1;
+
 /// With this many candidates or fewer, no further trigrams are looked up.
 const FEW: usize = 8;
 

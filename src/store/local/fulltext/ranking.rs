@@ -2,11 +2,10 @@
 //!
 //! Each segment is processed in windows of consecutive sections. Each term of the query marks the
 //! sections of the window that contain it and adds to their scores. The tree of the query is then
-//! evaluated on the marks. The score is BM25 over all fields as one text (BM25F: Robertson,
-//! Zaragoza, Taylor 2004). It combines the word as it is written with the words of the same stem.
-//! It is multiplied by a power of the proportion of the query, weighted by inverse document
-//! frequency, that the section and its parent titles contain. Invariant: sections that the filter
-//! does not admit are never returned.
+//! evaluated on the marks. The score is that of [`crate::terms::score`]. Invariant: sections that the
+//! filter does not admit are never returned.
+
+use std::collections::HashSet;
 
 use tantivy::columnar::Column;
 use tantivy::postings::{Postings as _, SegmentPostings};
@@ -19,18 +18,35 @@ use super::best::{Best, Match};
 use super::leaf::{FieldTable, Leaf, SegmentLeaf};
 use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::schema::{FINGERPRINT, Fields, PLACE};
-use crate::store::{Place, Ranked, SectionFilter};
-use crate::terms::{Clause, QueryTerm};
+use crate::store::{Place, Ranked};
+use crate::terms::{Clause, QueryTerm, score};
 
-/// The saturation of the term frequency: `k1` of BM25.
-const SATURATION: Score = 1.6;
-/// The weight of all words with the same stem, out of 1. The rest is the weight of the word as it
-/// is written.
-const STEM_SHARE: Score = 0.7;
-/// The weight of a phrase whose words are also searched separately.
-const BONUS_WEIGHT: Score = 0.3;
-/// The exponent of the proportion of the query that a section contains.
-const COVERAGE: Score = 0.7;
+/// Conditions on the sections of a result, in the terms of the index.
+#[derive(Debug, Default)]
+pub(crate) struct IndexFilter {
+    /// The document must be in one of these folders; any folder if empty.
+    pub(crate) folders: Vec<String>,
+    /// The id of the document must be in each of these sets.
+    pub(crate) documents: Vec<HashSet<i64>>,
+    /// The level of the section must be this one.
+    pub(crate) level: Option<u8>,
+    /// `Some(true)` admits only front matter, `Some(false)` no front matter.
+    pub(crate) front_matter: Option<bool>,
+}
+
+impl IndexFilter {
+    /// Returns whether there are conditions other than folders.
+    fn looks_at_places(&self) -> bool {
+        !self.documents.is_empty() || self.level.is_some() || self.front_matter.is_some()
+    }
+
+    /// Returns whether the section at `place` meets all conditions except the folders.
+    fn admits(&self, place: Place) -> bool {
+        self.level.is_none_or(|level| level == place.level)
+            && self.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
+            && self.documents.iter().all(|documents| documents.contains(&place.document))
+    }
+}
 
 /// The tree of a query. Its terms are numbered.
 enum Node {
@@ -66,7 +82,7 @@ impl Node {
 enum Effect {
     /// Adds its score times this factor, and counts for the coverage of the query.
     Counts(Score),
-    /// Adds its score times [`BONUS_WEIGHT`].
+    /// Adds its score times [`score::BONUS_WEIGHT`].
     Bonus,
     /// Adds nothing.
     Excludes,
@@ -89,7 +105,7 @@ impl Plan {
         for (term, effect) in terms {
             let leaf = Leaf::look_up(searcher, table, term)?;
             if matches!(effect, Effect::Counts(_)) {
-                rarity += leaf.rarity;
+                rarity += leaf.rarity.stemmed;
             }
             leaves.push((leaf, effect));
         }
@@ -131,7 +147,7 @@ pub(super) fn ranked(
     searcher: &Searcher,
     fields: Fields,
     clause: &Clause,
-    filter: &SectionFilter,
+    filter: &IndexFilter,
     count: usize,
 ) -> Usable<(Vec<Ranked>, Vec<f32>)> {
     let table = FieldTable::of(searcher, fields)?;
@@ -167,7 +183,7 @@ pub(super) fn ranked(
     }
     let counts = |effect: &Effect| matches!(effect, Effect::Counts(_));
     let weights = plan.leaves.iter().filter(|(_, effect)| counts(effect));
-    Ok((ranked, weights.map(|(leaf, _)| leaf.rarity).collect()))
+    Ok((ranked, weights.map(|(leaf, _)| leaf.rarity.stemmed).collect()))
 }
 
 fn column(segment: &SegmentReader, name: &str) -> Usable<Column> {
@@ -178,7 +194,7 @@ fn column(segment: &SegmentReader, name: &str) -> Usable<Column> {
 fn folders(
     segment: &SegmentReader,
     fields: Fields,
-    filter: &SectionFilter,
+    filter: &IndexFilter,
 ) -> Usable<Option<Vec<SegmentPostings>>> {
     if filter.folders.is_empty() {
         return Ok(None);
@@ -196,7 +212,7 @@ fn folders(
 /// The search of one segment.
 struct Scan<'a> {
     plan: &'a Plan,
-    filter: &'a SectionFilter,
+    filter: &'a IndexFilter,
     segment: &'a SegmentReader,
     ordinal: usize,
     leaves: Vec<SegmentLeaf<'a>>,
@@ -273,8 +289,7 @@ impl Scan<'_> {
         else {
             return;
         };
-        let share = if self.plan.rarity > 0.0 { covered / self.plan.rarity } else { 1.0 };
-        let score = score * share.powf(COVERAGE);
+        let score = score::of_section(*score, *covered, self.plan.rarity);
         if score <= best.least && best.least > 0.0 {
             return;
         }
@@ -326,8 +341,7 @@ impl Window {
                     None => weight,
                     Some((reader, by_length)) => {
                         let length = reader.fieldnorm_id(postings.doc());
-                        #[expect(clippy::cast_precision_loss, reason = "a score needs none")]
-                        let count = postings.term_freq() as Score;
+                        let count = score::number(u64::from(postings.term_freq()));
                         count * by_length.get(usize::from(length)).copied().unwrap_or(0.0)
                     }
                 };
@@ -341,7 +355,7 @@ impl Window {
         }
         let times = match effect {
             Effect::Counts(times) => times,
-            Effect::Bonus => BONUS_WEIGHT,
+            Effect::Bonus => score::BONUS_WEIGHT,
             Effect::Excludes => 0.0,
         };
         for (set, weight) in &mut leaf.sets {
@@ -364,19 +378,12 @@ impl Window {
             ) else {
                 return;
             };
-            let stemmed = STEM_SHARE * known.rarity * saturated(*all);
-            let as_written = (1.0 - STEM_SHARE) * known.exact_rarity * saturated(*exact);
-            *score += times * (stemmed + as_written);
+            *score += times * score::of_term(known.rarity, *exact, *all);
             if matches!(effect, Effect::Counts(_)) {
-                *covered += known.rarity;
+                *covered += known.rarity.stemmed;
             }
             (*exact, *all) = (0.0, 0.0);
         });
         marks
     }
-}
-
-/// Returns the score of a word with this weighted frequency.
-fn saturated(count: Score) -> Score {
-    count * (SATURATION + 1.0) / (count + SATURATION)
 }

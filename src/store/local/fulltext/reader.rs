@@ -15,10 +15,10 @@ use super::byte_budget::ByteBudget;
 use super::check::check_small_files;
 use super::entry::entries;
 use super::schema::{Fields, PLACE, builder, open, schema};
-use super::{IndexMetadata, Usable, guarded, metadata_of, ranking, trigram_component};
+use super::{IndexFilter, IndexMetadata, Usable, guarded, metadata_of, ranking, trigram_component};
 use crate::failpoint::failpoint;
 use crate::limits;
-use crate::store::{Place, Ranked, SectionFilter};
+use crate::store::{Place, Ranked};
 use crate::terms::{DocumentText, TrigramQuery, WordQuery};
 
 /// One commit of an index.
@@ -98,7 +98,7 @@ impl Reader {
     pub(crate) fn ranked(
         &self,
         query: &WordQuery,
-        filter: &SectionFilter,
+        filter: &IndexFilter,
         count: usize,
     ) -> Usable<(Vec<Ranked>, Vec<f32>)> {
         let Some(clause) = &query.clause else { return Ok((Vec::new(), Vec::new())) };

@@ -14,6 +14,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{Index, IndexBuilder};
 
 use super::directory::IndexFolder;
+use super::postings::FILE_VERSION;
 use super::trigram_component::TrigramComponent;
 use super::{Unusable, Usable};
 use crate::position::ByteSpan;
@@ -81,11 +82,11 @@ pub(super) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-/// Returns a hash of the schema and the tokenizer version.
+/// Returns a hash of the schema, the tokenizer version and the version of the trigram files.
 pub(super) fn fingerprint() -> String {
     let (schema, _) = schema();
     let text = serde_json::to_string(&schema).unwrap_or_default();
-    let hash = blake3::hash(format!("{TOKENIZER_VERSION} {text}").as_bytes());
+    let hash = blake3::hash(format!("{TOKENIZER_VERSION} {FILE_VERSION} {text}").as_bytes());
     hash.to_hex().chars().take(16).collect()
 }
 

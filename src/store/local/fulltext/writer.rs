@@ -17,7 +17,7 @@ use super::schema::{Fields, builder, open, schema};
 use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of, reader};
 use crate::failpoint::failpoint;
 use crate::limits;
-use crate::parallel::shares;
+use crate::parallel::{cores, shares};
 use crate::terms::DocumentText;
 
 /// Bytes of text and trigrams that are passed to the threads of tantivy at once. Waking a thread
@@ -85,7 +85,7 @@ impl IndexWriter {
     }
 
     fn start(folder: &Path, index: &Index, metadata: IndexMetadata) -> Usable<Self> {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
+        let threads = cores().min(8);
         let writer =
             index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));

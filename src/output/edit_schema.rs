@@ -1,4 +1,4 @@
-//! The JSON Schemas of the answers of edits, whose JSON [`super::answer`] writes.
+//! The JSON Schemas of the answers of edits, whose JSON `forms/edit.rs` writes.
 
 #![expect(dead_code, reason = "only the schemas of the types are used")]
 #![expect(clippy::large_enum_variant, reason = "no value of the types exists")]

@@ -2,7 +2,8 @@
 //!
 //! `*` and `?` match as in a shell, and `**` also matches separators. `[a-z]` and `[!a-z]` match a
 //! character of a set, and `{a,b}` matches one of several alternatives. A backslash escapes the next
-//! character. Invariant: a glob matches a whole text or does not match.
+//! character. The crate globset is not used because it matches bytes: its `?` is a part of `é`.
+//! Invariant: a glob matches a whole text or does not match.
 
 use regex::Regex;
 
@@ -10,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The character that `*` and `?` do not match, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Separator {
+pub(crate) enum Separator {
     /// They match every character.
     None,
     /// They do not match a slash, as in paths.
@@ -25,27 +26,29 @@ pub struct Glob(Regex);
 /// `!` excludes. A path that none matches is included unless some glob includes. Excluding a folder
 /// excludes everything in it.
 #[derive(Debug, Default)]
-pub(super) struct Globs {
+pub struct Globs {
     /// The globs, and whether each excludes.
     list: Vec<(bool, Glob)>,
 }
 
 impl Globs {
-    pub(super) fn new(patterns: &[String]) -> Result<Self> {
+    /// Compiles globs. Fails with `USAGE` if one is invalid.
+    pub fn new(patterns: &[String]) -> Result<Self> {
         let read = |pattern: &String| {
             let excluded = pattern.strip_prefix('!');
             let glob = excluded.map_or(pattern.as_str(), |rest| rest.trim_end_matches('/'));
-            Ok((excluded.is_some(), super::documents::glob(glob)?))
+            Ok((excluded.is_some(), Glob::over_paths(glob)?))
         };
         Ok(Self { list: patterns.iter().map(read).collect::<Result<_>>()? })
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns whether there are no globs.
+    pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// Returns whether the document at `path` is included.
-    pub(super) fn takes(&self, path: &str) -> bool {
+    pub fn takes(&self, path: &str) -> bool {
         let folders = || path.match_indices('/').filter_map(|(end, _)| path.get(..end));
         let deciding = self.list.iter().rev().find(|(excludes, glob)| {
             glob.is_match(path) || (*excludes && folders().any(|folder| glob.is_match(folder)))
@@ -58,8 +61,19 @@ impl Globs {
 }
 
 impl Glob {
+    /// Compiles a glob over document paths, as for `-g` of ripgrep: without a `/` it matches file
+    /// names in every folder, and `*` does not match a `/`.
+    pub fn over_paths(pattern: &str) -> Result<Self> {
+        let anchored = match pattern.strip_prefix('/') {
+            Some(rest) => rest.to_owned(),
+            None if pattern.contains('/') => pattern.to_owned(),
+            None => format!("**/{pattern}"),
+        };
+        Self::new(&anchored, Separator::Slash)
+    }
+
     /// Compiles a glob.
-    pub(super) fn new(pattern: &str, separator: Separator) -> Result<Self> {
+    pub(crate) fn new(pattern: &str, separator: Separator) -> Result<Self> {
         let invalid = |what: &str| {
             Error::new(ErrorKind::Usage, format!("{pattern}: {what}"))
                 .with_hint("write [*], [?], [[] or [{] for these characters themselves")
@@ -149,6 +163,8 @@ fn set(text: &str) -> Option<(String, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn is_match(pattern: &str, text: &str) -> bool {
@@ -195,6 +211,53 @@ mod tests {
     fn invalid_globs_are_rejected() {
         for pattern in ["[a", "{a", "a\\", "[z-a]"] {
             assert!(Glob::new(pattern, Separator::None).is_err(), "{pattern}");
+        }
+    }
+
+    fn takes(patterns: &[&str], path: &str) -> bool {
+        let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        Globs::new(&patterns).unwrap().takes(path)
+    }
+
+    #[test]
+    fn the_last_glob_that_matches_decides() {
+        assert!(takes(&[], "a.md"));
+        assert!(takes(&["docs/*"], "docs/a.md") && !takes(&["docs/*"], "a.md"));
+        assert!(takes(&["!docs/*"], "a.md") && !takes(&["!docs/*"], "docs/a.md"));
+        let last_includes = ["docs/**", "!docs/old/**", "docs/old/b.md"];
+        assert!(takes(&last_includes, "docs/old/b.md") && !takes(&last_includes, "docs/old/a.md"));
+        assert!(!takes(&["docs/old/b.md", "!docs/old/**"], "docs/old/b.md"));
+    }
+
+    #[test]
+    fn excluding_a_folder_excludes_everything_in_it() {
+        for pattern in ["!docs", "!docs/", "!d*"] {
+            assert!(!takes(&[pattern], "docs/a/b.md"), "{pattern}");
+            assert!(takes(&[pattern], "a/b.md"), "{pattern}");
+        }
+        assert!(!takes(&["docs"], "docs/a.md"), "only a glob that excludes applies to folders");
+    }
+
+    proptest! {
+        #[test]
+        fn escaped_text_matches_only_itself(text in ".{0,12}", other in ".{0,12}") {
+            let escaped: String = text.chars().flat_map(|scalar| ['\\', scalar]).collect();
+            let glob = Glob::new(&escaped, Separator::Slash).unwrap();
+            prop_assert!(glob.is_match(&text));
+            prop_assert_eq!(glob.is_match(&other), text == other);
+        }
+
+        #[test]
+        fn a_star_matches_what_its_parts_leave(head in "[a-zé]{0,4}", middle in "[ -~]{0,6}") {
+            let glob = Glob::new(&format!("{head}*"), Separator::Slash).unwrap();
+            prop_assert_eq!(glob.is_match(&format!("{head}{middle}")), !middle.contains('/'));
+        }
+
+        #[test]
+        fn any_pattern_is_compiled_or_refused(pattern in ".{0,20}", text in ".{0,20}") {
+            if let Ok(glob) = Glob::new(&pattern, Separator::None) {
+                glob.is_match(&text);
+            }
         }
     }
 }

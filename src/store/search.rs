@@ -4,7 +4,14 @@
 //! never reused.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
+use serde_json::{Map, Value};
+
+use super::StoredDocument;
+use crate::data::expression::value_at;
+use crate::data::{Datum, Expression};
+use crate::glob::Globs;
 use crate::terms::{is_near, is_similar};
 
 /// The bits of [`Place::to_number`] for the level and for the number of the section.
@@ -80,31 +87,103 @@ impl Ranked {
     }
 }
 
-/// Conditions on the sections of a result.
+/// Conditions on documents.
+#[derive(Debug, Default)]
+pub struct DocumentFilter {
+    /// Globs over paths.
+    pub globs: Globs,
+    /// Tags, case-folded. A document must have each of them, or a tag nested in it.
+    pub tags: Vec<String>,
+    /// The places that a document must be in or contain; `None` for everywhere.
+    pub under: Option<Under>,
+    /// A condition on its front matter.
+    pub condition: Option<Expression>,
+}
+
+/// Folders and documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SectionFilter {
-    /// The document must be in one of these folders; any folder if empty.
+pub struct Under {
+    /// Folders, whose documents are meant as a whole.
     pub folders: Vec<String>,
-    /// The id of the document must be in each of these sets.
-    pub documents: Vec<HashSet<i64>>,
+    /// The ids of single documents.
+    pub documents: HashSet<i64>,
+}
+
+impl Under {
+    /// Returns whether the document at `path` is in one of the folders.
+    pub(crate) fn has_in_folder(&self, path: &str) -> bool {
+        self.folders.iter().any(|folder| {
+            path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        })
+    }
+}
+
+impl DocumentFilter {
+    /// Returns whether every document is admitted.
+    pub fn is_empty(&self) -> bool {
+        self.globs.is_empty()
+            && self.tags.is_empty()
+            && self.under.is_none()
+            && self.condition.is_none()
+    }
+
+    /// Returns whether the document is admitted apart from its tags and its front matter.
+    pub(crate) fn takes_name(&self, id: i64, path: &str) -> bool {
+        self.globs.takes(path)
+            && self
+                .under
+                .as_ref()
+                .is_none_or(|under| under.has_in_folder(path) || under.documents.contains(&id))
+    }
+
+    /// Returns whether a document with this front matter is admitted apart from its name and tags.
+    pub(crate) fn takes_values(&self, values: &Map<String, Value>) -> bool {
+        self.condition.as_ref().is_none_or(|condition| {
+            condition.matches(&|key| value_at(values, key).map(Datum::Json))
+        })
+    }
+
+    /// Returns whether a document with these tags is admitted apart from its name and front matter.
+    pub(crate) fn takes_tags(&self, tags: &[String]) -> bool {
+        self.tags.iter().all(|wanted| {
+            tags.iter().any(|tag| {
+                let rest = tag.strip_prefix(wanted.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        })
+    }
+}
+
+/// Conditions on the sections of a result.
+#[derive(Clone, Copy, Debug)]
+pub struct SectionFilter<'a> {
+    /// Conditions on their documents.
+    pub documents: &'a DocumentFilter,
     /// The level of the section must be this one.
     pub level: Option<u8>,
     /// `Some(true)` admits only front matter, `Some(false)` no front matter.
     pub front_matter: Option<bool>,
 }
 
-impl SectionFilter {
-    /// Returns whether there are conditions other than folders.
-    pub(crate) fn looks_at_places(&self) -> bool {
-        !self.documents.is_empty() || self.level.is_some() || self.front_matter.is_some()
-    }
+/// The result of a word query.
+#[derive(Clone, Debug, Default)]
+pub struct Ranking {
+    /// The best sections, best first.
+    pub sections: Vec<RankedSection>,
+    /// The inverse document frequency of each of [`crate::terms::WordQuery::terms`]: the higher, the
+    /// rarer.
+    pub weights: Vec<f32>,
+    /// Whether there are no further sections.
+    pub is_complete: bool,
+}
 
-    /// Returns whether the section at `place` meets all conditions except the folders.
-    pub(crate) fn admits(&self, place: Place) -> bool {
-        self.level.is_none_or(|level| level == place.level)
-            && self.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
-            && self.documents.iter().all(|documents| documents.contains(&place.document))
-    }
+/// A section, its score and its document.
+#[derive(Clone, Debug)]
+pub struct RankedSection {
+    /// The section and its score.
+    pub ranked: Ranked,
+    /// Its document.
+    pub document: Rc<StoredDocument>,
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
+use super::Snapshot;
 use crate::data::expression::value_at;
 use crate::data::{Datum, Expression};
 use crate::error::Result;
 use crate::markdown::slug::fold;
-use crate::store::Snapshot;
 
 /// The documents that match a condition.
 #[derive(Debug)]
@@ -25,16 +25,15 @@ pub(super) struct Matching {
 
 impl Matching {
     /// Evaluates `condition` for all documents.
-    pub(super) fn new(snapshot: &Snapshot, condition: &str) -> Result<Self> {
-        let condition = Expression::parse(condition)?;
+    pub(super) fn new(snapshot: &Snapshot, condition: &Expression) -> Result<Self> {
         let mut keys: Vec<String> = condition.keys().into_iter().flat_map(columns).collect();
         keys.sort_unstable();
         keys.dedup();
         let mut documents: HashMap<i64, Map<String, Value>> = HashMap::new();
         for key in &keys {
-            for value in snapshot.front_matter_values(key)? {
-                documents.entry(value.document).or_default().insert(value.name, value.value);
-            }
+            snapshot.visit_front_matter(key, |document, name, value| {
+                documents.entry(document).or_default().insert(name, value);
+            })?;
         }
         let matches = |map: &Map<String, Value>| {
             condition.matches(&|key| value_at(map, key).map(Datum::Json))
