@@ -202,7 +202,9 @@ impl Filter {
             match documents::folder_path(address) {
                 Some(root) if root.is_empty() => under = None,
                 Some(folder) if library.reader.is_folder(&folder)? => {
-                    under.iter_mut().for_each(|under| under.folders.push(folder.clone()));
+                    if let Some(under) = &mut under {
+                        under.folders.push(folder);
+                    }
                 }
                 _ => filter.add_under(library, address)?,
             }

@@ -208,14 +208,15 @@ impl Reader for MemoryReader {
         let mut totals = Totals::default();
         let count = |number: i64| usize::try_from(number).unwrap_or(0);
         for entry in self.0.documents.values() {
-            let [lines, words, sections, blocks, links] = entry.prepared.rows.counts;
+            let counts = entry.prepared.rows.counts;
+            let [lines, words, sections, blocks, link_count] = counts.map(count);
             totals.documents += 1;
-            totals.sections += count(sections);
-            totals.blocks += count(blocks);
-            totals.links += count(links);
+            totals.sections += sections;
+            totals.blocks += blocks;
+            totals.links += link_count;
             totals.bytes += usize::try_from(entry.stored.state.size).unwrap_or(0);
-            totals.words += count(words);
-            totals.lines += count(lines);
+            totals.words += words;
+            totals.lines += lines;
             totals.diagnostics += entry.prepared.rows.diagnostics.len();
         }
         Ok(totals)
@@ -315,7 +316,9 @@ impl Reader for MemoryReader {
             let mut own = entry.prepared.link_keys.clone();
             own.sort_unstable();
             own.dedup();
-            own.into_iter().for_each(|key| *keys.entry(key).or_default() += 1);
+            for key in own {
+                *keys.entry(key).or_default() += 1;
+            }
         }
         let mut keys: Vec<(i64, usize)> = keys.into_iter().collect();
         keys.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));

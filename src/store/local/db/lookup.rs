@@ -42,7 +42,7 @@ impl Snapshot {
                 }
                 documents
             }
-            Lookup::Names(names) => self.of_each(names, |name| {
+            Lookup::Names(names) => Self::of_each(names, |name| {
                 let key = name_key(name);
                 let end = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
                 self.stored_documents("name_key >= ?1 AND name_key < ?2", [key, end])
@@ -55,12 +55,12 @@ impl Snapshot {
                 let condition = "name_key >= ?1 AND name_key < ?2 ORDER BY name_key LIMIT ?3";
                 self.stored_documents(condition, params![first, end, most])?
             }
-            Lookup::LdmdSections(ids) => self.of_each(ids, |id| {
+            Lookup::LdmdSections(ids) => Self::of_each(ids, |id| {
                 let condition =
                     "id IN (SELECT document_id FROM ldmd_section WHERE ldmd_section.id = ?1)";
                 self.stored_documents(condition, [id])
             })?,
-            Lookup::LinkKeys(keys) => self.of_each(keys, |key| {
+            Lookup::LinkKeys(keys) => Self::of_each(keys, |key| {
                 self.stored_documents(
                     "id IN (SELECT document_id FROM link_key WHERE key = ?1)",
                     [key],
@@ -82,7 +82,6 @@ impl Snapshot {
 
     /// Calls `find` with each of `keys` and joins the results.
     fn of_each<K>(
-        &self,
         keys: &[K],
         find: impl Fn(&K) -> Result<Vec<StoredDocument>>,
     ) -> Result<Vec<StoredDocument>> {
