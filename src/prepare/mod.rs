@@ -2,7 +2,7 @@
 //!
 //! This is slow and needs no store, so an ingest does it on all cores. Every engine of the store takes
 //! the same [`PreparedDocument`]. Invariant: the result depends only on the path, the bytes and
-//! [`PARSER_VERSION`].
+//! `PARSER_VERSION`.
 
 pub(crate) mod checksums;
 pub(crate) mod rows;
