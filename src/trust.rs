@@ -51,7 +51,7 @@ pub struct Wish {
 
 /// A line of the trust file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct TrustedStore {
     /// The store file, absolute.
     store: PathBuf,
     #[serde(flatten)]
@@ -61,7 +61,7 @@ struct Entry {
 /// Why a store is trusted, or that it is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum TrustSource {
     /// The store asks for nothing that needs trust.
     OwnFolder,
     /// The trust file records that the user accepted what the store asks for.
@@ -135,8 +135,8 @@ impl Trust {
             site_roots: wish.site_roots.clone().filter(|_| given.site_roots.is_none()),
         };
         let reason = match self.source(store, &not_given) {
-            Ok(Source::OwnFolder | Source::Recorded) => return Ok(()),
-            Ok(Source::Untrusted) => String::new(),
+            Ok(TrustSource::OwnFolder | TrustSource::Recorded) => return Ok(()),
+            Ok(TrustSource::Untrusted) => String::new(),
             Err(error) => format!("; {error}"),
         };
         let message = format!(
@@ -154,20 +154,20 @@ impl Trust {
 
     /// Returns why the store at `store`, which asks for `wish`, is trusted, or that it is not. Fails if the
     /// trust file is rejected or cannot be read.
-    pub fn source(&self, store: &Path, wish: &Wish) -> Result<Source> {
+    pub fn source(&self, store: &Path, wish: &Wish) -> Result<TrustSource> {
         if wish.is_empty() {
-            return Ok(Source::OwnFolder);
+            return Ok(TrustSource::OwnFolder);
         }
         let file = match self {
-            Self::Everything => return Ok(Source::Recorded),
-            Self::File(None) => return Ok(Source::Untrusted),
+            Self::Everything => return Ok(TrustSource::Recorded),
+            Self::File(None) => return Ok(TrustSource::Untrusted),
             Self::File(Some(file)) => file,
         };
         let text = read(file)?;
         let is_recorded = text.lines().any(|line| {
             entry(line).is_some_and(|entry| entry.store == store && entry.wish.covers(wish))
         });
-        Ok(if is_recorded { Source::Recorded } else { Source::Untrusted })
+        Ok(if is_recorded { TrustSource::Recorded } else { TrustSource::Untrusted })
     }
 
     /// Records that the user accepts `wish` for the store at `store`, replacing its previous record. Returns a
@@ -202,7 +202,7 @@ fn sorted(extensions: &[String]) -> Vec<String> {
 }
 
 /// Parses a line of the trust file; `None` if the line is not an entry.
-fn entry(line: &str) -> Option<Entry> {
+fn entry(line: &str) -> Option<TrustedStore> {
     serde_json::from_str(line).ok()
 }
 
@@ -264,7 +264,7 @@ fn record(file: &Path, store: &Path, wish: &Wish) -> Result<()> {
     let is_other = |line: &&str| entry(line).is_none_or(|entry| entry.store != store);
     let mut lines: Vec<String> = before.lines().filter(is_other).map(str::to_owned).collect();
     if !wish.is_empty() {
-        let entry = Entry { store: store.to_owned(), wish: wish.clone() };
+        let entry = TrustedStore { store: store.to_owned(), wish: wish.clone() };
         let line = serde_json::to_string(&entry);
         lines.push(line.map_err(|error| wrap(std::io::Error::new(IoKind::InvalidData, error)))?);
     }
@@ -320,15 +320,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let trust = Trust::File(Some(folder.path().join("mdsel/trusted")));
         let (one, other) = (Path::new("/a/.mdsel.db"), Path::new("/b/.mdsel.db"));
-        assert_eq!(trust.source(one, &wide()).unwrap(), Source::Untrusted);
+        assert_eq!(trust.source(one, &wide()).unwrap(), TrustSource::Untrusted);
         assert!(trust.record(one, &wide()).is_none());
         assert!(trust.record(other, &hidden()).is_none());
-        assert_eq!(trust.source(one, &wide()).unwrap(), Source::Recorded);
-        assert_eq!(trust.source(one, &hidden()).unwrap(), Source::Recorded);
-        assert_eq!(trust.source(other, &wide()).unwrap(), Source::Untrusted);
+        assert_eq!(trust.source(one, &wide()).unwrap(), TrustSource::Recorded);
+        assert_eq!(trust.source(one, &hidden()).unwrap(), TrustSource::Recorded);
+        assert_eq!(trust.source(other, &wide()).unwrap(), TrustSource::Untrusted);
         assert!(trust.record(one, &Wish::default()).is_none());
-        assert_eq!(trust.source(one, &hidden()).unwrap(), Source::Untrusted);
-        assert_eq!(trust.source(other, &hidden()).unwrap(), Source::Recorded);
+        assert_eq!(trust.source(one, &hidden()).unwrap(), TrustSource::Untrusted);
+        assert_eq!(trust.source(other, &hidden()).unwrap(), TrustSource::Recorded);
     }
 
     #[test]
@@ -354,7 +354,7 @@ mod tests {
             }
         });
         for number in 0..8 {
-            assert_eq!(trust.source(&store(number), &hidden()).unwrap(), Source::Recorded);
+            assert_eq!(trust.source(&store(number), &hidden()).unwrap(), TrustSource::Recorded);
         }
     }
 

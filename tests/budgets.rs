@@ -2,15 +2,17 @@
 //! is complete when every page is read.
 
 use mdsel::error::{ErrorKind, Result};
-use mdsel::output::{Caller, Format, Options, write_list};
+use mdsel::output::{Caller, Format, OutputOptions, write_list};
 use mdsel::query::context::{self, Outside};
 use mdsel::query::data::{self, code, meta, tables, tasks};
 use mdsel::query::links::{Direction, EdgeFilter, list, walk};
 use mdsel::query::page::fitting;
-use mdsel::query::search::{self, Form, PatternOptions, Query, Surroundings};
-use mdsel::query::{Cursor, FilterRequest, Library, List, find, index, ldmd as marked, neighbors};
+use mdsel::query::search::{self, ContextLines, OutputMode, PatternOptions, Query};
+use mdsel::query::{
+    Cursor, DocumentCache, FilterRequest, List, find, index, ldmd as marked, neighbors,
+};
 use mdsel::query::{prime, read, select, toc};
-use mdsel::records::{Reader, Record};
+use mdsel::records::{Record, RecordReader};
 use mdsel::store::Purpose;
 use mdsel::{ldmd, markdown};
 use serde_json::Value;
@@ -27,11 +29,11 @@ pub(crate) struct Call {
 
 /// An open store.
 pub(crate) struct Opened<'a> {
-    pub(crate) library: Library<'a>,
+    pub(crate) library: DocumentCache<'a>,
 }
 
 fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<String> {
-    let options = Options {
+    let options = OutputOptions {
         format: call.format,
         is_pretty: false,
         has_color: false,
@@ -46,12 +48,12 @@ fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<S
 
 pub(crate) type Ask = fn(&mut Opened<'_>, Call) -> Result<String>;
 
-fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: Form) -> Result<String> {
-    let mut request = search::Request {
+fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: OutputMode) -> Result<String> {
+    let mut request = search::SearchRequest {
         query,
         filter: FilterRequest::default(),
         form,
-        surroundings: Surroundings::default(),
+        surroundings: ContextLines::default(),
         passage: 0,
         keeps_duplicates: false,
         with_addresses: true,
@@ -74,7 +76,7 @@ fn selected(
     addresses: &[&str],
     max_words: usize,
 ) -> Result<String> {
-    let request = select::Request {
+    let request = select::SelectRequest {
         addresses: addresses.iter().map(ToString::to_string).collect(),
         max_words,
         limit: Some(call.max_chars.map_or(0, |most| most + 1)),
@@ -85,7 +87,7 @@ fn selected(
 }
 
 fn walked(opened: &Opened<'_>, call: Call, to: Option<&str>, hops: usize) -> Result<String> {
-    let request = walk::Request {
+    let request = walk::LinkWalkRequest {
         from: "links.md".to_owned(),
         to: to.map(str::to_owned),
         direction: Direction::Both,
@@ -97,8 +99,12 @@ fn walked(opened: &Opened<'_>, call: Call, to: Option<&str>, hops: usize) -> Res
     printed(&walk::walk(&opened.library, &request)?, call)
 }
 
-fn bundled(opened: &mut Opened<'_>, call: Call, request: context::Request) -> Result<String> {
-    let request = context::Request {
+fn bundled(
+    opened: &mut Opened<'_>,
+    call: Call,
+    request: context::ContextRequest,
+) -> Result<String> {
+    let request = context::ContextRequest {
         passage: mdsel::query::search::passage_chars(None, call.max_chars),
         limit: fitting(0, call.max_chars),
         after: call.after,
@@ -124,14 +130,14 @@ fn common(call: Call) -> data::Common {
 /// Every command that reads and whose answer can be long.
 pub(crate) const COMMANDS: &[(&str, Ask)] = &[
     ("search words", |opened, call| {
-        words(opened, call, Query::Words(texts(&["install the document"])), Form::Hits)
+        words(opened, call, Query::Words(texts(&["install the document"])), OutputMode::Hits)
     }),
-    ("search lines", |opened, call| words(opened, call, literal("install"), Form::Hits)),
-    ("search nothing", |opened, call| words(opened, call, literal("qqzzy"), Form::Hits)),
-    ("search -c", |opened, call| words(opened, call, literal("e"), Form::Counts)),
-    ("search -l", |opened, call| words(opened, call, literal("e"), Form::Files)),
+    ("search lines", |opened, call| words(opened, call, literal("install"), OutputMode::Hits)),
+    ("search nothing", |opened, call| words(opened, call, literal("qqzzy"), OutputMode::Hits)),
+    ("search -c", |opened, call| words(opened, call, literal("e"), OutputMode::Counts)),
+    ("search -l", |opened, call| words(opened, call, literal("e"), OutputMode::Files)),
     ("find", |opened, call| {
-        let request = find::Request {
+        let request = find::FindRequest {
             pattern: "a".to_owned(),
             content: None,
             filter: FilterRequest::default(),
@@ -141,7 +147,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
         printed(&find::find(&opened.library, &request)?, call)
     }),
     ("toc", |opened, call| {
-        let request = toc::Request {
+        let request = toc::TocRequest {
             documents: texts(&["guide.md", "headings.md", "links.md", "none.md"]),
             filter: FilterRequest::default(),
             depth: None,
@@ -153,7 +159,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
         printed(&toc::toc(&opened.library, &request)?, call)
     }),
     ("index", |opened, call| {
-        let request = index::Request {
+        let request = index::IndexRequest {
             documents: texts(&["guide.md", "headings.md", "C#.md"]),
             filter: FilterRequest::default(),
             blocks: true,
@@ -174,14 +180,14 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
     ("read", |opened, call| {
         let place = "guide.md::Use".to_owned();
         let request =
-            read::Request { document: None, place, no_children: false, line_numbers: false };
+            read::ReadRequest { document: None, place, no_children: false, line_numbers: false };
         printed(&read::read(&opened.library, &request)?, call)
     }),
     ("neighbors", |opened, call| {
         printed(&neighbors::neighbors(&opened.library, "guide.md::Guide", call.after)?, call)
     }),
     ("links list", |opened, call| {
-        let request = list::Request {
+        let request = list::LinkListRequest {
             address: "links.md".to_owned(),
             direction: Direction::Both,
             filter: EdgeFilter::default(),
@@ -197,7 +203,11 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
     ("links path to nowhere", |opened, call| walked(opened, call, Some("long-words.md"), 10)),
     ("context", |opened, call| {
         let addresses = texts(&["guide.md::Install", "links.md", "headings.md", "none.md"]);
-        bundled(opened, call, context::Request { addresses, ..context::Request::default() })
+        bundled(
+            opened,
+            call,
+            context::ContextRequest { addresses, ..context::ContextRequest::default() },
+        )
     }),
     ("context --with-body", |opened, call| {
         let outside = Outside {
@@ -208,27 +218,32 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             content: "`` ` ``".to_owned(),
             truncated: false,
         };
-        let request = context::Request {
+        let request = context::ContextRequest {
             addresses: texts(&["links.md::*", "guide.md::Install"]),
             outside: vec![outside],
             with_body: true,
-            ..context::Request::default()
+            ..context::ContextRequest::default()
         };
         bundled(opened, call, request)
     }),
     ("context --query", |opened, call| {
         let queries = texts(&["install the document"]);
-        bundled(opened, call, context::Request { queries, ..context::Request::default() })
+        bundled(
+            opened,
+            call,
+            context::ContextRequest { queries, ..context::ContextRequest::default() },
+        )
     }),
     ("prime", |opened, call| printed(&prime::prime(&opened.library, call.after)?, call)),
     ("ldmd index", |opened, call| {
         let document = "answer.ldmd.md".to_owned();
-        let request = marked::index::Request { document, limit: 0, after: call.after };
+        let request = marked::index::LdmdIndexRequest { document, limit: 0, after: call.after };
         printed(&marked::index::index(&opened.library, &request)?, call)
     }),
     ("ldmd search", |opened, call| {
         let (document, query) = ("answer.ldmd.md".to_owned(), "e".to_owned());
-        let request = marked::search::Request { document, query, limit: 0, after: call.after };
+        let request =
+            marked::search::LdmdSearchRequest { document, query, limit: 0, after: call.after };
         printed(&marked::search::search(&opened.library, &request)?, call)
     }),
     ("code", |opened, call| {
@@ -377,8 +392,9 @@ fn assert_valid(text: &str, format: Format, what: &str) {
             assert_eq!((last.id.as_str(), last.span.end), ("provenance", text.len()), "{what}");
         }
         Format::Records => {
-            let records =
-                Reader::new(text.as_bytes()).collect::<std::result::Result<Vec<_>, _>>().unwrap();
+            let records = RecordReader::new(text.as_bytes())
+                .collect::<std::result::Result<Vec<_>, _>>()
+                .unwrap();
             assert!(matches!(records.first(), Some(Record::Header(_))), "{what}: {text}");
         }
         Format::Markdown => assert!(text.starts_with("## Context\n\n"), "{what}"),
@@ -389,11 +405,11 @@ fn assert_valid(text: &str, format: Format, what: &str) {
 /// Calls `check` with the open store, and with a store in memory of the same files.
 fn with_store(place: &Place, check: impl Fn(&mut Opened<'_>)) {
     let reader = reader(&place.join(".mdsel.db")).unwrap();
-    check(&mut Opened { library: Library::new(&*reader) });
+    check(&mut Opened { library: DocumentCache::new(&*reader) });
     let store = in_memory();
     ingest(&store, place.path());
     let reader = store.reader(Purpose::Search).unwrap();
-    check(&mut Opened { library: Library::new(&*reader) });
+    check(&mut Opened { library: DocumentCache::new(&*reader) });
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! `context` and `prime`, records, and blocks of Markdown.
 
 use mdsel::markdown;
-use mdsel::records::{Reader, Record};
+use mdsel::records::{Record, RecordReader};
 use serde_json::json;
 
 use crate::harness::Place;
 
 fn records(text: &[u8]) -> Vec<Record> {
-    Reader::new(text).collect::<Result<_, _>>().unwrap()
+    RecordReader::new(text).collect::<Result<_, _>>().unwrap()
 }
 
 /// The letters of records, in order.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mdsel::edit::plan::{Allow, Position, Request, Scope, Target, Version, plan};
+use mdsel::edit::plan::{Allow, EditScope, EditTarget, Operation, Position, Version, plan};
 use mdsel::markdown::refusal;
 
 use crate::corpus;
@@ -240,42 +240,42 @@ fn content(random: &mut Random, version: &Version) -> String {
     parts.join(if random.is(4) { "\n" } else { "\n\n" })
 }
 
-fn target(random: &mut Random, version: &Version) -> Target {
+fn target(random: &mut Random, version: &Version) -> EditTarget {
     let outline = version.outline();
     if random.is(12) {
-        return Target::FrontMatter;
+        return EditTarget::FrontMatter;
     }
     if random.is(40) {
-        return Target::Document;
+        return EditTarget::Document;
     }
     if !version.markup().sections.is_empty() && random.is(2) {
-        return Target::Ldmd(random.below(version.markup().sections.len()));
+        return EditTarget::Ldmd(random.below(version.markup().sections.len()));
     }
     if !outline.sections.is_empty() && !random.is(3) {
         // The last section contains the definitions.
         let index = random.below(outline.sections.len() + outline.sections.len() / 3 + 1);
-        return Target::Node(outline.sections[index.min(outline.sections.len() - 1)].node);
+        return EditTarget::Node(outline.sections[index.min(outline.sections.len() - 1)].node);
     }
-    Target::Node(random.below(outline.nodes.len()))
+    EditTarget::Node(random.below(outline.nodes.len()))
 }
 
 /// The part of the file that an edit names, in bytes.
-fn named(version: &Version, target: Target, request: Request<'_>) -> (usize, usize) {
+fn named(version: &Version, target: EditTarget, request: Operation<'_>) -> (usize, usize) {
     let outline = version.outline();
     let scope = match request {
-        Request::Replace { scope, .. } | Request::Delete { scope } => scope,
-        Request::Insert { .. } => Scope::Subtree,
+        Operation::Replace { scope, .. } | Operation::Delete { scope } => scope,
+        Operation::Insert { .. } => EditScope::Subtree,
     };
     let span = match target {
-        Target::Document => return (0, version.bytes().len()),
-        Target::FrontMatter => outline.front_matter.unwrap_or_default(),
-        Target::Ldmd(section) => version.markup().sections[section].span,
-        Target::Node(node) => outline.nodes[node].bytes,
+        EditTarget::Document => return (0, version.bytes().len()),
+        EditTarget::FrontMatter => outline.front_matter.unwrap_or_default(),
+        EditTarget::Ldmd(section) => version.markup().sections[section].span,
+        EditTarget::Node(node) => outline.nodes[node].bytes,
     };
-    let section = outline.sections.iter().find(|section| target == Target::Node(section.node));
+    let section = outline.sections.iter().find(|section| target == EditTarget::Node(section.node));
     match (section, scope) {
-        (Some(section), Scope::Own) => (span.start, section.own_end),
-        (Some(section), Scope::Heading) => (span.start, section.heading_end),
+        (Some(section), EditScope::Own) => (span.start, section.own_end),
+        (Some(section), EditScope::Heading) => (span.start, section.heading_end),
         _ => (span.start, span.end),
     }
 }
@@ -407,17 +407,20 @@ fn random_edits_change_their_place_and_nothing_else() {
             [if number < documents.len() { number } else { random.below(documents.len()) }];
         let target = target(&mut random, version);
         let content = content(&mut random, version);
-        let scope = [Scope::Subtree, Scope::Subtree, Scope::Own, Scope::Heading][random.below(4)];
+        let scope = [EditScope::Subtree, EditScope::Subtree, EditScope::Own, EditScope::Heading]
+            [random.below(4)];
         let request = match random.below(4) {
-            0 => Request::Delete { scope },
-            1 => Request::Insert {
+            0 => Operation::Delete { scope },
+            1 => Operation::Insert {
                 content: content.as_bytes(),
                 position: positions[random.below(4)],
                 relevel: random.is(2),
             },
-            _ => {
-                Request::Replace { content: content.as_bytes(), scope, keep_heading: !random.is(4) }
-            }
+            _ => Operation::Replace {
+                content: content.as_bytes(),
+                scope,
+                keep_heading: !random.is(4),
+            },
         };
         let allow = Allow {
             drop: random.is(2),
@@ -432,8 +435,8 @@ fn random_edits_change_their_place_and_nothing_else() {
                 let old = std::str::from_utf8(version.bytes()).unwrap();
                 let new = std::str::from_utf8(plan.version.bytes()).unwrap();
                 let span = named(version, target, request);
-                let is_insert = matches!(request, Request::Insert { .. });
-                let moves = matches!(request, Request::Delete { scope: Scope::Own });
+                let is_insert = matches!(request, Operation::Insert { .. });
+                let moves = matches!(request, Operation::Delete { scope: EditScope::Own });
                 let checked = Allow { escape: allow.escape || moves, ..allow };
                 if let Some(side_effect) = side_effect(old, new, span, is_insert, checked) {
                     panic!(
@@ -462,9 +465,12 @@ fn assert_the_program_agrees(place: &Place, version: &Version, content: &str, _:
     }
     place.write("doc.md", version.bytes());
     place.run(&["ingest"]).success();
-    let request =
-        Request::Replace { content: content.as_bytes(), scope: Scope::Subtree, keep_heading: true };
-    let planned = plan(version, Target::Node(0), request, Allow::default());
+    let request = Operation::Replace {
+        content: content.as_bytes(),
+        scope: EditScope::Subtree,
+        keep_heading: true,
+    };
+    let planned = plan(version, EditTarget::Node(0), request, Allow::default());
     let answer = place.run(&["replace", "doc.md::root", "--content", content]);
     let file = std::fs::read(place.join("doc.md")).unwrap();
     match planned {

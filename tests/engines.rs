@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use mdsel::edit::plan::{Allow, Scope};
+use mdsel::edit::plan::{Allow, EditScope};
 use mdsel::edit::{self, Edit, Operation};
 use mdsel::output::Format;
 use mdsel::query::links::check::check as check_links;
-use mdsel::query::resolve::{Window, resolve};
+use mdsel::query::resolve::{NodeRange, resolve};
 use mdsel::query::search::{self, PatternOptions, Query};
-use mdsel::query::{FilterRequest, Library, ask, index};
+use mdsel::query::{DocumentCache, FilterRequest, ask, index};
 use mdsel::store::{Lookup, Purpose, Store};
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ fn engines(place: &Place) -> [Store; 2] {
 fn same<T: PartialEq + std::fmt::Debug>(
     engines: &[Store; 2],
     what: &str,
-    question: impl Fn(&Library<'_>) -> mdsel::error::Result<T>,
+    question: impl Fn(&DocumentCache<'_>) -> mdsel::error::Result<T>,
 ) -> T {
     let [file, memory] = engines;
     let expected = ask(file, Purpose::Search, &question).unwrap();
@@ -37,8 +37,12 @@ fn same<T: PartialEq + std::fmt::Debug>(
 }
 
 /// The hits of a search, in order. Their scores may differ: an index counts removed documents, too.
-fn hits(library: &Library<'_>, query: Query, filter: FilterRequest) -> mdsel::error::Result<Value> {
-    let request = search::Request { filter, ..search_request(query, 0) };
+fn hits(
+    library: &DocumentCache<'_>,
+    query: Query,
+    filter: FilterRequest,
+) -> mdsel::error::Result<Value> {
+    let request = search::SearchRequest { filter, ..search_request(query, 0) };
     let answer = search::search(library, &request)?;
     let mut rows = mdsel::output::Answer::rows(&answer);
     for row in &mut rows {
@@ -55,8 +59,8 @@ fn commands_print_the_same_in_every_format() {
         for format in FORMATS {
             for max_chars in [None, Some(700)] {
                 let call = Call { format, max_chars, after: None };
-                let printed = |library: &Library<'_>| {
-                    let library = Library::new(library.reader);
+                let printed = |library: &DocumentCache<'_>| {
+                    let library = DocumentCache::new(library.reader);
                     // A format that a command does not have is the same error.
                     let printed = command(&mut Opened { library }, call);
                     Ok(printed.map_err(|error| error.to_string()))
@@ -118,7 +122,7 @@ fn every_address_and_link_leads_to_the_same_place() {
     let place = Place::with_fixtures();
     let engines = engines(&place);
     let addresses = same(&engines, "index", |library| {
-        let request = index::Request {
+        let request = index::IndexRequest {
             documents: Vec::new(),
             filter: FilterRequest::default(),
             blocks: true,
@@ -143,9 +147,9 @@ fn every_address_and_link_leads_to_the_same_place() {
     let suffixes = documents.iter().filter_map(|path| path.rsplit('/').next().map(str::to_owned));
     for address in addresses.iter().cloned().chain(documents.clone()).chain(wrong).chain(suffixes) {
         same(&engines, &address, |library| {
-            let found = resolve(library, &address, Window { skip: 0, take: 20 })?;
+            let found = resolve(library, &address, NodeRange { skip: 0, take: 20 })?;
             let places: Vec<String> =
-                found.places.iter().map(mdsel::query::place::Place::address).collect();
+                found.places.iter().map(mdsel::query::place::ResolvedNode::address).collect();
             Ok((places, found.fault.map(|fault| format!("{fault:?}"))))
         });
     }
@@ -173,14 +177,14 @@ fn an_ingest_and_an_edit_change_the_same() {
         std::fs::remove_file(place.join("gone.md")).unwrap();
         let report = ingest(engine, place.path());
         reports.push((report.added, report.changed, report.removed, report.unchanged));
-        let request = edit::Request {
+        let request = edit::EditRequest {
             store: engine,
             document: None,
             edits: vec![Edit {
                 section: "a.md::A/Below".to_owned(),
                 operation: Operation::Replace {
                     content: b"three\n".to_vec(),
-                    scope: Scope::Subtree,
+                    scope: EditScope::Subtree,
                     keep_heading: true,
                 },
                 allow: Allow::default(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mdsel::error::Result;
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::query::FilterRequest;
-use mdsel::query::search::{Form, Query, Request, Surroundings};
+use mdsel::query::search::{ContextLines, OutputMode, Query, SearchRequest};
 use mdsel::store::{Memory, Purpose, Reader, Store};
 use mdsel::trust::Trust;
 use serde_json::Value;
@@ -247,12 +247,12 @@ pub(crate) fn words(command: &str) -> Vec<String> {
 }
 
 /// A search without filters, context lines and cursor; `limit` 0 means all hits.
-pub(crate) fn search_request(query: Query, limit: usize) -> Request {
-    Request {
+pub(crate) fn search_request(query: Query, limit: usize) -> SearchRequest {
+    SearchRequest {
         query,
         filter: FilterRequest::default(),
-        form: Form::Hits,
-        surroundings: Surroundings::default(),
+        form: OutputMode::Hits,
+        surroundings: ContextLines::default(),
         passage: 300,
         keeps_duplicates: false,
         with_addresses: true,
@@ -286,8 +286,8 @@ pub(crate) fn reader(path: &Path) -> Result<Box<dyn Reader>> {
 }
 
 /// Ingests the folder `root` into `store`.
-pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::Report {
-    let request = ingest::Request {
+pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::IngestReport {
+    let request = ingest::IngestRequest {
         store,
         root: Some(root),
         folder: root,

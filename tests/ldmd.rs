@@ -1,6 +1,6 @@
 //! The `ldmd` commands, `ldmd:` addresses, and answers as LDMD.
 
-use mdsel::query::{Library, ldmd::emit};
+use mdsel::query::{DocumentCache, ldmd::emit};
 use mdsel::{ldmd, markdown};
 use serde_json::{Value, json};
 
@@ -412,7 +412,7 @@ fn any_document_can_be_printed_with_markers_between_its_bytes() {
     place.write("no-end.md", "---\na: 1\n---\n\n# A\r\n\r\ntext");
     place.run(&["ingest"]).success();
     let reader = reader(&place.join(".mdsel.db")).unwrap();
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     let mut summaries = 0;
     for stored in reader.all(&Lookup::All).unwrap() {
         let document = library.open(&stored).unwrap();
@@ -426,7 +426,7 @@ fn any_document_can_be_printed_with_markers_between_its_bytes() {
         };
         assert_eq!(titles(&parsed.outline), titles(document.tree.outline()), "{}", stored.path);
         let headings = parsed.outline.sections.len();
-        let is_summary = |s: &&ldmd::Section| s.id.ends_with("_tldr");
+        let is_summary = |s: &&ldmd::LdmdSection| s.id.ends_with("_tldr");
         let of_headings = markup.sections.iter().filter(|s| !is_summary(s) && s.level > 0);
         assert_eq!(of_headings.count(), headings, "{}", stored.path);
         summaries += markup.sections.iter().filter(is_summary).count();

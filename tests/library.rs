@@ -71,8 +71,8 @@ pub(crate) fn of_files(place: &Place, count: usize) -> Versions {
 /// The versions in a pack, each of which must be complete.
 pub(crate) fn of_pack(pack: &[u8], count: usize) -> Versions {
     let mut versions = vec![None; count];
-    for item in mdsel::pack::Reader::new(pack).unwrap() {
-        if let mdsel::pack::Item::Document(document) = item.unwrap() {
+    for item in mdsel::pack::PackReader::new(pack).unwrap() {
+        if let mdsel::pack::PackItem::Document(document) = item.unwrap() {
             let number = (0..count).find(|&number| path(number) == document.path).unwrap();
             versions[number] = Some(version(number, &document.bytes));
         }
@@ -94,11 +94,11 @@ pub(crate) fn pack(versions: &Versions) -> Vec<u8> {
         .collect();
     documents.sort();
     let header = mdsel::pack::Header { documents: documents.len(), ..Default::default() };
-    let mut writer = mdsel::pack::Writer::new(Vec::new(), &header).unwrap();
+    let mut writer = mdsel::pack::PackWriter::new(Vec::new(), &header).unwrap();
     for (path, number, version) in documents {
         let bytes = document(number, version).into_bytes();
         let kind = "Document".to_owned();
-        let document = mdsel::pack::Document { path, kind, bytes, ..Default::default() };
+        let document = mdsel::pack::PackDocument { path, kind, bytes, ..Default::default() };
         writer.document(&document).unwrap();
     }
     writer.finish().unwrap()

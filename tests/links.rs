@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-use mdsel::query::Library;
+use mdsel::query::DocumentCache;
 use mdsel::query::links::graph::Graph;
 use mdsel::query::links::{Edge, EdgeFilter};
-use mdsel::query::place::Place as Node;
+use mdsel::query::place::ResolvedNode as Node;
 use mdsel::query::resolve::resolve_one;
 use serde_json::{Value, json};
 
@@ -406,7 +406,7 @@ fn backlinks_are_the_inverse_of_links() {
     }
     place.run(&["ingest"]).success();
     let reader = reader(&place.join(".mdsel.db")).unwrap();
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     let graph = Graph::new(&library, EdgeFilter::default());
     let mut expected: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut whole = Vec::new();
@@ -445,7 +445,7 @@ fn links_of_real_documents_lead_where_they_lead_on_their_sites() {
     }
     place.run(&["ingest"]).success();
     let reader = reader(&place.join(".mdsel.db")).unwrap();
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     let graph = Graph::new(&library, EdgeFilter::default());
     for row in CHECKED.lines() {
         let fields: Vec<&str> = row.split('\t').collect();

@@ -7,7 +7,7 @@ use mdsel::markdown::outline::{NodeKind, Outline};
 use mdsel::markdown::words::{measure, page, page_count};
 use mdsel::markdown::{BYTE_ORDER_MARK, parse, refusal, tiling};
 use mdsel::position::{ByteSpan, LineIndex};
-use mdsel::query::{Library, select};
+use mdsel::query::{DocumentCache, select};
 use proptest::prelude::*;
 
 use crate::corpus;
@@ -207,7 +207,7 @@ fn emitted_selectors_select_exactly_their_node() {
     let store = store(&place.join(".mdsel.db"));
     ingest(&store, place.path());
     let reader = store.reader(Purpose::Read).unwrap();
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     for (name, file) in files {
         let stored = reader.document_at(&name).unwrap().unwrap();
         let document = library.open(&stored).unwrap();
@@ -217,7 +217,7 @@ fn emitted_selectors_select_exactly_their_node() {
         for chunk in (0..nodes.len()).collect::<Vec<_>>().chunks(10_000) {
             let addresses: Vec<String> =
                 chunk.iter().map(|&node| document.address_of(node)).collect();
-            let request = select::Request {
+            let request = select::SelectRequest {
                 addresses: addresses.clone(),
                 max_words: 0,
                 limit: None,

@@ -7,7 +7,7 @@ use std::path::Path;
 use mdsel::markdown::{parse, refusal};
 use mdsel::position::{ByteSpan, LineIndex, trim_line_end};
 use mdsel::query::search::{Items, PatternOptions, Query, search};
-use mdsel::query::{Library, select};
+use mdsel::query::{DocumentCache, select};
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -100,7 +100,7 @@ impl Searched {
     fn check(&self, sought: &Sought, addresses: usize) {
         let Some(regex) = sought.regex() else { return };
         let reader = reader(&self.place.join(".mdsel.db")).unwrap();
-        let library = Library::new(&*reader);
+        let library = DocumentCache::new(&*reader);
         let query = Query::Patterns(vec![sought.pattern.clone()], sought.options);
         let request = search_request(query, 0);
         let answer = search(&library, &request).unwrap();
@@ -124,7 +124,7 @@ impl Searched {
         assert_eq!(difference, None, "{sought:?}");
         let step = (hits.len() / addresses.max(1)).max(1);
         for hit in hits.iter().step_by(step).take(addresses) {
-            let request = select::Request {
+            let request = select::SelectRequest {
                 addresses: vec![hit.selector.clone()],
                 max_words: 500,
                 limit: None,

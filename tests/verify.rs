@@ -7,7 +7,7 @@ use std::time::Duration;
 use mdsel::error::{ErrorKind, Result};
 use mdsel::query::finding::Finding;
 use mdsel::query::search::{PatternOptions, Query};
-use mdsel::query::{Library, dump, search};
+use mdsel::query::{DocumentCache, dump, search};
 use mdsel::verify;
 use serde_json::{Value, json};
 
@@ -414,7 +414,7 @@ pub(crate) fn rounds(count: u64, round: impl Fn(u64) + Sync) {
 }
 
 pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
-    let request = verify::Request {
+    let request = verify::VerifyRequest {
         store: &crate::harness::store(store),
         is_full: false,
         is_reparsed: false,
@@ -431,7 +431,7 @@ pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
 /// document.
 fn shown(store: &Path) -> Result<String> {
     let reader = reader(store)?;
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     let mut pack = Vec::new();
     dump::dump(&library, false, &mut pack)?;
     let mut shown = String::from_utf8_lossy(&pack).into_owned();
@@ -543,7 +543,7 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
         patterns("list|table"),
     ];
     let reader = reader(store).unwrap();
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     let hits = queries.into_iter().map(|query| {
         let request = search_request(query, 0);
         let answer = search::search(&library, &request).unwrap();

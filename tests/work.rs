@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{PatternOptions, Query, search};
-use mdsel::query::{Library, find, index, links, neighbors, prime, read, select, toc};
-use mdsel::store::{Runs, count_work};
+use mdsel::query::{DocumentCache, find, index, links, neighbors, prime, read, select, toc};
+use mdsel::store::{StatementCost, count_work};
 
 use crate::harness::{Place, search_request};
 
@@ -37,7 +37,7 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(work: &BTreeMap<String, Runs>) -> Self {
+    fn of(work: &BTreeMap<String, StatementCost>) -> Self {
         let mut cost = Self::default();
         for (statement, runs) in work {
             cost.statements += runs.runs;
@@ -51,7 +51,7 @@ impl Cost {
     }
 }
 
-type Question = fn(&Library<'_>) -> usize;
+type Question = fn(&DocumentCache<'_>) -> usize;
 
 /// A name, a query, the most statements that it may run, the most documents that it may read, and
 /// whether it may read every row of one table.
@@ -65,7 +65,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             let place = "Options".to_owned();
             let document = Some("docs/3".to_owned());
             let request =
-                read::Request { document, place, no_children: false, line_numbers: false };
+                read::ReadRequest { document, place, no_children: false, line_numbers: false };
             usize::from(read::read(library, &request).unwrap().node.is_some())
         },
         7,
@@ -75,7 +75,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     (
         "toc of one",
         |library| {
-            let request = toc::Request {
+            let request = toc::TocRequest {
                 documents: vec!["docs/3.md".to_owned()],
                 filter: FilterRequest::default(),
                 depth: None,
@@ -103,7 +103,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     (
         "links of one",
         |library| {
-            let request = links::list::Request {
+            let request = links::list::LinkListRequest {
                 address: "docs/3.md".to_owned(),
                 direction: links::Direction::Both,
                 filter: links::EdgeFilter::default(),
@@ -143,7 +143,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         "a page of the index",
         |library| {
             let documents = Vec::new();
-            let request = index::Request {
+            let request = index::IndexRequest {
                 documents,
                 filter: FilterRequest::default(),
                 blocks: false,
@@ -159,7 +159,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     (
         "a title",
         |library| {
-            let request = find::Request {
+            let request = find::FindRequest {
                 pattern: "Number 3".to_owned(),
                 content: None,
                 filter: FilterRequest::default(),
@@ -175,8 +175,8 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ("a primer", |library| prime::prime(library, None).map(|_| 1).unwrap(), 150, 10, true),
 ];
 
-fn selected(library: &Library<'_>, address: &str) -> usize {
-    let request = select::Request {
+fn selected(library: &DocumentCache<'_>, address: &str) -> usize {
+    let request = select::SelectRequest {
         addresses: vec![address.to_owned()],
         max_words: 500,
         limit: None,
@@ -186,7 +186,7 @@ fn selected(library: &Library<'_>, address: &str) -> usize {
     select::select(library, &request).unwrap().results.len()
 }
 
-fn hits(answer: &mdsel::query::search::Answer) -> usize {
+fn hits(answer: &mdsel::query::search::SearchAnswer) -> usize {
     let mdsel::query::search::Items::Hits(hits) = &answer.items else { return 0 };
     hits.len()
 }
@@ -196,7 +196,7 @@ fn costs(place: &Place) -> Vec<Cost> {
     let path = place.join(".mdsel.db");
     let ask = |question: &Question| {
         let (reader, work) = count_work(&path).unwrap();
-        assert!(question(&Library::new(&*reader)) > 0);
+        assert!(question(&DocumentCache::new(&*reader)) > 0);
         Cost::of(&work.take())
     };
     QUESTIONS.iter().map(|(_, question, ..)| ask(question)).collect()

@@ -104,7 +104,7 @@ impl fmt::Display for Candidate {
 
 /// An address that has no answer, and why.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct Fault {
+pub struct AddressError {
     /// The address as it was given.
     pub selector: String,
     /// Why it has no answer.
@@ -124,7 +124,7 @@ pub struct Fault {
     pub total: usize,
 }
 
-impl Fault {
+impl AddressError {
     /// Creates an error of an address that is set later with [`Self::of`].
     pub fn new(code: FaultCode, message: impl Into<String>) -> Self {
         Self {

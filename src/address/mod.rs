@@ -17,12 +17,12 @@ pub mod tree;
 
 pub use cells::{CellStep, CellSteps, RowStep};
 pub use corrections::corrections;
-pub use fault::{Candidate, Fault, FaultCode};
-pub use params::{Params, Part, parse_params, split_known_params};
+pub use fault::{AddressError, Candidate, FaultCode};
+pub use params::{Params, SectionPart, parse_params, split_known_params};
 pub use place::{Locator, ParsedPlace, parse_places, wrong_params};
-pub use reading::{EXAMPLES, Reading, is_for_every_document, readings, table};
+pub use reading::{EXAMPLES, Interpretation, is_for_every_document, readings, table};
 pub use selector::{Ordinal, Selector, Step, StepKind};
-pub use tree::{DeadEnd, Scope, Tree};
+pub use tree::{DeadEnd, StepScope, Tree};
 
 /// Parses a text of digits. A number that is too large for the type becomes the largest value, so
 /// that it is out of range and not invalid.

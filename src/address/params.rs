@@ -3,11 +3,11 @@
 //! Parses the part of an address after the `?`. Invariant: a key that is unknown, or given twice,
 //! is an error and is never ignored.
 
-use super::fault::{Fault, FaultCode};
+use super::fault::{AddressError, FaultCode};
 
 /// Which part of a section is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum SectionPart {
     /// The lines of its heading.
     Heading,
     /// Its heading and own text, without child sections.
@@ -26,7 +26,7 @@ pub struct Params {
     /// Words per page; 0 for one page.
     pub words: Option<usize>,
     /// A part of a section.
-    pub part: Option<Part>,
+    pub part: Option<SectionPart>,
     /// Only the first lines, this many.
     pub head: Option<usize>,
     /// Only the last lines, this many; if `head` is given, the last of those.
@@ -43,12 +43,13 @@ pub fn split_known_params(text: &str) -> Option<(&str, &str)> {
 const KEYS: [&str; 6] = ["full", "page", "words", "part", "head", "tail"];
 
 /// Parses the text after the `?`. `position` is its offset in the address, in Unicode scalars.
-pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
+pub fn parse_params(query: &str, position: usize) -> Result<Params, AddressError> {
     let mut params = Params::default();
     let mut at = position;
     let mut seen = Vec::new();
     for pair in query.split('&') {
-        let fault = |message: String| Err(Fault::new(FaultCode::MalformedQuery, message).at(at));
+        let fault =
+            |message: String| Err(AddressError::new(FaultCode::MalformedQuery, message).at(at));
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         if seen.contains(&key) {
             return fault(format!("{key:?} is given twice"));
@@ -61,9 +62,9 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
             }
             "part" => {
                 params.part = match value {
-                    "heading" => Some(Part::Heading),
-                    "own" => Some(Part::Own),
-                    "all" => Some(Part::All),
+                    "heading" => Some(SectionPart::Heading),
+                    "own" => Some(SectionPart::Own),
+                    "all" => Some(SectionPart::All),
                     _ => None,
                 };
                 params.part.is_some()
@@ -97,7 +98,7 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, Fault> {
     }
     if params.page.is_some() && params.full {
         let message = "page and full cannot be combined";
-        return Err(Fault::new(FaultCode::MalformedQuery, message).at(position));
+        return Err(AddressError::new(FaultCode::MalformedQuery, message).at(position));
     }
     Ok(params)
 }

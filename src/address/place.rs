@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::corrections::corrections;
-use super::fault::{Fault, FaultCode};
+use super::fault::{AddressError, FaultCode};
 use super::params::{Params, parse_params, split_known_params};
 use super::selector::{self, Selector, Step};
 use super::whole_number;
@@ -72,7 +72,7 @@ impl ParsedPlace {
     }
 
     /// Returns the place followed by the steps of `tail`.
-    pub(super) fn continued(mut self, tail: Option<&Selector>) -> Result<Self, Fault> {
+    pub(super) fn continued(mut self, tail: Option<&Selector>) -> Result<Self, AddressError> {
         if let Some(tail) = tail {
             self.steps.clone_from(&tail.steps);
             self.params = with_page(self.params, tail.page, 0)?;
@@ -93,13 +93,13 @@ impl fmt::Display for ParsedPlace {
 }
 
 /// Returns the parameters with the page of a `page[n]` step.
-fn with_page(params: Params, page: Option<usize>, position: usize) -> Result<Params, Fault> {
+fn with_page(params: Params, page: Option<usize>, position: usize) -> Result<Params, AddressError> {
     if page.is_none() {
         return Ok(params);
     }
     if params.page.is_some() || params.full {
         let message = "a page[n] step cannot be combined with page= or full=";
-        return Err(Fault::new(FaultCode::MalformedQuery, message).at(position));
+        return Err(AddressError::new(FaultCode::MalformedQuery, message).at(position));
     }
     Ok(Params { page, ..params })
 }
@@ -111,7 +111,7 @@ fn with_page(params: Params, page: Option<usize>, position: usize) -> Result<Par
 /// parameters begin at the first `?`, and must be valid. In any other locator they begin at the
 /// last `?` if only known keys follow it; otherwise the `?` is text. An error contains the text of
 /// the selector and suggests similar locators, which need not exist.
-pub fn parse_places(text: &str, position: usize) -> Result<Vec<ParsedPlace>, Fault> {
+pub fn parse_places(text: &str, position: usize) -> Result<Vec<ParsedPlace>, AddressError> {
     if selector::is_selector(text) {
         return Ok(vec![parse_selector(text, position)?]);
     }
@@ -152,7 +152,7 @@ fn as_title_part(places: &[ParsedPlace]) -> Vec<ParsedPlace> {
     places.iter().filter_map(part).collect()
 }
 
-fn parse_selector(text: &str, position: usize) -> Result<ParsedPlace, Fault> {
+fn parse_selector(text: &str, position: usize) -> Result<ParsedPlace, AddressError> {
     let (steps, query) = match text.split_once('?') {
         Some((steps, query)) => (steps, Some(query)),
         None => (text, None),
@@ -174,7 +174,7 @@ pub(super) const EMPTY: &str =
 
 /// The fault of the parameters after a place that steps continue, such as `Beta/code[0]?foo=1`; `None` if `text`
 /// does not end with parameters after steps, or if these are right.
-pub fn wrong_params(text: &str) -> Option<Fault> {
+pub fn wrong_params(text: &str) -> Option<AddressError> {
     let (place, query) = text.rsplit_once('?')?;
     let is_pair = |pair: &str| pair.contains('=') && !pair.contains(char::is_whitespace);
     selector::split_tail(place, 0).filter(|_| query.split('&').all(is_pair))?;
@@ -183,9 +183,9 @@ pub fn wrong_params(text: &str) -> Option<Fault> {
     Some(fault)
 }
 
-fn parse_locator(text: &str, position: usize) -> Result<Locator, Fault> {
+fn parse_locator(text: &str, position: usize) -> Result<Locator, AddressError> {
     if text.is_empty() {
-        return Err(Fault::new(FaultCode::EmptySelector, EMPTY).at(position));
+        return Err(AddressError::new(FaultCode::EmptySelector, EMPTY).at(position));
     }
     if text == "*" {
         return Ok(Locator::Document);

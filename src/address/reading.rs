@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::fault::Fault;
+use super::fault::AddressError;
 use super::params::{Params, parse_params, split_known_params};
 use super::place::{Locator, ParsedPlace, parse_places};
 use super::selector::{self, Selector};
@@ -15,7 +15,7 @@ use crate::position::LineSpan;
 
 /// One meaning of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum Interpretation {
     /// The document with exactly this path.
     ExactPath {
         /// The path.
@@ -28,7 +28,7 @@ pub enum Reading {
         /// The name of a document.
         name: String,
         /// The possible meanings of the text after the `::`, in order of precedence, or its error.
-        places: Result<Vec<ParsedPlace>, Fault>,
+        places: Result<Vec<ParsedPlace>, AddressError>,
     },
     /// Steps that are followed in every document.
     Selector(ParsedPlace),
@@ -65,10 +65,10 @@ pub enum Reading {
     /// document.
     OnlyDocument(ParsedPlace),
     /// A text that is not an address.
-    Malformed(Fault),
+    Malformed(AddressError),
 }
 
-impl fmt::Display for Reading {
+impl fmt::Display for Interpretation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ExactPath { path, place } => write!(formatter, "exact path {path:?}: {place}"),
@@ -102,16 +102,17 @@ impl fmt::Display for Reading {
 }
 
 /// Parses the text of an address into its readings.
-pub fn readings(address: &str) -> Vec<Reading> {
+pub fn readings(address: &str) -> Vec<Interpretation> {
     match address.split_once("::") {
         Some((name, place)) => with_namespace(address, name, place),
-        None => without_namespace(address).unwrap_or_else(|fault| vec![Reading::Malformed(fault)]),
+        None => without_namespace(address)
+            .unwrap_or_else(|fault| vec![Interpretation::Malformed(fault)]),
     }
 }
 
 /// Returns whether the address selects nodes in every document.
 pub fn is_for_every_document(address: &str) -> bool {
-    matches!(readings(address).as_slice(), [.., Reading::Selector(_)])
+    matches!(readings(address).as_slice(), [.., Interpretation::Selector(_)])
 }
 
 /// Returns whether a name can only be a path relative to the root.
@@ -121,25 +122,28 @@ fn is_path_from_root(name: &str) -> bool {
 
 /// Reads `name::place`. The whole text may also be a title, such as `std::vector`, or the path of a
 /// document.
-fn with_namespace(address: &str, name: &str, place: &str) -> Vec<Reading> {
+fn with_namespace(address: &str, name: &str, place: &str) -> Vec<Interpretation> {
     let places = parse_places(place, name.chars().count() + 2);
-    let mut readings = vec![Reading::Namespaced { name: name.to_owned(), places }];
+    let mut readings = vec![Interpretation::Namespaced { name: name.to_owned(), places }];
     if !is_path_from_root(name) {
         if let Ok((text, params)) = split_params(address) {
-            readings.push(Reading::ExactPath { path: text.to_owned(), place: whole(params) });
+            readings
+                .push(Interpretation::ExactPath { path: text.to_owned(), place: whole(params) });
         }
         readings.extend(sections(address).unwrap_or_default());
     }
     readings
 }
 
-fn without_namespace(address: &str) -> Result<Vec<Reading>, Fault> {
-    let path =
-        |text: &str, params| Reading::ExactPath { path: text.to_owned(), place: whole(params) };
+fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError> {
+    let path = |text: &str, params| Interpretation::ExactPath {
+        path: text.to_owned(),
+        place: whole(params),
+    };
     let mut readings = vec![path(address, Params::default())];
     if selector::is_selector(address) {
         let place = parse_places(address, 0).map(|mut places| places.swap_remove(0));
-        readings.push(place.map_or_else(Reading::Malformed, Reading::Selector));
+        readings.push(place.map_or_else(Interpretation::Malformed, Interpretation::Selector));
         return Ok(readings);
     }
     let (text, params) = split_params(address)?;
@@ -149,7 +153,7 @@ fn without_namespace(address: &str) -> Result<Vec<Reading>, Fault> {
     let tail = selector::split_tail(text, 0);
     if address.starts_with("ldmd:") {
         let places = parse_places(address, 0)?;
-        readings.extend(places.into_iter().map(Reading::LdmdSection));
+        readings.extend(places.into_iter().map(Interpretation::LdmdSection));
         return Ok(readings);
     }
     if text != address {
@@ -159,7 +163,7 @@ fn without_namespace(address: &str) -> Result<Vec<Reading>, Fault> {
     let mut names = Vec::new();
     if let Some((base, tail)) = &tail {
         let path = base.to_string();
-        names.push(Reading::ExactPath { path, place: whole(params).continued(Some(tail))? });
+        names.push(Interpretation::ExactPath { path, place: whole(params).continued(Some(tail))? });
         names.extend(of_document(base, params, Some(tail))?);
     }
     if is_path_from_root(address) {
@@ -176,22 +180,26 @@ fn without_namespace(address: &str) -> Result<Vec<Reading>, Fault> {
 }
 
 /// Returns the readings of a text as the name of a document, with or without a place in it.
-fn of_document(text: &str, params: Params, tail: Option<&Selector>) -> Result<Vec<Reading>, Fault> {
+fn of_document(
+    text: &str,
+    params: Params,
+    tail: Option<&Selector>,
+) -> Result<Vec<Interpretation>, AddressError> {
     let mut readings = Vec::new();
     for (name, locator) in lines_of_path(text) {
         let place = ParsedPlace::new(locator, params).continued(tail)?;
-        readings.push(Reading::PathLine { name: name.to_owned(), place });
+        readings.push(Interpretation::PathLine { name: name.to_owned(), place });
     }
     if let Some((name, anchor)) = text.rsplit_once('#')
         && !name.is_empty()
     {
         let locator = Locator::Anchor(anchor.to_owned());
         let place = ParsedPlace::new(locator, params).continued(tail)?;
-        readings.push(Reading::PathAnchor { name: name.to_owned(), place });
+        readings.push(Interpretation::PathAnchor { name: name.to_owned(), place });
     }
     if !text.is_empty() {
         let place = whole(params).continued(tail)?;
-        readings.push(Reading::DocumentName { name: text.to_owned(), place });
+        readings.push(Interpretation::DocumentName { name: text.to_owned(), place });
     }
     Ok(readings)
 }
@@ -217,13 +225,13 @@ fn lines_of_path(text: &str) -> Vec<(&str, Locator)> {
 }
 
 /// Returns the readings of a text as a locator in the whole store.
-fn sections(address: &str) -> Result<Vec<Reading>, Fault> {
+fn sections(address: &str) -> Result<Vec<Interpretation>, AddressError> {
     let reading = |place: ParsedPlace| match place.locator {
-        Locator::SectionPath(_) => Reading::SectionPath(place),
-        Locator::TitlePart(_) => Reading::TitlePart(place),
-        Locator::Anchor(_) => Reading::Anchor(place),
-        Locator::Ldmd(_) => Reading::LdmdSection(place),
-        _ => Reading::OnlyDocument(place),
+        Locator::SectionPath(_) => Interpretation::SectionPath(place),
+        Locator::TitlePart(_) => Interpretation::TitlePart(place),
+        Locator::Anchor(_) => Interpretation::Anchor(place),
+        Locator::Ldmd(_) => Interpretation::LdmdSection(place),
+        _ => Interpretation::OnlyDocument(place),
     };
     Ok(parse_places(address, 0)?.into_iter().map(reading).collect())
 }
@@ -232,7 +240,7 @@ fn whole(params: Params) -> ParsedPlace {
     ParsedPlace::new(Locator::Document, params)
 }
 
-fn split_params(address: &str) -> Result<(&str, Params), Fault> {
+fn split_params(address: &str) -> Result<(&str, Params), AddressError> {
     match split_known_params(address) {
         Some((text, query)) => Ok((text, parse_params(query, text.chars().count() + 1)?)),
         None => Ok((address, Params::default())),
@@ -351,7 +359,10 @@ section[x]
     #[test]
     fn a_path_from_the_root_is_not_read_as_a_section() {
         for reading in readings("./guide.md#install") {
-            assert!(!matches!(reading, Reading::SectionPath(_) | Reading::Anchor(_)), "{reading}");
+            assert!(
+                !matches!(reading, Interpretation::SectionPath(_) | Interpretation::Anchor(_)),
+                "{reading}"
+            );
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::fault::{Fault, FaultCode};
+use super::fault::{AddressError, FaultCode};
 use super::whole_number;
 use crate::limits;
 use crate::markdown::outline::BlockType;
@@ -140,20 +140,22 @@ pub fn is_selector(locator: &str) -> bool {
 impl Selector {
     /// Parses a selector without namespace and parameters. Positions in errors and steps are
     /// offsets in `text`, in Unicode scalars.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
         Self::parse_at(text, 0)
     }
 
     /// Parses a selector that begins at `position` in an address, in Unicode scalars.
-    pub(super) fn parse_at(text: &str, position: usize) -> Result<Self, Fault> {
+    pub(super) fn parse_at(text: &str, position: usize) -> Result<Self, AddressError> {
         if text.is_empty() {
-            return Err(Fault::new(FaultCode::EmptySelector, super::place::EMPTY).at(position));
+            return Err(
+                AddressError::new(FaultCode::EmptySelector, super::place::EMPTY).at(position)
+            );
         }
         if text.ends_with('/') {
             let position = position + text.chars().count() - 1;
             let message =
                 "nothing follows the last slash: leave it out, or add a step such as block:code[0]";
-            return Err(Fault::new(FaultCode::TrailingSlash, message).at(position));
+            return Err(AddressError::new(FaultCode::TrailingSlash, message).at(position));
         }
         let selector = Self::parse_steps(text, position)?;
         match selector.steps.first() {
@@ -163,18 +165,18 @@ impl Selector {
     }
 
     /// Parses steps. A page step alone is accepted.
-    fn parse_steps(text: &str, position: usize) -> Result<Self, Fault> {
+    fn parse_steps(text: &str, position: usize) -> Result<Self, AddressError> {
         let mut steps: Vec<Step> = Vec::new();
         let mut page = None;
         let mut position = position;
         for part in text.split('/') {
             if steps.len() == limits::MAX_SELECTOR_STEPS {
                 let message = "more steps than the limit selector-steps";
-                return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
+                return Err(AddressError::new(FaultCode::InvalidSyntax, message).at(position));
             }
             if page.is_some() {
                 let message = "page can only be the last step";
-                return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
+                return Err(AddressError::new(FaultCode::InvalidSyntax, message).at(position));
             }
             let step = parse_step(part, position)?;
             check_order(&step, &steps)?;
@@ -191,16 +193,16 @@ impl Selector {
             .find(|step| matches!(step.ordinal, Ordinal::Range(..)))
         {
             let message = format!("only the last step may have a range, not {step}");
-            return Err(Fault::new(FaultCode::InvalidSyntax, message).at(step.position));
+            return Err(AddressError::new(FaultCode::InvalidSyntax, message).at(step.position));
         }
         Ok(Self { steps, page })
     }
 }
 
 /// Returns the error of a page step without a place before it.
-fn not_a_page_of<T>(position: usize) -> Result<T, Fault> {
+fn not_a_page_of<T>(position: usize) -> Result<T, AddressError> {
     let message = "page needs a place before it, as in section[0]/page[1]";
-    Err(Fault::new(FaultCode::InvalidSyntax, message).at(position))
+    Err(AddressError::new(FaultCode::InvalidSyntax, message).at(position))
 }
 
 /// Splits `text` into a place and the longest sequence of valid steps at its end. Returns `None` if
@@ -227,7 +229,7 @@ pub(super) fn split_tail(text: &str, position: usize) -> Option<(&str, Selector)
 }
 
 /// Returns an error if the step cannot follow `before`.
-fn check_order(step: &Step, before: &[Step]) -> Result<(), Fault> {
+fn check_order(step: &Step, before: &[Step]) -> Result<(), AddressError> {
     let previous = before.last().map(|step| step.kind);
     let message = match step.kind {
         StepKind::Root if previous.is_some() => "root can only be the first step".to_owned(),
@@ -239,13 +241,13 @@ fn check_order(step: &Step, before: &[Step]) -> Result<(), Fault> {
         }
         _ => return Ok(()),
     };
-    Err(Fault::new(FaultCode::InvalidSyntax, message).at(step.position))
+    Err(AddressError::new(FaultCode::InvalidSyntax, message).at(step.position))
 }
 
-pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
+pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, AddressError> {
     let (word, rest) = split_word(text);
     let is_dotted = rest.starts_with('.');
-    let fault = |code, message: String| Err(Fault::new(code, message).at(position));
+    let fault = |code, message: String| Err(AddressError::new(code, message).at(position));
     let kind = if let Some(level) = word.strip_prefix("heading:") {
         let digits = level.strip_prefix('h').unwrap_or_default();
         match digits.parse::<u8>() {
@@ -285,12 +287,12 @@ pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
     } else if let Some(bracketed) = rest.strip_prefix('[') {
         let Some((inner, after)) = bracketed.split_once(']') else {
             let message = "the bracket is not closed: write ] after the index, as in section[0]";
-            return Err(Fault::new(FaultCode::UnclosedBracket, message).at(at));
+            return Err(AddressError::new(FaultCode::UnclosedBracket, message).at(at));
         };
         if !after.is_empty() {
             let position = at + 2 + inner.chars().count();
             let message = format!("{after:?} follows the index");
-            return Err(Fault::new(FaultCode::InvalidSyntax, message).at(position));
+            return Err(AddressError::new(FaultCode::InvalidSyntax, message).at(position));
         }
         parse_ordinal(inner, at + 1)?
     } else {
@@ -299,8 +301,9 @@ pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, Fault> {
     Ok(Step { kind, ordinal, position })
 }
 
-fn parse_ordinal(text: &str, position: usize) -> Result<Ordinal, Fault> {
-    let fault = |message: String| Err(Fault::new(FaultCode::InvalidIndex, message).at(position));
+fn parse_ordinal(text: &str, position: usize) -> Result<Ordinal, AddressError> {
+    let fault =
+        |message: String| Err(AddressError::new(FaultCode::InvalidIndex, message).at(position));
     match text.split_once('-') {
         None => match whole_number(text) {
             Some(index) => Ok(Ordinal::One(index)),

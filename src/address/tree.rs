@@ -13,7 +13,7 @@ use crate::position::ByteSpan;
 
 /// Where a step starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
+pub enum StepScope {
     /// The whole document.
     Document,
     /// A node.
@@ -28,7 +28,7 @@ pub struct DeadEnd {
     /// Index of the step that matches nothing.
     pub step: usize,
     /// Where that step was followed from.
-    pub scope: Scope,
+    pub scope: StepScope,
     /// How many nodes the step would match without its index.
     pub available: usize,
 }
@@ -110,23 +110,23 @@ impl Tree {
     }
 
     /// Returns the range of nodes in a scope: the first index, and the index after the last.
-    fn nodes_in(&self, scope: Scope) -> (usize, usize) {
+    fn nodes_in(&self, scope: StepScope) -> (usize, usize) {
         match scope {
-            Scope::Document => (0, self.outline.nodes.len()),
-            Scope::Node(node) => (node + 1, self.end(node)),
-            Scope::Nodes(from, to) => (from, to),
+            StepScope::Document => (0, self.outline.nodes.len()),
+            StepScope::Node(node) => (node + 1, self.end(node)),
+            StepScope::Nodes(from, to) => (from, to),
         }
     }
 
     /// Returns the scope of the nodes that begin within `span`.
-    pub fn scope_of(&self, span: ByteSpan) -> Scope {
+    pub fn scope_of(&self, span: ByteSpan) -> StepScope {
         let before =
             |offset: usize| self.outline.nodes.partition_point(|node| node.bytes.start < offset);
-        Scope::Nodes(before(span.start).max(1), before(span.end))
+        StepScope::Nodes(before(span.start).max(1), before(span.end))
     }
 
     /// Returns the sections directly below `scope`, in document order.
-    pub fn child_sections(&self, scope: Scope) -> impl Iterator<Item = usize> + '_ {
+    pub fn child_sections(&self, scope: StepScope) -> impl Iterator<Item = usize> + '_ {
         let (from, to) = self.nodes_in(scope);
         self.siblings(from, to).filter(|&node| self.section(node).is_some())
     }
@@ -174,16 +174,16 @@ impl Tree {
     }
 
     /// Returns the nodes that a step of `kind` matches in `scope`, in document order.
-    pub fn matches(&self, scope: Scope, kind: StepKind) -> Vec<usize> {
+    pub fn matches(&self, scope: StepScope, kind: StepKind) -> Vec<usize> {
         let nodes = &self.outline.nodes;
         let (from, to) = self.nodes_in(scope);
         let scope_kind = match scope {
-            Scope::Document | Scope::Nodes(..) => None,
-            Scope::Node(node) => self.node(node).map(|node| node.kind),
+            StepScope::Document | StepScope::Nodes(..) => None,
+            StepScope::Node(node) => self.node(node).map(|node| node.kind),
         };
         let has_sections = matches!(scope_kind, None | Some(NodeKind::Section(_)));
         match kind {
-            StepKind::Root if scope == Scope::Document => vec![0],
+            StepKind::Root if scope == StepScope::Document => vec![0],
             StepKind::Heading(level) if has_sections => (from..to)
                 .filter(|&node| self.section(node).is_some_and(|section| section.level == level))
                 .collect(),
@@ -221,7 +221,7 @@ impl Tree {
 
     /// Follows `steps` from the document; see [`Self::follow_from`].
     pub fn follow(&self, steps: &[Step], most: usize) -> Result<Vec<usize>, DeadEnd> {
-        self.follow_from(Scope::Document, steps, most)
+        self.follow_from(StepScope::Document, steps, most)
     }
 
     /// Follows `steps` from `scope`. Returns the nodes that they select in document order, at most
@@ -229,7 +229,7 @@ impl Tree {
     /// without a match for the next step are ignored, unless none has one.
     pub fn follow_from(
         &self,
-        scope: Scope,
+        scope: StepScope,
         steps: &[Step],
         most: usize,
     ) -> Result<Vec<usize>, DeadEnd> {
@@ -240,7 +240,7 @@ impl Tree {
             for &scope in &scopes {
                 let all = self.matches(scope, step.kind);
                 let before = next.len();
-                next.extend(chosen(&all, step.ordinal).iter().map(|&node| Scope::Node(node)));
+                next.extend(chosen(&all, step.ordinal).iter().map(|&node| StepScope::Node(node)));
                 if next.len() == before && dead_end.is_none() {
                     dead_end = Some(DeadEnd { step: index, scope, available: all.len() });
                 }
@@ -255,8 +255,8 @@ impl Tree {
             scopes = next;
         }
         let nodes = scopes.into_iter().filter_map(|scope| match scope {
-            Scope::Node(node) => Some(node),
-            Scope::Document | Scope::Nodes(..) => None,
+            StepScope::Node(node) => Some(node),
+            StepScope::Document | StepScope::Nodes(..) => None,
         });
         Ok(nodes.take(most).collect())
     }

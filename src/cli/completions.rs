@@ -18,7 +18,7 @@ use super::args::{CompletionsArgs, ShellName};
 use super::{Status, generated, groups, store};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
-use crate::query::Library;
+use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
 use crate::query::{NameMatch, document_named};
 use crate::store::{Lookup, Reader, Store};
@@ -150,7 +150,7 @@ fn words_before() -> Vec<String> {
 fn open(reader: &dyn Reader, name: &str) -> Option<std::rc::Rc<OpenDocument>> {
     let name = crate::address::namespace::decode(name);
     match document_named(reader, &name).ok()? {
-        NameMatch::One(document) => Library::new(reader).open(&document).ok(),
+        NameMatch::One(document) => DocumentCache::new(reader).open(&document).ok(),
         NameMatch::None | NameMatch::Many(..) => None,
     }
 }

@@ -11,8 +11,8 @@ use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, generated, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
-use crate::query::Library;
-use crate::query::context::{Answer, Outside, Request, context};
+use crate::query::DocumentCache;
+use crate::query::context::{ContextAnswer, ContextRequest, Outside, context};
 use crate::query::page::fitting;
 use crate::query::prime as primer;
 use crate::query::search::passage_chars;
@@ -72,7 +72,7 @@ pub(super) struct PrimeArgs {
 
 impl ReadCommand for ContextArgs {
     fn has(&self, format: Format) -> bool {
-        has::<Answer>(format)
+        has::<ContextAnswer>(format)
     }
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
@@ -85,14 +85,14 @@ impl ReadCommand for ContextArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        all.push(described::<Answer>(name));
+        all.push(described::<ContextAnswer>(name));
     }
 }
 
 fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     // A Markdown block shows the content of its place. With a query it shows a passage.
     let is_blocks = global.format() == Format::Markdown && arguments.query.is_none();
-    let request = Request {
+    let request = ContextRequest {
         addresses: arguments.addresses.clone(),
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
         passage: passage_chars(arguments.passage, global.max_chars),
@@ -105,10 +105,10 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     };
     let mut answer = if arguments.query.is_some() {
         let reader = store::open_for_search(global)?;
-        context(&Library::new(&*reader), &request)?
+        context(&DocumentCache::new(&*reader), &request)?
     } else {
         let reader = store::open_fresh(global, |_| Ok(None))?;
-        context(&Library::new(&*reader), &request)?
+        context(&DocumentCache::new(&*reader), &request)?
     };
     answer.language.clone_from(&arguments.lang);
     global.print_list(&answer)?;
@@ -120,7 +120,7 @@ const SKILL: &str = include_str!("skill.md");
 
 impl ReadCommand for PrimeArgs {
     fn has(&self, format: Format) -> bool {
-        has::<primer::Answer>(format)
+        has::<primer::PrimeAnswer>(format)
     }
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
@@ -133,12 +133,12 @@ impl ReadCommand for PrimeArgs {
         }
         let reader = store::open_fresh(global, |_| Ok(None))?;
         let after = cursor(self.after.as_ref())?;
-        global.print_list(&primer::prime(&Library::new(&*reader), after)?)?;
+        global.print_list(&primer::prime(&DocumentCache::new(&*reader), after)?)?;
         Ok(Status::Success)
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        all.push(described::<primer::Answer>(name));
+        all.push(described::<primer::PrimeAnswer>(name));
     }
 }
 

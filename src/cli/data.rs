@@ -10,14 +10,14 @@ use clap_complete::engine::ArgValueCompleter;
 use super::args::{DocumentFilterArgs, EditOptions, FilterArgs, Global, ListArgs};
 use super::completions::documents;
 use super::questions::cursor;
-use super::read_command::Question;
+use super::read_command::QueryArguments;
 use super::store::open_fresh;
 use super::{Status, kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::query::data::{Common, code, meta, tables, tasks};
 use crate::query::page::fitting;
-use crate::query::{BLOCK_TYPES, FilterRequest, Library};
+use crate::query::{BLOCK_TYPES, DocumentCache, FilterRequest};
 
 /// Filters of `tables` and `tasks`, whose items have values of their own.
 #[derive(Debug, Args)]
@@ -211,14 +211,14 @@ fn common(global: &Global, filter: FilterRequest, list: &ListArgs) -> Result<Com
     })
 }
 
-impl Question for CodeArgs {
+impl QueryArguments for CodeArgs {
     type Answer = code::Answer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<code::Answer> {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<code::Answer> {
         let mut common = common(global, self.filter.request(), &self.list)?;
         if self.out.is_some() && self.list.limit == limits::LIST_LIMIT {
             common.limit = 0;
@@ -259,14 +259,14 @@ fn write_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
     Ok(())
 }
 
-impl Question for TablesArgs {
+impl QueryArguments for TablesArgs {
     type Answer = tables::Answer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<tables::Answer> {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tables::Answer> {
         let request = tables::Request {
             headers: self.headers.clone(),
             condition: self.filter.condition.clone(),
@@ -281,14 +281,14 @@ impl Question for TablesArgs {
     }
 }
 
-impl Question for TasksArgs {
+impl QueryArguments for TasksArgs {
     type Answer = tasks::Answer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<tasks::Answer> {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tasks::Answer> {
         let request = tasks::Request {
             is_done: match (self.open, self.done) {
                 (true, _) => Some(false),
@@ -312,7 +312,7 @@ pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
     }
     let common = common(global, arguments.filter.request(), &arguments.list)?;
     let reader = open_fresh(global, |_| Ok(None))?;
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     if arguments.key_types {
         let answer = kept(meta::types(&library, &common.filter, common.limit, common.after)?);
         global.print_list(answer)?;

@@ -11,8 +11,10 @@ use super::data::MetaCommand;
 use super::input::{read, standard_input};
 use super::{Status, store};
 use crate::data::front_matter::{Change, value_of};
-use crate::edit::plan::{Allow, Position, Scope};
-use crate::edit::{self, Answer, Edit, Line, Operation, Report, Request, checked_content};
+use crate::edit::plan::{Allow, EditScope, Position};
+use crate::edit::{
+    self, BatchLine, Edit, EditAnswer, EditReport, EditRequest, Operation, checked_content,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 use crate::query::Outcome;
@@ -111,7 +113,7 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
     let mut edits = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let origin = format!("line {number} of the batch");
-        let line: Line = serde_json::from_str(line).map_err(|error| {
+        let line: BatchLine = serde_json::from_str(line).map_err(|error| {
             Error::new(ErrorKind::Usage, format!("{origin}: {error}"))
                 .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}")
         })?;
@@ -142,7 +144,7 @@ fn one(
 fn of(options: &EditOptions) -> Edit {
     Edit {
         section: String::new(),
-        operation: Operation::Delete { scope: Scope::Subtree },
+        operation: Operation::Delete { scope: EditScope::Subtree },
         allow: Allow::default(),
         expect: options.expect.clone(),
         is_fuzzy: options.fuzzy,
@@ -150,8 +152,8 @@ fn of(options: &EditOptions) -> Edit {
     }
 }
 
-fn scope(no_children: bool) -> Scope {
-    if no_children { Scope::Own } else { Scope::Subtree }
+fn scope(no_children: bool) -> EditScope {
+    if no_children { EditScope::Own } else { EditScope::Subtree }
 }
 
 fn position(name: PositionName) -> Position {
@@ -182,14 +184,14 @@ fn run(
     is_batch: bool,
 ) -> Result<Status> {
     let is_dry_run = options.dry_run;
-    let answer = |report: Option<Report>, faults| Answer {
+    let answer = |report: Option<EditReport>, faults| EditAnswer {
         report,
         faults,
         is_batch,
         is_dry_run,
         with_content: true,
     };
-    let request = Request {
+    let request = EditRequest {
         store: &store::store(global)?,
         document: document.map(str::to_owned),
         edits,

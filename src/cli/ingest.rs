@@ -7,7 +7,9 @@ use super::args::{Global, IngestArgs};
 use super::progress::Bar;
 use super::{Status, note, store};
 use crate::error::Result;
-use crate::ingest::{ChangeKind, OptionChanges, Paths, Report, Request, preview, run as ingest};
+use crate::ingest::{
+    ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, preview, run as ingest,
+};
 use crate::query::finding::{Finding, Findings};
 use crate::store::{Purpose, Store};
 
@@ -25,7 +27,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let store = Store::at(&path, store::trust())?;
     let paths: Vec<PathBuf> = arguments.paths.iter().map(|path| folder.join(path)).collect();
     let root = arguments.root.as_ref().map(|root| folder.join(root));
-    let request = Request {
+    let request = IngestRequest {
         store: &store,
         root: root.as_deref(),
         folder: &folder,
@@ -63,7 +65,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if global.print_list(&report)? {
         #[cfg(feature = "watch")]
         if arguments.watch {
-            watch(global, &Request { force: false, ..request })?;
+            watch(global, &IngestRequest { force: false, ..request })?;
         }
     }
     Ok(Status::Success)
@@ -87,8 +89,8 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
 
 /// Ingests after each change, until nobody reads the output.
 #[cfg(feature = "watch")]
-fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
-    use super::progress::Silent;
+fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
+    use super::progress::NoProgress;
     use crate::error::ErrorKind;
     use crate::ingest::Watch;
 
@@ -99,7 +101,7 @@ fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
     loop {
         // The first ingest comes before the first wait: files may have changed before the watch
         // began.
-        match ingest(request, &Silent) {
+        match ingest(request, &NoProgress) {
             Ok(report) if report.has_changes() => {
                 if !global.print_list(&report)? {
                     return Ok(());
@@ -118,7 +120,7 @@ fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
 }
 
 /// Returns a problem for each document that differs from the store.
-fn findings(report: &Report) -> Findings {
+fn findings(report: &IngestReport) -> Findings {
     let findings = report.changes.iter().flatten().map(|change| {
         let (code, what) = match change.change {
             ChangeKind::Added => ("ADDED", "is not in the store"),

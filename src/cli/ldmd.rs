@@ -7,14 +7,14 @@ use super::Status;
 use super::args::Global;
 use super::completions::documents;
 use super::questions::{cursor, named_documents};
-use super::read_command::{Described, Question, ReadCommand, described, has, read_commands};
+use super::read_command::{Described, QueryArguments, ReadCommand, described, has, read_commands};
 use super::store::open_fresh;
 use crate::error::Result;
-use crate::ldmd::{Mode, Request as SliceRequest};
+use crate::ldmd::{Mode, SliceRequest};
 use crate::output::Format;
-use crate::query::Library;
+use crate::query::DocumentCache;
 use crate::query::finding::Findings;
-use crate::query::ldmd::{Answer, check, emit, get, index, neighbors, search};
+use crate::query::ldmd::{LdmdAnswer, check, emit, get, index, neighbors, search};
 
 read_commands! {
     /// The commands of `ldmd`.
@@ -147,19 +147,19 @@ pub(super) struct LdmdEmitArgs {
     pub(super) after: Option<String>,
 }
 
-impl Question for LdmdIndexArgs {
-    type Answer = Answer<index::Index>;
+impl QueryArguments for LdmdIndexArgs {
+    type Answer = LdmdAnswer<index::Index>;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.document])
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         named_documents(library, std::slice::from_ref(&self.document))
     }
 
-    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Self::Answer> {
-        let request = index::Request {
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
+        let request = index::LdmdIndexRequest {
             document: self.document.clone(),
             limit: self.limit,
             after: cursor(self.after.as_ref())?,
@@ -172,19 +172,19 @@ impl Question for LdmdIndexArgs {
     }
 }
 
-impl Question for LdmdGetArgs {
-    type Answer = Answer<get::Section>;
+impl QueryArguments for LdmdGetArgs {
+    type Answer = LdmdAnswer<get::SectionContent>;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.document])
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         named_documents(library, std::slice::from_ref(&self.document))
     }
 
-    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Self::Answer> {
-        let request = get::Request {
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
+        let request = get::LdmdGetRequest {
             document: self.document.clone(),
             id: self.id.clone(),
             slice: SliceRequest {
@@ -207,19 +207,19 @@ impl Question for LdmdGetArgs {
     }
 }
 
-impl Question for LdmdSearchArgs {
-    type Answer = Answer<search::Matches>;
+impl QueryArguments for LdmdSearchArgs {
+    type Answer = LdmdAnswer<search::Matches>;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.document])
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         named_documents(library, std::slice::from_ref(&self.document))
     }
 
-    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Self::Answer> {
-        let request = search::Request {
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
+        let request = search::LdmdSearchRequest {
             document: self.document.clone(),
             query: self.query.clone(),
             limit: self.limit,
@@ -233,18 +233,18 @@ impl Question for LdmdSearchArgs {
     }
 }
 
-impl Question for LdmdNeighborsArgs {
-    type Answer = Answer<neighbors::Neighbors>;
+impl QueryArguments for LdmdNeighborsArgs {
+    type Answer = LdmdAnswer<neighbors::Neighbors>;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.document])
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         named_documents(library, std::slice::from_ref(&self.document))
     }
 
-    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Self::Answer> {
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
         neighbors::neighbors(library, &self.document, &self.id, cursor(self.after.as_ref())?)
     }
 
@@ -253,18 +253,18 @@ impl Question for LdmdNeighborsArgs {
     }
 }
 
-impl Question for LdmdCheckArgs {
+impl QueryArguments for LdmdCheckArgs {
     type Answer = Findings;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.documents.iter_mut().collect())
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         named_documents(library, &self.documents)
     }
 
-    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Findings> {
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
         let findings = check::check(library, &self.documents, cursor(self.after.as_ref())?)?;
         Ok(findings.at_most(self.limit))
     }
@@ -276,7 +276,7 @@ impl Question for LdmdCheckArgs {
 
 impl ReadCommand for LdmdEmitArgs {
     fn has(&self, format: Format) -> bool {
-        has::<Answer<emit::Emission>>(format)
+        has::<LdmdAnswer<emit::Emission>>(format)
     }
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
@@ -287,7 +287,7 @@ impl ReadCommand for LdmdEmitArgs {
         let document = std::slice::from_ref(&self.document);
         let reader = open_fresh(global, |library| named_documents(library, document))?;
         let after = cursor(self.after.as_ref())?;
-        let answer = emit::emit(&Library::new(&*reader), &self.document, after)?;
+        let answer = emit::emit(&DocumentCache::new(&*reader), &self.document, after)?;
         // The answer is itself an LDMD document.
         let is_document = matches!(global.format, None | Some(Format::Ldmd));
         let format = if is_document { Some(Format::Raw) } else { global.format };
@@ -296,6 +296,6 @@ impl ReadCommand for LdmdEmitArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        all.push(described::<Answer<emit::Emission>>(name));
+        all.push(described::<LdmdAnswer<emit::Emission>>(name));
     }
 }

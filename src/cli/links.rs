@@ -7,12 +7,12 @@ use super::Status;
 use super::args::{DocumentFilterArgs, FilterArgs, Global, ListArgs};
 use super::completions::{addresses, documents};
 use super::questions::cursor;
-use super::read_command::{Question, read_commands};
+use super::read_command::{QueryArguments, read_commands};
 use crate::error::Result;
 use crate::query::finding::Findings;
 use crate::query::links::{Direction, EdgeFilter, check, list, walk};
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, Library};
+use crate::query::{DocumentCache, FilterRequest};
 
 read_commands! {
     /// The commands of `links`.
@@ -141,15 +141,15 @@ pub(super) struct LinksCheckArgs {
     pub(super) after: Option<String>,
 }
 
-impl Question for LinksListArgs {
-    type Answer = list::Answer;
+impl QueryArguments for LinksListArgs {
+    type Answer = list::LinkListAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(std::iter::once(&mut self.address).chain(&mut self.documents.under).collect())
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<list::Answer> {
-        let request = list::Request {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<list::LinkListAnswer> {
+        let request = list::LinkListRequest {
             address: self.address.clone(),
             direction: direction(&self.filter),
             filter: filter(&self.filter),
@@ -164,7 +164,7 @@ impl Question for LinksListArgs {
         list::list(library, &request)
     }
 
-    fn status(answer: &list::Answer) -> Status {
+    fn status(answer: &list::LinkListAnswer) -> Status {
         answer.outcome().into()
     }
 }
@@ -177,8 +177,8 @@ fn walk_request(
     after: Option<&String>,
     from: &str,
     to: Option<&String>,
-) -> Result<walk::Request> {
-    Ok(walk::Request {
+) -> Result<walk::LinkWalkRequest> {
+    Ok(walk::LinkWalkRequest {
         from: from.to_owned(),
         to: to.cloned(),
         direction: direction(arguments),
@@ -189,50 +189,50 @@ fn walk_request(
     })
 }
 
-impl Question for LinksTreeArgs {
-    type Answer = walk::Answer;
+impl QueryArguments for LinksTreeArgs {
+    type Answer = walk::LinkWalkAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.address])
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<walk::Answer> {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<walk::LinkWalkAnswer> {
         let (hops, after) = (self.max_hops, self.after.as_ref());
         let request = walk_request(global, &self.filter, hops, after, &self.address, None)?;
         walk::walk(library, &request)
     }
 
-    fn status(answer: &walk::Answer) -> Status {
+    fn status(answer: &walk::LinkWalkAnswer) -> Status {
         answer.outcome().into()
     }
 }
 
-impl Question for LinksPathArgs {
-    type Answer = walk::Answer;
+impl QueryArguments for LinksPathArgs {
+    type Answer = walk::LinkWalkAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.from, &mut self.to])
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<walk::Answer> {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<walk::LinkWalkAnswer> {
         let (hops, after) = (self.max_hops, self.after.as_ref());
         let request = walk_request(global, &self.filter, hops, after, &self.from, Some(&self.to))?;
         walk::walk(library, &request)
     }
 
-    fn status(answer: &walk::Answer) -> Status {
+    fn status(answer: &walk::LinkWalkAnswer) -> Status {
         answer.outcome().into()
     }
 }
 
-impl Question for LinksCheckArgs {
+impl QueryArguments for LinksCheckArgs {
     type Answer = Findings;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
     }
 
-    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Findings> {
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
         let after = cursor(self.after.as_ref())?;
         let findings = check::check(library, &self.documents, &self.filter.request(), after)?;
         Ok(findings.at_most(self.limit))

@@ -24,10 +24,10 @@ fn serve(global: &Global, allow_write: bool) -> Result<Status> {
 
     use super::store;
     use crate::limits;
-    use crate::mcp::{Options, serve};
+    use crate::mcp::{ServerOptions, serve};
     use crate::output::Format;
 
-    let options = Options {
+    let options = ServerOptions {
         store: Arc::new(store::store_to_write(global)?),
         shown: store::shown(global),
         format: global.format.unwrap_or(Format::Text),

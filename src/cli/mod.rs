@@ -41,7 +41,9 @@ use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::output::{Answer, Caller, Format, Options, json, names, sanitize, write, write_list};
+use crate::output::{
+    Answer, Caller, Format, OutputOptions, json, names, sanitize, write, write_list,
+};
 use crate::query::finding::Findings;
 use crate::query::{List, Outcome};
 use args::{Cli, Color, Command, Global};
@@ -219,8 +221,8 @@ impl Global {
         self.format.unwrap_or_else(format::default)
     }
 
-    fn options<'a>(&self, store: &'a str) -> Options<'a> {
-        Options {
+    fn options<'a>(&self, store: &'a str) -> OutputOptions<'a> {
+        OutputOptions {
             store,
             format: self.format(),
             is_pretty: self.pretty,

@@ -9,12 +9,12 @@ use super::args::{DumpArgs, Global, LoadArgs, StrategyName};
 use super::{Status, finish, store};
 use crate::error::{Error, Result};
 use crate::ingest::{self, LoadRequest, Strategy};
-use crate::query::{Library, dump as pack};
+use crate::query::{DocumentCache, dump as pack};
 
 pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
     let reader = store::open_fresh(global, |_| Ok(None))?;
     finish(|out| {
-        pack::dump(&Library::new(&*reader), arguments.attachments, out)?;
+        pack::dump(&DocumentCache::new(&*reader), arguments.attachments, out)?;
         Ok(Vec::new())
     })?;
     Ok(Status::Success)

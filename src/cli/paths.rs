@@ -14,7 +14,7 @@ use crate::address::{namespace, split_known_params, whole_number};
 use crate::corpus::canonical;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
-use crate::query::{Library, documents};
+use crate::query::{DocumentCache, documents};
 
 /// Replaces the paths in the addresses of `command` by paths relative to the root.
 pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
@@ -26,7 +26,7 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
     // The command reports a missing store.
     let Ok(store) = store::store(global) else { return Ok(()) };
     let Ok(Some(reader)) = store.peek() else { return Ok(()) };
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     let is_document = |name: &str| {
         documents::by_name(&library, name).is_ok_and(|found| !matches!(found, NameMatch::None))
     };

@@ -38,9 +38,9 @@ impl Progress for Bar {
 }
 
 /// Reports no progress.
-pub(super) struct Silent;
+pub(super) struct NoProgress;
 
-impl Progress for Silent {
+impl Progress for NoProgress {
     fn start(&self, _: usize) {}
 
     fn advance(&self) {}

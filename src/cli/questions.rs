@@ -12,15 +12,15 @@ use super::context::{ContextArgs, PrimeArgs};
 use super::data::{CodeArgs, TablesArgs, TasksArgs};
 use super::ldmd::LdmdCommand;
 use super::links::LinksCommand;
-use super::read_command::{Question, read_commands};
+use super::read_command::{QueryArguments, read_commands};
 use super::search::SearchArgs;
 use crate::address::is_for_every_document;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::output;
 use crate::query::page::fitting;
-use crate::query::resolve::{Window, resolve};
-use crate::query::{Cursor, Library, documents, find, index, neighbors, read, select, toc};
+use crate::query::resolve::{NodeRange, resolve};
+use crate::query::{Cursor, DocumentCache, documents, find, index, neighbors, read, select, toc};
 
 read_commands! {
     /// Every command that answers from the store.
@@ -64,11 +64,11 @@ pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
 
 /// Returns the documents that contain the places of `addresses`. Returns `None` if an address
 /// applies to the whole store, or names something that is not in the store yet.
-fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Vec<String>>> {
+fn documents_of(library: &DocumentCache<'_>, addresses: &[String]) -> Result<Option<Vec<String>>> {
     let mut paths = Vec::new();
     for address in addresses {
         let is_global = is_for_every_document(address);
-        let all = Window { skip: 0, take: usize::MAX };
+        let all = NodeRange { skip: 0, take: usize::MAX };
         let resolution = if is_global { None } else { Some(resolve(library, address, all)?) };
         match resolution {
             Some(resolution) if resolution.fault.is_none() => {
@@ -86,7 +86,7 @@ fn documents_of(library: &Library<'_>, addresses: &[String]) -> Result<Option<Ve
 
 /// Returns the paths of the named documents, or `None` for all documents.
 pub(super) fn named_documents(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     names: &[String],
 ) -> Result<Option<Vec<String>>> {
     if names.is_empty() {
@@ -133,19 +133,19 @@ pub(super) struct IndexArgs {
     pub(super) list: ListArgs,
 }
 
-impl Question for IndexArgs {
-    type Answer = index::Answer;
+impl QueryArguments for IndexArgs {
+    type Answer = index::IndexAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         named_documents(library, &self.documents)
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<index::Answer> {
-        let request = index::Request {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<index::IndexAnswer> {
+        let request = index::IndexRequest {
             documents: self.documents.clone(),
             filter: self.filter.request(),
             blocks: self.blocks,
@@ -155,7 +155,7 @@ impl Question for IndexArgs {
         index::index(library, &request)
     }
 
-    fn status(answer: &index::Answer) -> Status {
+    fn status(answer: &index::IndexAnswer) -> Status {
         answer.outcome().into()
     }
 }
@@ -178,20 +178,20 @@ pub(super) struct SelectArgs {
     pub(super) after: Option<String>,
 }
 
-impl Question for SelectArgs {
-    type Answer = select::Answer;
+impl QueryArguments for SelectArgs {
+    type Answer = select::SelectAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         self.addresses = addresses(&self.addresses)?;
         Ok(self.addresses.iter_mut().collect())
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         documents_of(library, &self.addresses)
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<select::Answer> {
-        let request = select::Request {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<select::SelectAnswer> {
+        let request = select::SelectRequest {
             addresses: self.addresses.clone(),
             max_words: self.max_words,
             // An empty place has no characters in `raw`, so the budget allows one result more than
@@ -206,7 +206,7 @@ impl Question for SelectArgs {
         select::select(library, &request)
     }
 
-    fn status(answer: &select::Answer) -> Status {
+    fn status(answer: &select::SelectAnswer) -> Status {
         answer.outcome().into()
     }
 }
@@ -230,31 +230,31 @@ pub(super) struct TocArgs {
     pub(super) list: ListArgs,
 }
 
-impl Question for TocArgs {
-    type Answer = toc::Answer;
+impl QueryArguments for TocArgs {
+    type Answer = toc::TocAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         named_documents(library, &self.documents)
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<toc::Answer> {
-        let request = toc::Request {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<toc::TocAnswer> {
+        let request = toc::TocRequest {
             documents: self.documents.clone(),
             filter: self.filter.request(),
             depth: self.depth,
             max_level: self.max_level,
-            with_addresses: output::has_addresses::<toc::Answer>(global.format()),
+            with_addresses: output::has_addresses::<toc::TocAnswer>(global.format()),
             limit: fitting(self.list.limit, global.max_chars),
             after: cursor(self.list.after.as_ref())?,
         };
         toc::toc(library, &request)
     }
 
-    fn status(answer: &toc::Answer) -> Status {
+    fn status(answer: &toc::TocAnswer) -> Status {
         answer.outcome().into()
     }
 }
@@ -278,24 +278,24 @@ pub(super) struct ReadArgs {
 }
 
 impl ReadArgs {
-    fn request(&self) -> read::Request {
+    fn request(&self) -> read::ReadRequest {
         let (document, place) = match &self.section {
             Some(section) => (Some(self.first.clone()), section.clone()),
             None => (None, self.first.clone()),
         };
         let (no_children, line_numbers) = (self.no_children, self.line_numbers);
-        read::Request { document, place, no_children, line_numbers }
+        read::ReadRequest { document, place, no_children, line_numbers }
     }
 }
 
-impl Question for ReadArgs {
-    type Answer = read::Answer;
+impl QueryArguments for ReadArgs {
+    type Answer = read::ReadAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.first])
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         let first = std::slice::from_ref(&self.first);
         match &self.section {
             Some(_) => named_documents(library, first),
@@ -303,11 +303,11 @@ impl Question for ReadArgs {
         }
     }
 
-    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<read::Answer> {
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<read::ReadAnswer> {
         read::read(library, &self.request())
     }
 
-    fn status(answer: &read::Answer) -> Status {
+    fn status(answer: &read::ReadAnswer) -> Status {
         answer.outcome().into()
     }
 }
@@ -328,15 +328,15 @@ pub(super) struct FindArgs {
     pub(super) list: ListArgs,
 }
 
-impl Question for FindArgs {
-    type Answer = find::Answer;
+impl QueryArguments for FindArgs {
+    type Answer = find::FindAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<find::Answer> {
-        let request = find::Request {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<find::FindAnswer> {
+        let request = find::FindRequest {
             pattern: self.pattern.clone(),
             content: self.content.clone(),
             filter: self.filter.request(),
@@ -346,7 +346,7 @@ impl Question for FindArgs {
         find::find(library, &request)
     }
 
-    fn status(answer: &find::Answer) -> Status {
+    fn status(answer: &find::FindAnswer) -> Status {
         answer.outcome().into()
     }
 }
@@ -363,22 +363,26 @@ pub(super) struct NeighborsArgs {
     pub(super) after: Option<String>,
 }
 
-impl Question for NeighborsArgs {
-    type Answer = neighbors::Answer;
+impl QueryArguments for NeighborsArgs {
+    type Answer = neighbors::NeighborsAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.address])
     }
 
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         documents_of(library, std::slice::from_ref(&self.address))
     }
 
-    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<neighbors::Answer> {
+    fn answer(
+        &self,
+        _: &Global,
+        library: &DocumentCache<'_>,
+    ) -> Result<neighbors::NeighborsAnswer> {
         neighbors::neighbors(library, &self.address, cursor(self.after.as_ref())?)
     }
 
-    fn status(answer: &neighbors::Answer) -> Status {
+    fn status(answer: &neighbors::NeighborsAnswer) -> Status {
         answer.outcome().into()
     }
 }

@@ -11,10 +11,10 @@ use super::store::open_fresh;
 use super::{Status, kept};
 use crate::error::Result;
 use crate::output::{Answer, Format};
-use crate::query::{Library, List};
+use crate::query::{DocumentCache, List};
 
 /// A question to the store, as the arguments of a command.
-pub(super) trait Question {
+pub(super) trait QueryArguments {
     /// The answer. It determines the formats and the schema of the command.
     type Answer: Answer + List + JsonSchema + 'static;
 
@@ -26,13 +26,13 @@ pub(super) trait Question {
 
     /// Returns the paths of the documents that the answer comes from, which `--refresh` ingests first;
     /// `None` for all documents.
-    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
         let _ = library;
         Ok(None)
     }
 
     /// Returns the answer.
-    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<Self::Answer>;
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer>;
 
     /// Returns the exit status of the command.
     fn status(answer: &Self::Answer) -> Status;
@@ -60,18 +60,18 @@ pub(super) trait ReadCommand {
     fn describe(name: &str, all: &mut Vec<Described>);
 }
 
-impl<Q: Question> ReadCommand for Q {
+impl<Q: QueryArguments> ReadCommand for Q {
     fn has(&self, format: Format) -> bool {
         has::<Q::Answer>(format)
     }
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Question::addresses(self)
+        QueryArguments::addresses(self)
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
         let reader = open_fresh(global, |library| self.documents(library))?;
-        let answer = kept(self.answer(global, &Library::new(&*reader))?);
+        let answer = kept(self.answer(global, &DocumentCache::new(&*reader))?);
         global.print_list(answer)?;
         Ok(Q::status(answer))
     }

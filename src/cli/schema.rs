@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 use super::args::SchemaArgs;
 use super::questions::ReadCommands;
 use super::read_command::{ReadCommand as _, schema_of};
-use super::status::Answer as StatusAnswer;
+use super::status::StatusAnswer;
 use super::{Status, generated};
 use crate::address::suggest::most_similar;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::Report;
+use crate::ingest::IngestReport;
 use crate::output::edit_schema::{Batch, Deleted, Inserted, Replaced, Single};
 use crate::output::json;
 use crate::query::data::meta;
@@ -72,7 +72,7 @@ fn all() -> Vec<Named> {
         named::<MetaChangeShape>("meta set"),
         named::<MetaChangeShape>("meta unset"),
         named::<MetaChangeShape>("meta add"),
-        named::<Report>("load"),
+        named::<IngestReport>("load"),
         named::<Findings>("verify"),
         named::<Failed>("error"),
     ]);
@@ -84,7 +84,7 @@ fn all() -> Vec<Named> {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Ingested {
-    Report(Report),
+    Report(IngestReport),
     Check(Findings),
 }
 

@@ -9,8 +9,10 @@ use super::{Status, kept, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
-use crate::query::search::{Answer, Form, PatternOptions, Query, Request, Surroundings, search};
-use crate::query::{Library, Outcome};
+use crate::query::search::{
+    ContextLines, OutputMode, PatternOptions, Query, SearchAnswer, SearchRequest, search,
+};
+use crate::query::{DocumentCache, Outcome};
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
@@ -96,7 +98,7 @@ fn context_lines(text: &str) -> std::result::Result<usize, String> {
 
 impl ReadCommand for SearchArgs {
     fn has(&self, format: Format) -> bool {
-        has::<Answer>(format)
+        has::<SearchAnswer>(format)
     }
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
@@ -108,7 +110,7 @@ impl ReadCommand for SearchArgs {
         let mut request = request(self, with_addresses)?;
         request.keep_to(self.passage, global.max_chars);
         let reader = kept(store::open_for_search(global)?);
-        let answer = kept(search(&Library::new(&**reader), &request)?);
+        let answer = kept(search(&DocumentCache::new(&**reader), &request)?);
         if self.quiet {
             let is_found = answer.outcome() != Outcome::None;
             return Ok(if is_found { Status::Success } else { Status::Nothing });
@@ -118,11 +120,11 @@ impl ReadCommand for SearchArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        all.push(described::<Answer>(name));
+        all.push(described::<SearchAnswer>(name));
     }
 }
 
-fn request(arguments: &SearchArgs, with_addresses: bool) -> Result<Request> {
+fn request(arguments: &SearchArgs, with_addresses: bool) -> Result<SearchRequest> {
     let options = PatternOptions {
         is_literal: arguments.fixed_strings,
         ignores_case: arguments.ignore_case,
@@ -141,19 +143,19 @@ fn request(arguments: &SearchArgs, with_addresses: bool) -> Result<Request> {
         Query::Words(std::iter::once(text).chain(arguments.also.iter().cloned()).collect())
     };
     let around = arguments.context.unwrap_or(0);
-    Ok(Request {
+    Ok(SearchRequest {
         query,
         filter: arguments.filter.request(),
         form: if arguments.quiet {
-            Form::Existence
+            OutputMode::Existence
         } else if arguments.count {
-            Form::Counts
+            OutputMode::Counts
         } else if arguments.files {
-            Form::Files
+            OutputMode::Files
         } else {
-            Form::Hits
+            OutputMode::Hits
         },
-        surroundings: Surroundings {
+        surroundings: ContextLines {
             before: arguments.before_context.unwrap_or(around),
             after: arguments.after_context.unwrap_or(around),
             is_match_only: arguments.only_matching,

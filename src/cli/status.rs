@@ -8,18 +8,18 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Global, StatusArgs};
-use super::progress::Silent;
+use super::progress::NoProgress;
 use super::{Status, store};
 use crate::corpus::{IngestOptions, root_from_store};
 use crate::error::Result;
 use crate::ingest::{self, Change, OptionChanges, Paths};
 use crate::limits;
 use crate::store::Totals;
-use crate::trust::{Source, Wish};
+use crate::trust::{TrustSource, Wish};
 
 /// What the store holds.
 #[derive(Debug, JsonSchema, Serialize)]
-pub(super) struct Answer {
+pub(super) struct StatusAnswer {
     #[serde(flatten)]
     totals: Totals,
     /// The number of changes that the store has seen.
@@ -31,7 +31,7 @@ pub(super) struct Answer {
     /// The root, absolute.
     root: String,
     /// Why the store is trusted, or that it is not.
-    trust: Source,
+    trust: TrustSource,
     /// The documents whose files differ from the store, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     stale: Option<Vec<Change>>,
@@ -51,12 +51,12 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         Some(path) => root_from_store(reader.root(), path)?,
         None => reader.root().display().to_string(),
     };
-    let trust = store.path().map_or(Source::OwnFolder, |path| {
+    let trust = store.path().map_or(TrustSource::OwnFolder, |path| {
         let wish = Wish::of(path, reader.root(), reader.options());
-        store.trust().source(path, &wish).unwrap_or(Source::Untrusted)
+        store.trust().source(path, &wish).unwrap_or(TrustSource::Untrusted)
     });
     let stale = if arguments.stale {
-        let request = ingest::Request {
+        let request = ingest::IngestRequest {
             store: &store,
             root: None,
             folder: Path::new(""),
@@ -65,11 +65,11 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
             force: false,
             wait: Duration::ZERO,
         };
-        ingest::preview(&request, &Silent)?.changes
+        ingest::preview(&request, &NoProgress)?.changes
     } else {
         None
     };
-    let answer = Answer {
+    let answer = StatusAnswer {
         totals: reader.totals()?,
         generation: reader.generation(),
         index_generation: reader.index_generation(),

@@ -6,13 +6,13 @@ use super::args::{Global, VerifyArgs};
 use super::questions::cursor;
 use super::{Status, store};
 use crate::error::Result;
-use crate::verify::{Request, verify};
+use crate::verify::{VerifyRequest, verify};
 
 pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
     if arguments.repair {
         global.has_room_for_report()?;
     }
-    let request = Request {
+    let request = VerifyRequest {
         store: &store::store(global)?,
         is_full: arguments.full,
         is_reparsed: arguments.reparse,

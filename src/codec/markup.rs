@@ -3,7 +3,7 @@
 //! Invariants: decoding an encoded value returns the same value. Decoding any other bytes returns
 //! `None`, or markup whose sections are nested and within the file.
 
-use crate::ldmd::{Markup, Section};
+use crate::ldmd::{LdmdSection, Markup};
 use crate::position::ByteSpan;
 
 /// Packs `markup`.
@@ -17,7 +17,7 @@ pub(crate) fn decode(packed: &[u8], bytes: usize) -> Option<Markup> {
     let file = ByteSpan::new(0, bytes);
     let is_within =
         |span: ByteSpan, outer: ByteSpan| span.start <= span.end && outer.contains(span);
-    let is_placed = |(index, section): (usize, &Section)| {
+    let is_placed = |(index, section): (usize, &LdmdSection)| {
         let outer = match section.parent {
             None => Some(file),
             Some(parent) if parent < index => markup.sections.get(parent).map(|s| s.content),

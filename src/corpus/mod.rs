@@ -23,6 +23,6 @@ pub(crate) use paths::{
 #[cfg(feature = "watch")]
 pub(crate) use rules::IGNORE_FILES;
 pub use state::FileState;
-pub(crate) use state::{Folder, file_state, is_racy};
+pub(crate) use state::{FolderHandle, file_state, is_racy};
 pub use walk::Skipped;
-pub(crate) use walk::{Walk, Walked, left_out};
+pub(crate) use walk::{Walk, WalkResult, left_out};

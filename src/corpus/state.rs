@@ -49,13 +49,13 @@ pub(crate) fn file_state(metadata: &Metadata) -> FileState {
 /// An open folder, in which the states of many files are read without resolving the path of the folder for
 /// each.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct FolderHandle {
     path: PathBuf,
     /// `None` if the folder cannot be opened; then each file is read by its whole path.
     opened: Option<OwnedFd>,
 }
 
-impl Folder {
+impl FolderHandle {
     /// Opens the folder at `path`. The folder need not exist.
     pub(crate) fn new(path: &Path) -> Self {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -34,7 +34,7 @@ pub struct Skipped {
 
 /// A file to ingest, with its state.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct WalkedFile {
     /// Path relative to the root, with `/`.
     pub(crate) path: String,
     pub(crate) state: FileState,
@@ -42,14 +42,14 @@ pub(crate) struct Found {
 
 /// The result of a walk.
 #[derive(Debug, Default)]
-pub(crate) struct Walked {
-    pub(crate) found: Vec<Found>,
+pub(crate) struct WalkResult {
+    pub(crate) found: Vec<WalkedFile>,
     pub(crate) skipped: Vec<Skipped>,
     /// Paths that could not be read. The documents at or below them stay in the store.
     pub(crate) unreadable: Vec<String>,
 }
 
-impl Walked {
+impl WalkResult {
     fn skip(&mut self, path: &[u8], reason: impl Into<String>) {
         self.skipped.push(Skipped { file: shown(path), reason: reason.into() });
     }
@@ -85,13 +85,13 @@ struct Task {
 /// The folders to walk, and the number of folders that are being walked. The last folder is taken first, so
 /// that few folders stay open.
 #[derive(Default)]
-struct Queue {
+struct FolderQueue {
     state: Mutex<(Vec<Task>, usize)>,
     changed: Condvar,
 }
 
 /// Counts the walk of one folder as running until it is dropped.
-struct Turn<'a>(&'a Queue);
+struct Turn<'a>(&'a FolderQueue);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
@@ -100,7 +100,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-impl Queue {
+impl FolderQueue {
     fn lock(&self) -> MutexGuard<'_, (Vec<Task>, usize)> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -130,18 +130,18 @@ impl Queue {
 
 impl Walk<'_> {
     /// Walks the `scopes` on all cores. Scopes are existing paths relative to the root; "" is the whole root.
-    pub(crate) fn run(&self, scopes: &[String]) -> Result<Walked> {
+    pub(crate) fn run(&self, scopes: &[String]) -> Result<WalkResult> {
         let root = open_root(self.root).map_err(|error| Error::io(self.root, error))?;
         let root = Arc::new(root);
-        let queue = &Queue::default();
-        let mut walked = Walked::default();
+        let queue = &FolderQueue::default();
+        let mut walked = WalkResult::default();
         for scope in scopes {
             self.begin(&root, scope, queue, &mut walked);
         }
         let threads = crate::parallel::cores();
         std::thread::scope(|scope| {
             let walk = || {
-                let mut walked = Walked::default();
+                let mut walked = WalkResult::default();
                 while let Some((task, _turn)) = queue.next() {
                     self.folder(task, queue, &mut walked);
                 }
@@ -160,7 +160,13 @@ impl Walk<'_> {
     }
 
     /// Starts the walk of a scope. The scope itself is walked even if an ignore file excludes it.
-    fn begin(&self, root: &Arc<OwnedFd>, scope: &str, queue: &Queue, walked: &mut Walked) {
+    fn begin(
+        &self,
+        root: &Arc<OwnedFd>,
+        scope: &str,
+        queue: &FolderQueue,
+        walked: &mut WalkResult,
+    ) {
         let start = self.root.join(scope);
         let rules =
             if self.options.no_ignore { Arc::default() } else { Rules::above(self.root, &start) };
@@ -194,7 +200,7 @@ impl Walk<'_> {
         }
     }
 
-    fn folder(&self, task: Task, queue: &Queue, walked: &mut Walked) {
+    fn folder(&self, task: Task, queue: &FolderQueue, walked: &mut WalkResult) {
         let Task { parent, name, path, rules } = task;
         let name = if name.is_empty() { b".".as_slice() } else { &name };
         let (folder, entries) = match open_folder(&*parent, name).and_then(entries_of) {
@@ -255,7 +261,7 @@ impl Walk<'_> {
         name: &[u8],
         path: &[u8],
         kind: FileType,
-        walked: &mut Walked,
+        walked: &mut WalkResult,
     ) {
         if let Some(reason) = refusal(path, kind) {
             return walked.skip(path, reason);
@@ -265,7 +271,7 @@ impl Walk<'_> {
                 let most = self.options.max_file_bytes;
                 walked.skip(path, format!("larger than --max-file-size ({most} bytes)"));
             }
-            Ok((state, _)) => walked.found.push(Found { path: shown(path), state }),
+            Ok((state, _)) => walked.found.push(WalkedFile { path: shown(path), state }),
             // The file was removed after its folder was listed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => walked.fail(path, &error),

@@ -1,17 +1,17 @@
 //! The answer of an edit.
 
-use super::Report;
-use crate::address::Fault;
+use super::EditReport;
+use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::{List, Outcome};
 
 /// The report of the edits, or why none was made.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct EditAnswer {
     /// The report; `None` if a place was not found.
-    pub report: Option<Report>,
+    pub report: Option<EditReport>,
     /// The places that were not found.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<AddressError>,
     /// Whether the request was a batch of edits.
     pub is_batch: bool,
     /// Whether this was a dry run, which writes nothing.
@@ -20,7 +20,7 @@ pub struct Answer {
     pub with_content: bool,
 }
 
-impl Answer {
+impl EditAnswer {
     /// The outcome, which decides the exit status.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.report.is_some(), !self.faults.is_empty())
@@ -51,7 +51,7 @@ impl Answer {
 }
 
 /// The only item of the list is the old content, which is left out if it does not fit the budget.
-impl List for Answer {
+impl List for EditAnswer {
     fn count(&self) -> usize {
         usize::from(self.with_content)
     }

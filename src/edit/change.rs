@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use super::hint::Asked;
 use super::plan::{
-    self, Allow, Detail, Plan, Position, Refusal, Renumbered, Reparented, RowPlace, Scope, plan,
-    plan_detail,
+    self, Allow, Detail, EditScope, Plan, Position, Refusal, Renumbered, Reparented, RowPlace,
+    plan, plan_detail,
 };
-use crate::address::{CellSteps, Fault, FaultCode, Part};
+use crate::address::{AddressError, CellSteps, FaultCode, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::markdown::Dialect;
@@ -18,8 +18,8 @@ use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::library::OpenDocument;
 use crate::query::node::short_hash;
-use crate::query::place::{Place, Target};
-use crate::query::{Named, locate_for_edit, narrow};
+use crate::query::place::{ResolvedNode, Target};
+use crate::query::{NamedNode, locate_for_edit, narrow};
 use crate::store::StoredDocument;
 
 /// The operation of an edit.
@@ -30,7 +30,7 @@ pub enum Operation {
         /// The new content.
         content: Vec<u8>,
         /// How much of a section is replaced.
-        scope: Scope,
+        scope: EditScope,
         /// Whether the section keeps its heading.
         keep_heading: bool,
     },
@@ -46,7 +46,7 @@ pub enum Operation {
     /// Deletes the place.
     Delete {
         /// How much of a section is deleted.
-        scope: Scope,
+        scope: EditScope,
     },
     /// Marks a task.
     Mark {
@@ -155,8 +155,8 @@ impl Current {
     pub(super) fn make(
         &mut self,
         edit: &Edit,
-        named: &Named,
-    ) -> Result<std::result::Result<Done, Fault>> {
+        named: &NamedNode,
+    ) -> Result<std::result::Result<Done, AddressError>> {
         let place = match locate_for_edit(&self.document, named, edit.is_fuzzy) {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
@@ -170,12 +170,12 @@ impl Current {
         if let Some(expected) = &edit.expect {
             self.expect(&place, scope, request, expected)?;
         }
-        let is_part = place.params.part.is_some_and(|part| part != Part::All);
+        let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
         let planned = match (target_of(&place), detail(&edit.operation, &place)) {
             (_, Some(detail)) => {
                 detail.and_then(|detail| plan_detail(&self.version, detail, edit.allow))
             }
-            (Some(_), None) if is_part && matches!(request, plan::Request::Insert { .. }) => {
+            (Some(_), None) if is_part && matches!(request, plan::Operation::Insert { .. }) => {
                 Err(Refusal::NoSuchPart)
             }
             (Some(target), None) => plan(&self.version, target, request, edit.allow),
@@ -214,14 +214,18 @@ impl Current {
     }
 
     /// Returns the row or cell that `steps` name in the table at `place`.
-    fn narrowed(&self, place: &Place, steps: &CellSteps) -> std::result::Result<Place, Fault> {
+    fn narrowed(
+        &self,
+        place: &ResolvedNode,
+        steps: &CellSteps,
+    ) -> std::result::Result<ResolvedNode, AddressError> {
         let places = narrow(place, steps, &self.version.document().contents.tables)?;
         match places.as_slice() {
             [place] => Ok(place.clone()),
             places => {
                 let message = format!("{steps} names {} places; an edit needs one", places.len());
-                let fault = Fault::new(FaultCode::Ambiguous, message);
-                Err(fault.among(places.iter().map(Place::candidate), places.len()))
+                let fault = AddressError::new(FaultCode::Ambiguous, message);
+                Err(fault.among(places.iter().map(ResolvedNode::candidate), places.len()))
             }
         }
     }
@@ -233,26 +237,29 @@ impl Current {
     /// Returns `CONFLICT` if neither the edited part nor the whole file has the hash `expected`.
     fn expect(
         &self,
-        place: &Place,
-        scope: Scope,
-        request: plan::Request<'_>,
+        place: &ResolvedNode,
+        scope: EditScope,
+        request: plan::Operation<'_>,
         expected: &str,
     ) -> Result<()> {
         let of_part = |part| {
-            let place =
-                Place { params: crate::address::Params { part, ..place.params }, ..place.clone() };
+            let place = ResolvedNode {
+                params: crate::address::Params { part, ..place.params },
+                ..place.clone()
+            };
             self.bytes(place.part_span()).to_vec()
         };
         let is_of = |bytes: &[u8]| {
             short_hash(bytes) == expected || blake3::hash(bytes).to_hex().as_str() == expected
         };
-        let own = of_part(Some(Part::Own));
+        let own = of_part(Some(SectionPart::Own));
         let whole = of_part(None);
         // Inserted content leaves both the section's own text and its subsections unchanged.
-        let may_be_own = scope == Scope::Own || matches!(request, plan::Request::Insert { .. });
+        let may_be_own =
+            scope == EditScope::Own || matches!(request, plan::Operation::Insert { .. });
         let is_expected = is_of(&whole)
             || (may_be_own && is_of(&own))
-            || (scope == Scope::Heading && is_of(&of_part(Some(Part::Heading))))
+            || (scope == EditScope::Heading && is_of(&of_part(Some(SectionPart::Heading))))
             || is_of(self.version.bytes());
         if is_expected {
             return Ok(());
@@ -284,12 +291,12 @@ impl Current {
 }
 
 /// Returns the place in the terms of a plan; `None` for a row or a cell.
-fn target_of(place: &Place) -> Option<plan::Target> {
+fn target_of(place: &ResolvedNode) -> Option<plan::EditTarget> {
     match place.target {
-        Target::Document => Some(plan::Target::Document),
-        Target::FrontMatter => Some(plan::Target::FrontMatter),
-        Target::Node(node) => Some(plan::Target::Node(node)),
-        Target::Ldmd(section) => Some(plan::Target::Ldmd(section)),
+        Target::Document => Some(plan::EditTarget::Document),
+        Target::FrontMatter => Some(plan::EditTarget::FrontMatter),
+        Target::Node(node) => Some(plan::EditTarget::Node(node)),
+        Target::Ldmd(section) => Some(plan::EditTarget::Ldmd(section)),
         Target::Cells(_) => None,
     }
 }
@@ -297,7 +304,7 @@ fn target_of(place: &Place) -> Option<plan::Target> {
 /// Returns the edit of a part of a block, if `operation` at `place` is one.
 fn detail<'a>(
     operation: &'a Operation,
-    place: &Place,
+    place: &ResolvedNode,
 ) -> Option<std::result::Result<Detail<'a>, Refusal>> {
     let cells = match (operation, place.target) {
         (Operation::Key(change), _) => return Some(Ok(Detail::Key(change))),
@@ -326,28 +333,28 @@ fn detail<'a>(
 
 /// Returns how much of a section is edited, and the request. The part that the address names takes
 /// precedence over the flags.
-fn asked(operation: &Operation, part: Option<Part>) -> (Scope, plan::Request<'_>) {
+fn asked(operation: &Operation, part: Option<SectionPart>) -> (EditScope, plan::Operation<'_>) {
     let narrowed = |scope| match part {
-        Some(Part::Heading) => Scope::Heading,
-        Some(Part::Own) => Scope::Own,
-        Some(Part::All) | None => scope,
+        Some(SectionPart::Heading) => EditScope::Heading,
+        Some(SectionPart::Own) => EditScope::Own,
+        Some(SectionPart::All) | None => scope,
     };
     match operation {
         Operation::Replace { content, scope, keep_heading } => {
             let scope = narrowed(*scope);
-            (scope, plan::Request::Replace { content, scope, keep_heading: *keep_heading })
+            (scope, plan::Operation::Replace { content, scope, keep_heading: *keep_heading })
         }
         Operation::Insert { content, position, relevel } => {
             let (position, relevel) = (*position, *relevel);
-            (Scope::Subtree, plan::Request::Insert { content, position, relevel })
+            (EditScope::Subtree, plan::Operation::Insert { content, position, relevel })
         }
         Operation::Delete { scope } => {
             let scope = narrowed(*scope);
-            (scope, plan::Request::Delete { scope })
+            (scope, plan::Operation::Delete { scope })
         }
         // These are planned as details.
         Operation::Mark { .. } | Operation::Key(_) => {
-            (Scope::Subtree, plan::Request::Delete { scope: Scope::Subtree })
+            (EditScope::Subtree, plan::Operation::Delete { scope: EditScope::Subtree })
         }
     }
 }

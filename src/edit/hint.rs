@@ -4,15 +4,15 @@
 //! does not have.
 
 use super::change::Operation;
-use super::plan::{Change, FrontMatterProblem, Refusal, Scope};
+use super::plan::{Change, EditScope, FrontMatterProblem, Refusal};
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::query::place::{Place, Target};
+use crate::query::place::{ResolvedNode, Target};
 
 /// The edit that was refused.
 pub(super) struct Asked<'a> {
-    pub(super) place: &'a Place,
+    pub(super) place: &'a ResolvedNode,
     pub(super) operation: &'a Operation,
-    pub(super) scope: Scope,
+    pub(super) scope: EditScope,
     /// The bytes of the place.
     pub(super) content: &'a [u8],
 }
@@ -115,13 +115,13 @@ impl Asked<'_> {
             if self.place.document.tree.section(node).is_some());
         if is_itself && count == 1 {
             return match self.scope {
-                Scope::Heading => "give one heading of the same level".to_owned(),
+                EditScope::Heading => "give one heading of the same level".to_owned(),
                 _ => "begin the content with a heading of the same level, leave out \
                       --no-keep-heading, or pass --allow-drop"
                     .to_owned(),
             };
         }
-        if self.scope == Scope::Subtree && is_section {
+        if self.scope == EditScope::Subtree && is_section {
             return "keep their headings in the content, pass --no-children to replace only the section's \
                     own text, or --allow-drop to drop them"
                 .to_owned();
@@ -134,10 +134,10 @@ impl Asked<'_> {
         if is_title {
             return "pass --no-keep-heading to replace the title, too".to_owned();
         }
-        if self.scope == Scope::Heading {
+        if self.scope == EditScope::Heading {
             return "give one heading of the same level".to_owned();
         }
-        if least > 6 && is_replace && self.scope == Scope::Own {
+        if least > 6 && is_replace && self.scope == EditScope::Own {
             return "leave the headings out of the content, leave out --no-children to replace the \
                     subsections, too, or pass --allow-escape"
                 .to_owned();

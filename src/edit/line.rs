@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::change::{Edit, Operation};
 use super::content::checked_content;
-use super::plan::{Allow, Position, Scope};
+use super::plan::{Allow, EditScope, Position};
 use crate::data::front_matter::{Change, value_of};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -19,7 +19,7 @@ const FRONT_MATTER: &str = "@frontmatter";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of a command")]
-pub struct Line {
+pub struct BatchLine {
     operation: OperationName,
     section: String,
     content: Option<String>,
@@ -63,12 +63,12 @@ impl OperationName {
     }
 }
 
-impl Line {
+impl BatchLine {
     /// Converts the object to an edit, which messages call `origin`. If `is_fuzzy`, a unique part of a title
     /// may name the place even without the key `fuzzy`.
     pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
-        let scope = if self.no_children { Scope::Own } else { Scope::Subtree };
+        let scope = if self.no_children { EditScope::Own } else { EditScope::Subtree };
         let content = self.content.map(String::into_bytes);
         let operation = match (self.operation, content) {
             (OperationName::Delete, None) => Operation::Delete { scope },

@@ -13,15 +13,15 @@ mod hint;
 mod line;
 pub mod plan;
 
-pub use answer::Answer;
+pub use answer::EditAnswer;
 pub use change::{Done, Edit, Operation};
 pub use content::checked_content;
-pub use line::Line;
+pub use line::BatchLine;
 
 use std::path::Path;
 use std::time::Duration;
 
-use crate::address::Fault;
+use crate::address::AddressError;
 use crate::corpus::{FileHandle, FileState, Seen, conflict, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
@@ -29,12 +29,12 @@ use crate::links::Outgoing;
 use crate::markdown::Dialect;
 use crate::prepare::{Preparation, PreparedDocument};
 use crate::query::links::broken::{BrokenLink, Changed, broken_by};
-use crate::query::{Library, Named, named};
+use crate::query::{DocumentCache, NamedNode, named};
 use crate::store::{EditIntent, Purpose, Store, Writer, forget};
 use change::Current;
 
 /// A request to edit one document.
-pub struct Request<'a> {
+pub struct EditRequest<'a> {
     /// The store.
     pub store: &'a Store,
     /// The name of the document; `None` if each edit names its place by an address.
@@ -49,12 +49,12 @@ pub struct Request<'a> {
     pub wait: Duration,
     /// Called once before anything is written; an error cancels the edits. The caller checks that the answer
     /// can be printed.
-    pub confirm: &'a dyn Fn(&Report) -> Result<()>,
+    pub confirm: &'a dyn Fn(&EditReport) -> Result<()>,
 }
 
 /// What the edits changed, or would change.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct EditReport {
     /// The path of the document, relative to the root.
     pub file: String,
     /// The edits, in order.
@@ -70,14 +70,14 @@ pub struct Report {
 }
 
 /// Edits one document. The inner error says why a place was not found.
-pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>> {
+pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport, AddressError>> {
     let mut warnings = if request.is_refresh { refresh(request)? } else { Vec::new() };
     // The writer holds the lock from before the file is read until the store is written, so concurrent edits
     // run one after the other.
     let (mut writer, recovered) = request.store.trusted_writer(request.wait)?;
     warnings.extend(recovered);
     let reader = request.store.reader(Purpose::Read)?;
-    let library = Library::new(&*reader);
+    let library = DocumentCache::new(&*reader);
     let places = match places(&library, request)? {
         Ok(places) => places,
         Err(fault) => return Ok(Err(fault)),
@@ -124,7 +124,7 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
         return Err(crate::limits::exceeded("max-file-size"));
     }
     warnings.extend(done.iter().flat_map(|done| done.warnings.iter().cloned()));
-    let mut report = Report { file: path.clone(), done, before, after, broken_links, warnings };
+    let mut report = EditReport { file: path.clone(), done, before, after, broken_links, warnings };
     (request.confirm)(&report)?;
     let is_written = !request.is_dry_run && report.after != report.before;
     if is_written {
@@ -140,10 +140,10 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
 
 /// Finds the document and the locator of each edit. All edits must name the same document.
 fn places(
-    library: &Library<'_>,
-    request: &Request<'_>,
-) -> Result<std::result::Result<Vec<Named>, Fault>> {
-    let mut places: Vec<Named> = Vec::with_capacity(request.edits.len());
+    library: &DocumentCache<'_>,
+    request: &EditRequest<'_>,
+) -> Result<std::result::Result<Vec<NamedNode>, AddressError>> {
+    let mut places: Vec<NamedNode> = Vec::with_capacity(request.edits.len());
     for edit in &request.edits {
         // Without a document, the first address names the document of all edits.
         let document = match (&request.document, places.first()) {
@@ -160,7 +160,7 @@ fn places(
 }
 
 /// Puts the origin of `edit` before the message, so that it says which one of several edits failed.
-fn of_edit(mut fault: Fault, edit: &Edit) -> Fault {
+fn of_edit(mut fault: AddressError, edit: &Edit) -> AddressError {
     if let Some(origin) = &edit.origin {
         fault.message = format!("{origin}: {}", fault.message);
     }
@@ -168,10 +168,10 @@ fn of_edit(mut fault: Fault, edit: &Edit) -> Fault {
 }
 
 /// Ingests the document of the edits; all documents if a place is not found yet.
-fn refresh(request: &Request<'_>) -> Result<Vec<Warning>> {
+fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     let paths = {
         let reader = request.store.reader(Purpose::Read)?;
-        let places = places(&Library::new(&*reader), request)?;
+        let places = places(&DocumentCache::new(&*reader), request)?;
         places
             .ok()
             .map(|places| places.into_iter().map(|named| named.stored.path).take(1).collect())
@@ -197,7 +197,7 @@ fn write(
     place: &FileHandle<'_>,
     seen: &Seen,
     version: plan::Version,
-    report: &mut Report,
+    report: &mut EditReport,
 ) -> Result<()> {
     // Everything that can be refused is checked before anything is written.
     let document = pack(&report.file, version)?;

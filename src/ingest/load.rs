@@ -11,12 +11,12 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::report::{ChangeKind, Report};
+use super::report::{ChangeKind, IngestReport};
 use crate::corpus::{
     FileState, IngestOptions, Skipped, is_not_a_folder, make_below, make_file, open_file, open_root,
 };
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::pack::{self, Attachment, Item};
+use crate::pack::{self, Attachment, PackItem};
 use crate::prepare::Preparation;
 use crate::store::{Store, StoredDocument, Writer};
 
@@ -44,13 +44,13 @@ pub struct LoadRequest<'a> {
     pub wait: Duration,
 }
 
-fn refused(problem: &pack::Fault) -> Error {
+fn refused(problem: &pack::LineError) -> Error {
     Error::new(ErrorKind::Usage, format!("the pack is damaged: {problem}"))
         .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
 }
 
 /// Stores the documents of a pack.
-pub fn load(request: LoadRequest<'_>) -> Result<Report> {
+pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     let mut file = request.pack;
     let header = pack::verify(BufReader::new(&file)).map_err(|problem| refused(&problem))?;
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
@@ -65,11 +65,11 @@ pub fn load(request: LoadRequest<'_>) -> Result<Report> {
         stored,
         strategy: request.strategy,
         preparation: Preparation::new()?,
-        report: Report::default(),
-        folder: request.attachments.map(Folder::new).transpose()?,
+        report: IngestReport::default(),
+        folder: request.attachments.map(AttachmentFolder::new).transpose()?,
         left_out: 0,
     };
-    for item in pack::Reader::new(BufReader::new(&file)).map_err(|problem| refused(&problem))? {
+    for item in pack::PackReader::new(BufReader::new(&file)).map_err(|problem| refused(&problem))? {
         load.take(item.map_err(|problem| refused(&problem))?, writer.as_mut())?;
     }
     writer.commit()?;
@@ -90,19 +90,19 @@ struct Load {
     stored: HashMap<String, StoredDocument>,
     strategy: Strategy,
     preparation: Preparation,
-    report: Report,
-    folder: Option<Folder>,
+    report: IngestReport,
+    folder: Option<AttachmentFolder>,
     /// The number of attachments that were not written because no folder was given.
     left_out: usize,
 }
 
 /// The folder below which attachments are written.
-struct Folder {
+struct AttachmentFolder {
     opened: OwnedFd,
     path: PathBuf,
 }
 
-impl Folder {
+impl AttachmentFolder {
     fn new(path: &Path) -> Result<Self> {
         let named = |error| Error::io(path, error);
         std::fs::create_dir_all(path).map_err(named)?;
@@ -137,12 +137,12 @@ impl Folder {
 }
 
 impl Load {
-    fn take(&mut self, item: Item, writer: &mut dyn Writer) -> Result<()> {
+    fn take(&mut self, item: PackItem, writer: &mut dyn Writer) -> Result<()> {
         let document = match item {
-            Item::Document(document) => document,
+            PackItem::Document(document) => document,
             // The links are derived from the documents again.
-            Item::Link(_) => return Ok(()),
-            Item::Attachment(attachment) => {
+            PackItem::Link(_) => return Ok(()),
+            PackItem::Attachment(attachment) => {
                 match &self.folder {
                     None => self.left_out += 1,
                     Some(folder) if folder.write(&attachment)? => self.report.attachments += 1,

@@ -14,7 +14,7 @@ mod scope;
 mod watch;
 
 pub use load::{LoadRequest, Strategy, load};
-pub use report::{Change, ChangeKind, Report};
+pub use report::{Change, ChangeKind, IngestReport};
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::corpus::{
-    FileState, IngestOptions, Skipped, Walk, Walked, canonical, is_at_or_below, relative,
+    FileState, IngestOptions, Skipped, Walk, WalkResult, canonical, is_at_or_below, relative,
     root_from_store,
 };
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -34,12 +34,12 @@ use crate::parallel::thread_failed;
 use crate::prepare::PreparedDocument;
 use crate::store::{Lookup, Store, StoredDocument, Writer};
 use crate::trust::Wish;
-use pipeline::Outcome;
+use pipeline::PreparedFile;
 use scope::Scopes;
 
 /// A request to ingest files.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct IngestRequest<'a> {
     /// The store.
     pub store: &'a Store,
     /// The root, absolute, if the user gave one.
@@ -113,14 +113,14 @@ impl OptionChanges {
 }
 
 /// Ingests `paths` of the store at `store` with its stored options.
-pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<Report> {
+pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
     /// Reports no progress.
     struct Silent;
     impl Progress for Silent {
         fn start(&self, _: usize) {}
         fn advance(&self) {}
     }
-    let request = Request {
+    let request = IngestRequest {
         store,
         root: None,
         folder: Path::new(""),
@@ -132,7 +132,7 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<Report> {
     run(&request, &Silent)
 }
 
-impl Request<'_> {
+impl IngestRequest<'_> {
     /// Returns what the store asks for; `None` if it is not a file. Fails unless this request gives it or
     /// the user trusts the store. For a store without a root, `root` counts as given.
     fn checked_wish(
@@ -183,19 +183,19 @@ pub trait Progress {
 
 /// A file that is new or may have changed.
 #[derive(Debug)]
-struct Candidate {
+struct ChangedFile {
     path: String,
     state: FileState,
     stored: Option<StoredDocument>,
 }
 
 /// The differences between the files and the store, before any file is read.
-struct Comparison {
-    candidates: Vec<Candidate>,
+struct FileComparison {
+    candidates: Vec<ChangedFile>,
     removed: Vec<StoredDocument>,
 }
 
-impl Comparison {
+impl FileComparison {
     fn is_empty(&self) -> bool {
         self.candidates.is_empty() && self.removed.is_empty()
     }
@@ -203,12 +203,12 @@ impl Comparison {
 
 /// Compares the files that were found with the store. Counts unchanged documents in `report`.
 fn compare(
-    walked: Walked,
+    walked: WalkResult,
     stored: &[StoredDocument],
     scopes: &Scopes,
     is_forced: bool,
-    report: &mut Report,
-) -> Comparison {
+    report: &mut IngestReport,
+) -> FileComparison {
     let mut known: HashMap<&str, &StoredDocument> = HashMap::with_capacity(stored.len());
     let within = stored.iter().filter(|document| scopes.contain(&document.path));
     known.extend(within.map(|document| (document.path.as_str(), document)));
@@ -223,7 +223,7 @@ fn compare(
             }
         }
         let stored = stored.cloned();
-        candidates.push(Candidate { path: found.path, state: found.state, stored });
+        candidates.push(ChangedFile { path: found.path, state: found.state, stored });
     }
     candidates.sort_by(|one, other| one.path.cmp(&other.path));
     let is_unreadable =
@@ -239,7 +239,7 @@ fn compare(
     }
     removed.sort_by(|one, other| one.path.cmp(&other.path));
     report.skipped.extend(walked.skipped);
-    Comparison { candidates, removed }
+    FileComparison { candidates, removed }
 }
 
 /// Receives the changes of an ingest.
@@ -298,12 +298,12 @@ struct Run<'a> {
     options: &'a IngestOptions,
     is_forced: bool,
     progress: &'a dyn Progress,
-    report: Report,
+    report: IngestReport,
 }
 
 impl Run<'_> {
     /// Reads the candidates and sends every change to `sink`.
-    fn apply(&mut self, comparison: &Comparison, sink: &mut dyn Sink) -> Result<()> {
+    fn apply(&mut self, comparison: &FileComparison, sink: &mut dyn Sink) -> Result<()> {
         for document in &comparison.removed {
             sink.remove(document)?;
             self.report.count(&document.path, ChangeKind::Removed);
@@ -322,10 +322,15 @@ impl Run<'_> {
     }
 
     /// Reports the outcome of a candidate, and sends its change, if any, to `sink`.
-    fn take(&mut self, candidate: &Candidate, outcome: Outcome, sink: &mut dyn Sink) -> Result<()> {
-        let Candidate { path, stored, .. } = candidate;
+    fn take(
+        &mut self,
+        candidate: &ChangedFile,
+        outcome: PreparedFile,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let ChangedFile { path, stored, .. } = candidate;
         let (reason, is_kept) = match outcome {
-            Outcome::Put(document) => {
+            PreparedFile::Put(document) => {
                 self.report.warn(path, &document.diagnostics);
                 let hash = document.hash();
                 sink.put(*document, candidate.state.size)?;
@@ -337,17 +342,17 @@ impl Run<'_> {
                 }
                 return Ok(());
             }
-            Outcome::Same(state) => {
+            PreparedFile::Same(state) => {
                 self.report.unchanged += 1;
                 return match stored.as_ref().filter(|stored| stored.state != state) {
                     Some(stored) => sink.note_state(stored, state),
                     None => Ok(()),
                 };
             }
-            Outcome::Gone => (None, false),
-            Outcome::Refused(reason) => (Some(reason.to_owned()), false),
+            PreparedFile::Gone => (None, false),
+            PreparedFile::Refused(reason) => (Some(reason.to_owned()), false),
             // A document whose file cannot be read now stays in the store.
-            Outcome::Unreadable(reason) => (Some(reason), true),
+            PreparedFile::Unreadable(reason) => (Some(reason), true),
         };
         if let Some(reason) = reason {
             self.report.skipped.push(Skipped { file: path.clone(), reason });
@@ -368,7 +373,7 @@ impl Run<'_> {
 }
 
 /// Ingests the requested part of the corpus.
-pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
+pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<IngestReport> {
     let reader = request.store.peek()?;
     let scopes = Scopes::new(request, reader.as_ref().map(|reader| reader.root()))?;
     if reader.is_none() {
@@ -399,8 +404,13 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
         let stored = writer.documents();
         (walked.join().map_err(|_| thread_failed()).flatten(), stored)
     });
-    let mut run =
-        Run { scopes: &scopes, options: &options, is_forced, progress, report: Report::default() };
+    let mut run = Run {
+        scopes: &scopes,
+        options: &options,
+        is_forced,
+        progress,
+        report: IngestReport::default(),
+    };
     let comparison = compare(walked?, &stored?, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
     let is_new = stored_root.is_none();
@@ -425,7 +435,7 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
 }
 
 /// Returns the report of what [`run`] would do. Writes nothing and takes no lock.
-pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
+pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<IngestReport> {
     let reader = request.store.peek()?;
     let scopes = Scopes::new(request, reader.as_ref().map(|reader| reader.root()))?;
     let stored_options = reader.as_ref().map(|reader| reader.options().clone());
@@ -446,7 +456,7 @@ pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report>
         options: &options,
         is_forced,
         progress,
-        report: Report { changes: Some(Vec::new()), ..Report::default() },
+        report: IngestReport { changes: Some(Vec::new()), ..IngestReport::default() },
     };
     let comparison = compare(walked, &stored, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;

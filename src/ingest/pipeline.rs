@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::Candidate;
+use super::ChangedFile;
 use crate::corpus::{FileState, Files, file_state, is_not_a_folder, is_racy, open_root};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -20,7 +20,7 @@ use crate::parallel::{self, Budget};
 use crate::prepare::{Preparation, PreparedDocument};
 
 /// The result for a candidate.
-pub(super) enum Outcome {
+pub(super) enum PreparedFile {
     /// Its bytes equal the stored ones. The state is its current one.
     Same(FileState),
     /// Its document is new, changed, or parsed again.
@@ -45,8 +45,8 @@ const KEPT_BYTES: usize = 16 << 20;
 /// Returns the cost of a batch in bytes, of a budget of `most`. A file costs its size and a constant. A large
 /// file costs the whole budget. A heavy file costs more than half of it, because a parsed document takes many
 /// times its size in memory; so only one is processed at a time.
-fn cost(batch: &[Candidate], most: u64) -> u64 {
-    let of_one = |candidate: &Candidate| {
+fn cost(batch: &[ChangedFile], most: u64) -> u64 {
+    let of_one = |candidate: &ChangedFile| {
         let size = candidate.state.size;
         if is_large(candidate) {
             most
@@ -59,16 +59,16 @@ fn cost(batch: &[Candidate], most: u64) -> u64 {
     batch.iter().map(of_one).sum()
 }
 
-fn is_heavy(candidate: &Candidate) -> bool {
+fn is_heavy(candidate: &ChangedFile) -> bool {
     candidate.state.size > limits::HEAVY_DOCUMENT_BYTES as u64
 }
 
-fn is_large(candidate: &Candidate) -> bool {
+fn is_large(candidate: &ChangedFile) -> bool {
     candidate.state.size > limits::LARGE_DOCUMENT_BYTES as u64
 }
 
 /// Divides `candidates` into batches, enough to give every thread work. A large file is a batch of its own.
-fn batches(candidates: &[Candidate], threads: usize) -> Vec<&[Candidate]> {
+fn batches(candidates: &[ChangedFile], threads: usize) -> Vec<&[ChangedFile]> {
     let most = candidates.len().div_ceil(threads * 4).min(BATCH_FILES);
     parallel::shares(candidates, most, BATCH_BYTES, |candidate| candidate.state.size).collect()
 }
@@ -88,16 +88,16 @@ fn keep_memory() {
 /// which `write` is not called again.
 pub(super) fn run(
     root: &Path,
-    candidates: &[Candidate],
+    candidates: &[ChangedFile],
     is_forced: bool,
     max_file_bytes: u64,
-    mut write: impl FnMut(&Candidate, Outcome) -> Result<()>,
+    mut write: impl FnMut(&ChangedFile, PreparedFile) -> Result<()>,
 ) -> Result<()> {
     let root = open_root(root).map_err(|error| Error::io(root, error))?;
     keep_memory();
     let most = (limits::LARGE_DOCUMENT_BYTES * parallel::cores()) as u64;
     parallel::ordered_within(
-        Budget { most, cost: |batch: &&[Candidate]| cost(batch, most) },
+        Budget { most, cost: |batch: &&[ChangedFile]| cost(batch, most) },
         &batches(candidates, parallel::cores()),
         || (Files::new(&root), Preparation::new()),
         |(files, preparation), batch| {
@@ -106,7 +106,7 @@ pub(super) fn run(
                 Ok(preparation) => catch_unwind(AssertUnwindSafe(|| {
                     take(files, candidate, is_forced, max_file_bytes, preparation)
                 }))
-                .unwrap_or(Ok(Outcome::Refused("the parser failed on it"))),
+                .unwrap_or(Ok(PreparedFile::Refused("the parser failed on it"))),
                 Err(error) => Err(Error::new(error.kind(), error.to_string())),
             };
             batch.iter().map(outcome).collect::<Vec<_>>()
@@ -121,30 +121,30 @@ pub(super) fn run(
 /// Reads one file, and parses and packs it if it changed.
 fn take(
     files: &mut Files<'_>,
-    candidate: &Candidate,
+    candidate: &ChangedFile,
     is_forced: bool,
     max_file_bytes: u64,
     preparation: &mut Preparation,
-) -> Result<Outcome> {
+) -> Result<PreparedFile> {
     let (bytes, state) = match read(files, &candidate.path, max_file_bytes) {
         Ok(Some(read)) => read,
         Ok(None) => {
-            return Ok(Outcome::Refused(
+            return Ok(PreparedFile::Refused(
                 "it is not a regular file, or grew over --max-file-size while it was read",
             ));
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_not_a_folder(&error) => {
-            return Ok(Outcome::Gone);
+            return Ok(PreparedFile::Gone);
         }
-        Err(error) => return Ok(Outcome::Unreadable(error.to_string())),
+        Err(error) => return Ok(PreparedFile::Unreadable(error.to_string())),
     };
     let hash = *blake3::hash(&bytes).as_bytes();
     if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
-        return Ok(Outcome::Same(state));
+        return Ok(PreparedFile::Same(state));
     }
     Ok(match preparation.of_bytes(candidate.path.clone(), bytes, hash, state)? {
-        Ok(document) => Outcome::Put(Box::new(document)),
-        Err(reason) => Outcome::Refused(reason),
+        Ok(document) => PreparedFile::Put(Box::new(document)),
+        Err(reason) => PreparedFile::Refused(reason),
     })
 }
 
@@ -180,8 +180,8 @@ fn read(
 mod tests {
     use super::*;
 
-    fn candidates(sizes: &[u64]) -> Vec<Candidate> {
-        let candidate = |(number, size): (usize, &u64)| Candidate {
+    fn candidates(sizes: &[u64]) -> Vec<ChangedFile> {
+        let candidate = |(number, size): (usize, &u64)| ChangedFile {
             path: number.to_string(),
             state: FileState { size: *size, mtime_ns: 0, ctime_ns: 0 },
             stored: None,

@@ -36,7 +36,7 @@ pub struct Change {
 
 /// The report of an ingest, or of its dry run.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
-pub struct Report {
+pub struct IngestReport {
     /// The number of documents that were added to the store.
     pub added: usize,
     /// The number of documents whose bytes changed.
@@ -72,7 +72,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-impl Report {
+impl IngestReport {
     /// Whether a document was added, changed or removed.
     pub fn has_changes(&self) -> bool {
         self.added + self.changed + self.removed > 0

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Paths, Request};
+use super::{IngestRequest, Paths};
 use crate::corpus::{canonical, is_at_or_below, is_really_below, relative};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::StoredDocument;
@@ -35,7 +35,7 @@ pub(super) fn other_root(root: &Path) -> Error {
 
 impl Scopes {
     /// Returns the scopes of `request`. `stored_root` is the root of the store, if it has one.
-    pub(super) fn new(request: &Request<'_>, stored_root: Option<&Path>) -> Result<Self> {
+    pub(super) fn new(request: &IngestRequest<'_>, stored_root: Option<&Path>) -> Result<Self> {
         let given_root =
             request.root.map(|root| root.canonicalize().map_err(|error| Error::io(root, error)));
         let given = match request.paths {

@@ -9,7 +9,7 @@ use crate::limits::{MAX_LDMD_FAULTS, MAX_LDMD_QUOTED_CHARS};
 
 /// A problem of one marker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct MarkerProblem {
     /// The kind of problem.
     pub kind: FaultKind,
     /// The line of the marker, 1-based.
@@ -71,7 +71,7 @@ impl FaultKind {
 /// A list of problems, while the markers are read.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
-    listed: Vec<Fault>,
+    listed: Vec<MarkerProblem>,
     unlisted: usize,
 }
 
@@ -79,7 +79,7 @@ impl Faults {
     /// Adds a problem in `line`, 1-based.
     pub(super) fn add(&mut self, kind: FaultKind, line: usize, message: String) {
         if self.listed.len() < MAX_LDMD_FAULTS {
-            self.listed.push(Fault { kind, line, message });
+            self.listed.push(MarkerProblem { kind, line, message });
         } else {
             self.unlisted += 1;
         }
@@ -87,12 +87,12 @@ impl Faults {
 
     /// Returns the problems sorted by line. If some are not listed, the last one gives their
     /// number.
-    pub(super) fn finish(mut self) -> Vec<Fault> {
+    pub(super) fn finish(mut self) -> Vec<MarkerProblem> {
         self.listed.sort_by_key(|fault| fault.line);
         if let Some(last) = self.listed.last().filter(|_| self.unlisted > 0) {
             let message = format!("{} more problems are not listed", self.unlisted);
             let line = last.line;
-            self.listed.push(Fault { kind: FaultKind::TooManyFaults, line, message });
+            self.listed.push(MarkerProblem { kind: FaultKind::TooManyFaults, line, message });
         }
         self.listed
     }

@@ -19,13 +19,13 @@ mod writer;
 
 use serde::{Deserialize, Serialize};
 
-pub use fault::{Fault, FaultKind};
+pub use fault::{FaultKind, MarkerProblem};
 pub use marker::is_marker_line;
-pub use navigation::Neighbors;
+pub use navigation::SectionNeighbors;
 pub use parse::parse;
-pub use search::{Match, search};
-pub use slice::{Mode, Request, Slice, whole_scalars};
-pub use writer::{Opening, Writer, closing, opening};
+pub use search::{LineMatch, search};
+pub use slice::{Mode, Slice, SliceRequest, whole_scalars};
+pub use writer::{MarkerWriter, Opening, closing, opening};
 
 use crate::position::{ByteSpan, LineSpan};
 
@@ -33,9 +33,9 @@ use crate::position::{ByteSpan, LineSpan};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Markup {
     /// The sections in opening order: a section precedes the sections inside of it.
-    pub sections: Vec<Section>,
+    pub sections: Vec<LdmdSection>,
     /// The problems of the markers, by line.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<MarkerProblem>,
     /// The version in the first VERSION marker, if any.
     pub version: Option<String>,
     /// The REF markers, in document order.
@@ -47,7 +47,7 @@ pub struct Markup {
 
 /// A section, from its BEGIN marker to its END marker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Section {
+pub struct LdmdSection {
     /// The `id` attribute, never empty.
     pub id: String,
     /// Whether a section before this one has the same id.

@@ -3,11 +3,11 @@
 //! Invariant: everything is computed from the section table, whose opening order and parents are
 //! enough. An index without a section has no neighbors.
 
-use super::{Markup, Section};
+use super::{LdmdSection, Markup};
 
 /// The sections around one section, as indexes into [`Markup::sections`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Neighbors {
+pub struct SectionNeighbors {
     /// The sibling before it, which is a section with the same parent.
     pub previous: Option<usize>,
     /// The sibling after it.
@@ -46,7 +46,7 @@ impl Markup {
     /// id alone finds another section.
     pub fn name(&self, section: usize) -> String {
         self.sections.get(section).map_or_else(String::new, |found| {
-            let Section { id, lines, .. } = found;
+            let LdmdSection { id, lines, .. } = found;
             let is_other = || id.contains('@') && self.named(id) != Ok(section);
             if found.is_duplicate || is_other() {
                 format!("{id}@{}", lines.start)
@@ -57,7 +57,7 @@ impl Markup {
     }
 
     /// Returns the sections inside of `section`, at any depth, in opening order.
-    pub(super) fn nested(&self, section: usize) -> impl Iterator<Item = (usize, &Section)> {
+    pub(super) fn nested(&self, section: usize) -> impl Iterator<Item = (usize, &LdmdSection)> {
         let end = self.sections.get(section).map_or(0, |section| section.span.end);
         let after = self.sections.iter().enumerate().skip(section.saturating_add(1));
         after.take_while(move |(_, nested)| nested.span.start < end)
@@ -81,14 +81,14 @@ impl Markup {
     }
 
     /// Returns the neighbors of `section`. Time is linear in the number of sections.
-    pub fn neighbors(&self, section: usize) -> Neighbors {
-        let Some(here) = self.sections.get(section) else { return Neighbors::default() };
-        let sibling = |(index, other): (usize, &Section)| {
+    pub fn neighbors(&self, section: usize) -> SectionNeighbors {
+        let Some(here) = self.sections.get(section) else { return SectionNeighbors::default() };
+        let sibling = |(index, other): (usize, &LdmdSection)| {
             (other.parent == here.parent && index != section).then_some(index)
         };
         let mut before = self.sections.iter().enumerate().take(section).rev();
         let mut after = self.sections.iter().enumerate().skip(section + 1);
-        Neighbors {
+        SectionNeighbors {
             previous: before.find_map(sibling),
             next: after.find_map(sibling),
             parent: here.parent,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::fault::{Faults, quoted};
 use super::marker::{Attributes, COMMENT, Marker, is_begun};
 use super::tree::{Begun, build_tree, verify};
-use super::{FaultKind, Markup, Reference, Section};
+use super::{FaultKind, LdmdSection, Markup, Reference};
 use crate::position::{ByteSpan, LineIndex, LineSpan, trim_line_end};
 
 /// Parses the markers of a document.
@@ -26,7 +26,7 @@ pub fn parse(bytes: &[u8], opaque: &[ByteSpan]) -> Markup {
         return Markup::default();
     }
     let index = LineIndex::new(bytes);
-    let mut reader = Reader::default();
+    let mut reader = MarkerParser::default();
     let mut after = 0;
     for at in begun {
         let hidden = opaque.get(opaque.partition_point(|span| span.end <= at));
@@ -46,7 +46,7 @@ pub fn parse(bytes: &[u8], opaque: &[ByteSpan]) -> Markup {
 }
 
 #[derive(Default)]
-struct Reader {
+struct MarkerParser {
     markup: Markup,
     faults: Faults,
     begun: Vec<Begun>,
@@ -57,7 +57,7 @@ struct Reader {
     open_ids: HashMap<String, usize>,
 }
 
-impl Reader {
+impl MarkerParser {
     fn take(&mut self, marker: Marker, span: ByteSpan, line: usize) {
         match marker {
             Marker::Begin(id, attributes) => return self.begin(id, attributes, span, line),
@@ -109,7 +109,7 @@ impl Reader {
             self.checked(object, FaultKind::MetaUnreadable, line, "meta is not a JSON object")
         });
         let tags = attributes.take("tags").unwrap_or_default();
-        let section = Section {
+        let section = LdmdSection {
             title: attributes.take("title").unwrap_or_default(),
             level: level.unwrap_or_default(),
             declared_parent: attributes.take("parent").filter(|parent| !parent.is_empty()),
@@ -126,7 +126,7 @@ impl Reader {
             content: ByteSpan::new(span.end, span.end),
             lines: LineSpan { start: line, end: line },
             id,
-            ..Section::default()
+            ..LdmdSection::default()
         };
         *self.open_ids.entry(section.id.clone()).or_default() += 1;
         let enclosing = self.open.last().copied();

@@ -3,12 +3,12 @@
 //! Invariant: a line belongs to its innermost section and matches once. Marker lines and lines
 //! outside of every section never match.
 
-use super::{Markup, Section};
+use super::{LdmdSection, Markup};
 use crate::position::next_line_start;
 
 /// A line that contains the search text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match {
+pub struct LineMatch {
     /// The innermost section around the line, as an index into [`Markup::sections`].
     pub section: usize,
     /// The line in the section's content, 0-based.
@@ -21,12 +21,12 @@ pub struct Match {
 
 /// Returns the lines of `markup`'s sections in `bytes`, the document, that contain `query`,
 /// ignoring case. An empty query matches every line.
-pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<Match> {
+pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<LineMatch> {
     let query = folded(query);
     let mut matches = Vec::new();
     let mut sections = markup.sections.iter().enumerate().peekable();
     let mut strays = markup.strays.iter().peekable();
-    let mut open: Vec<(usize, &Section)> = Vec::new();
+    let mut open: Vec<(usize, &LdmdSection)> = Vec::new();
     let first = markup.sections.first();
     let mut start = first.map_or(bytes.len(), |section| section.span.start);
     let mut document_line = first.map_or(0, |section| section.lines.start);
@@ -43,7 +43,7 @@ pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<Match> {
         {
             let text = String::from_utf8_lossy(bytes.get(start..end).unwrap_or_default());
             if folded(&text).contains(&query) {
-                matches.push(Match {
+                matches.push(LineMatch {
                     section: *index,
                     line: document_line - section.lines.start - 1,
                     document_line,
@@ -87,7 +87,7 @@ needle after
 
     fn found(query: &str) -> Vec<(usize, usize, usize, String)> {
         let markup = parse(DOCUMENT.as_bytes(), &fences(DOCUMENT.as_bytes()));
-        let row = |found: Match| (found.section, found.line, found.document_line, found.text);
+        let row = |found: LineMatch| (found.section, found.line, found.document_line, found.text);
         search(&markup, DOCUMENT.as_bytes(), query).into_iter().map(row).collect()
     }
 

@@ -3,7 +3,7 @@
 //! Invariant: a slice consists of whole lines of the file, and sections are left out completely,
 //! with their markers. So a slice without a byte limit parses without new problems.
 
-use super::{Markup, Section};
+use super::{LdmdSection, Markup};
 use crate::limits;
 use crate::position::ByteSpan;
 
@@ -21,7 +21,7 @@ pub enum Mode {
 
 /// A request for a part of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct SliceRequest {
     /// How much of the section to print.
     pub mode: Mode,
     /// Levels of subsections to show, 0 for none; `None` for the default of the mode.
@@ -52,7 +52,7 @@ pub struct Slice {
 impl Markup {
     /// Returns the part of `section` that `request` asks for. It is empty if no section has this
     /// index.
-    pub fn slice(&self, section: usize, request: &Request) -> Slice {
+    pub fn slice(&self, section: usize, request: &SliceRequest) -> Slice {
         let summary = self.summary(section).filter(|_| request.mode == Mode::Tldr);
         let (section, mode) = match (request.mode, summary) {
             (Mode::Full, _) => (section, Mode::Full),
@@ -83,10 +83,10 @@ impl Markup {
     /// or else one elsewhere that declares `section` as its parent.
     fn summary(&self, section: usize) -> Option<usize> {
         let id = &self.sections.get(section)?.id;
-        let is_summary = |other: &Section| other.id.strip_suffix("_tldr") == Some(id);
+        let is_summary = |other: &LdmdSection| other.id.strip_suffix("_tldr") == Some(id);
         let inside = self.nested(section).find(|(_, nested)| is_summary(nested));
         let found = inside.or_else(|| {
-            let declared = |other: &Section| other.declared_parent.as_ref() == Some(id);
+            let declared = |other: &LdmdSection| other.declared_parent.as_ref() == Some(id);
             let mut all = self.sections.iter().enumerate();
             all.find(|(_, other)| is_summary(other) && declared(other))
         });
@@ -97,14 +97,14 @@ impl Markup {
     fn cuts(
         &self,
         section: usize,
-        root: &Section,
+        root: &LdmdSection,
         slice: &mut Slice,
         strip: bool,
     ) -> Vec<ByteSpan> {
         let deepest = slice.depth.map_or(usize::MAX, |depth| root.depth.saturating_add(depth));
         let mut cuts = Vec::new();
         for shown in std::iter::once(root).chain(self.nested(section).map(|(_, nested)| nested)) {
-            let Section { span, content, .. } = shown;
+            let LdmdSection { span, content, .. } = shown;
             if shown.depth > deepest {
                 slice.omitted += 1;
                 // Deeper sections are inside of a span that is already left out.
@@ -204,11 +204,11 @@ Apart
         spans.iter().flat_map(|span| &DOCUMENT.as_bytes()[span.start..span.end]).copied().collect()
     }
 
-    fn requests() -> impl Iterator<Item = Request> {
+    fn requests() -> impl Iterator<Item = SliceRequest> {
         let depths = [None, Some(0), Some(1), Some(2), Some(3)];
         MODES.into_iter().flat_map(move |mode| {
             depths.into_iter().flat_map(move |depth| {
-                [false, true].map(|strip_markers| Request {
+                [false, true].map(|strip_markers| SliceRequest {
                     mode,
                     depth,
                     limit_bytes: 0,
@@ -222,7 +222,7 @@ Apart
     fn sections_below_the_depth_are_left_out_completely() {
         let markup = parse(DOCUMENT.as_bytes(), &[]);
         let shown = |depth, strip_markers| {
-            let request = Request { depth, strip_markers, ..Request::default() };
+            let request = SliceRequest { depth, strip_markers, ..SliceRequest::default() };
             let slice = markup.slice(0, &request);
             (String::from_utf8(bytes(&slice.spans)).unwrap(), slice.omitted)
         };
@@ -254,7 +254,8 @@ Apart
                     Inner content\n<!--LDMD:END id=\"inner\"-->\nMore outer content\n<!--LDMD:END id=\"outer\"-->\n";
         let markup = parse(text.as_bytes(), &[]);
         let shown = |depth| {
-            let request = Request { depth: Some(depth), strip_markers: true, ..Request::default() };
+            let request =
+                SliceRequest { depth: Some(depth), strip_markers: true, ..SliceRequest::default() };
             let spans = markup.slice(0, &request).spans;
             spans.iter().map(|span| &text[span.start..span.end]).collect::<String>()
         };
@@ -266,7 +267,7 @@ Apart
     fn summaries_inside_the_section_come_before_declared_ones() {
         let markup = parse(DOCUMENT.as_bytes(), &[]);
         let tldr = |id| {
-            let request = Request { mode: Mode::Tldr, ..Request::default() };
+            let request = SliceRequest { mode: Mode::Tldr, ..SliceRequest::default() };
             let slice = markup.slice(markup.named(id).unwrap(), &request);
             (markup.name(slice.section), slice.mode, slice.depth, slice.limit_bytes, slice.omitted)
         };
@@ -276,7 +277,7 @@ Apart
         assert_eq!(tldr("part").1, Mode::Preview);
         let twice = "<!--LDMD:BEGIN id=\"a\"-->\n<!--LDMD:BEGIN id=\"a_tldr\"-->\n<!--LDMD:END id=\"a_tldr\"-->\n\
                      <!--LDMD:BEGIN id=\"a_tldr\"-->\n<!--LDMD:END id=\"a_tldr\"-->\n<!--LDMD:END id=\"a\"-->\n";
-        let request = Request { mode: Mode::Tldr, ..Request::default() };
+        let request = SliceRequest { mode: Mode::Tldr, ..SliceRequest::default() };
         assert_eq!(parse(twice.as_bytes(), &[]).slice(0, &request).section, 1);
     }
 
@@ -288,11 +289,12 @@ Apart
             (Some(0), 0, (Some(0), 4096)),
             (Some(3), 9000, (Some(1), 9000)),
         ] {
-            let request = Request { mode: Mode::Preview, depth, limit_bytes, strip_markers: false };
+            let request =
+                SliceRequest { mode: Mode::Preview, depth, limit_bytes, strip_markers: false };
             let slice = markup.slice(0, &request);
             assert_eq!((slice.depth, slice.limit_bytes), expected);
         }
-        assert_eq!(markup.slice(99, &Request::default()).spans, []);
+        assert_eq!(markup.slice(99, &SliceRequest::default()).spans, []);
     }
 
     #[test]
@@ -302,7 +304,7 @@ Apart
             for section in 0..markup.sections.len() {
                 let whole = markup.slice(section, &request);
                 for limit_bytes in 1..=whole.bytes() + 1 {
-                    let slice = markup.slice(section, &Request { limit_bytes, ..request });
+                    let slice = markup.slice(section, &SliceRequest { limit_bytes, ..request });
                     let (spans, is_cut) = slice.limited(0);
                     let cut = bytes(&spans);
                     let shown = if is_cut { whole_scalars(&cut) } else { &cut };

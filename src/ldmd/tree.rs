@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 
 use super::fault::{Faults, quoted};
-use super::{FaultKind, Markup, Section};
+use super::{FaultKind, LdmdSection, Markup};
 use crate::limits::MAX_LDMD_SECTIONS;
 use crate::position::ByteSpan;
 
 /// A section whose BEGIN has been read.
 pub(super) struct Begun {
     /// The section; until it is closed, `span` is the line of its BEGIN.
-    pub(super) section: Section,
+    pub(super) section: LdmdSection,
     /// The `level` attribute, if any.
     pub(super) level: Option<u32>,
     /// The open section around it, as an index into the sections begun.
@@ -66,7 +66,7 @@ pub(super) fn build_tree(
 }
 
 /// Marks duplicate ids, and reports attributes that disagree with the nesting.
-pub(super) fn verify(sections: &mut [Section], levels: &[Option<u32>], faults: &mut Faults) {
+pub(super) fn verify(sections: &mut [LdmdSection], levels: &[Option<u32>], faults: &mut Faults) {
     let mut first_lines: HashMap<String, usize> = HashMap::with_capacity(sections.len());
     for section in sections.iter_mut() {
         let line = section.lines.start;

@@ -72,13 +72,13 @@ fn attribute(name: &str, value: &str, quote: char) -> String {
 
 /// A writer of one document, section by section.
 #[derive(Debug)]
-pub struct Writer<W: Write> {
+pub struct MarkerWriter<W: Write> {
     output: W,
     used: HashSet<String>,
     open: Vec<String>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> MarkerWriter<W> {
     /// Creates a writer to `output`.
     pub fn new(output: W) -> Self {
         Self { output, used: HashSet::new(), open: Vec::new() }
@@ -179,15 +179,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::tests::fences;
-    use super::super::{Markup, Section, is_marker_line, parse};
+    use super::super::{LdmdSection, Markup, is_marker_line, parse};
     use super::*;
 
     fn read(bytes: &[u8]) -> Markup {
         parse(bytes, &fences(bytes))
     }
 
-    fn written(write: impl FnOnce(&mut Writer<Vec<u8>>) -> Result<()>) -> String {
-        let mut writer = Writer::new(Vec::new());
+    fn written(write: impl FnOnce(&mut MarkerWriter<Vec<u8>>) -> Result<()>) -> String {
+        let mut writer = MarkerWriter::new(Vec::new());
         write(&mut writer).unwrap();
         String::from_utf8(writer.finish().unwrap()).unwrap()
     }
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn invalid_ids_are_rejected() {
-        let mut writer = Writer::new(Vec::new());
+        let mut writer = MarkerWriter::new(Vec::new());
         for id in ["", "a b", "a\"", "\u{e9}", "a\n"] {
             let error = writer.begin(&Opening { id, ..Opening::default() }).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{id}");
@@ -299,7 +299,7 @@ mod tests {
     proptest! {
         #[test]
         fn written_documents_are_parsed_back(sketches in proptest::collection::vec(sketch(), 0..12)) {
-            let mut writer = Writer::new(Vec::new());
+            let mut writer = MarkerWriter::new(Vec::new());
             let mut open: Vec<String> = Vec::new();
             let mut expected = Vec::new();
             for (at, (up, title, text, content)) in sketches.iter().enumerate() {
@@ -329,7 +329,7 @@ mod tests {
             prop_assert_eq!(&markup.faults, &[]);
             prop_assert_eq!(&markup.strays, &[]);
             let tree: Vec<_> = markup.sections.iter().map(|section| {
-                let Section { id, title, depth, declared_parent, .. } = section.clone();
+                let LdmdSection { id, title, depth, declared_parent, .. } = section.clone();
                 (id, title, depth, declared_parent)
             }).collect();
             prop_assert_eq!(tree, expected);

@@ -2,7 +2,8 @@
 
 use super::path::split_extension;
 use super::{
-    DocumentId, Kind, Library, OnDisk, Reason, Resolution, SiteRoot, Source, resolve, sections,
+    DocumentId, Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason, SiteRoot, resolve,
+    sections,
 };
 use crate::markdown::slug::fold;
 use crate::markdown::{self, Document};
@@ -57,18 +58,18 @@ impl Fixture {
     /// why it is broken.
     pub(super) fn find(&self, source: &str, kind: &Kind, target: &str) -> String {
         let id = self.document(source).unwrap();
-        match resolve(self, Source { id, path: source }, kind, target) {
-            Resolution::Document { id, node } => {
+        match resolve(self, LinkSource { id, path: source }, kind, target) {
+            LinkTarget::Document { id, node } => {
                 let (path, document) = self.at(id);
                 let sections = &document.outline.sections;
                 let section = sections.iter().find(|section| Some(section.node) == node);
                 section.map_or_else(|| path.clone(), |found| format!("{path}#{}", found.title))
             }
-            Resolution::Attachment { path, is_checked: true } => format!("file {path}"),
-            Resolution::Attachment { path, is_checked: false } => format!("unchecked {path}"),
-            Resolution::NotInStore(path) => format!("left out {path}"),
-            Resolution::External => "external".to_owned(),
-            Resolution::Broken { reason, document } => {
+            LinkTarget::Attachment { path, is_checked: true } => format!("file {path}"),
+            LinkTarget::Attachment { path, is_checked: false } => format!("unchecked {path}"),
+            LinkTarget::NotInStore(path) => format!("left out {path}"),
+            LinkTarget::External => "external".to_owned(),
+            LinkTarget::Broken { reason, document } => {
                 assert_eq!(document.is_some(), reason == Reason::Anchor);
                 format!("{reason:?}")
             }
@@ -76,7 +77,7 @@ impl Fixture {
     }
 }
 
-impl Library for Fixture {
+impl LinkTargets for Fixture {
     fn document(&self, path: &str) -> Option<DocumentId> {
         self.which(|other, _| other == path).first().copied()
     }

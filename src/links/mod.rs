@@ -15,7 +15,7 @@ mod resolve;
 pub mod sections;
 mod site;
 
-pub use outgoing::{Kind, Link, NameKind, Outgoing, link_keys, name_key};
+pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
 pub(crate) use path::split_extension;
 pub use resolve::resolve;
 pub use site::SiteRoot;
@@ -25,7 +25,7 @@ pub type DocumentId = i64;
 
 /// The document that contains a link.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct LinkSource<'a> {
     /// The id of the document.
     pub id: DocumentId,
     /// Its path relative to the root, with `/`.
@@ -34,7 +34,7 @@ pub struct Source<'a> {
 
 /// The possible targets of links. Paths are relative to the root, with `/`. Folded texts have the
 /// form of [`crate::markdown::slug::fold`].
-pub trait Library {
+pub trait LinkTargets {
     /// Returns the document at exactly `path`.
     fn document(&self, path: &str) -> Option<DocumentId>;
 
@@ -84,7 +84,7 @@ pub enum OnDisk {
 
 /// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resolution {
+pub enum LinkTarget {
     /// A document, or a section of it.
     Document {
         /// The id of the document.
@@ -129,7 +129,7 @@ pub enum Reason {
     Ambiguous,
 }
 
-impl Resolution {
+impl LinkTarget {
     fn broken(reason: Reason) -> Self {
         Self::Broken { reason, document: None }
     }

@@ -10,15 +10,15 @@
 use std::cmp::Reverse;
 
 use super::path::{folder_of, is_markdown, join, split_extension};
-use super::{DocumentId, Library, Reason, Source};
+use super::{DocumentId, LinkSource, LinkTargets, Reason};
 use crate::markdown::slug::fold;
 
 /// The document found, or the reason why none was found.
-pub(super) type Found = Result<DocumentId, Reason>;
+pub(super) type NoteResult = Result<DocumentId, Reason>;
 
 /// Returns the document that `name` names: by its path or the end of it, its title, its front
 /// matter id, or an alias.
-pub(super) fn named(library: &impl Library, source: Source, name: &str) -> Found {
+pub(super) fn named(library: &impl LinkTargets, source: LinkSource, name: &str) -> NoteResult {
     if let Some(id) = by_path(library, source, name)? {
         return Ok(id);
     }
@@ -35,7 +35,7 @@ pub(super) fn named(library: &impl Library, source: Source, name: &str) -> Found
 
 /// Returns the only document of a list, or `Ambiguous` for several. Returns `None` for an empty
 /// list.
-pub(super) fn only(documents: &[DocumentId]) -> Option<Found> {
+pub(super) fn only(documents: &[DocumentId]) -> Option<NoteResult> {
     match documents {
         [] => None,
         [id] => Some(Ok(*id)),
@@ -44,8 +44,8 @@ pub(super) fn only(documents: &[DocumentId]) -> Option<Found> {
 }
 
 fn by_path(
-    library: &impl Library,
-    source: Source,
+    library: &impl LinkTargets,
+    source: LinkSource,
     name: &str,
 ) -> Result<Option<DocumentId>, Reason> {
     let folder = folder_of(source.path);

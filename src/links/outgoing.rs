@@ -54,7 +54,7 @@ impl Kind {
 
 /// A link as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
+pub struct StoredLink {
     /// The syntax of the link.
     pub kind: Kind,
     /// The target, as it is written.
@@ -67,7 +67,7 @@ pub struct Link {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {
     /// Its links, by line. On the same line, links of front matter come first.
-    pub links: Vec<Link>,
+    pub links: Vec<StoredLink>,
     /// Its title: from front matter, or else from its first heading of level 1, or else from its
     /// first heading if no other heading has a higher level.
     pub title: Option<String>,
@@ -93,12 +93,12 @@ pub enum NameKind {
 impl Outgoing {
     /// Collects the data of a parsed document.
     pub fn of(document: &Document, markup: &Markup) -> Self {
-        let typed = document.typed_links.iter().map(|link| Link {
+        let typed = document.typed_links.iter().map(|link| StoredLink {
             kind: Kind::Typed(link.kind_name.clone()),
             target: link.target.clone(),
             line: link.line,
         });
-        let inline = document.links.list.iter().map(|link| Link {
+        let inline = document.links.list.iter().map(|link| StoredLink {
             kind: match link.kind {
                 LinkKind::Markdown => Kind::Markdown,
                 LinkKind::Image => Kind::Image,
@@ -108,12 +108,12 @@ impl Outgoing {
             target: link.target.clone(),
             line: link.line,
         });
-        let references = markup.references.iter().map(|reference| Link {
+        let references = markup.references.iter().map(|reference| StoredLink {
             kind: Kind::Ldmd(reference.section.clone()),
             target: reference.document.clone(),
             line: reference.line,
         });
-        let mut links: Vec<Link> = typed.chain(inline).chain(references).collect();
+        let mut links: Vec<StoredLink> = typed.chain(inline).chain(references).collect();
         links.sort_by_key(|link| link.line);
         let front_matter = document.front_matter.as_ref();
         let sections = &document.outline.sections;
@@ -177,7 +177,7 @@ impl Outgoing {
 }
 
 /// Returns the keys of a link in the document at `path`.
-pub fn link_keys(path: &str, link: &Link) -> Vec<i64> {
+pub fn link_keys(path: &str, link: &StoredLink) -> Vec<i64> {
     let target = &link.target;
     let (address, _) = target.split_once('#').unwrap_or((target, ""));
     let (address, _) = match link.kind {
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     fn shares(path: &str, kind: Kind, target: &str, document: &str, named: &Outgoing) -> bool {
-        let link = Link { kind, target: target.to_owned(), line: 1 };
+        let link = StoredLink { kind, target: target.to_owned(), line: 1 };
         let keys = link_keys(path, &link);
         named.target_keys(document, &[]).iter().any(|key| keys.contains(key))
     }

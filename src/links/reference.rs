@@ -4,10 +4,10 @@
 //! the extension of a document, or the index file of a folder. Invariant: a match with the same
 //! case is preferred.
 
-use super::note::{Found, only};
+use super::note::{NoteResult, only};
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::resolve::place;
-use super::{DocumentId, Library, OnDisk, Reason, Resolution, Source};
+use super::{DocumentId, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
 use crate::address::namespace::decode;
 use crate::markdown::links::is_external;
 use crate::markdown::slug::fold;
@@ -17,12 +17,12 @@ pub(super) const INDEX_NAMES: [&str; 3] = ["index", "README", "_index"];
 
 /// Resolves the target of a Markdown link or an image in `source`.
 pub(super) fn resolve_reference(
-    library: &impl Library,
-    source: Source,
+    library: &impl LinkTargets,
+    source: LinkSource,
     target: &str,
-) -> Resolution {
+) -> LinkTarget {
     if is_external(target) {
-        return Resolution::External;
+        return LinkTarget::External;
     }
     let (address, fragment) = target.split_once('#').unwrap_or((target, ""));
     let path = address.split_once('?').map_or(address, |(path, _)| path);
@@ -36,12 +36,12 @@ pub(super) fn resolve_reference(
     let mut readings = sites.clone();
     readings.extend(join(folder, &decoded).filter(|joined| !sites.contains(joined)));
     if readings.is_empty() {
-        return Resolution::broken(Reason::Outside);
+        return LinkTarget::broken(Reason::Outside);
     }
     for joined in &readings {
         match referred(library, joined, decoded.ends_with('/')) {
             Some(Ok(id)) => return place(library, id, &decode(fragment)),
-            Some(Err(reason)) => return Resolution::broken(reason),
+            Some(Err(reason)) => return LinkTarget::broken(reason),
             None => {}
         }
     }
@@ -52,7 +52,7 @@ pub(super) fn resolve_reference(
     // File names with characters that should have been escaped: `C#.md`, `100%20.md`.
     let literal = join(folder, target).and_then(|path| library.document(&path));
     if let Some(id) = literal.or_else(|| library.document(&join(folder, path)?)) {
-        return Resolution::Document { id, node: None };
+        return LinkTarget::Document { id, node: None };
     }
     if let Some(Ok(id)) = only(&library.documents_with_id(&decoded)) {
         return place(library, id, &decode(fragment));
@@ -63,16 +63,16 @@ pub(super) fn resolve_reference(
     let is_of_site = sites.is_empty() && decoded.starts_with('/');
     let nothing = if is_of_site { Reason::Site } else { Reason::File };
     let found = readings.iter().find_map(|joined| on_disk(library, joined));
-    found.unwrap_or(Resolution::broken(nothing))
+    found.unwrap_or(LinkTarget::broken(nothing))
 }
 
 /// Returns what exists on disk at the path `joined`, or a Markdown file of that name that is not in
 /// the store. Returns `None` if nothing exists.
-fn on_disk(library: &impl Library, joined: &str) -> Option<Resolution> {
+fn on_disk(library: &impl LinkTargets, joined: &str) -> Option<LinkTarget> {
     let is_document = is_markdown(split_extension(joined).1);
-    let attachment = |is_checked| Resolution::Attachment { path: joined.to_owned(), is_checked };
+    let attachment = |is_checked| LinkTarget::Attachment { path: joined.to_owned(), is_checked };
     match library.on_disk(joined) {
-        OnDisk::File if is_document => Some(Resolution::NotInStore(joined.to_owned())),
+        OnDisk::File if is_document => Some(LinkTarget::NotInStore(joined.to_owned())),
         OnDisk::File | OnDisk::Folder => Some(attachment(true)),
         OnDisk::Unknown => (!is_document).then(|| attachment(false)),
         OnDisk::Missing => {
@@ -81,7 +81,7 @@ fn on_disk(library: &impl Library, joined: &str) -> Option<Resolution> {
                 MARKDOWN_EXTENSIONS.iter().map(move |extension| format!("{name}.{extension}"))
             });
             let there = paths.find(|path| library.on_disk(path) == OnDisk::File);
-            there.map(Resolution::NotInStore)
+            there.map(LinkTarget::NotInStore)
         }
     }
 }
@@ -107,7 +107,7 @@ fn names(joined: &str) -> Vec<String> {
 
 /// Returns the document that the path `joined` refers to: itself, with an extension added, as a
 /// folder, or as the HTML page built from it. A match with the same case is preferred.
-fn referred(library: &impl Library, joined: &str, is_folder: bool) -> Option<Found> {
+fn referred(library: &impl LinkTargets, joined: &str, is_folder: bool) -> Option<NoteResult> {
     if let Some(id) = library.document(joined) {
         return Some(Ok(id));
     }

@@ -7,7 +7,7 @@ use super::note::named;
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::reference::resolve_reference;
 use super::sections::heading_key;
-use super::{DocumentId, Kind, Library, OnDisk, Reason, Resolution, Source};
+use super::{DocumentId, Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
 use crate::address::namespace::decode;
 use crate::markdown::slug::{comparable, fold};
 
@@ -19,16 +19,21 @@ const ATTACHMENTS: &[&str] = &[
 ];
 
 /// Resolves the `target` of a link of `kind` in `source`.
-pub fn resolve(library: &impl Library, source: Source, kind: &Kind, target: &str) -> Resolution {
+pub fn resolve(
+    library: &impl LinkTargets,
+    source: LinkSource,
+    kind: &Kind,
+    target: &str,
+) -> LinkTarget {
     match kind {
         Kind::Markdown | Kind::Image | Kind::Ldmd(_) => resolve_reference(library, source, target),
         Kind::Wikilink | Kind::Embed | Kind::Typed(_) => resolve_name(library, source, target),
     }
 }
 
-fn resolve_name(library: &impl Library, source: Source, target: &str) -> Resolution {
+fn resolve_name(library: &impl LinkTargets, source: LinkSource, target: &str) -> LinkTarget {
     if target.contains("://") {
-        return Resolution::External;
+        return LinkTarget::External;
     }
     let (name, fragment) = target.split_once('#').unwrap_or((target, ""));
     let name = name.trim();
@@ -55,15 +60,15 @@ fn resolve_name(library: &impl Library, source: Source, target: &str) -> Resolut
     if reason == Reason::File {
         file_named(library, source, name)
     } else {
-        Resolution::broken(reason)
+        LinkTarget::broken(reason)
     }
 }
 
 /// Returns the file that `name` names: an attachment, or a Markdown file that is not in the store.
-fn file_named(library: &impl Library, source: Source, name: &str) -> Resolution {
+fn file_named(library: &impl LinkTargets, source: LinkSource, name: &str) -> LinkTarget {
     let extension = fold(split_extension(name).1);
     let path = name.trim_start_matches('/');
-    let attachment = |is_checked| Resolution::Attachment { path: path.to_owned(), is_checked };
+    let attachment = |is_checked| LinkTarget::Attachment { path: path.to_owned(), is_checked };
     if !is_markdown(&extension) && !extension.is_empty() {
         let near = join(folder_of(source.path), name).map(|path| library.on_disk(&path));
         if matches!(near, Some(OnDisk::File | OnDisk::Folder)) {
@@ -81,12 +86,12 @@ fn file_named(library: &impl Library, source: Source, name: &str) -> Resolution 
         .into_iter()
         .chain(completed)
         .find_map(|path| library.files_ending_in(&path)?.into_iter().next());
-    left_out.map_or(Resolution::broken(Reason::File), Resolution::NotInStore)
+    left_out.map_or(LinkTarget::broken(Reason::File), LinkTarget::NotInStore)
 }
 
 /// Returns the place in a document that `fragment` names: an anchor, or headings separated by `#`.
 /// Blocks (`^id`), lines (`L10`) and highlighted text (`:~:text=`) resolve to the whole document.
-pub(super) fn place(library: &impl Library, id: DocumentId, fragment: &str) -> Resolution {
+pub(super) fn place(library: &impl LinkTargets, id: DocumentId, fragment: &str) -> LinkTarget {
     let fragment = fragment.split(":~:").next().unwrap_or_default().trim();
     let is_block = |part: &&str| part.trim_start().starts_with('^');
     let parts = fragment.split('#').filter(|part| !is_block(part));
@@ -102,9 +107,9 @@ pub(super) fn place(library: &impl Library, id: DocumentId, fragment: &str) -> R
         || fragment.starts_with("tab/")
         || is_lines(fragment);
     if node.is_none() && !is_whole {
-        return Resolution::Broken { reason: Reason::Anchor, document: Some(id) };
+        return LinkTarget::Broken { reason: Reason::Anchor, document: Some(id) };
     }
-    Resolution::Document { id, node }
+    LinkTarget::Document { id, node }
 }
 
 /// Returns whether `fragment` names lines in the syntax of GitHub and GitLab: `L10`, `L10-L20`,

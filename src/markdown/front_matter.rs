@@ -157,7 +157,7 @@ fn one_line(text: &str) -> String {
 
 /// A collection that is still open: its values so far, the key that waits for its value, and the
 /// anchor.
-enum Open {
+enum OpenCollection {
     Sequence(Vec<Value>, usize),
     Mapping(Map<String, Value>, Option<String>, usize),
 }
@@ -165,7 +165,7 @@ enum Open {
 /// Parses the first YAML document of `text`.
 fn read_yaml(text: &str) -> Result<Value, String> {
     let mut anchors: HashMap<usize, (Value, usize)> = HashMap::new();
-    let mut stack: Vec<Open> = Vec::new();
+    let mut stack: Vec<OpenCollection> = Vec::new();
     let mut count = 0;
     for event in Parser::new_from_str(text) {
         let (event, _) = event.map_err(|error| one_line(&error.to_string()))?;
@@ -182,22 +182,22 @@ fn read_yaml(text: &str) -> Result<Value, String> {
                 (if is_plain { plain_scalar(&text) } else { Value::String(text.into()) }, anchor)
             }
             Event::SequenceStart(anchor, _) => {
-                stack.push(Open::Sequence(Vec::new(), anchor));
+                stack.push(OpenCollection::Sequence(Vec::new(), anchor));
                 if stack.len() > limits::MAX_FRONT_MATTER_DEPTH {
                     return Err("nested deeper than the limit front-matter-depth".to_owned());
                 }
                 continue;
             }
             Event::MappingStart(anchor, _) => {
-                stack.push(Open::Mapping(Map::new(), None, anchor));
+                stack.push(OpenCollection::Mapping(Map::new(), None, anchor));
                 if stack.len() > limits::MAX_FRONT_MATTER_DEPTH {
                     return Err("nested deeper than the limit front-matter-depth".to_owned());
                 }
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match stack.pop() {
-                Some(Open::Sequence(values, anchor)) => (Value::Array(values), anchor),
-                Some(Open::Mapping(map, _, anchor)) => (Value::Object(map), anchor),
+                Some(OpenCollection::Sequence(values, anchor)) => (Value::Array(values), anchor),
+                Some(OpenCollection::Mapping(map, _, anchor)) => (Value::Object(map), anchor),
                 None => continue,
             },
             Event::DocumentEnd | Event::StreamEnd => break,
@@ -212,8 +212,8 @@ fn read_yaml(text: &str) -> Result<Value, String> {
         }
         match stack.last_mut() {
             None => return Ok(value),
-            Some(Open::Sequence(values, _)) => values.push(value),
-            Some(Open::Mapping(map, key, _)) => match key.take() {
+            Some(OpenCollection::Sequence(values, _)) => values.push(value),
+            Some(OpenCollection::Mapping(map, key, _)) => match key.take() {
                 None => *key = Some(key_of(value)),
                 Some(name) => {
                     if map.insert(name.clone(), value).is_some() {

@@ -78,16 +78,16 @@ impl LinkFormatter for AsWritten {
 
 /// The state of reading the links of a document.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct LinkScanState {
     brackets: usize,
     links: usize,
     bytes: usize,
     /// Whether the brackets of the current text are nested too deeply to parse it.
     pub(super) is_too_deep: bool,
 }
-impl RootExt for Reading {}
+impl RootExt for LinkScanState {}
 
-impl Reading {
+impl LinkScanState {
     /// Counts a link.
     pub(super) fn add(&mut self, target: &str) {
         self.links += 1;
@@ -110,7 +110,7 @@ pub(super) fn rest<'a>(state: &'a InlineState) -> &'a str {
 /// Counts a bracket. Returns the length of the remaining text if it must be skipped because a cap
 /// is reached.
 fn given_up(state: &mut InlineState) -> Option<usize> {
-    let reading = state.root_ext.get_or_insert_default::<Reading>();
+    let reading = state.root_ext.get_or_insert_default::<LinkScanState>();
     reading.brackets += 1;
     // The stock rule recurses once for every open bracket.
     reading.is_too_deep |= state.level as usize >= limits::MAX_LINK_NESTING;
@@ -163,7 +163,7 @@ impl<Rule: InlineRule> InlineRule for Bounded<Rule> {
         let (node, length) = result.filter(|(_, length)| !Self::is_footnote(state, *length))?;
         let target = node.cast::<Link>().map(|link| link.url.as_str());
         let target = target.or_else(|| node.cast::<Image>().map(|image| image.url.as_str()));
-        state.root_ext.get_or_insert_default::<Reading>().add(target.unwrap_or_default());
+        state.root_ext.get_or_insert_default::<LinkScanState>().add(target.unwrap_or_default());
         Some((node, length))
     }
 }

@@ -13,7 +13,7 @@ use markdown_it::plugins::cmark::inline::image::Image;
 use markdown_it::plugins::cmark::inline::link;
 use markdown_it::{MarkdownIt, Node};
 
-use super::link_rules::{Reading, link_parser};
+use super::link_rules::{LinkScanState, link_parser};
 use super::title::plain_text;
 use super::wikilink::Wikilink;
 use crate::limits;
@@ -116,22 +116,23 @@ pub(super) fn read(
     lines: &LineIndex,
 ) -> Links {
     let has_definitions = extensions.contains::<ReferenceMap>();
-    let mut reader = Reader { extensions, base, lines, links: Links::default() };
+    let mut reader = LinkExtractor { extensions, base, lines, links: Links::default() };
     for text in texts.into_iter().filter(|text| text.has_brackets(has_definitions)) {
         reader.read(text);
     }
-    reader.links.too_many = reader.extensions.get::<Reading>().is_some_and(Reading::is_spent);
+    reader.links.too_many =
+        reader.extensions.get::<LinkScanState>().is_some_and(LinkScanState::is_spent);
     reader.links
 }
 
-struct Reader<'a> {
+struct LinkExtractor<'a> {
     extensions: RootExtSet,
     base: usize,
     lines: &'a LineIndex,
     links: Links,
 }
 
-impl Reader<'_> {
+impl LinkExtractor<'_> {
     fn read(&mut self, LinkText { content, mapping }: LinkText) {
         static PARSER: OnceLock<MarkdownIt> = OnceLock::new();
         let parser = PARSER.get_or_init(link_parser);
@@ -145,7 +146,7 @@ impl Reader<'_> {
             &mut self.extensions,
             &mut state,
         );
-        let reading = self.extensions.get_or_insert_default::<Reading>();
+        let reading = self.extensions.get_or_insert_default::<LinkScanState>();
         if std::mem::take(&mut reading.is_too_deep) {
             self.links.unread.push(self.lines.line_of(start));
         }

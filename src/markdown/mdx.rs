@@ -38,7 +38,7 @@ impl BlockRule for MdxBlock {
         if !is_module && !line.starts_with('{') && !is_tag(line) {
             return None;
         }
-        let mut scan = Scan { is_code: is_module, ..Scan::default() };
+        let mut scan = MdxScanner { is_code: is_module, ..MdxScanner::default() };
         scan.line(line);
         if scan.open.is_empty() && scan.has_text {
             // A paragraph that begins with an inline tag or expression.
@@ -56,7 +56,7 @@ impl BlockRule for MdxBlock {
 
 /// Returns the number of lines of the block from the current one, which `scan` has read, or `None`
 /// if it is never closed.
-fn closed_lines(state: &BlockState, mut scan: Scan) -> Option<usize> {
+fn closed_lines(state: &BlockState, mut scan: MdxScanner) -> Option<usize> {
     let mut line = state.line + 1;
     while line < state.line_max {
         let is_end = state.is_empty(line) || state.line_indent(line) < 0;
@@ -87,7 +87,7 @@ fn is_tag(line: &str) -> bool {
 
 /// A construct that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+enum OpenConstruct {
     /// A tag, up to its `>`.
     Tag,
     /// An attribute value, up to this quote.
@@ -102,17 +102,17 @@ enum Open {
 
 /// The state of scanning MDX line by line.
 #[derive(Debug, Default)]
-struct Scan {
+struct MdxScanner {
     /// Whether text at the top level is code, and not text between tags.
     is_code: bool,
     /// The open constructs, innermost last.
-    open: Vec<Open>,
+    open: Vec<OpenConstruct>,
     /// Whether there is text at the top level.
     has_text: bool,
 }
 
-impl Scan {
-    fn push(&mut self, open: Open) {
+impl MdxScanner {
+    fn push(&mut self, open: OpenConstruct) {
         if self.open.len() < limits::MAX_MDX_NESTING {
             self.open.push(open);
         }
@@ -124,30 +124,30 @@ impl Scan {
             let mut length = first.len_utf8();
             let following = rest.get(length..).unwrap_or_default();
             match self.open.last() {
-                Some(Open::Quote(quote)) if first == *quote => drop(self.open.pop()),
-                Some(Open::Quote(_)) => {}
-                Some(Open::Comment) => {
+                Some(OpenConstruct::Quote(quote)) if first == *quote => drop(self.open.pop()),
+                Some(OpenConstruct::Quote(_)) => {}
+                Some(OpenConstruct::Comment) => {
                     if rest.starts_with("*/") {
                         self.open.pop();
                         length = 2;
                     }
                 }
-                Some(Open::Template) => match first {
+                Some(OpenConstruct::Template) => match first {
                     '`' => drop(self.open.pop()),
                     '\\' => length += following.chars().next().map_or(0, char::len_utf8),
                     '$' if following.starts_with('{') => {
-                        self.push(Open::Braces);
+                        self.push(OpenConstruct::Braces);
                         length = 2;
                     }
                     _ => {}
                 },
-                Some(Open::Tag) => match first {
+                Some(OpenConstruct::Tag) => match first {
                     '>' => drop(self.open.pop()),
-                    '{' => self.push(Open::Braces),
-                    '"' | '\'' => self.push(Open::Quote(first)),
+                    '{' => self.push(OpenConstruct::Braces),
+                    '"' | '\'' => self.push(OpenConstruct::Quote(first)),
                     _ => {}
                 },
-                Some(Open::Braces) => match self.code(first, rest) {
+                Some(OpenConstruct::Braces) => match self.code(first, rest) {
                     Some(taken) => length = taken,
                     None => return,
                 },
@@ -156,8 +156,8 @@ impl Scan {
                     None => return,
                 },
                 None => match first {
-                    '{' => self.push(Open::Braces),
-                    '<' if is_tag(rest) => self.push(Open::Tag),
+                    '{' => self.push(OpenConstruct::Braces),
+                    '<' if is_tag(rest) => self.push(OpenConstruct::Tag),
                     '`' => {
                         self.has_text = true;
                         length = code_span(rest);
@@ -173,13 +173,13 @@ impl Scan {
     /// length in bytes, or `None` for a comment to the end of the line.
     fn code(&mut self, first: char, rest: &str) -> Option<usize> {
         match first {
-            '{' | '(' | '[' => self.push(Open::Braces),
+            '{' | '(' | '[' => self.push(OpenConstruct::Braces),
             '}' | ')' | ']' => drop(self.open.pop()),
-            '`' => self.push(Open::Template),
+            '`' => self.push(OpenConstruct::Template),
             '"' | '\'' => return Some(string(rest, first)),
             '/' if rest.starts_with("//") => return None,
             '/' if rest.starts_with("/*") => {
-                self.push(Open::Comment);
+                self.push(OpenConstruct::Comment);
                 return Some(2);
             }
             _ => {}

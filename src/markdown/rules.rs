@@ -77,12 +77,12 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
     parser.block.add_rule::<BoundedList>().after::<HrScanner>();
     parser.block.add_rule::<BoundedFootnote>();
     parser.block.add_rule::<BoundedDefinition>();
-    parser.block.add_rule::<Heading>();
+    parser.block.add_rule::<HeadingRule>();
     if dialect == Dialect::Mdx {
         parser.block.add_rule::<MdxBlock>();
     }
     html_block::add(&mut parser);
-    parser.block.add_rule::<Table>().before::<BoundedList>().before::<Heading>();
+    parser.block.add_rule::<Table>().before::<BoundedList>().before::<HeadingRule>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
     parser.block.add_rule::<NodeBound>().before_all();
     // At this level the tokenizer drops the rest of a container. The wrapped rules stop one level
@@ -185,9 +185,9 @@ impl BlockRule for BoundedBlockquote {
 
 /// The stock rule, which counts a second node for the section of the heading and frees the room for
 /// children, of which a heading has at most one. A vector starts with room for four nodes.
-struct Heading;
+struct HeadingRule;
 
-impl BlockRule for Heading {
+impl BlockRule for HeadingRule {
     fn check(state: &mut BlockState) -> Option<()> {
         HeadingScanner::check(state)
     }

@@ -7,7 +7,7 @@ use markdown_it::parser::inline::{InlineRule, InlineState};
 use markdown_it::plugins::cmark::block::reference::ReferenceMap;
 use markdown_it::{Node, NodeValue};
 
-use super::link_rules::{Reading, rest};
+use super::link_rules::{LinkScanState, rest};
 
 /// A wikilink or an embed.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl<const EMBED: bool> InlineRule for WikilinkRule<EMBED> {
         let length = Self::length_of(inside);
         let (target, text) = Self::parts(inside)?;
         let (target, text) = (target.to_owned(), text.to_owned());
-        state.root_ext.get_or_insert_default::<Reading>().add(&target);
+        state.root_ext.get_or_insert_default::<LinkScanState>().add(&target);
         Some((Node::new(Wikilink { is_embed: EMBED, target, text }), length))
     }
 }

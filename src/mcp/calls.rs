@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Options;
-use super::reply::{Form, Reply};
+use super::ServerOptions;
+use super::reply::{Reply, ReplyOptions};
 use super::tools::ToolName;
-use crate::edit::{self, Line};
+use crate::edit::{self, BatchLine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::{Format, has_addresses};
@@ -21,7 +21,7 @@ use crate::query::ask;
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
 use crate::query::search::{
-    Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
+    ContextLines, OutputMode as Hits, PatternOptions, Query, passage_chars, search,
 };
 use crate::query::{
     Cursor, FilterRequest, context, data, find, ldmd, neighbors, prime, select, toc,
@@ -29,7 +29,11 @@ use crate::query::{
 use crate::store::{Purpose, Store};
 
 /// Answers the call of a tool.
-pub(super) fn call(options: &Options, tool: ToolName, mut arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(
+    options: &ServerOptions,
+    tool: ToolName,
+    mut arguments: JsonObject,
+) -> Result<Reply> {
     let store = &*options.store;
     let form = form(options, &mut arguments)?;
     name_arguments(tool, &mut arguments)?;
@@ -73,7 +77,7 @@ fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Result<()> {
 /// One text, or a list of texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "OneOrMany")]
-struct Texts(Vec<String>);
+struct OneOrManyTexts(Vec<String>);
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a text or a list of texts")]
@@ -83,7 +87,7 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
-impl From<OneOrMany> for Texts {
+impl From<OneOrMany> for OneOrManyTexts {
     fn from(texts: OneOrMany) -> Self {
         match texts {
             OneOrMany::None(()) => Self::default(),
@@ -110,7 +114,7 @@ struct FormArguments {
 }
 
 /// Removes the arguments that describe the reply, and parses them.
-fn form<'a>(options: &'a Options, arguments: &mut JsonObject) -> Result<Form<'a>> {
+fn form<'a>(options: &'a ServerOptions, arguments: &mut JsonObject) -> Result<ReplyOptions<'a>> {
     let given = ["format", "max_chars"]
         .into_iter()
         .filter_map(|name| arguments.shift_remove(name).map(|value| (name.to_owned(), value)));
@@ -130,7 +134,7 @@ fn form<'a>(options: &'a Options, arguments: &mut JsonObject) -> Result<Form<'a>
     };
     let max_chars = given.max_chars.unwrap_or(options.max_chars);
     let has_max_chars = given.max_chars.is_some();
-    Ok(Form { format, max_chars, has_max_chars, store: &options.shown })
+    Ok(ReplyOptions { format, max_chars, has_max_chars, store: &options.shown })
 }
 
 fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
@@ -141,7 +145,7 @@ fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
 #[serde(deny_unknown_fields)]
 struct Overview {
     #[serde(default)]
-    documents: Texts,
+    documents: OneOrManyTexts,
     depth: Option<usize>,
     #[serde(default)]
     ldmd: bool,
@@ -149,8 +153,8 @@ struct Overview {
     after: Option<String>,
 }
 
-fn overview(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
-    let Overview { documents: Texts(documents), depth, ldmd: is_ldmd, limit, after } =
+fn overview(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let Overview { documents: OneOrManyTexts(documents), depth, ldmd: is_ldmd, limit, after } =
         parse(arguments)?;
     let after = cursor(after.as_ref())?;
     if is_ldmd {
@@ -159,7 +163,7 @@ fn overview(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Repl
         }
         let [document] = <[String; 1]>::try_from(documents)
             .map_err(|_| usage(&"ldmd needs exactly one document"))?;
-        let request = ldmd::index::Request { document, limit: limit.unwrap_or(0), after };
+        let request = ldmd::index::LdmdIndexRequest { document, limit: limit.unwrap_or(0), after };
         let answer = ask(store, Purpose::Read, |library| ldmd::index::index(library, &request))?;
         return form.reply(&answer, answer.outcome());
     }
@@ -168,12 +172,12 @@ fn overview(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Repl
         return form.reply(&answer, crate::query::Outcome::All);
     }
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
-    let request = toc::Request {
+    let request = toc::TocRequest {
         documents,
         filter: FilterRequest::default(),
         depth,
         max_level: None,
-        with_addresses: has_addresses::<toc::Answer>(form.format),
+        with_addresses: has_addresses::<toc::TocAnswer>(form.format),
         limit,
         after,
     };
@@ -190,19 +194,19 @@ struct Find {
     #[serde(rename = "where")]
     condition: Option<String>,
     #[serde(default)]
-    globs: Texts,
+    globs: OneOrManyTexts,
     #[serde(default)]
-    under: Texts,
+    under: OneOrManyTexts,
     limit: Option<usize>,
     after: Option<String>,
 }
 
-fn find(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn find(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Find = parse(arguments)?;
     if arguments.level.is_some_and(|level| !(1..=6).contains(&level)) {
         return Err(usage(&"level must be 1 to 6"));
     }
-    let request = find::Request {
+    let request = find::FindRequest {
         pattern: arguments.pattern,
         content: arguments.content,
         filter: FilterRequest {
@@ -221,11 +225,11 @@ fn find(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Search {
+struct SearchArguments {
     #[serde(default)]
-    queries: Texts,
+    queries: OneOrManyTexts,
     #[serde(default)]
-    patterns: Texts,
+    patterns: OneOrManyTexts,
     #[serde(default)]
     literal: bool,
     #[serde(default)]
@@ -233,22 +237,26 @@ struct Search {
     #[serde(default)]
     context: usize,
     #[serde(default)]
-    types: Texts,
+    types: OneOrManyTexts,
     #[serde(default)]
-    tags: Texts,
+    tags: OneOrManyTexts,
     #[serde(default)]
-    under: Texts,
+    under: OneOrManyTexts,
     #[serde(default)]
-    globs: Texts,
+    globs: OneOrManyTexts,
     #[serde(rename = "where")]
     condition: Option<String>,
     limit: Option<usize>,
     after: Option<String>,
 }
 
-fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn words_or_patterns(
+    store: &Store,
+    form: ReplyOptions<'_>,
+    arguments: JsonObject,
+) -> Result<Reply> {
     let form = form.of_search();
-    let arguments: Search = parse(arguments)?;
+    let arguments: SearchArguments = parse(arguments)?;
     let questions = arguments.queries.0;
     let patterns = arguments.patterns.0;
     let query = match (questions.is_empty(), patterns.is_empty()) {
@@ -264,7 +272,7 @@ fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Re
             Query::Patterns(if is_pattern { patterns } else { questions }, options)
         }
     };
-    let mut request = crate::query::search::Request {
+    let mut request = crate::query::search::SearchRequest {
         query,
         filter: FilterRequest {
             globs: arguments.globs.0,
@@ -275,7 +283,7 @@ fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Re
             ..FilterRequest::default()
         },
         form: Hits::Hits,
-        surroundings: Surroundings {
+        surroundings: ContextLines {
             before: arguments.context,
             after: arguments.context,
             is_match_only: false,
@@ -308,20 +316,20 @@ enum Kind {
 struct DataQuery {
     kind: Kind,
     #[serde(default)]
-    names: Texts,
+    names: OneOrManyTexts,
     #[serde(rename = "where")]
     condition: Option<String>,
     where_meta: Option<String>,
     containing: Option<String>,
     #[serde(default)]
-    under: Texts,
+    under: OneOrManyTexts,
     #[serde(default)]
-    globs: Texts,
+    globs: OneOrManyTexts,
     limit: Option<usize>,
     after: Option<String>,
 }
 
-fn query(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn query(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: DataQuery = parse(arguments)?;
     let is_of_items = matches!(arguments.kind, Kind::Tables | Kind::Tasks);
     if arguments.containing.is_some() && !matches!(arguments.kind, Kind::Code) {
@@ -384,15 +392,15 @@ fn query(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Read {
-    addresses: Texts,
+    addresses: OneOrManyTexts,
     #[serde(default)]
     max_words: usize,
     after: Option<String>,
 }
 
-fn read(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn read(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Read = parse(arguments)?;
-    let request = select::Request {
+    let request = select::SelectRequest {
         addresses: arguments.addresses.0,
         max_words: arguments.max_words,
         limit: None,
@@ -405,7 +413,7 @@ fn read(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Neighbors {
+struct NeighborsArguments {
     address: String,
     links: Option<DirectionName>,
     after: Option<String>,
@@ -429,8 +437,8 @@ impl From<DirectionName> for Direction {
     }
 }
 
-fn neighbors(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
-    let Neighbors { address, links, after } = parse(arguments)?;
+fn neighbors(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let NeighborsArguments { address, links, after } = parse(arguments)?;
     let after = cursor(after.as_ref())?;
     let Some(direction) = links.map(Direction::from) else {
         let answer =
@@ -441,7 +449,7 @@ fn neighbors(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Rep
     let filter = EdgeFilter::default();
     let documents = FilterRequest::default();
     let request =
-        list::Request { address, direction, filter, documents, max_nodes: 0, limit, after };
+        list::LinkListRequest { address, direction, filter, documents, max_nodes: 0, limit, after };
     let answer = ask(store, Purpose::Read, |library| list::list(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
@@ -450,13 +458,13 @@ fn neighbors(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Rep
 #[serde(deny_unknown_fields)]
 struct Bundle {
     #[serde(default)]
-    queries: Texts,
+    queries: OneOrManyTexts,
     #[serde(default)]
-    addresses: Texts,
+    addresses: OneOrManyTexts,
     #[serde(default)]
-    tags: Texts,
+    tags: OneOrManyTexts,
     #[serde(default)]
-    under: Texts,
+    under: OneOrManyTexts,
     #[serde(default)]
     links: usize,
     #[serde(default)]
@@ -464,10 +472,10 @@ struct Bundle {
     after: Option<String>,
 }
 
-fn bundle(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn bundle(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Bundle = parse(arguments)?;
     let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
-    let mut request = context::Request {
+    let mut request = context::ContextRequest {
         addresses: arguments.addresses.0,
         queries: arguments.queries.0,
         passage: passage_chars(None, Some(form.max_chars)),
@@ -501,14 +509,14 @@ fn bundle(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
 #[serde(deny_unknown_fields)]
 struct Edit {
     document: Option<String>,
-    edits: Vec<Line>,
+    edits: Vec<BatchLine>,
     #[serde(default)]
     dry_run: bool,
     #[serde(default)]
     refresh: bool,
 }
 
-fn edit(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn edit(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let Edit { document, edits, dry_run, refresh } = parse(arguments)?;
     let is_batch = edits.len() != 1;
     let edits = (1..).zip(edits).map(|(number, edit)| {
@@ -516,18 +524,18 @@ fn edit(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
         edit.into_edit(origin.clone(), false).map_err(|error| error.in_part(&origin))
     });
     let edits = edits.collect::<Result<_>>()?;
-    let answer = |report: Option<edit::Report>, faults| edit::Answer {
+    let answer = |report: Option<edit::EditReport>, faults| edit::EditAnswer {
         report,
         faults,
         is_batch,
         is_dry_run: dry_run,
         with_content: true,
     };
-    let reply = |answer: edit::Answer| {
+    let reply = |answer: edit::EditAnswer| {
         let outcome = answer.outcome();
         form.reply(&answer, outcome)
     };
-    let request = edit::Request {
+    let request = edit::EditRequest {
         store,
         document,
         edits,
@@ -565,9 +573,9 @@ mod tests {
         let read = |tool| match tool {
             ToolName::Overview => read_by::<Overview>(),
             ToolName::Find => read_by::<Find>(),
-            ToolName::Search => read_by::<Search>(),
+            ToolName::Search => read_by::<SearchArguments>(),
             ToolName::Read => read_by::<Read>(),
-            ToolName::Neighbors => read_by::<Neighbors>(),
+            ToolName::Neighbors => read_by::<NeighborsArguments>(),
             ToolName::Context => read_by::<Bundle>(),
             ToolName::Query => read_by::<DataQuery>(),
             ToolName::Edit => read_by::<Edit>(),
@@ -583,7 +591,7 @@ mod tests {
         let edits = &tools::all(true)[7].input_schema["properties"]["edits"]["items"]["properties"];
         let flags = tools::EDIT_FLAGS.split(' ').map(str::to_owned);
         let named: BTreeSet<_> = edits.as_object().unwrap().keys().cloned().chain(flags).collect();
-        assert_eq!(named, read_by::<Line>());
+        assert_eq!(named, read_by::<BatchLine>());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
 use serde_json::json;
 
 use super::reply::framed;
-use crate::address::Fault;
+use crate::address::AddressError;
 use crate::error::{Error, ErrorKind};
 use crate::output::json::compact;
 
@@ -39,7 +39,7 @@ pub(super) fn data(error: &Error) -> ErrorData {
 }
 
 /// Returns the error for an address that has no match, or more than one.
-pub(super) fn unresolved(fault: &Fault) -> ErrorData {
+pub(super) fn unresolved(fault: &AddressError) -> ErrorData {
     let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
     let others = fault.suggestions.iter().map(String::as_str).chain(candidates);
     let data = json!({

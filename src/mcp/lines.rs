@@ -31,7 +31,7 @@ type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
 /// The state of the conversation.
 #[derive(Debug, Default)]
-struct State {
+struct Conversation {
     /// Requests that have not been answered yet.
     open: HashSet<RequestId>,
     /// Whether a session has begun. Before that, all messages except requests are ignored.
@@ -41,13 +41,13 @@ struct State {
 }
 
 /// A transport that reads and writes one message per line.
-pub(super) struct Lines {
+pub(super) struct LineTransport {
     input: mpsc::Receiver<Line>,
     output: Output,
-    state: Arc<watch::Sender<State>>,
+    state: Arc<watch::Sender<Conversation>>,
 }
 
-impl Lines {
+impl LineTransport {
     /// Starts a thread that reads `input`, so that reading may block.
     pub(super) fn new(
         input: impl BufRead + Send + 'static,
@@ -88,7 +88,7 @@ impl Lines {
     }
 }
 
-impl Lines {
+impl LineTransport {
     /// Updates the state of the conversation. Returns whether the message must be processed.
     fn takes(&self, message: &ClientJsonRpcMessage) -> bool {
         let mut takes = true;
@@ -112,7 +112,7 @@ impl Lines {
     }
 }
 
-impl Transport<RoleServer> for Lines {
+impl Transport<RoleServer> for LineTransport {
     type Error = io::Error;
 
     fn send(

@@ -41,7 +41,7 @@ const INSTRUCTIONS: &str = "Indexed Markdown documents. Call overview or search 
 
 /// Options of the server.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// The store, which may not exist yet.
     pub store: Arc<Store>,
     /// The path of the store as replies print it.
@@ -56,7 +56,7 @@ pub struct Options {
 
 /// Serves until `input` ends and all requests are answered.
 pub fn serve(
-    options: Options,
+    options: ServerOptions,
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> Result<()> {
@@ -70,7 +70,7 @@ pub fn serve(
         .map_err(|error| unserved(&error))?;
     let server = Server(Arc::new(Inner { options }));
     let result = runtime.block_on(async {
-        let lines = lines::Lines::new(input, output).map_err(|error| unserved(&error))?;
+        let lines = lines::LineTransport::new(input, output).map_err(|error| unserved(&error))?;
         match server.serve(lines).await {
             // A client that closes the connection before the greeting is not an error.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
@@ -88,7 +88,7 @@ pub fn serve(
 struct Server(Arc<Inner>);
 
 struct Inner {
-    options: Options,
+    options: ServerOptions,
 }
 
 impl Server {

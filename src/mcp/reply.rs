@@ -6,12 +6,12 @@ use rmcp::model::{CallToolResult, ContentBlock};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::output::{Answer, Caller, Format, Options, sanitize, write_list};
+use crate::output::{Answer, Caller, Format, OutputOptions, sanitize, write_list};
 use crate::query::{List, Outcome};
 
 /// The form of a reply.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form<'a> {
+pub(super) struct ReplyOptions<'a> {
     /// The format of the answer.
     pub(super) format: Format,
     /// The size limit of the whole reply, in Unicode scalars.
@@ -36,7 +36,7 @@ impl From<Reply> for CallToolResult {
     }
 }
 
-impl Form<'_> {
+impl ReplyOptions<'_> {
     /// Returns the form of a search reply. A few passages answer a question, so a reply in text is
     /// short unless the call sets a limit.
     pub(super) fn of_search(self) -> Self {
@@ -48,7 +48,7 @@ impl Form<'_> {
     /// Returns the answer in at most `most` Unicode scalars, and the notes that its format has no
     /// place for.
     fn render(&self, answer: &(impl Answer + List), most: usize) -> Result<(String, Vec<String>)> {
-        let options = Options {
+        let options = OutputOptions {
             format: self.format,
             is_pretty: false,
             has_color: false,

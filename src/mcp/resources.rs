@@ -10,14 +10,14 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::Options;
-use super::reply::Form;
-use crate::address::{Fault, namespace};
+use super::ServerOptions;
+use super::reply::ReplyOptions;
+use crate::address::{AddressError, namespace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
 use crate::query::ask;
-use crate::query::{Library, prime, select};
+use crate::query::{DocumentCache, prime, select};
 use crate::store::{Lookup, Purpose, Store, StoredDocument};
 
 const SCHEME: &str = "mdsel:///";
@@ -38,7 +38,7 @@ fn uri(address: &str) -> String {
 /// documents in path order, up to [`limits::RESOURCES_LISTED`]. The template covers all other
 /// documents.
 pub(super) fn list(store: &Store) -> Result<ListResourcesResult> {
-    let listed = |library: &Library<'_>| -> Result<Vec<StoredDocument>> {
+    let listed = |library: &DocumentCache<'_>| -> Result<Vec<StoredDocument>> {
         let reader = library.reader;
         let mut documents = Vec::new();
         for linked in prime::prime(library, None)?.most_linked {
@@ -69,14 +69,14 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 /// Returns the text of an address up to the budget. `_meta.next` is the URI of the rest. The inner
 /// error says why the address has no single match.
 pub(super) fn read(
-    options: &Options,
+    options: &ServerOptions,
     uri_read: &str,
-) -> Result<std::result::Result<ReadResourceResult, Fault>> {
+) -> Result<std::result::Result<ReadResourceResult, AddressError>> {
     let address = uri_read.strip_prefix(SCHEME).map(namespace::decode).ok_or_else(|| {
         Error::new(ErrorKind::Usage, format!("{uri_read:?} is not a resource of this server"))
             .with_hint("write mdsel:///ADDRESS, percent-encoded")
     })?;
-    let request = select::Request {
+    let request = select::SelectRequest {
         addresses: vec![address],
         max_words: 0,
         limit: Some(1),
@@ -87,7 +87,7 @@ pub(super) fn read(
     if let Some(fault) = answer.page.unresolved_selectors.first() {
         return Ok(Err(fault.clone()));
     }
-    let form = Form {
+    let form = ReplyOptions {
         format: Format::Json,
         max_chars: options.max_chars,
         has_max_chars: true,

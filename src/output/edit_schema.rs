@@ -6,7 +6,7 @@
 
 use schemars::JsonSchema;
 
-use crate::address::Fault;
+use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::links::broken::BrokenLink;
 
@@ -33,7 +33,7 @@ pub(crate) enum Single<Effect> {
 pub(crate) enum Batch {
     Done {
         /// The edits, in the order of the batch.
-        edits: Vec<One>,
+        edits: Vec<OneOrManyEdits>,
         #[schemars(flatten)]
         file: File,
     },
@@ -43,7 +43,7 @@ pub(crate) enum Batch {
 /// One edit of a batch.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-pub(crate) enum One {
+pub(crate) enum OneOrManyEdits {
     Replace(OneOf<Replaced>),
     Insert(OneOf<Inserted>),
     Delete(OneOf<Deleted>),
@@ -169,5 +169,5 @@ pub(crate) struct NoPlace {
     /// Always `false`.
     success: bool,
     /// The places that were not found.
-    unresolved_selectors: Vec<Fault>,
+    unresolved_selectors: Vec<AddressError>,
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Caller;
 use super::text_writer::{Style, TextWriter};
-use crate::address::Fault;
+use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::Page;
 use crate::query::library::Freshness;
@@ -19,7 +19,7 @@ use crate::query::library::Freshness;
 #[derive(Clone, Debug)]
 pub struct Footer<'a> {
     /// Addresses that were not resolved.
-    pub(super) faults: &'a [Fault],
+    pub(super) faults: &'a [AddressError],
     /// The warnings of the answer.
     pub(super) warnings: &'a [Warning],
     /// Whether items or parts of items were left out.
@@ -38,7 +38,11 @@ pub struct Footer<'a> {
 
 impl<'a> Footer<'a> {
     /// Returns a footer without cursor.
-    pub(super) fn new(faults: &'a [Fault], warnings: &'a [Warning], is_truncated: bool) -> Self {
+    pub(super) fn new(
+        faults: &'a [AddressError],
+        warnings: &'a [Warning],
+        is_truncated: bool,
+    ) -> Self {
         Self {
             faults,
             warnings,
@@ -181,7 +185,7 @@ impl<'a> Footer<'a> {
 }
 
 /// Returns the line for an unresolved selector, then one line for each suggestion and candidate.
-fn with_others(line: String, fault: &Fault) -> impl Iterator<Item = String> {
+fn with_others(line: String, fault: &AddressError) -> impl Iterator<Item = String> {
     let suggestions = fault.suggestions.iter().map(|address| format!("suggestion: {address}"));
     let candidates = fault.candidates.iter().map(|candidate| format!("candidate: {candidate}"));
     std::iter::once(line).chain(suggestions).chain(candidates)

@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use super::sanitize;
-use crate::query::links::Node;
+use crate::query::links::LinkNode;
 
 /// Nodes and the edges between them.
 #[derive(Debug, Default)]
 pub struct Graph<'a> {
     /// The nodes, in the order of the answer.
-    pub(super) nodes: Vec<&'a Node>,
+    pub(super) nodes: Vec<&'a LinkNode>,
     /// The edges: the address of each end, and the relation.
     pub(super) edges: Vec<(String, String, &'a str)>,
 }

@@ -10,14 +10,14 @@ use std::io::{self, Write};
 
 use super::text_writer::short_count;
 use super::{Footer, sanitize};
-use crate::ldmd::{Opening, Writer};
+use crate::ldmd::{MarkerWriter, Opening};
 
 /// Number of items in the `_tldr` section of a list.
 const ITEMS_IN_SHORT: usize = 5;
 
 /// Writes one answer as LDMD.
 pub struct LdmdRenderer<'a> {
-    writer: Writer<&'a mut dyn Write>,
+    writer: MarkerWriter<&'a mut dyn Write>,
     footer: &'a Footer<'a>,
     sections: usize,
     files: Vec<String>,
@@ -32,7 +32,7 @@ impl<'a> LdmdRenderer<'a> {
         footer: &'a Footer<'a>,
     ) -> io::Result<Self> {
         let mut renderer = Self {
-            writer: Writer::new(out),
+            writer: MarkerWriter::new(out),
             footer,
             sections: 0,
             files: Vec::new(),

@@ -93,7 +93,7 @@ impl Format {
 
 /// The format of an answer, and where it is printed.
 #[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
+pub struct OutputOptions<'a> {
     /// The output format.
     pub format: Format,
     /// Whether JSON is indented.
@@ -200,7 +200,7 @@ struct Rendered {
 /// Writes an answer that cannot be shortened. Returns the lines that the format cannot express.
 pub fn write(
     answer: &impl Answer,
-    options: Options<'_>,
+    options: OutputOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
     let Some(most) = options.max_chars else { return written(answer, options, out) };
@@ -218,7 +218,7 @@ pub fn write(
 /// format cannot express.
 pub fn write_list<Listed: Answer + List>(
     answer: &Listed,
-    options: Options<'_>,
+    options: OutputOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
     let Some(most) = options.max_chars else { return written(answer, options, out) };
@@ -237,7 +237,11 @@ fn unwritten(error: io::Error) -> Error {
     Error::io(Path::new("standard output"), error)
 }
 
-fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> Result<Vec<String>> {
+fn written(
+    answer: &impl Answer,
+    options: OutputOptions<'_>,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
     if !answer.has(options.format) {
         let message = format!("this answer cannot be printed as {}", options.format.name());
         return Err(Error::new(ErrorKind::Usage, message)

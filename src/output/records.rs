@@ -6,12 +6,12 @@
 use std::io::{self, Write};
 
 use super::Footer;
-use crate::query::links::{Edge, Node};
-use crate::records::{self, Writer};
+use crate::query::links::{Edge, LinkNode};
+use crate::records::{self, RecordWriter};
 
 /// Writes one answer as records.
 pub struct Records<'a> {
-    writer: Writer<&'a mut dyn Write>,
+    writer: RecordWriter<&'a mut dyn Write>,
     store: &'a str,
     footer: &'a Footer<'a>,
     /// The last edge written; a repetition is not written again.
@@ -20,7 +20,7 @@ pub struct Records<'a> {
 
 impl<'a> Records<'a> {
     pub(super) fn new(out: &'a mut dyn Write, store: &'a str, footer: &'a Footer<'a>) -> Self {
-        Self { writer: Writer::new(out), store, footer, last_edge: String::new() }
+        Self { writer: RecordWriter::new(out), store, footer, last_edge: String::new() }
     }
 
     /// Writes the header with the cursor, then the warnings and the unresolved selectors.
@@ -38,8 +38,8 @@ impl<'a> Records<'a> {
     }
 
     /// Writes a node, and its summary if any.
-    pub(super) fn node(&mut self, node: &Node) -> io::Result<()> {
-        self.writer.node(&records::Node {
+    pub(super) fn node(&mut self, node: &LinkNode) -> io::Result<()> {
+        self.writer.node(&records::RecordNode {
             id: &node.selector,
             kind: &node.node_type,
             title: &node.title,
@@ -92,7 +92,7 @@ impl<'a> Records<'a> {
         title: &str,
         path: &str,
     ) -> io::Result<()> {
-        self.writer.node(&records::Node { id, kind, title, tags: &[], path })
+        self.writer.node(&records::RecordNode { id, kind, title, tags: &[], path })
     }
 
     /// Writes the summary of a node, or the text that matched in it.
@@ -116,7 +116,7 @@ impl<'a> Records<'a> {
     }
 
     /// Writes a node that many links lead to.
-    pub(super) fn map_of_content(&mut self, node: &Node) -> io::Result<()> {
+    pub(super) fn map_of_content(&mut self, node: &LinkNode) -> io::Result<()> {
         self.writer.map_of_content(&node.selector, &node.title, &node.tags)
     }
 }

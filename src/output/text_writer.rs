@@ -4,7 +4,7 @@
 //! text does not.
 
 use super::sanitize;
-use crate::address::Fault;
+use crate::address::AddressError;
 use crate::error::Warning;
 use crate::parallel;
 
@@ -102,7 +102,7 @@ impl TextWriter {
     }
 
     /// Appends warnings and unresolved selectors, which end every answer.
-    pub(super) fn messages(&mut self, warnings: &[Warning], faults: &[Fault]) {
+    pub(super) fn messages(&mut self, warnings: &[Warning], faults: &[AddressError]) {
         for warning in warnings {
             let text = format!("warning: {}: {}", warning.code, warning.message);
             self.line(Style::Warning, &text);

@@ -23,20 +23,20 @@ mod writer;
 use std::io::BufRead;
 
 pub use order::is_safe_path;
-pub use reader::Reader;
-pub use writer::Writer;
+pub use reader::PackReader;
+pub use writer::PackWriter;
 
-pub use crate::records::Fault;
+pub use crate::records::LineError;
 
 use crate::address::namespace;
-use crate::records::Shape;
+use crate::records::LineShape;
 
-const HEADER: Shape = Shape("H pack=1 version=$v documents=$v options=$v");
-const SOURCE: Shape = Shape("S $i url=$v");
-const CONTENT: Shape = Shape("C $i bytes=$v");
-const LINK: Shape = Shape("L $i $i type=$v inline=$v");
-const ATTACHMENT: Shape = Shape("A $v name=$q content_type=$v");
-const ATTACHED: Shape = Shape("D $i bytes=$v");
+const HEADER: LineShape = LineShape("H pack=1 version=$v documents=$v options=$v");
+const SOURCE: LineShape = LineShape("S $i url=$v");
+const CONTENT: LineShape = LineShape("C $i bytes=$v");
+const LINK: LineShape = LineShape("L $i $i type=$v inline=$v");
+const ATTACHMENT: LineShape = LineShape("A $v name=$q content_type=$v");
+const ATTACHED: LineShape = LineShape("D $i bytes=$v");
 
 /// Bytes in a line of base64, which has 76 characters (RFC 2045, section 6.8).
 const ROW_BYTES: usize = 57;
@@ -54,7 +54,7 @@ pub struct Header {
 
 /// A document of a pack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
+pub struct PackDocument {
     /// Its path, relative to the root, with `/`.
     pub path: String,
     /// Its title.
@@ -71,7 +71,7 @@ pub struct Document {
 
 /// A link between two nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Link {
+pub struct PackLink {
     /// The address of the node that contains the link.
     pub from: String,
     /// The address of the target.
@@ -97,11 +97,11 @@ pub struct Attachment {
 
 /// One item of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum PackItem {
     /// A document. Documents come first, in ascending order of the bytes of their paths.
-    Document(Document),
+    Document(PackDocument),
     /// A link. Links come after the documents.
-    Link(Link),
+    Link(PackLink),
     /// An attachment. Attachments come last, in ascending order of the bytes of their paths.
     Attachment(Attachment),
 }
@@ -112,14 +112,14 @@ fn document_id(path: &str) -> String {
 }
 
 /// The line after the bytes that a line of `shape` announces.
-fn end_of(shape: Shape) -> String {
+fn end_of(shape: LineShape) -> String {
     shape.0.chars().take(1).chain("-END".chars()).collect()
 }
 
 /// Reads a whole pack, and returns its header if the pack is valid. Callers must verify a pack before they
 /// use any item of it.
-pub fn verify<R: BufRead>(input: R) -> Result<Header, Fault> {
-    let mut reader = Reader::new(input)?;
+pub fn verify<R: BufRead>(input: R) -> Result<Header, LineError> {
+    let mut reader = PackReader::new(input)?;
     reader.try_for_each(|item| item.map(drop))?;
     Ok(reader.into_header())
 }

@@ -7,7 +7,7 @@ use crate::limits::MAX_PATH_BYTES;
 
 /// The parts of a pack, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Part {
+pub(super) enum PackPart {
     Documents,
     Links,
     Attachments,
@@ -15,23 +15,23 @@ pub(super) enum Part {
 
 /// The position of a writer or a reader in a pack.
 #[derive(Debug)]
-pub(super) struct Order {
-    part: Part,
+pub(super) struct PackOrder {
+    part: PackPart,
     /// The previous path in this part; empty if there is none.
     path: String,
     /// The number of documents that are still expected.
     documents: usize,
 }
 
-impl Order {
+impl PackOrder {
     /// The position before the first of `documents` documents.
     pub(super) fn new(documents: usize) -> Self {
-        Self { part: Part::Documents, path: String::new(), documents }
+        Self { part: PackPart::Documents, path: String::new(), documents }
     }
 
     /// Advances over an item of `part`. Every item except a link has a `path`. Returns why the item must not be
     /// here.
-    pub(super) fn enter(&mut self, part: Part, path: Option<&str>) -> Result<(), &'static str> {
+    pub(super) fn enter(&mut self, part: PackPart, path: Option<&str>) -> Result<(), &'static str> {
         if part < self.part {
             return Err("the order is documents, links, attachments");
         }
@@ -39,7 +39,7 @@ impl Order {
             self.part = part;
             self.path.clear();
         }
-        if part == Part::Documents {
+        if part == PackPart::Documents {
             self.documents =
                 self.documents.checked_sub(1).ok_or("more documents than announced")?;
         }

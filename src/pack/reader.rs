@@ -8,33 +8,33 @@ use std::io::BufRead;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::order::{Order, Part};
+use super::order::{PackOrder, PackPart};
 use super::{
-    ATTACHED, ATTACHMENT, Attachment, CONTENT, Document, Fault, HEADER, Header, Item, LINK, Link,
-    ROW_BYTES, SOURCE, document_id, end_of,
+    ATTACHED, ATTACHMENT, Attachment, CONTENT, HEADER, Header, LINK, LineError, PackDocument,
+    PackItem, PackLink, ROW_BYTES, SOURCE, document_id, end_of,
 };
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES};
-use crate::records::{Lines, NODE, Shape, count, id, read_tags};
+use crate::records::{LineShape, NODE, RecordLines, count, id, read_tags};
 
 /// An iterator over the items of a pack, which ends after the first error.
 #[derive(Debug)]
-pub struct Reader<R: BufRead> {
-    lines: Lines<R>,
+pub struct PackReader<R: BufRead> {
+    lines: RecordLines<R>,
     /// The hash of everything before the current line.
     hasher: blake3::Hasher,
     header: Header,
-    order: Order,
+    order: PackOrder,
     is_over: bool,
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: BufRead> PackReader<R> {
     /// Reads the header of a pack.
-    pub fn new(input: R) -> Result<Self, Fault> {
-        let mut lines = Lines::new(input);
+    pub fn new(input: R) -> Result<Self, LineError> {
+        let mut lines = RecordLines::new(input);
         lines.advance()?;
         let header = header(lines.text())
             .ok_or_else(|| lines.fault("this is not the header of a pack of version 1"))?;
-        let order = Order::new(header.documents);
+        let order = PackOrder::new(header.documents);
         Ok(Self { lines, hasher: blake3::Hasher::new(), header, order, is_over: false })
     }
 
@@ -48,19 +48,19 @@ impl<R: BufRead> Reader<R> {
         self.header
     }
 
-    fn item(&mut self) -> Result<Option<Item>, Fault> {
+    fn item(&mut self) -> Result<Option<PackItem>, LineError> {
         self.advance()?;
         let line = self.lines.text();
         if let Some(document) = document(line) {
-            self.document(document).map(|document| Some(Item::Document(document)))
+            self.document(document).map(|document| Some(PackItem::Document(document)))
         } else if let Some(link) = link(line) {
-            self.enter(Part::Links, None)?;
-            Ok(Some(Item::Link(link)))
+            self.enter(PackPart::Links, None)?;
+            Ok(Some(PackItem::Link(link)))
         } else if let Some([path, name, content_type]) = ATTACHMENT.read(line) {
-            self.enter(Part::Attachments, Some(&path))?;
+            self.enter(PackPart::Attachments, Some(&path))?;
             self.advance()?;
             let bytes = self.bytes(ATTACHED, &id(&path))?;
-            Ok(Some(Item::Attachment(Attachment { path, name, content_type, bytes })))
+            Ok(Some(PackItem::Attachment(Attachment { path, name, content_type, bytes })))
         } else if line.starts_with("END ") {
             self.end().map(|()| None)
         } else {
@@ -69,8 +69,8 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Reads the rest of a document.
-    fn document(&mut self, mut document: Document) -> Result<Document, Fault> {
-        self.enter(Part::Documents, Some(&document.path))?;
+    fn document(&mut self, mut document: PackDocument) -> Result<PackDocument, LineError> {
+        self.enter(PackPart::Documents, Some(&document.path))?;
         let address = document_id(&document.path);
         self.advance()?;
         let mut left = MAX_RECORD_BYTES;
@@ -87,7 +87,7 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads the bytes that the line announces. Memory grows with the bytes that are read, not with the
     /// announced count.
-    fn bytes(&mut self, shape: Shape, id: &str) -> Result<Vec<u8>, Fault> {
+    fn bytes(&mut self, shape: LineShape, id: &str) -> Result<Vec<u8>, LineError> {
         let head = shape.read(self.lines.text()).filter(|[word, _]| word == id);
         let count = head.and_then(|[_, bytes]| count(&bytes));
         let count = count.filter(|&count| count <= MAX_DOCUMENT_BYTES);
@@ -111,7 +111,7 @@ impl<R: BufRead> Reader<R> {
         Ok(bytes)
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
+    fn end(&mut self) -> Result<(), LineError> {
         if self.lines.text() != format!("END {}", self.hasher.finalize()) {
             return Err(self.lines.fault("the hash does not match: the pack was altered"));
         }
@@ -122,18 +122,18 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
-    fn advance(&mut self) -> Result<(), Fault> {
+    fn advance(&mut self) -> Result<(), LineError> {
         self.hasher.update(self.lines.line().as_bytes());
         if self.lines.advance()? { Ok(()) } else { Err(self.lines.fault("the pack is truncated")) }
     }
 
-    fn enter(&mut self, part: Part, path: Option<&str>) -> Result<(), Fault> {
+    fn enter(&mut self, part: PackPart, path: Option<&str>) -> Result<(), LineError> {
         self.order.enter(part, path).map_err(|message| self.lines.fault(message))
     }
 }
 
-impl<R: BufRead> Iterator for Reader<R> {
-    type Item = Result<Item, Fault>;
+impl<R: BufRead> Iterator for PackReader<R> {
+    type Item = Result<PackItem, LineError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {
@@ -151,13 +151,13 @@ fn header(line: &str) -> Option<Header> {
 }
 
 /// Parses the line of a document, which has neither sources nor bytes.
-fn document(line: &str) -> Option<Document> {
+fn document(line: &str) -> Option<PackDocument> {
     let [id, kind, title, tags, path] = NODE.read(line)?;
     let tags = read_tags(&tags).filter(|_| id == document_id(&path))?;
-    Some(Document { path, title, kind, tags, ..Document::default() })
+    Some(PackDocument { path, title, kind, tags, ..PackDocument::default() })
 }
 
-fn link(line: &str) -> Option<Link> {
+fn link(line: &str) -> Option<PackLink> {
     let [from, to, kind, inline] = LINK.read(line)?;
-    Some(Link { from, to, kind, is_inline: inline.parse().ok()? })
+    Some(PackLink { from, to, kind, is_inline: inline.parse().ok()? })
 }

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn document(path: &str, bytes: &[u8]) -> Document {
+fn document(path: &str, bytes: &[u8]) -> PackDocument {
     let (path, bytes) = (path.to_owned(), bytes.to_owned());
-    Document {
+    PackDocument {
         path,
         title: "A \"title\"\n".into(),
         kind: "Document".into(),
         bytes,
-        ..Document::default()
+        ..PackDocument::default()
     }
 }
 
@@ -24,39 +24,39 @@ fn attachment(path: &str) -> Attachment {
     }
 }
 
-fn small() -> (Header, Vec<Item>) {
+fn small() -> (Header, Vec<PackItem>) {
     let mut first = document("a b.md", b"# A\r\n\xff\0");
     first.tags = vec!["x".into(), "y,z".into()];
     first.sources = vec!["https://example.com/".into(), "a b".into()];
     let header =
         Header { version: "0.1.0".into(), documents: 2, options: r#"{"ext":["md"]}"#.into() };
-    let link = Link {
+    let link = PackLink {
         from: "a%20b.md::*".into(),
         to: "b.md::*".into(),
         kind: "supports".into(),
         is_inline: false,
     };
     let items = vec![
-        Item::Document(first),
-        Item::Document(document("b.md", b"")),
-        Item::Link(link),
-        Item::Attachment(attachment("img/a b.png")),
+        PackItem::Document(first),
+        PackItem::Document(document("b.md", b"")),
+        PackItem::Link(link),
+        PackItem::Attachment(attachment("img/a b.png")),
     ];
     (header, items)
 }
 
-fn dump(header: &Header, items: &[Item]) -> std::io::Result<Vec<u8>> {
-    let mut writer = Writer::new(Vec::new(), header)?;
+fn dump(header: &Header, items: &[PackItem]) -> std::io::Result<Vec<u8>> {
+    let mut writer = PackWriter::new(Vec::new(), header)?;
     items.iter().try_for_each(|item| match item {
-        Item::Document(document) => writer.document(document),
-        Item::Link(link) => writer.link(link),
-        Item::Attachment(attachment) => writer.attachment(attachment),
+        PackItem::Document(document) => writer.document(document),
+        PackItem::Link(link) => writer.link(link),
+        PackItem::Attachment(attachment) => writer.attachment(attachment),
     })?;
     writer.finish()
 }
 
-fn load(pack: &[u8]) -> Result<(Header, Vec<Item>), Fault> {
-    let mut reader = Reader::new(pack)?;
+fn load(pack: &[u8]) -> Result<(Header, Vec<PackItem>), LineError> {
+    let mut reader = PackReader::new(pack)?;
     let items = reader.by_ref().collect::<Result<_, _>>()?;
     Ok((reader.into_header(), items))
 }
@@ -193,9 +193,11 @@ fn an_invalid_pack_with_a_matching_hash_is_refused() {
 #[test]
 fn the_writer_refuses_what_the_reader_refuses() {
     let header = |documents| Header { documents, ..Header::default() };
-    let item = |path: &str| Item::Document(document(path, b"x"));
-    let attached = |path: &str| Item::Attachment(attachment(path));
-    let link = |to: &str| Item::Link(Link { from: "a".into(), to: to.into(), ..Link::default() });
+    let item = |path: &str| PackItem::Document(document(path, b"x"));
+    let attached = |path: &str| PackItem::Attachment(attachment(path));
+    let link = |to: &str| {
+        PackItem::Link(PackLink { from: "a".into(), to: to.into(), ..PackLink::default() })
+    };
     for (documents, items) in [
         (1, vec![]),
         (0, vec![item("a")]),
@@ -218,17 +220,17 @@ fn the_writer_refuses_what_the_reader_refuses() {
 #[test]
 fn tags_and_sources_are_bounded() {
     let header = Header { documents: 1, ..Header::default() };
-    let of = |tags, sources| Document { tags, sources, ..document("a", b"") };
+    let of = |tags, sources| PackDocument { tags, sources, ..document("a", b"") };
     let tags = |count| vec!["x".to_owned(); count];
-    let most = dump(&header, &[Item::Document(of(tags(1000), vec![]))]).unwrap();
+    let most = dump(&header, &[PackItem::Document(of(tags(1000), vec![]))]).unwrap();
     verify(&most[..]).unwrap();
     let more = String::from_utf8(most).unwrap().replace("tags=", "tags=x,");
     assert_eq!(verify(more.as_bytes()).unwrap_err().line, 2);
     let sources = vec!["x".repeat(7 << 20); 3];
     for document in [of(tags(1001), vec![]), of(vec![], sources.clone())] {
-        assert!(dump(&header, &[Item::Document(document)]).is_err());
+        assert!(dump(&header, &[PackItem::Document(document)]).is_err());
     }
-    let few = dump(&header, &[Item::Document(of(vec![], sources[1..].to_vec()))]).unwrap();
+    let few = dump(&header, &[PackItem::Document(of(vec![], sources[1..].to_vec()))]).unwrap();
     verify(&few[..]).unwrap();
     let line = format!("S a::* url={}\n", sources[0]);
     let more = String::from_utf8(few).unwrap().replacen(&line, &line.repeat(2), 1);
@@ -245,20 +247,20 @@ fn text() -> impl Strategy<Value = String> {
     "[-, =\"\\\\u{}\n\r\u{1b}]{0,6}|[\\PC\\pC]{0,6}"
 }
 
-fn any_document() -> impl Strategy<Value = (String, Document)> {
+fn any_document() -> impl Strategy<Value = (String, PackDocument)> {
     let texts = || prop::collection::vec(text(), 0..3);
     let bytes = prop::collection::vec(any::<u8>(), 0..200);
     ("[a-zé\" :%]{1,5}(/[a-z.]{1,4}x){0,2}", text(), text(), texts(), texts(), bytes).prop_map(
         |(path, title, kind, tags, sources, bytes)| {
-            (path.clone(), Document { path, title, kind, tags, sources, bytes })
+            (path.clone(), PackDocument { path, title, kind, tags, sources, bytes })
         },
     )
 }
 
-fn any_link() -> impl Strategy<Value = Link> {
+fn any_link() -> impl Strategy<Value = PackLink> {
     (text(), text(), text(), any::<bool>()).prop_map(|(from, to, kind, is_inline)| {
         let [from, to] = [from, to].map(|text| crate::records::id(&format!("x{text}")).into());
-        Link { from, to, kind, is_inline }
+        PackLink { from, to, kind, is_inline }
     })
 }
 
@@ -276,8 +278,8 @@ proptest! {
     ) {
         let documents: std::collections::BTreeMap<_, _> = documents.into_iter().collect();
         let header = Header { version: options.clone(), documents: documents.len(), options };
-        let documents = documents.into_values().map(Item::Document);
-        let items: Vec<_> = documents.chain(links.into_iter().map(Item::Link)).collect();
+        let documents = documents.into_values().map(PackItem::Document);
+        let items: Vec<_> = documents.chain(links.into_iter().map(PackItem::Link)).collect();
         let pack = dump(&header, &items).unwrap();
         prop_assert_eq!(load(&pack), Ok((header, items)));
     }

@@ -7,13 +7,13 @@ use std::io::{Error, ErrorKind, Result, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::order::{Order, Part};
+use super::order::{PackOrder, PackPart};
 use super::{
-    ATTACHED, ATTACHMENT, Attachment, CONTENT, Document, HEADER, Header, LINK, Link, ROW_BYTES,
-    SOURCE, document_id, end_of,
+    ATTACHED, ATTACHMENT, Attachment, CONTENT, HEADER, Header, LINK, PackDocument, PackLink,
+    ROW_BYTES, SOURCE, document_id, end_of,
 };
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES, MAX_TAGS};
-use crate::records::{Node, Shape};
+use crate::records::{LineShape, RecordNode};
 
 /// The number of lines of base64 that are written and hashed at a time.
 const ROWS: usize = 1024;
@@ -21,40 +21,40 @@ const ROWS: usize = 1024;
 /// Writes a pack. A call fails with [`ErrorKind::InvalidInput`] if its item must not come here. Without
 /// [`finish`](Self::finish) the output is not a valid pack.
 #[derive(Debug)]
-pub struct Writer<W: Write> {
+pub struct PackWriter<W: Write> {
     output: W,
     hasher: blake3::Hasher,
-    order: Order,
+    order: PackOrder,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> PackWriter<W> {
     /// Begins a pack and writes its header.
     pub fn new(output: W, header: &Header) -> Result<Self> {
         let Header { version, documents, options } = header;
-        let order = Order::new(*documents);
+        let order = PackOrder::new(*documents);
         let mut writer = Self { output, hasher: blake3::Hasher::new(), order };
         writer.line(HEADER.write(&[version, &documents.to_string(), options]))?;
         Ok(writer)
     }
 
     /// Writes a document.
-    pub fn document(&mut self, document: &Document) -> Result<()> {
-        let Document { path, title, kind, tags, sources, bytes } = document;
-        self.order.enter(Part::Documents, Some(path)).map_err(invalid)?;
+    pub fn document(&mut self, document: &PackDocument) -> Result<()> {
+        let PackDocument { path, title, kind, tags, sources, bytes } = document;
+        self.order.enter(PackPart::Documents, Some(path)).map_err(invalid)?;
         if tags.len() > MAX_TAGS {
             return Err(invalid("too many tags for one document of a pack"));
         }
         let id = document_id(path);
-        self.line(Node { id: &id, kind, title, tags, path }.to_string())?;
+        self.line(RecordNode { id: &id, kind, title, tags, path }.to_string())?;
         let lines = sources.iter().map(|url| SOURCE.write(&[&id, url]) + "\n");
         self.lines(&lines.collect::<String>())?;
         self.bytes(CONTENT, &id, bytes)
     }
 
     /// Writes a link.
-    pub fn link(&mut self, link: &Link) -> Result<()> {
-        let Link { from, to, kind, is_inline } = link;
-        self.order.enter(Part::Links, None).map_err(invalid)?;
+    pub fn link(&mut self, link: &PackLink) -> Result<()> {
+        let PackLink { from, to, kind, is_inline } = link;
+        self.order.enter(PackPart::Links, None).map_err(invalid)?;
         if from.is_empty() || to.is_empty() {
             return Err(invalid("one end of the link has no address"));
         }
@@ -64,7 +64,7 @@ impl<W: Write> Writer<W> {
     /// Writes an attachment.
     pub fn attachment(&mut self, attachment: &Attachment) -> Result<()> {
         let Attachment { path, name, content_type, bytes } = attachment;
-        self.order.enter(Part::Attachments, Some(path)).map_err(invalid)?;
+        self.order.enter(PackPart::Attachments, Some(path)).map_err(invalid)?;
         self.line(ATTACHMENT.write(&[path, name, content_type]))?;
         self.bytes(ATTACHED, path, bytes)
     }
@@ -77,7 +77,7 @@ impl<W: Write> Writer<W> {
         Ok(self.output)
     }
 
-    fn bytes(&mut self, shape: Shape, id: &str, bytes: &[u8]) -> Result<()> {
+    fn bytes(&mut self, shape: LineShape, id: &str, bytes: &[u8]) -> Result<()> {
         if bytes.len() > MAX_DOCUMENT_BYTES {
             return Err(invalid("too many bytes for one item of a pack"));
         }

@@ -9,7 +9,7 @@ use super::rows::DerivedRows;
 
 /// A part of a document that can be read separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum DocumentPart {
     /// The columns that a document is listed with.
     Row,
     Outline,
@@ -43,7 +43,7 @@ pub(crate) struct Checksums(Option<([Checksum; PARTS], usize)>);
 impl Checksums {
     /// Computes the checksums of `rows` of a document of `size` bytes.
     pub(crate) fn of(rows: &DerivedRows, size: u64) -> Self {
-        let mut rest = Fields::default();
+        let mut rest = ChecksumInput::default();
         rest.text(&rows.name_key);
         rows.counts.iter().for_each(|count| rest.field(&count.to_le_bytes()));
         rest.optional(rows.title_keys.as_ref().map(String::as_bytes));
@@ -107,7 +107,7 @@ impl Checksums {
     }
 
     /// Returns whether `checksum` matches that of `part`, or the document has no checksums.
-    pub(crate) fn is(&self, part: Part, checksum: impl FnOnce() -> Checksum) -> bool {
+    pub(crate) fn is(&self, part: DocumentPart, checksum: impl FnOnce() -> Checksum) -> bool {
         self.0.is_none_or(|(parts, count)| {
             let index = part as usize;
             index >= count || parts.get(index) == Some(&checksum())
@@ -117,7 +117,7 @@ impl Checksums {
 
 /// Returns the checksum of [`Part::Row`].
 pub(crate) fn row(path: &str, hash: &[u8], size: u64, is_lossy: bool, has_ldmd: bool) -> Checksum {
-    let mut fields = Fields(Vec::with_capacity(128 + path.len()));
+    let mut fields = ChecksumInput(Vec::with_capacity(128 + path.len()));
     fields.text(path);
     fields.field(hash);
     fields.field(&size.to_le_bytes());
@@ -127,14 +127,14 @@ pub(crate) fn row(path: &str, hash: &[u8], size: u64, is_lossy: bool, has_ldmd: 
 
 /// Returns the checksum of a part that is one optional value.
 pub(crate) fn optional(bytes: Option<&[u8]>) -> Checksum {
-    let mut fields = Fields::default();
+    let mut fields = ChecksumInput::default();
     fields.optional(bytes);
     fields.checksum()
 }
 
 /// Returns the checksum of a part that is a list.
 pub(crate) fn list(texts: &[String]) -> Checksum {
-    let mut fields = Fields::default();
+    let mut fields = ChecksumInput::default();
     fields.list(texts);
     fields.checksum()
 }
@@ -142,9 +142,9 @@ pub(crate) fn list(texts: &[String]) -> Checksum {
 /// Fields to hash. Each is preceded by its length, so the result is unambiguous. The bytes are
 /// collected first, because hashing many small pieces takes several times as long.
 #[derive(Default)]
-pub(crate) struct Fields(Vec<u8>);
+pub(crate) struct ChecksumInput(Vec<u8>);
 
-impl Fields {
+impl ChecksumInput {
     pub(crate) fn field(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         self.0.extend_from_slice(bytes);

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::links::{Outgoing, split_extension};
 use crate::markdown::outline::{Node, NodeKind, Outline};
 
-use super::checksums::{Checksums, Fields};
+use super::checksums::{ChecksumInput, Checksums};
 use super::{ParsedDocument, integer, name_key, title_keys};
 use crate::codec::{data, markup, outline};
 
@@ -123,7 +123,7 @@ impl DerivedRows {
 
     /// Returns one hash of all rows. Older versions of mdsel stored it instead of [`Checksums`].
     pub(crate) fn whole_hash(&self) -> [u8; 32] {
-        let mut fields = Fields::default();
+        let mut fields = ChecksumInput::default();
         fields.text(&self.path);
         fields.text(&self.name_key);
         fields.field(&self.hash);

@@ -23,7 +23,7 @@ pub(crate) struct ValueRow {
 impl ValueRow {
     /// Returns a hash of the row as it is stored, for comparing tables.
     pub(crate) fn hash(key: &str, name: &str, type_name: &str, value: &str) -> u64 {
-        let mut fields = super::checksums::Fields::default();
+        let mut fields = super::checksums::ChecksumInput::default();
         for text in [key, name, type_name, value] {
             fields.text(text);
         }

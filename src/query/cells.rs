@@ -3,8 +3,8 @@
 //! Invariant: the span of a row is its text on its line, and the span of a cell is its text without the
 //! blanks around it, so content never has a line end.
 
-use super::place::{Cells, Place, Target};
-use crate::address::{CellStep, CellSteps, Fault, FaultCode, Params, RowStep};
+use super::place::{Cells, ResolvedNode, Target};
+use crate::address::{AddressError, CellStep, CellSteps, FaultCode, Params, RowStep};
 use crate::data::columns;
 use crate::markdown::contents::{Row, Table};
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -12,11 +12,11 @@ use crate::position::ByteSpan;
 
 /// Returns the rows or cells that `steps` name in the table at `place`. `tables` are those of its document.
 pub(crate) fn narrow(
-    place: &Place,
+    place: &ResolvedNode,
     steps: &CellSteps,
     tables: &[Table],
-) -> Result<Vec<Place>, Fault> {
-    let fault = |code, message: String| Err(Fault::new(code, message));
+) -> Result<Vec<ResolvedNode>, AddressError> {
+    let fault = |code, message: String| Err(AddressError::new(code, message));
     let Some(node) = table_node(place) else {
         let message = format!("{steps} must follow a table, and {} is none", place.address());
         return fault(FaultCode::InvalidSyntax, message);
@@ -64,7 +64,7 @@ pub(crate) fn narrow(
     let mut places = Vec::new();
     for index in rows {
         let Some(row) = table.rows.get(index) else { continue };
-        let target = |cell, span| Place {
+        let target = |cell, span| ResolvedNode {
             target: Target::Cells(Cells { node, row: index, cell, span }),
             params: Params { part: None, ..place.params },
             ..place.clone()
@@ -80,7 +80,7 @@ pub(crate) fn narrow(
 }
 
 /// Returns the node of the table at `place`, if it is one.
-fn table_node(place: &Place) -> Option<usize> {
+fn table_node(place: &ResolvedNode) -> Option<usize> {
     let Target::Node(node) = place.target else { return None };
     let kind = place.document.tree.node(node)?.kind;
     (kind == NodeKind::Block(BlockType::Table)).then_some(node)

@@ -9,21 +9,21 @@ use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::library::is_false;
-use super::links::{self, Direction, EdgeFilter, Node};
+use super::links::{self, Direction, EdgeFilter, LinkNode};
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::longest;
-use super::place::{Place, Target};
-use super::resolve::{Window, resolve, resolve_one};
-use super::search::{self, Form, Hit, Query, Surroundings};
-use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents};
-use crate::address::{Fault, Params};
+use super::place::{ResolvedNode, Target};
+use super::resolve::{NodeRange, resolve, resolve_one};
+use super::search::{self, ContextLines, Hit, OutputMode, Query};
+use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents};
+use crate::address::{AddressError, Params};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 
 /// A request for a bundle.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct ContextRequest {
     /// Addresses of nodes.
     pub addresses: Vec<String>,
     /// A question in words and other wordings of it. Its best passages are added. May be empty.
@@ -69,7 +69,7 @@ pub struct Outside {
 
 /// An item of the bundle.
 #[derive(Clone, Debug)]
-pub enum Item {
+pub enum ContextItem {
     /// A node of a document.
     Place(Box<PlaceItem>),
     /// Text that is not in a document.
@@ -82,7 +82,7 @@ pub struct PlaceItem {
     /// The node, with its content if that was requested.
     pub answer: NodeAnswer,
     /// Its title, tags and summary, for records.
-    pub node: Node,
+    pub node: LinkNode,
     /// The word for its type, in headings.
     pub word: &'static str,
     /// Whether it is a code block.
@@ -93,9 +93,9 @@ pub struct PlaceItem {
 
 /// The bundle that was assembled.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ContextAnswer {
     /// The items, in the order of the request.
-    pub items: Vec<Item>,
+    pub items: Vec<ContextItem>,
     /// Warnings, unresolved addresses and the cursor.
     pub page: Page,
     /// Whether the content was requested.
@@ -106,7 +106,7 @@ pub struct Answer {
     pub language: Option<String>,
 }
 
-impl Answer {
+impl ContextAnswer {
     /// Returns the outcome of the command: `None` if there are no items.
     pub fn outcome(&self) -> Outcome {
         match (self.items.is_empty(), self.page.unresolved_selectors.is_empty()) {
@@ -116,7 +116,7 @@ impl Answer {
     }
 }
 
-impl List for Answer {
+impl List for ContextAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -140,13 +140,13 @@ impl List for Answer {
 
     fn lines_of(&self, index: usize) -> usize {
         match self.items.get(index) {
-            Some(Item::Place(place)) => place.found.as_ref().map_or(0, Hit::passage_lines),
+            Some(ContextItem::Place(place)) => place.found.as_ref().map_or(0, Hit::passage_lines),
             _ => 0,
         }
     }
 
     fn cut_last(&mut self, lines: usize) -> bool {
-        let Some(Item::Place(place)) = self.items.last_mut() else { return false };
+        let Some(ContextItem::Place(place)) = self.items.last_mut() else { return false };
         let cut = place.found.as_mut().is_some_and(|hit| hit.cut(lines));
         self.page.truncated |= cut;
         cut
@@ -154,19 +154,19 @@ impl List for Answer {
 
     fn sizes_of_first(&self) -> usize {
         match self.items.first() {
-            Some(Item::Place(place)) => {
+            Some(ContextItem::Place(place)) => {
                 let texts = longest(place.node.texts());
                 let passage = place.found.as_ref().map_or(0, Hit::sizes);
                 place.answer.words_shown().max(texts).max(passage)
             }
-            Some(Item::Outside(outside)) => outside.content.chars().count(),
+            Some(ContextItem::Outside(outside)) => outside.content.chars().count(),
             None => 0,
         }
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
         match self.items.first_mut() {
-            Some(Item::Place(place)) => {
+            Some(ContextItem::Place(place)) => {
                 place.answer.cut(size);
                 place.answer.truncated = true;
                 place.node.shorten(size);
@@ -176,7 +176,7 @@ impl List for Answer {
                 true
             }
             // The caller has the whole text, so no address of the remainder is needed.
-            Some(Item::Outside(outside)) => {
+            Some(ContextItem::Outside(outside)) => {
                 outside.content = outside.content.chars().take(size).collect();
                 outside.truncated = true;
                 true
@@ -187,7 +187,7 @@ impl List for Answer {
 }
 
 /// Assembles the bundle.
-pub fn context(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<ContextAnswer> {
     let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     // One node more than requested is enough: it shows that there are further items.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
@@ -210,7 +210,7 @@ pub fn context(library: &Library<'_>, request: &Request) -> Result<Answer> {
     }
     bundle.add_linked()?;
     let Bundle { places, warnings, faults, mut passages, advice, .. } = bundle;
-    let mut answer = Answer {
+    let mut answer = ContextAnswer {
         items: Vec::new(),
         page: Page { unresolved_selectors: faults, ..Page::new((part, warnings)) }
             .with_empty_lists(),
@@ -227,30 +227,31 @@ pub fn context(library: &Library<'_>, request: &Request) -> Result<Answer> {
                 Ok(item) => {
                     let key = (place.document.stored.id, place.target, place.params);
                     let found = passages.remove(&key).filter(|_| !request.with_body);
-                    answer.items.push(Item::Place(Box::new(PlaceItem { found, ..item })));
+                    answer.items.push(ContextItem::Place(Box::new(PlaceItem { found, ..item })));
                 }
                 Err(fault) => answer.page.unresolved_selectors.push(fault),
             },
             None => {
                 let outside = request.outside.get(index - places.len());
-                answer.items.extend(outside.cloned().map(Item::Outside));
+                answer.items.extend(outside.cloned().map(ContextItem::Outside));
             }
         }
     }
     if to < total {
         answer.page.end(to - from);
     }
-    let has_cut = |item: &Item| matches!(item, Item::Place(place) if place.answer.truncated);
+    let has_cut =
+        |item: &ContextItem| matches!(item, ContextItem::Place(place) if place.answer.truncated);
     answer.page.truncated |= answer.items.iter().any(has_cut);
     Ok(answer)
 }
 
 fn item(
-    library: &Library<'_>,
-    place: &Place,
+    library: &DocumentCache<'_>,
+    place: &ResolvedNode,
     hop: Option<usize>,
     with_body: bool,
-) -> Result<std::result::Result<PlaceItem, Fault>> {
+) -> Result<std::result::Result<PlaceItem, AddressError>> {
     let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
     let answer = match answer(library, place, extent)? {
         Ok(answer) => answer,
@@ -264,7 +265,7 @@ fn item(
             .is_some_and(|node| node.kind == NodeKind::Block(BlockType::Code)),
         _ => false,
     };
-    let node = Node { hop, ..Node::of(library, place)? };
+    let node = LinkNode { hop, ..LinkNode::of(library, place)? };
     Ok(Ok(PlaceItem { answer, node, word: place.word(), is_code, found: None }))
 }
 
@@ -273,30 +274,30 @@ type PlaceKey = (i64, Target, Params);
 
 /// A bundle that is being assembled.
 struct Bundle<'a> {
-    library: &'a Library<'a>,
-    request: &'a Request,
+    library: &'a DocumentCache<'a>,
+    request: &'a ContextRequest,
     /// The number of nodes that suffices; later ones are not looked for.
     enough: usize,
     /// The nodes. For one that was reached by links, the number of links.
-    places: Vec<(Place, Option<usize>)>,
+    places: Vec<(ResolvedNode, Option<usize>)>,
     seen: HashSet<PlaceKey>,
     /// The hits of the question, by node.
     passages: HashMap<PlaceKey, Hit>,
     warnings: Vec<Warning>,
-    faults: Vec<Fault>,
+    faults: Vec<AddressError>,
     /// The advice of a question that found nothing.
     advice: Option<String>,
 }
 
 impl Bundle<'_> {
-    fn add(&mut self, place: Place, hop: Option<usize>) {
+    fn add(&mut self, place: ResolvedNode, hop: Option<usize>) {
         if self.seen.insert((place.document.stored.id, place.target, place.params)) {
             self.places.push((place, hop));
         }
     }
 
     fn add_addresses(&mut self) -> Result<()> {
-        let window = Window { skip: 0, take: limits::MAX_EXPANSION };
+        let window = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
         for address in &self.request.addresses {
             let resolution = resolve(self.library, address, window)?;
             self.warnings.extend(resolution.warnings);
@@ -310,11 +311,11 @@ impl Bundle<'_> {
 
     /// Adds the sections that the question finds, with their passages.
     fn add_found(&mut self) -> Result<()> {
-        let request = search::Request {
+        let request = search::SearchRequest {
             query: Query::Words(self.request.queries.clone()),
             filter: self.request.filter.clone(),
-            form: Form::Hits,
-            surroundings: Surroundings::default(),
+            form: OutputMode::Hits,
+            surroundings: ContextLines::default(),
             passage: self.request.passage,
             keeps_duplicates: false,
             with_addresses: true,
@@ -357,7 +358,7 @@ impl Bundle<'_> {
             if !filter.looks_inside()
                 || sections.iter().any(|section| filter.takes_section(&document, section))
             {
-                self.add(Place::whole(document), None);
+                self.add(ResolvedNode::whole(document), None);
             }
         }
         Ok(())
@@ -368,7 +369,7 @@ impl Bundle<'_> {
         if self.request.hops == 0 {
             return Ok(());
         }
-        let roots: Vec<Place> = self.places.iter().map(|(place, _)| place.clone()).collect();
+        let roots: Vec<ResolvedNode> = self.places.iter().map(|(place, _)| place.clone()).collect();
         let filter = EdgeFilter::default();
         let linked =
             links::reachable(self.library, roots, Direction::Both, filter, self.request.hops)?;

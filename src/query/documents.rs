@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::filter::{Filter, Order};
+use super::filter::{DocumentOrder, Filter};
 use super::name::{NameMatch, document_named};
 use super::resolve::Resolver;
 use super::suggestion::similar_documents;
-use super::{FilterRequest, Library};
-use crate::address::{Fault, FaultCode, namespace};
+use super::{DocumentCache, FilterRequest};
+use crate::address::{AddressError, FaultCode, namespace};
 use crate::corpus::{is_really_below, left_out};
 use crate::error::{Result, shell_word};
 use crate::glob::Glob;
@@ -17,16 +17,16 @@ use crate::store::{Lookup, StoredDocument};
 
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
-pub struct Named {
+pub struct NamedDocuments {
     /// In the order of the names, then by path; each document once.
     pub documents: Vec<StoredDocument>,
     /// The names that match no document, or are ambiguous.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<AddressError>,
 }
 
 /// Finds the document called `name`, which may be a path from the root after `./`. The name is
 /// percent-decoded once; if that finds nothing, it is looked up as written.
-pub(crate) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
+pub(crate) fn by_name(library: &DocumentCache<'_>, name: &str) -> Result<NameMatch> {
     if name.is_empty() {
         return Ok(NameMatch::None);
     }
@@ -38,20 +38,20 @@ pub(crate) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
 }
 
 /// Returns the fault for a name without a document: the file is not ingested, or similar names exist.
-pub(super) fn not_found(library: &Library<'_>, name: &str) -> Result<Fault> {
+pub(super) fn not_found(library: &DocumentCache<'_>, name: &str) -> Result<AddressError> {
     if let Some(fault) = not_ingested(library, name)? {
         return Ok(fault);
     }
     let message = format!("no document is named {name:?}");
     let suggestions = similar_documents(library, name)?;
-    let fault = Fault::new(FaultCode::NamespaceNotFound, message).suggest(suggestions);
+    let fault = AddressError::new(FaultCode::NamespaceNotFound, message).suggest(suggestions);
     let next = next_command(library, name)?;
     Ok(fault.or_else(|| next))
 }
 
 /// The command that lists what may be meant by a name that resembles none: the documents of its folder, else the
 /// sections with a part of it in their titles.
-pub(super) fn next_command(library: &Library<'_>, name: &str) -> Result<String> {
+pub(super) fn next_command(library: &DocumentCache<'_>, name: &str) -> Result<String> {
     let decoded = namespace::decode(name);
     let path = decoded.strip_prefix("./").unwrap_or(&decoded);
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
@@ -67,7 +67,10 @@ pub(super) fn next_command(library: &Library<'_>, name: &str) -> Result<String> 
 }
 
 /// Returns a fault if `name` is a file that has not been ingested.
-pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<Fault>> {
+pub(super) fn not_ingested(
+    library: &DocumentCache<'_>,
+    name: &str,
+) -> Result<Option<AddressError>> {
     let Some(path) = file_on_disk(library, name) else { return Ok(None) };
     if library.reader.document_at(&path)?.is_some() {
         return Ok(None);
@@ -78,11 +81,11 @@ pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<F
         Some(reason) => format!("{path} is not in the store: {reason}"),
         None => format!("{path} is not in the store: `mdsel ingest` adds it"),
     };
-    Ok(Some(Fault::new(FaultCode::NotInStore, message)))
+    Ok(Some(AddressError::new(FaultCode::NotInStore, message)))
 }
 
 /// Returns the path, relative to the root, of the file with that name.
-fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
+fn file_on_disk(library: &DocumentCache<'_>, name: &str) -> Option<String> {
     let root = library.reader.root();
     let options = library.reader.options();
     let decoded = namespace::decode(name);
@@ -97,8 +100,8 @@ fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
 }
 
 /// Returns the documents with the given names, or all documents if `names` is empty.
-pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
-    let mut result = Named::default();
+pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocuments> {
+    let mut result = NamedDocuments::default();
     if names.is_empty() {
         result.documents = library.reader.all(&Lookup::All)?;
         return Ok(result);
@@ -131,14 +134,14 @@ pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
 /// Returns the documents with the given names that match the filter, in the requested order, and the
 /// filter.
 pub(super) fn filtered(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     names: &[String],
     request: &FilterRequest,
-) -> Result<(Named, Filter)> {
+) -> Result<(NamedDocuments, Filter)> {
     let filter = Filter::new(library, request)?;
     let mut found = named(library, names)?;
     filter.retain(library, &mut found.documents)?;
-    if let Some(order) = Order::of(request) {
+    if let Some(order) = DocumentOrder::of(request) {
         order.sort(library, &mut found.documents)?;
     }
     found.faults.extend(filter.faults.iter().cloned());
@@ -148,9 +151,9 @@ pub(super) fn filtered(
 /// Returns the one document with that name, which may also be a folder or a glob. The inner error
 /// explains why there is not exactly one.
 pub fn one(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     name: &str,
-) -> Result<std::result::Result<StoredDocument, Fault>> {
+) -> Result<std::result::Result<StoredDocument, AddressError>> {
     let mut named = named(library, std::slice::from_ref(&name.to_owned()))?;
     if let Some(fault) = named.faults.pop() {
         return Ok(Err(fault));
@@ -181,7 +184,7 @@ pub(super) fn folder_path(name: &str) -> Option<String> {
 }
 
 /// Returns the documents in the folder called `name` and its subfolders.
-pub(super) fn below(library: &Library<'_>, name: &str) -> Result<Vec<StoredDocument>> {
+pub(super) fn below(library: &DocumentCache<'_>, name: &str) -> Result<Vec<StoredDocument>> {
     match folder_path(name).as_deref() {
         None => Ok(Vec::new()),
         Some("") => library.reader.all(&Lookup::All),
@@ -190,7 +193,11 @@ pub(super) fn below(library: &Library<'_>, name: &str) -> Result<Vec<StoredDocum
 }
 
 /// Returns the documents in the folder `plain`, or else those whose paths match the glob `name`.
-fn below_or_like(library: &Library<'_>, name: &str, plain: &str) -> Result<Vec<StoredDocument>> {
+fn below_or_like(
+    library: &DocumentCache<'_>,
+    name: &str,
+    plain: &str,
+) -> Result<Vec<StoredDocument>> {
     if plain.is_empty() {
         return Ok(Vec::new());
     }

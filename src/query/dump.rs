@@ -8,19 +8,19 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::Library;
+use super::DocumentCache;
 use super::links::graph::{Destination, Graph};
 use super::links::{EdgeFilter, source_word};
-use super::place::Place;
+use super::place::ResolvedNode;
 use crate::corpus::is_really_below;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::pack::{Attachment, Document, Header, Link, Writer, is_safe_path};
+use crate::pack::{Attachment, Header, PackDocument, PackLink, PackWriter, is_safe_path};
 use crate::position::ByteSpan;
 use crate::store::{Lookup, StoredDocument};
 
 /// Writes the pack of a store. `with_attachments` adds the linked files that are not documents.
-pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> Result<()> {
+pub fn dump(library: &DocumentCache<'_>, with_attachments: bool, out: impl Write) -> Result<()> {
     let reader = library.reader;
     let documents = reader.all(&Lookup::All)?;
     if let Some(unsafe_one) = documents.iter().find(|document| !is_safe_path(&document.path)) {
@@ -34,19 +34,19 @@ pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> R
         options: serde_json::to_string(reader.options()).unwrap_or_default(),
     };
     let unwritten = |error| Error::io(Path::new("standard output"), error);
-    let mut writer = Writer::new(out, &header).map_err(unwritten)?;
+    let mut writer = PackWriter::new(out, &header).map_err(unwritten)?;
     for stored in &documents {
         writer.document(&document(library, stored)?).map_err(unwritten)?;
     }
     let graph = Graph::new(library, EdgeFilter::default());
     let mut attachments = BTreeSet::new();
     for stored in &documents {
-        let whole = Place::whole(library.open(stored)?);
+        let whole = ResolvedNode::whole(library.open(stored)?);
         for edge in graph.all_out_of(&whole)? {
             let kind = &edge.link.kind;
             match &edge.to {
                 Destination::Place(to) => writer
-                    .link(&Link {
+                    .link(&PackLink {
                         from: edge.from.address(),
                         to: to.address(),
                         kind: kind.relation().to_owned(),
@@ -68,12 +68,12 @@ pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> R
     writer.finish().and_then(|mut out| out.flush()).map_err(unwritten)
 }
 
-fn document(library: &Library<'_>, stored: &StoredDocument) -> Result<Document> {
+fn document(library: &DocumentCache<'_>, stored: &StoredDocument) -> Result<PackDocument> {
     let reader = library.reader;
     let front_matter = reader.front_matter(stored)?;
     let field = |name: &str| front_matter.as_ref().and_then(|values| values.get(name));
     let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
-    Ok(Document {
+    Ok(PackDocument {
         path: stored.path.clone(),
         title: reader.links(stored)?.title.unwrap_or_else(|| stored.path.clone()),
         kind: field("type").and_then(Value::as_str).unwrap_or("Document").to_owned(),
@@ -92,7 +92,7 @@ fn sources(value: &Value) -> Vec<String> {
 }
 
 /// Reads the file at `path`, or returns `None` if it is not a readable file below the root.
-fn attachment(library: &Library<'_>, path: String) -> Option<Attachment> {
+fn attachment(library: &DocumentCache<'_>, path: String) -> Option<Attachment> {
     let root = library.reader.root();
     if !is_safe_path(&path) || !is_really_below(root, &path) {
         return None;

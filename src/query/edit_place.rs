@@ -8,15 +8,16 @@
 use std::rc::Rc;
 
 use super::documents;
-use super::library::{Library, OpenDocument};
+use super::library::{DocumentCache, OpenDocument};
 use super::locate::{Located, locate, locate_first};
-use super::place::{Place, Target};
+use super::place::{ResolvedNode, Target};
 use super::resolve::{Resolver, resolve_one, several_places, too_long};
 use super::section_path::SectionPath;
 use super::suggestion::of_corrections;
 use crate::address::{
-    Candidate, CellSteps, Fault, FaultCode, Locator, Ordinal, Params, ParsedPlace, Reading,
-    Selector, StepKind, cells, parse_params, parse_places, readings, split_known_params,
+    AddressError, Candidate, CellSteps, FaultCode, Interpretation, Locator, Ordinal, Params,
+    ParsedPlace, Selector, StepKind, cells, parse_params, parse_places, readings,
+    split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
@@ -24,20 +25,20 @@ use crate::store::{Lookup, StoredDocument};
 
 /// A node as an edit names it, before its document is read.
 #[derive(Clone, Debug)]
-pub(crate) struct Named {
+pub(crate) struct NamedNode {
     /// The document.
     pub(crate) stored: StoredDocument,
     /// The text of the request.
     text: String,
     /// The possible locations in the document, or why the text is invalid.
-    places: std::result::Result<Vec<ParsedPlace>, Fault>,
+    places: std::result::Result<Vec<ParsedPlace>, AddressError>,
     /// Whether the text was an address that includes the document.
     is_address: bool,
     /// The steps to a row or cell of the table that was named.
     cells: Option<CellSteps>,
 }
 
-impl Named {
+impl NamedNode {
     /// Returns the steps to a row or cell of the table that was named, if any.
     pub(crate) fn cells(&self) -> Option<&CellSteps> {
         self.cells.as_ref()
@@ -45,17 +46,17 @@ impl Named {
 }
 
 /// The node that was named, or why there is none.
-type Answer = std::result::Result<Named, Fault>;
+type Answer = std::result::Result<NamedNode, AddressError>;
 
 /// Returns the fault for a text that names no editable node.
-fn fault(code: FaultCode, text: &str, message: impl Into<String>) -> Fault {
-    Fault::new(code, message).of(text)
+fn fault(code: FaultCode, text: &str, message: impl Into<String>) -> AddressError {
+    AddressError::new(code, message).of(text)
 }
 
 /// Resolves `text` to a document and a location in it. `text` is a location in `document`, or a whole
 /// address if `document` is `None`.
 pub(crate) fn named(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     document: Option<&str>,
     text: &str,
     is_fuzzy: bool,
@@ -72,26 +73,29 @@ pub(crate) fn named(
             Err(fault) => Err(fault),
         },
     };
-    Ok(answer.map(|named| Named { cells: split.map(|(_, steps)| steps), ..named }))
+    Ok(answer.map(|named| NamedNode { cells: split.map(|(_, steps)| steps), ..named }))
 }
 
 /// Returns the name of the document and the locations in it for a reading that has both. For an anchor
 /// these are all its readings: with everything after the `#` as the anchor, and with steps after it.
 fn split<'a>(
-    reading: &'a Reading,
-    readings: &[Reading],
-) -> Option<(&'a str, std::result::Result<Vec<ParsedPlace>, Fault>)> {
+    reading: &'a Interpretation,
+    readings: &[Interpretation],
+) -> Option<(&'a str, std::result::Result<Vec<ParsedPlace>, AddressError>)> {
     match reading {
-        Reading::Namespaced { name, places } => Some((name, places.clone())),
-        Reading::PathAnchor { name, .. } => {
+        Interpretation::Namespaced { name, places } => Some((name, places.clone())),
+        Interpretation::PathAnchor { name, .. } => {
             let anchors = readings.iter().filter_map(|other| match other {
-                Reading::PathAnchor { name: other, place } if other == name => Some(place.clone()),
+                Interpretation::PathAnchor { name: other, place } if other == name => {
+                    Some(place.clone())
+                }
                 _ => None,
             });
             Some((name, Ok(anchors.collect())))
         }
-        Reading::PathLine { name, place } => Some((name, Ok(vec![place.clone()]))),
-        Reading::ExactPath { path: name, place } | Reading::DocumentName { name, place }
+        Interpretation::PathLine { name, place } => Some((name, Ok(vec![place.clone()]))),
+        Interpretation::ExactPath { path: name, place }
+        | Interpretation::DocumentName { name, place }
             if !place.steps.is_empty() =>
         {
             Some((name, Ok(vec![place.clone()])))
@@ -101,9 +105,9 @@ fn split<'a>(
 }
 
 /// Resolves a location in a known document; the location may repeat the document.
-fn in_document(library: &Library<'_>, stored: StoredDocument, text: &str) -> Result<Answer> {
+fn in_document(library: &DocumentCache<'_>, stored: StoredDocument, text: &str) -> Result<Answer> {
     let named = |stored, places, is_address| {
-        Ok(Ok(Named { stored, text: text.to_owned(), places, is_address, cells: None }))
+        Ok(Ok(NamedNode { stored, text: text.to_owned(), places, is_address, cells: None }))
     };
     let mut elsewhere = None;
     let readings = readings(text);
@@ -116,7 +120,7 @@ fn in_document(library: &Library<'_>, stored: StoredDocument, text: &str) -> Res
             NameMatch::Many(paths, _) if paths.contains(&stored.path) => {
                 return named(stored, places, true);
             }
-            NameMatch::One(other) if matches!(reading, Reading::Namespaced { .. }) => {
+            NameMatch::One(other) if matches!(reading, Interpretation::Namespaced { .. }) => {
                 elsewhere = Some(other);
             }
             _ => {}
@@ -135,7 +139,7 @@ fn in_document(library: &Library<'_>, stored: StoredDocument, text: &str) -> Res
 }
 
 /// Resolves a location without a document, or an address.
-fn over_store(library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
+fn over_store(library: &DocumentCache<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
     let readings = readings(text);
     if let Some(answer) = in_named_document(library, text, &readings)? {
         return Ok(answer);
@@ -144,7 +148,7 @@ fn over_store(library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answe
     for reading in &readings {
         meanings.add(library, text, reading)?;
     }
-    if !readings.iter().any(|reading| matches!(reading, Reading::SectionPath(_))) {
+    if !readings.iter().any(|reading| matches!(reading, Interpretation::SectionPath(_))) {
         // A text of another kind may also be the title of a section.
         let (bare, params) = without_params(text);
         let titled = ParsedPlace::new(Locator::SectionPath(bare.to_owned()), params);
@@ -156,23 +160,25 @@ fn over_store(library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answe
 /// Resolves a text that names a document and a location in it. Returns `None` for the path of a
 /// document.
 fn in_named_document(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     text: &str,
-    readings: &[Reading],
+    readings: &[Interpretation],
 ) -> Result<Option<Answer>> {
     for reading in readings {
         match reading {
-            Reading::ExactPath { path, place }
+            Interpretation::ExactPath { path, place }
                 if place.steps.is_empty() && library.reader.document_at(path)?.is_some() =>
             {
                 return Ok(None);
             }
-            Reading::Namespaced { .. } | Reading::PathLine { .. } | Reading::PathAnchor { .. } => {
+            Interpretation::Namespaced { .. }
+            | Interpretation::PathLine { .. }
+            | Interpretation::PathAnchor { .. } => {
                 let Some((name, places)) = split(reading, readings) else { continue };
                 match documents::by_name(library, name)? {
                     NameMatch::One(stored) => {
                         let text = text.to_owned();
-                        return Ok(Some(Ok(Named {
+                        return Ok(Some(Ok(NamedNode {
                             stored,
                             text,
                             places,
@@ -202,19 +208,25 @@ struct Meanings {
     /// The total number of documents with that name.
     whole_count: usize,
     /// The sections with that title or path, and the nodes that steps lead to.
-    places: Vec<Place>,
+    places: Vec<ResolvedNode>,
     /// A node that is named in another way.
     other: Option<Answer>,
 }
 
 impl Meanings {
     /// Adds what a reading names.
-    fn add(&mut self, library: &Library<'_>, text: &str, reading: &Reading) -> Result<()> {
+    fn add(
+        &mut self,
+        library: &DocumentCache<'_>,
+        text: &str,
+        reading: &Interpretation,
+    ) -> Result<()> {
         let resolver = Resolver { library };
         match reading {
-            Reading::ExactPath { path: name, place } | Reading::DocumentName { name, place } => {
+            Interpretation::ExactPath { path: name, place }
+            | Interpretation::DocumentName { name, place } => {
                 let found = match reading {
-                    Reading::ExactPath { .. } => {
+                    Interpretation::ExactPath { .. } => {
                         let stored = library.reader.document_at(name)?;
                         stored.map_or(NameMatch::None, NameMatch::One)
                     }
@@ -236,11 +248,13 @@ impl Meanings {
                     self.whole_count = count;
                 }
             }
-            Reading::SectionPath(place) => self.places.extend(resolver.section_places(place)?),
-            Reading::Selector(place)
-            | Reading::LdmdSection(place)
-            | Reading::Anchor(place)
-            | Reading::OnlyDocument(place)
+            Interpretation::SectionPath(place) => {
+                self.places.extend(resolver.section_places(place)?)
+            }
+            Interpretation::Selector(place)
+            | Interpretation::LdmdSection(place)
+            | Interpretation::Anchor(place)
+            | Interpretation::OnlyDocument(place)
                 if self.other.is_none() =>
             {
                 self.other = Some(elsewhere(library, text, place)?);
@@ -251,7 +265,7 @@ impl Meanings {
     }
 
     /// Returns the only meaning, or an ambiguity error.
-    fn decide(mut self, library: &Library<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
+    fn decide(mut self, library: &DocumentCache<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
         if self.wholes.is_empty() && self.places.is_empty() {
             if let Some(other) = self.other {
                 return Ok(other);
@@ -282,7 +296,7 @@ impl Meanings {
             _ => {
                 let total = self.whole_count + self.places.len();
                 let message = format!("{text:?} matches {total} places");
-                let places = self.places.iter().map(Place::candidate);
+                let places = self.places.iter().map(ResolvedNode::candidate);
                 let candidates = self.wholes.into_iter().chain(places);
                 Ok(Err(fault(FaultCode::Ambiguous, text, message).among(candidates, total)))
             }
@@ -291,11 +305,11 @@ impl Meanings {
 }
 
 /// Resolves a node that is named neither as a section nor as a document, if only one document has it.
-fn elsewhere(library: &Library<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
+fn elsewhere(library: &DocumentCache<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
     if let [stored] = library.reader.documents(&Lookup::All, None, 2)?.as_slice() {
         let (stored, places) = (stored.clone(), Ok(vec![place.clone()]));
         let text = text.to_owned();
-        return Ok(Ok(Named { stored, text, places, is_address: false, cells: None }));
+        return Ok(Ok(NamedNode { stored, text, places, is_address: false, cells: None }));
     }
     Ok(match resolve_one(library, text)? {
         Ok((place, _)) => Ok(of_place(&place, text)),
@@ -311,7 +325,7 @@ fn without_params(text: &str) -> (&str, Params) {
     }
 }
 
-fn unique(places: &mut Vec<Place>) {
+fn unique(places: &mut Vec<ResolvedNode>) {
     let mut known = Vec::new();
     places.retain(|place| {
         let key = (place.document.stored.id, place.target);
@@ -322,7 +336,7 @@ fn unique(places: &mut Vec<Place>) {
 }
 
 /// Returns a known node by its primary address.
-fn of_place(place: &Place, text: &str) -> Named {
+fn of_place(place: &ResolvedNode, text: &str) -> NamedNode {
     let address = place.address();
     let locator = address.split_once("::").map_or("*", |(_, locator)| locator);
     let places = parse_places(locator, 0).map(|places| {
@@ -330,10 +344,10 @@ fn of_place(place: &Place, text: &str) -> Named {
         places.into_iter().map(with_params).collect()
     });
     let stored = place.document.stored.clone();
-    Named { stored, text: text.to_owned(), places, is_address: true, cells: None }
+    NamedNode { stored, text: text.to_owned(), places, is_address: true, cells: None }
 }
 
-fn not_exact(text: &str, place: &Place) -> Fault {
+fn not_exact(text: &str, place: &ResolvedNode) -> AddressError {
     let message =
         format!("{text:?} is only a part of a title; use --fuzzy to edit {}", place.address());
     fault(FaultCode::SelectorNotFound, text, message).suggest(vec![place.address()])
@@ -353,9 +367,9 @@ fn exact_sections(document: &OpenDocument, text: &str) -> Vec<usize> {
 /// its indices and its document, as every command prints addresses, has only one meaning.
 pub(crate) fn locate_for_edit(
     document: &Rc<OpenDocument>,
-    named: &Named,
+    named: &NamedNode,
     is_fuzzy: bool,
-) -> std::result::Result<Place, Fault> {
+) -> std::result::Result<ResolvedNode, AddressError> {
     let text = named.text.as_str();
     if let Some(fault) = ambiguous_word(document, named) {
         return Err(fault);
@@ -367,15 +381,13 @@ pub(crate) fn locate_for_edit(
             return Err(fault.clone().suggest(suggestions).of(text));
         }
     };
-    let mut hits: Vec<Place> = Vec::new();
+    let mut hits: Vec<ResolvedNode> = Vec::new();
     for place in places {
         let located = match place.locator {
             // An edit can create front matter that does not exist yet.
-            Locator::FrontMatter if place.steps.is_empty() => Some(Located::place(Place::new(
-                Rc::clone(document),
-                Target::FrontMatter,
-                place.params,
-            ))),
+            Locator::FrontMatter if place.steps.is_empty() => Some(Located::place(
+                ResolvedNode::new(Rc::clone(document), Target::FrontMatter, place.params),
+            )),
             Locator::TitlePart(_) if !hits.is_empty() => None,
             _ => locate(document, place),
         };
@@ -401,7 +413,7 @@ pub(crate) fn locate_for_edit(
 }
 
 /// Returns the node, if `place` is exactly the named node and has no parameter except `part`.
-fn checked(place: &Place, text: &str) -> std::result::Result<Place, Fault> {
+fn checked(place: &ResolvedNode, text: &str) -> std::result::Result<ResolvedNode, AddressError> {
     let Params { page, head, tail, part, .. } = place.params;
     if place.resolved == Some("lines") {
         let message = format!("an edit cannot name lines; these are in {}", place.address());
@@ -418,11 +430,11 @@ fn checked(place: &Place, text: &str) -> std::result::Result<Place, Fault> {
         let fault = fault(FaultCode::MalformedQuery, text, message);
         return Err(fault.suggest(vec![place.address()]));
     }
-    Ok(Place { params: Params { part, ..Params::default() }, ..place.clone() })
+    Ok(ResolvedNode { params: Params { part, ..Params::default() }, ..place.clone() })
 }
 
 /// Returns the fault for a text that is both the title of a section and a location of another kind.
-fn ambiguous_word(document: &Rc<OpenDocument>, named: &Named) -> Option<Fault> {
+fn ambiguous_word(document: &Rc<OpenDocument>, named: &NamedNode) -> Option<AddressError> {
     let text = named.text.as_str();
     let title = text.split_once("::").filter(|_| named.is_address).map_or(text, |(_, place)| place);
     let (title, _) = without_params(title);
@@ -444,8 +456,9 @@ fn ambiguous_word(document: &Rc<OpenDocument>, named: &Named) -> Option<Fault> {
     if sections.is_empty() {
         return None;
     }
-    let titled = |node| Place::new(Rc::clone(document), Target::Node(node), Params::default());
-    let titled: Vec<Place> = sections.into_iter().map(titled).collect();
+    let titled =
+        |node| ResolvedNode::new(Rc::clone(document), Target::Node(node), Params::default());
+    let titled: Vec<ResolvedNode> = sections.into_iter().map(titled).collect();
     let mut all = locate_first(document, places.unwrap_or_default()).places;
     let count = all.len();
     all.extend(titled.iter().cloned());
@@ -455,7 +468,7 @@ fn ambiguous_word(document: &Rc<OpenDocument>, named: &Named) -> Option<Fault> {
     }
     let message = format!("{title:?} is both a selector and the title of a section");
     let fault = fault(FaultCode::Ambiguous, text, message);
-    Some(fault.among(all.iter().map(Place::candidate), all.len()))
+    Some(fault.among(all.iter().map(ResolvedNode::candidate), all.len()))
 }
 
 /// Returns whether a selector, written as `text`, is in the form in which addresses are printed: without

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::documents;
-use super::library::{Library, OpenDocument};
-use super::resolve::{Window, resolve};
+use super::library::{DocumentCache, OpenDocument};
+use super::resolve::{NodeRange, resolve};
 use super::search::types_of;
-use crate::address::Fault;
+use crate::address::AddressError;
 use crate::data::Expression;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::Globs;
@@ -61,12 +61,12 @@ pub(super) fn type_name(kind: NodeKind) -> Option<&'static str> {
 
 /// The sort order of documents.
 #[derive(Debug)]
-pub(super) struct Order<'a> {
+pub(super) struct DocumentOrder<'a> {
     key: &'a str,
     is_descending: bool,
 }
 
-impl<'a> Order<'a> {
+impl<'a> DocumentOrder<'a> {
     /// Returns the requested order, if any.
     pub(super) fn of(request: &'a FilterRequest) -> Option<Self> {
         let asked = request.sort.as_deref()?;
@@ -77,7 +77,7 @@ impl<'a> Order<'a> {
     /// Sorts documents. Those without the key come last; those with equal keys are sorted by path.
     pub(super) fn sort(
         &self,
-        library: &Library<'_>,
+        library: &DocumentCache<'_>,
         documents: &mut Vec<StoredDocument>,
     ) -> Result<()> {
         let mut keyed = Vec::with_capacity(documents.len());
@@ -98,7 +98,11 @@ impl<'a> Order<'a> {
         Ok(())
     }
 
-    fn value(&self, library: &Library<'_>, document: &StoredDocument) -> Result<Option<SortKey>> {
+    fn value(
+        &self,
+        library: &DocumentCache<'_>,
+        document: &StoredDocument,
+    ) -> Result<Option<SortKey>> {
         Ok(match self.key {
             "path" => Some(SortKey::Text(document.path.clone())),
             "title" => library.reader.links(document)?.title.map(|title| SortKey::of_text(&title)),
@@ -166,13 +170,13 @@ pub(super) struct Filter {
     pub(super) types: Vec<String>,
     level: Option<u8>,
     /// Addresses that were not resolved.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<AddressError>,
     /// Warnings about the addresses.
     pub(super) warnings: Vec<Warning>,
 }
 
 impl Filter {
-    pub(super) fn new(library: &Library<'_>, request: &FilterRequest) -> Result<Self> {
+    pub(super) fn new(library: &DocumentCache<'_>, request: &FilterRequest) -> Result<Self> {
         let filters = [&request.globs, &request.tags, &request.under, &request.types];
         if filters.iter().map(|filter| filter.len()).sum::<usize>() > limits::MAX_FILTERS {
             return Err(limits::exceeded("filters"));
@@ -219,8 +223,8 @@ impl Filter {
     }
 
     /// Adds the nodes of `address`, or the documents if it is a glob.
-    fn add_under(&mut self, library: &Library<'_>, address: &str) -> Result<()> {
-        let all = Window { skip: 0, take: usize::MAX };
+    fn add_under(&mut self, library: &DocumentCache<'_>, address: &str) -> Result<()> {
+        let all = NodeRange { skip: 0, take: usize::MAX };
         let resolution = resolve(library, address, all)?;
         let Some(fault) = resolution.fault else {
             for place in &resolution.places {
@@ -244,7 +248,7 @@ impl Filter {
     /// Keeps the documents in which hits can match.
     pub(super) fn retain(
         &self,
-        library: &Library<'_>,
+        library: &DocumentCache<'_>,
         documents: &mut Vec<StoredDocument>,
     ) -> Result<()> {
         documents.retain(|document| self.documents.takes_name(document.id, &document.path));

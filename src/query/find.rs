@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
-use super::filter::{Filter, Order};
+use super::filter::{DocumentOrder, Filter};
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
-use super::{Cursor, FilterRequest, Library, List, Outcome, Page};
+use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
 use crate::error::Result;
 use crate::glob::{Glob, Separator};
 use crate::markdown::outline::Section;
@@ -16,7 +16,7 @@ use crate::store::Lookup;
 
 /// A request for sections.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct FindRequest {
     /// A glob that must match the whole title. A pattern without glob characters must be a part of the
     /// title.
     pub pattern: String,
@@ -32,7 +32,7 @@ pub struct Request {
 
 /// A section that was found.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Match {
+pub struct FoundSection {
     /// The path of the document.
     pub file: String,
     /// The slug path; `null` if a title on the path has no slug.
@@ -56,9 +56,9 @@ pub struct Match {
 
 /// The sections that were found, in the order of documents and then of lines.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Answer {
+pub struct FindAnswer {
     /// The sections of this part of the list.
-    pub matches: Vec<Match>,
+    pub matches: Vec<FoundSection>,
     /// Warnings, unresolved addresses and the cursor.
     #[serde(flatten)]
     pub page: Page,
@@ -67,7 +67,7 @@ pub struct Answer {
     pub advice: Option<String>,
 }
 
-impl Answer {
+impl FindAnswer {
     /// Returns the outcome of the command: `None` if no section was found.
     pub fn outcome(&self) -> Outcome {
         let has_fault = !self.page.unresolved_selectors.is_empty();
@@ -75,7 +75,7 @@ impl Answer {
     }
 }
 
-impl List for Answer {
+impl List for FindAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -135,9 +135,9 @@ fn literal_of(pattern: &str) -> &str {
 }
 
 /// Finds sections by title.
-pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAnswer> {
     let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
-    let mut result = Answer { matches: Vec::new(), page, advice: None };
+    let mut result = FindAnswer { matches: Vec::new(), page, advice: None };
     let title = TitlePattern::new(&request.pattern)?;
     let filter = Filter::new(library, &request.filter)?;
     result.page.unresolved_selectors.clone_from(&filter.faults);
@@ -148,7 +148,7 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut skip = result.page.part.start();
     let mut documents = library.reader.all(&Lookup::TitleParts(&[literal]))?;
     filter.retain(library, &mut documents)?;
-    if let Some(order) = Order::of(&request.filter) {
+    if let Some(order) = DocumentOrder::of(&request.filter) {
         order.sort(library, &mut documents)?;
     }
     for stored in documents {
@@ -178,7 +178,7 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
 }
 
 /// Returns the text for an empty answer: what was searched for and what to try next.
-fn advice(request: &Request) -> String {
+fn advice(request: &FindRequest) -> String {
     let mut pattern = request.pattern.clone();
     shorten(&mut pattern, 60);
     let what = match &request.content {
@@ -193,7 +193,7 @@ fn advice(request: &Request) -> String {
 
 /// Returns whether the section's own text contains `content`.
 fn contains(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     document: &OpenDocument,
     section: &Section,
     content: Option<&str>,
@@ -203,10 +203,10 @@ fn contains(
     Ok(comparable(&String::from_utf8_lossy(&bytes)).contains(content))
 }
 
-fn found(library: &Library<'_>, document: &OpenDocument, section: &Section) -> Match {
+fn found(library: &DocumentCache<'_>, document: &OpenDocument, section: &Section) -> FoundSection {
     let tree = &document.tree;
     let lines = tree.node(section.node).map(|node| node.lines).unwrap_or_default();
-    Match {
+    FoundSection {
         file: document.stored.path.clone(),
         path: tree.section_path(section.node),
         title: section.title.clone(),

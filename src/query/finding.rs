@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::cursor::{Cursor, ListPart, most};
 use super::page::{self, shorten};
 use super::{List, Page};
-use crate::address::Fault;
+use crate::address::AddressError;
 
 /// A problem in a document or in the store.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -43,7 +43,7 @@ impl Findings {
     /// Returns the problems from `after` on, and the documents that could not be checked.
     pub fn new(
         mut findings: Vec<Finding>,
-        unresolved_selectors: Vec<Fault>,
+        unresolved_selectors: Vec<AddressError>,
         after: Option<Cursor>,
         generation: u64,
     ) -> Self {

@@ -9,8 +9,8 @@ use super::groups::Group;
 use super::library::{Freshness, OpenDocument, is_false};
 use super::node::{Content, Counts, words_below};
 use super::page::{self, shorten};
-use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents, groups};
-use crate::address::{Scope, StepKind};
+use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents, groups};
+use crate::address::{StepKind, StepScope};
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::{BlockType, Node, Section};
@@ -19,7 +19,7 @@ use crate::position::ByteSpan;
 
 /// A request for a list of documents.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct IndexRequest {
     /// The names of the documents; empty for all.
     pub documents: Vec<String>,
     /// The documents, headings and blocks to list.
@@ -60,7 +60,7 @@ impl Root {
 
 /// A heading and the properties of its section.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Heading {
+pub struct IndexedHeading {
     /// The address of the section.
     pub selector: String,
     /// The title as plain text.
@@ -82,7 +82,7 @@ pub struct Heading {
 
 /// A block or list item.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Block {
+pub struct IndexedBlock {
     /// The address of the block.
     pub selector: String,
     /// The type name, such as `block:code`.
@@ -94,7 +94,7 @@ pub struct Block {
 
 /// A document with its headings and blocks.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Document {
+pub struct IndexedDocument {
     /// The name of the document in addresses.
     pub namespace: String,
     /// The number of words.
@@ -106,12 +106,12 @@ pub struct Document {
     /// The text before the first heading.
     pub root: Root,
     /// The headings that match the filters.
-    pub headings: Vec<Heading>,
+    pub headings: Vec<IndexedHeading>,
     /// The number of blocks outside containers, by type.
     pub blocks: Counts,
     /// The blocks that match the filters, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_list: Option<Vec<Block>>,
+    pub block_list: Option<Vec<IndexedBlock>>,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
@@ -121,7 +121,7 @@ pub struct Document {
 }
 
 /// The items are the headings, then the blocks.
-impl Group for Document {
+impl Group for IndexedDocument {
     fn items(&self) -> usize {
         self.headings.len() + self.block_list.as_ref().map_or(0, Vec::len)
     }
@@ -139,22 +139,22 @@ impl Group for Document {
 
 /// The documents of this part of the list.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Answer {
+pub struct IndexAnswer {
     /// The documents, in the order in which they were named.
-    pub documents: Vec<Document>,
+    pub documents: Vec<IndexedDocument>,
     /// Warnings, names without a document, and the cursor.
     #[serde(flatten)]
     pub page: Page,
 }
 
-impl Answer {
+impl IndexAnswer {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.documents.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
-impl List for Answer {
+impl List for IndexAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -195,7 +195,7 @@ impl List for Answer {
 }
 
 /// Lists documents with their headings and blocks.
-pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn index(library: &DocumentCache<'_>, request: &IndexRequest) -> Result<IndexAnswer> {
     let part = ListPart::beginning(request.after, library.reader.generation());
     let mut page = Page::new(part).with_empty_lists();
     let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
@@ -216,7 +216,7 @@ pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
     page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;
-    Ok(Answer { documents, page })
+    Ok(IndexAnswer { documents, page })
 }
 
 /// Returns the sections whose headings are listed.
@@ -234,11 +234,11 @@ fn is_block(node: &Node, filter: &Filter) -> bool {
 }
 
 fn list(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     document: &OpenDocument,
     with_blocks: bool,
     filter: &Filter,
-) -> Result<Document> {
+) -> Result<IndexedDocument> {
     let tree = &document.tree;
     let outline = tree.outline();
     let root_span = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
@@ -248,24 +248,24 @@ fn list(
     let headings = wanted_sections(document, filter)
         .map(|section| {
             let words = words_below(tree, section.node);
-            Heading {
+            IndexedHeading {
                 selector: document.address_of(section.node),
                 text: section.title.clone(),
                 node_type: tree.type_name(section.node),
                 level: section.level,
                 line_start: tree.node(section.node).map_or(0, |node| node.lines.start),
                 words,
-                children: tree.child_sections(Scope::Node(section.node)).count(),
+                children: tree.child_sections(StepScope::Node(section.node)).count(),
                 truncated: words > limits::MAX_WORDS,
             }
         })
         .collect();
     let counts = BlockType::ALL
         .into_iter()
-        .map(|kind| (kind.name(), tree.matches(Scope::Document, StepKind::Block(kind)).len()))
+        .map(|kind| (kind.name(), tree.matches(StepScope::Document, StepKind::Block(kind)).len()))
         .filter(|(_, count)| *count > 0)
         .collect();
-    Ok(Document {
+    Ok(IndexedDocument {
         namespace: document.namespace.clone(),
         words: outline.document.words,
         lines: outline.lines,
@@ -285,13 +285,17 @@ fn list(
     })
 }
 
-fn blocks(library: &Library<'_>, document: &OpenDocument, filter: &Filter) -> Result<Vec<Block>> {
+fn blocks(
+    library: &DocumentCache<'_>,
+    document: &OpenDocument,
+    filter: &Filter,
+) -> Result<Vec<IndexedBlock>> {
     let tree = &document.tree;
     let bytes = library.content(document, document.span())?;
     let nodes = tree.outline().nodes.iter().enumerate();
     Ok(nodes
         .filter(|(_, node)| is_block(node, filter))
-        .map(|(index, node)| Block {
+        .map(|(index, node)| IndexedBlock {
             selector: document.address_of(index),
             node_type: tree.type_name(index),
             preview: preview(bytes.get(node.bytes.start..node.bytes.end).unwrap_or_default()),

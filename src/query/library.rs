@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::address::{Tree, namespace};
-use crate::corpus::{Disk, Folder, is_really_below};
+use crate::corpus::{Disk, FolderHandle, is_really_below};
 use crate::error::Result;
 use crate::ldmd::Markup;
 use crate::markdown::outline::Outline;
@@ -86,26 +86,26 @@ const MAX_OPEN: usize = 64;
 pub fn ask<T>(
     store: &Store,
     purpose: Purpose,
-    question: impl FnOnce(&Library<'_>) -> Result<T>,
+    question: impl FnOnce(&DocumentCache<'_>) -> Result<T>,
 ) -> Result<T> {
     let reader = store.reader(purpose)?;
-    question(&Library::new(&*reader))
+    question(&DocumentCache::new(&*reader))
 }
 
 /// Opens the documents of one reader, and caches the documents that are open.
 #[derive(Debug)]
-pub struct Library<'a> {
+pub struct DocumentCache<'a> {
     /// The state of the store that all documents belong to.
     pub reader: &'a dyn Reader,
     open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
     freshness: RefCell<HashMap<i64, Freshness>>,
     folders: RefCell<HashMap<String, bool>>,
     /// The root folder, if it exists.
-    root: Option<Folder>,
+    root: Option<FolderHandle>,
     disk: OnceCell<Disk>,
 }
 
-impl<'a> Library<'a> {
+impl<'a> DocumentCache<'a> {
     /// Returns a cache without open documents.
     pub fn new(reader: &'a dyn Reader) -> Self {
         Self {
@@ -113,7 +113,7 @@ impl<'a> Library<'a> {
             open: RefCell::default(),
             freshness: RefCell::default(),
             folders: RefCell::default(),
-            root: Some(Folder::new(reader.root())).filter(Folder::exists),
+            root: Some(FolderHandle::new(reader.root())).filter(FolderHandle::exists),
             disk: OnceCell::new(),
         }
     }

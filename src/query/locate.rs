@@ -5,12 +5,13 @@
 use std::rc::Rc;
 
 use super::library::OpenDocument;
-use super::place::{Place, Target};
+use super::place::{ResolvedNode, Target};
 use super::section_path::{SectionPath, Tier};
 use super::steps::{continued, follow};
 use super::suggestion;
 use crate::address::{
-    Fault, FaultCode, Locator, Params, ParsedPlace, Part, Scope, namespace, wrong_params,
+    AddressError, FaultCode, Locator, Params, ParsedPlace, SectionPart, StepScope, namespace,
+    wrong_params,
 };
 use crate::error::{Warning, shell_word};
 use crate::limits;
@@ -21,19 +22,19 @@ use crate::position::LineSpan;
 /// The result of a locator: nodes, or a fault.
 #[derive(Debug, Default)]
 pub(super) struct Located {
-    pub(super) places: Vec<Place>,
-    pub(super) fault: Option<Fault>,
+    pub(super) places: Vec<ResolvedNode>,
+    pub(super) fault: Option<AddressError>,
     /// The nodes that the longest resolving prefix names.
-    pub(super) partial: Vec<Place>,
+    pub(super) partial: Vec<ResolvedNode>,
     pub(super) warnings: Vec<Warning>,
 }
 
 impl Located {
-    pub(super) fn place(place: Place) -> Self {
+    pub(super) fn place(place: ResolvedNode) -> Self {
         Self { places: vec![place], ..Self::default() }
     }
 
-    pub(super) fn fault(fault: Fault) -> Self {
+    pub(super) fn fault(fault: AddressError) -> Self {
         Self { fault: Some(fault), ..Self::default() }
     }
 
@@ -51,7 +52,7 @@ impl Located {
 }
 
 pub(super) fn fault(code: FaultCode, message: impl Into<String>) -> Located {
-    Located::fault(Fault::new(code, message))
+    Located::fault(AddressError::new(code, message))
 }
 
 /// Returns the result of the first of `places` that names anything in `document`.
@@ -79,7 +80,7 @@ pub(super) fn locate(document: &Rc<OpenDocument>, place: &ParsedPlace) -> Option
 }
 
 fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) -> Option<Located> {
-    let whole = |target| Located::place(Place::new(Rc::clone(document), target, params));
+    let whole = |target| Located::place(ResolvedNode::new(Rc::clone(document), target, params));
     Some(match locator {
         Locator::Document => whole(Target::Document),
         Locator::FrontMatter if document.tree.outline().front_matter.is_none() => {
@@ -99,8 +100,8 @@ fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) ->
         }
         Locator::TitlePart(text) => return in_tiers(document, text, &[Tier::Substring], params),
         Locator::Selector(selector, text) => {
-            let scope = Scope::Document;
-            let base = Place::whole(Rc::clone(document));
+            let scope = StepScope::Document;
+            let base = ResolvedNode::whole(Rc::clone(document));
             follow(&base, scope, &selector.steps, params).warn(shadowed(document, text))
         }
     })
@@ -121,18 +122,18 @@ fn hidden_steps(
 }
 
 /// Returns the warning that `locator` as a whole takes precedence over `hidden`, which steps lead to.
-pub(super) fn hides_steps(locator: &Locator, hidden: &Place) -> Warning {
+pub(super) fn hides_steps(locator: &Locator, hidden: &ResolvedNode) -> Warning {
     let message =
         format!("read as the {locator}; if the end is read as steps, it is {}", hidden.address());
     Warning::new("SHADOWED_STEPS", message)
 }
 
 /// Returns the fault that none of `places` names anything in `document`.
-pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Fault {
+pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> AddressError {
     // A place with steps gives a more precise error than the whole text.
     let place = places.iter().find(|place| !place.steps.is_empty()).or_else(|| places.first());
     let path = &document.stored.path;
-    let not_found = |message: String| Fault::new(FaultCode::SelectorNotFound, message);
+    let not_found = |message: String| AddressError::new(FaultCode::SelectorNotFound, message);
     let Some(place) = place else { return not_found(format!("{path} has no such place")) };
     let toc = || format!("`mdsel toc {}` lists its sections", shell_word(path));
     match &place.locator {
@@ -173,14 +174,14 @@ pub(super) fn only(
     params: Params,
     is_cut: bool,
 ) -> Located {
-    let place = |(document, node)| Place::new(document, Target::Node(node), params);
+    let place = |(document, node)| ResolvedNode::new(document, Target::Node(node), params);
     let count = hits.len();
     let mut places = hits.into_iter().map(place);
     if count == 1 && !is_cut {
         return with_its_part(Located { places: places.collect(), ..Located::default() });
     }
     let least = if is_cut { "at least " } else { "" };
-    let fault = Fault::new(FaultCode::Ambiguous, message(&format!("{least}{count}")));
+    let fault = AddressError::new(FaultCode::Ambiguous, message(&format!("{least}{count}")));
     let shown = places.by_ref().take(limits::MAX_CANDIDATES_SHOWN);
     Located::fault(fault.among(shown.map(|place| place.candidate()), count))
 }
@@ -216,12 +217,12 @@ fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located 
     if line == 0 || line > outline.lines {
         let message = format!("{} has {} lines", document.stored.path, outline.lines);
         let last = (outline.lines > 0).then(|| document.address(&format!("@{}", outline.lines)));
-        let fault = Fault::new(FaultCode::IndexOutOfRange, message);
+        let fault = AddressError::new(FaultCode::IndexOutOfRange, message);
         return Located::fault(fault.suggest(last.into_iter().collect()));
     }
     let first_line = |node: usize| outline.nodes.get(node).map_or(1, |node| node.lines.start);
     let section = document.tree.section_at_line(line);
-    let mut place = Place::new(Rc::clone(document), Target::Node(0), params);
+    let mut place = ResolvedNode::new(Rc::clone(document), Target::Node(0), params);
     match section {
         Some(section) => {
             place.target = Target::Node(section.node);
@@ -261,7 +262,7 @@ fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Loc
         tail: Some(lines.end + 1 - lines.start),
         ..params
     };
-    let mut place = Place::new(Rc::clone(document), target, params);
+    let mut place = ResolvedNode::new(Rc::clone(document), target, params);
     place.resolved = Some("lines");
     Located::place(place)
 }
@@ -273,12 +274,12 @@ fn at_index_path(
     digits: &str,
     params: Params,
 ) -> Located {
-    let mut scope = Scope::Document;
+    let mut scope = StepScope::Document;
     let mut dead_end = None;
     for (depth, &index) in path.iter().enumerate() {
         let children: Vec<usize> = document.tree.child_sections(scope).collect();
         match children.get(index) {
-            Some(&node) => scope = Scope::Node(node),
+            Some(&node) => scope = StepScope::Node(node),
             None => {
                 dead_end = Some((depth, children.len()));
                 break;
@@ -290,15 +291,15 @@ fn at_index_path(
         _ => Vec::new(),
     };
     match (dead_end, scope, by_anchor.first()) {
-        (None, Scope::Node(node), Some(anchored)) if anchored.target != Target::Node(node) => {
+        (None, StepScope::Node(node), Some(anchored)) if anchored.target != Target::Node(node) => {
             let message =
                 format!("#{digits} is the index of one section and the anchor of another");
-            let indexed = Place::new(Rc::clone(document), Target::Node(node), params);
+            let indexed = ResolvedNode::new(Rc::clone(document), Target::Node(node), params);
             let candidates = [indexed.candidate(), anchored.candidate()];
-            Located::fault(Fault::new(FaultCode::Ambiguous, message).among(candidates, 2))
+            Located::fault(AddressError::new(FaultCode::Ambiguous, message).among(candidates, 2))
         }
-        (None, Scope::Node(node), _) => {
-            Located::place(Place::new(Rc::clone(document), Target::Node(node), params))
+        (None, StepScope::Node(node), _) => {
+            Located::place(ResolvedNode::new(Rc::clone(document), Target::Node(node), params))
         }
         (_, _, Some(anchored)) => Located::place(anchored.clone()),
         (Some((depth, count)), ..) => {
@@ -311,7 +312,7 @@ fn at_index_path(
                 let steps: Vec<String> = before.map(|index| format!("#{index}")).collect();
                 document.address(&steps.join("/"))
             });
-            let fault = Fault::new(FaultCode::IndexOutOfRange, message);
+            let fault = AddressError::new(FaultCode::IndexOutOfRange, message);
             Located::fault(fault.suggest(suggestion.into_iter().collect()))
         }
         (None, _, None) => fault(FaultCode::SelectorNotFound, "there is no such section"),
@@ -347,7 +348,7 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
             let message = |count: &str| format!("{count} sections have the anchor #{anchor}");
             return Some(only(hits, message, params, false));
         };
-        let mut place = Place::new(Rc::clone(document), Target::Node(*node), params);
+        let mut place = ResolvedNode::new(Rc::clone(document), Target::Node(*node), params);
         if tree.section(*node).is_none() {
             let offset = tree.node(*node).map_or(0, |node| node.bytes.start);
             place.target = Target::Node(tree.section_at(offset).unwrap_or(0));
@@ -365,7 +366,7 @@ pub(super) fn ldmd_section(document: &OpenDocument, id: &str) -> Option<usize> {
 }
 
 /// Returns the fault that a document has no LDMD section with that id, or several.
-pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Fault {
+pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> AddressError {
     let same = document.markup.named(&namespace::decode(id)).err().unwrap_or_default();
     let mut suggestions: Vec<String> =
         same.into_iter().map(|section| document.address_of_ldmd(section)).collect();
@@ -375,7 +376,7 @@ pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Fault {
     }
     let path = &document.stored.path;
     let message = format!("{path} has no LDMD section {id:?}");
-    let fault = Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
+    let fault = AddressError::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
     let has_none = document.markup.sections.is_empty();
     let path = shell_word(path);
     fault.or_else(|| {
@@ -389,9 +390,9 @@ pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Fault {
 
 /// Returns the nodes, or a fault if one of them does not have the requested part.
 pub(super) fn with_its_part(located: Located) -> Located {
-    let is_split = |place: &&Place| {
+    let is_split = |place: &&ResolvedNode| {
         let has_children = |section| place.document.markup.children(section).next().is_some();
-        place.params.part == Some(Part::Own)
+        place.params.part == Some(SectionPart::Own)
             && matches!(place.target, Target::Ldmd(section) if has_children(section))
     };
     if let Some(place) = located.places.iter().find(is_split) {
@@ -400,12 +401,12 @@ pub(super) fn with_its_part(located: Located) -> Located {
             format!("{address} contains other sections; `ldmd get --depth 0` leaves them out");
         return fault(FaultCode::MalformedQuery, message);
     }
-    let lacks_heading = |place: &&Place| {
+    let lacks_heading = |place: &&ResolvedNode| {
         let is_section = match place.target {
             Target::Node(node) => place.document.tree.section(node).is_some(),
             _ => false,
         };
-        place.params.part == Some(Part::Heading) && !is_section
+        place.params.part == Some(SectionPart::Heading) && !is_section
     };
     match located.places.iter().find(lacks_heading) {
         Some(place) => {

@@ -7,7 +7,8 @@ use super::locate::{self, Located, locate};
 use super::resolve::Resolver;
 use super::suggestion::similar_documents;
 use crate::address::{
-    Fault, FaultCode, ParsedPlace, Reading, corrections, namespace, readings, wrong_params,
+    AddressError, FaultCode, Interpretation, ParsedPlace, corrections, namespace, readings,
+    wrong_params,
 };
 use crate::error::Result;
 use crate::limits;
@@ -27,7 +28,7 @@ impl Resolver<'_> {
             self.library.reader.documents(&Lookup::All, None, limits::MAX_DOCUMENTS_TRIED)?;
         for text in corrected {
             let readings = readings(text);
-            let Some(Reading::Selector(place)) = readings.last() else {
+            let Some(Interpretation::Selector(place)) = readings.last() else {
                 if self.first_of(&readings)?.is_some_and(|located| located.fault.is_none()) {
                     suggestions.push(text.clone());
                 }
@@ -53,31 +54,31 @@ impl Resolver<'_> {
     }
 
     /// Returns the fault for an address of which no reading names anything.
-    pub(super) fn missing(&self, readings: &[Reading]) -> Result<Fault> {
+    pub(super) fn missing(&self, readings: &[Interpretation]) -> Result<AddressError> {
         let mut text = "";
         let mut names: Vec<&str> = Vec::new();
         let mut anchors: Vec<(StoredDocument, ParsedPlace)> = Vec::new();
         for reading in readings {
             match reading {
-                Reading::Namespaced { name, places } => {
+                Interpretation::Namespaced { name, places } => {
                     return self.no_document(name, places.as_deref().unwrap_or_default());
                 }
-                Reading::PathAnchor { name, place } => {
+                Interpretation::PathAnchor { name, place } => {
                     if let NameMatch::One(stored) = documents::by_name(self.library, name)? {
                         anchors.push((stored, place.clone()));
                     }
                     names.push(name);
                 }
-                Reading::LdmdSection(place) | Reading::Anchor(place) => {
+                Interpretation::LdmdSection(place) | Interpretation::Anchor(place) => {
                     let next = match reading {
-                        Reading::Anchor(_) => "`mdsel find WORD` looks in titles",
+                        Interpretation::Anchor(_) => "`mdsel find WORD` looks in titles",
                         _ => "`mdsel ldmd index DOC` lists the sections of a document",
                     };
                     let message = format!("no document has {}; {next}", place.locator);
-                    return Ok(Fault::new(FaultCode::SelectorNotFound, message));
+                    return Ok(AddressError::new(FaultCode::SelectorNotFound, message));
                 }
-                Reading::PathLine { name, .. } => names.push(name),
-                Reading::DocumentName { name, .. } => {
+                Interpretation::PathLine { name, .. } => names.push(name),
+                Interpretation::DocumentName { name, .. } => {
                     text = if text.is_empty() { name } else { text };
                     names.push(name);
                 }
@@ -106,14 +107,14 @@ impl Resolver<'_> {
         suggestions.extend(similar_documents(self.library, text)?);
         suggestions.truncate(limits::MAX_SUGGESTIONS);
         let message = format!("no document and no section is named {text:?}");
-        let fault = Fault::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
+        let fault = AddressError::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
         let next = documents::next_command(self.library, text)?;
         Ok(fault.or_else(|| next))
     }
 
     /// Returns the fault that no document is called `name`. It suggests similar documents, with the
     /// first of `places` in each.
-    fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<Fault> {
+    fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<AddressError> {
         let mut fault = documents::not_found(self.library, name)?.at(0);
         let paths: Vec<String> = fault
             .suggestions

@@ -42,9 +42,9 @@ pub mod toc;
 
 pub(crate) use cells::narrow;
 pub use cursor::Cursor;
-pub(crate) use edit_place::{Named, locate_for_edit, named};
+pub(crate) use edit_place::{NamedNode, locate_for_edit, named};
 pub use filter::{BLOCK_TYPES, FilterRequest};
-pub use library::{Library, ask};
+pub use library::{DocumentCache, ask};
 pub use name::{NameMatch, document_named};
 pub use page::{List, Page};
 

@@ -8,8 +8,8 @@ use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
 use super::place::Target;
 use super::resolve::resolve_one;
-use super::{Library, List, Outcome, Page};
-use crate::address::Scope;
+use super::{DocumentCache, List, Outcome, Page};
+use crate::address::StepScope;
 use crate::error::Result;
 use crate::markdown::outline::NodeKind;
 
@@ -46,7 +46,7 @@ pub struct Around {
 
 /// The answer about one node.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct NeighborsAnswer {
     /// The nodes around the node; `None` if the address was not resolved.
     pub around: Option<Around>,
     /// Warnings, an unresolved address, and the cursor of the children, named `next_children` in JSON.
@@ -66,7 +66,7 @@ impl Around {
     }
 }
 
-impl Answer {
+impl NeighborsAnswer {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.around.is_some(), !self.page.unresolved_selectors.is_empty())
@@ -74,7 +74,7 @@ impl Answer {
 }
 
 /// The items are the node itself, then its children.
-impl List for Answer {
+impl List for NeighborsAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -115,21 +115,25 @@ impl List for Answer {
 }
 
 /// Returns the nodes around the node at `address`, with its children from `after` on.
-pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) -> Result<Answer> {
+pub fn neighbors(
+    library: &DocumentCache<'_>,
+    address: &str,
+    after: Option<Cursor>,
+) -> Result<NeighborsAnswer> {
     let part = ListPart::beginning(after, library.reader.generation());
     let mut page = Page { is_of_children: true, ..Page::new(part) };
     let (place, warnings) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {
             page.unresolved_selectors.push(fault);
-            return Ok(Answer { around: None, page });
+            return Ok(NeighborsAnswer { around: None, page });
         }
     };
     let document = &place.document;
     let mut around = match place.target {
         Target::Node(node) => around(document, node),
         Target::Document => Around {
-            children: sections_below(document, Scope::Document),
+            children: sections_below(document, StepScope::Document),
             ..nothing_around(place.address())
         },
         Target::FrontMatter | Target::Cells(_) => nothing_around(place.address()),
@@ -138,7 +142,7 @@ pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) ->
     around.freshness = library.freshness(&document.stored);
     around.children.drain(..page.part.start().min(around.children.len()));
     page.warnings.extend(warnings);
-    Ok(Answer { around: Some(around), page })
+    Ok(NeighborsAnswer { around: Some(around), page })
 }
 
 fn nothing_around(selector: String) -> Around {
@@ -161,7 +165,7 @@ fn neighbor(document: &OpenDocument, node: usize) -> Neighbor {
     }
 }
 
-fn sections_below(document: &OpenDocument, scope: Scope) -> Vec<Neighbor> {
+fn sections_below(document: &OpenDocument, scope: StepScope) -> Vec<Neighbor> {
     document.tree.child_sections(scope).map(|node| neighbor(document, node)).collect()
 }
 
@@ -186,8 +190,10 @@ fn around(document: &OpenDocument, node: usize) -> Around {
     let after = (node + 1..nodes.len()).find(is_alike);
     let siblings: Vec<usize> = match (this.kind, this.parent) {
         (NodeKind::Root, _) => Vec::new(),
-        (NodeKind::Section(_), None) => tree.child_sections(Scope::Document).collect(),
-        (NodeKind::Section(_), Some(parent)) => tree.child_sections(Scope::Node(parent)).collect(),
+        (NodeKind::Section(_), None) => tree.child_sections(StepScope::Document).collect(),
+        (NodeKind::Section(_), Some(parent)) => {
+            tree.child_sections(StepScope::Node(parent)).collect()
+        }
         (_, Some(parent)) => tree.children(parent).filter(is_alike).collect(),
         (_, None) => Vec::new(),
     };
@@ -196,7 +202,7 @@ fn around(document: &OpenDocument, node: usize) -> Around {
         position.and_then(|position| siblings.get(position)).map(|&node| neighbor(document, node))
     };
     let children = match this.kind {
-        NodeKind::Section(_) => sections_below(document, Scope::Node(node)),
+        NodeKind::Section(_) => sections_below(document, StepScope::Node(node)),
         NodeKind::Root => Vec::new(),
         _ => tree.children(node).map(|child| neighbor(document, child)).collect(),
     };

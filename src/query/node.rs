@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::library::{Freshness, Library, is_false};
+use super::library::{DocumentCache, Freshness, is_false};
 use super::page::shorten;
-use super::place::{Place, Target};
-use crate::address::{Fault, FaultCode, Part, Scope, Tree};
+use super::place::{ResolvedNode, Target};
+use crate::address::{AddressError, FaultCode, SectionPart, StepScope, Tree};
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::words::{measure, page, page_count};
@@ -182,10 +182,10 @@ pub enum Extent {
 
 /// Answers a request for a node. The inner error says that the node has no such page.
 pub fn answer(
-    library: &Library<'_>,
-    place: &Place,
+    library: &DocumentCache<'_>,
+    place: &ResolvedNode,
     extent: Extent,
-) -> Result<std::result::Result<NodeAnswer, Fault>> {
+) -> Result<std::result::Result<NodeAnswer, AddressError>> {
     let part = place.part_span();
     let bytes = library.content(&place.document, part)?;
     let (span, lines) = narrowed(place, part, &bytes);
@@ -199,8 +199,8 @@ pub fn answer(
 
 /// Returns all properties of a node except its content. `bytes` are the requested bytes.
 fn describe(
-    library: &Library<'_>,
-    place: &Place,
+    library: &DocumentCache<'_>,
+    place: &ResolvedNode,
     span: ByteSpan,
     lines: LineSpan,
     bytes: &[u8],
@@ -208,8 +208,8 @@ fn describe(
     let document = &place.document;
     let tree = &document.tree;
     let (node, scope, node_type) = match place.target {
-        Target::Node(node) => (Some(node), Some(Scope::Node(node)), tree.type_name(node)),
-        Target::Document => (None, Some(Scope::Document), "document".to_owned()),
+        Target::Node(node) => (Some(node), Some(StepScope::Node(node)), tree.type_name(node)),
+        Target::Document => (None, Some(StepScope::Document), "document".to_owned()),
         Target::FrontMatter => (None, None, "frontmatter".to_owned()),
         Target::Ldmd(_) => (None, None, "ldmd".to_owned()),
         Target::Cells(cells) => {
@@ -252,10 +252,10 @@ fn describe(
 /// Adds the requested page of `bytes` to the answer.
 fn with_content(
     mut result: NodeAnswer,
-    place: &Place,
+    place: &ResolvedNode,
     bytes: &[u8],
     max_words: usize,
-) -> std::result::Result<NodeAnswer, Fault> {
+) -> std::result::Result<NodeAnswer, AddressError> {
     let params = place.params;
     let words = if params.full { 0 } else { params.words.unwrap_or(max_words) };
     let number = params.page.unwrap_or(0);
@@ -263,7 +263,7 @@ fn with_content(
     let Some((shown, has_more)) = page(bytes, words, number) else {
         let message = format!("{} has {pages} pages, counted from 0", result.selector);
         let last = result.pager.address(pages - 1, words);
-        return Err(Fault::new(FaultCode::IndexOutOfRange, message).suggest(vec![last]));
+        return Err(AddressError::new(FaultCode::IndexOutOfRange, message).suggest(vec![last]));
     };
     if pages > 1 {
         result.truncated = params.page.is_none();
@@ -358,7 +358,7 @@ fn page_size(first: usize, most: usize) -> Option<usize> {
     (1..=most).rev().find(|&words| first.is_multiple_of(words))
 }
 
-fn pager(place: &Place) -> Pager {
+fn pager(place: &ResolvedNode) -> Pager {
     let mut base = place.address();
     let mut separator = '?';
     let mut add = |key: &str, value: String| {
@@ -369,9 +369,9 @@ fn pager(place: &Place) -> Pager {
         separator = '&';
     };
     match place.params.part {
-        Some(Part::Heading) => add("part", "heading".to_owned()),
-        Some(Part::Own) => add("part", "own".to_owned()),
-        Some(Part::All) | None => {}
+        Some(SectionPart::Heading) => add("part", "heading".to_owned()),
+        Some(SectionPart::Own) => add("part", "own".to_owned()),
+        Some(SectionPart::All) | None => {}
     }
     if let Some(head) = place.params.head {
         add("head", head.to_string());
@@ -383,7 +383,7 @@ fn pager(place: &Place) -> Pager {
 }
 
 /// Narrows `part`, whose content is `bytes`, to the requested lines. Returns the bytes and the lines.
-fn narrowed(place: &Place, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan) {
+fn narrowed(place: &ResolvedNode, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan) {
     let first_line = place.first_line();
     let index = LineIndex::new(bytes);
     let (mut from, mut to) = (1, index.count());
@@ -404,7 +404,7 @@ fn narrowed(place: &Place, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan)
     (span, LineSpan { start: first_line + from - 1, end: first_line + to - 1 })
 }
 
-fn children(place: &Place, scope: Scope) -> Vec<Child> {
+fn children(place: &ResolvedNode, scope: StepScope) -> Vec<Child> {
     let tree = &place.document.tree;
     tree.child_sections(scope)
         .filter_map(|node| {
@@ -419,7 +419,7 @@ fn children(place: &Place, scope: Scope) -> Vec<Child> {
 }
 
 /// Returns the LDMD sections directly inside `section` that are within `span`, whose content is `bytes`.
-fn ldmd_children(place: &Place, section: usize, span: ByteSpan, bytes: &[u8]) -> Vec<Child> {
+fn ldmd_children(place: &ResolvedNode, section: usize, span: ByteSpan, bytes: &[u8]) -> Vec<Child> {
     let markup = &place.document.markup;
     markup
         .children(section)

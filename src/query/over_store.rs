@@ -6,11 +6,11 @@
 use std::rc::Rc;
 
 use super::locate::{self, Located, locate};
-use super::place::{Place, Target};
-use super::resolve::{Resolution, Resolver, Sections, Window};
+use super::place::{ResolvedNode, Target};
+use super::resolve::{NodeRange, Resolution, ResolvedSections, Resolver};
 use super::section_path::{SectionPath, Tier};
 use super::steps::{self, RANGE_PAST_END};
-use crate::address::{Fault, FaultCode, Locator, Params, ParsedPlace, namespace};
+use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace, namespace};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::store::{Lookup, StoredDocument};
@@ -24,11 +24,11 @@ impl Resolver<'_> {
     }
 
     /// Returns all nodes that the section path of `place` names, after following its steps.
-    pub(super) fn section_places(&self, place: &ParsedPlace) -> Result<Vec<Place>> {
+    pub(super) fn section_places(&self, place: &ParsedPlace) -> Result<Vec<ResolvedNode>> {
         let Locator::SectionPath(text) = &place.locator else { return Ok(Vec::new()) };
         let mut places = Vec::new();
         for (document, node) in self.exact_sections(text, usize::MAX)? {
-            let base = Place::new(document, Target::Node(node), place.params);
+            let base = ResolvedNode::new(document, Target::Node(node), place.params);
             if place.steps.is_empty() {
                 places.push(base);
             } else {
@@ -55,7 +55,7 @@ impl Resolver<'_> {
 
     /// Returns the sections that a section path names, in the first exact tier with a match. Considers
     /// the first `most` documents that may contain one.
-    pub(super) fn exact_sections(&self, text: &str, most: usize) -> Result<Sections> {
+    pub(super) fn exact_sections(&self, text: &str, most: usize) -> Result<ResolvedSections> {
         let path = SectionPath::new(text);
         let keys = path.exact_keys();
         if keys.is_empty() {
@@ -76,7 +76,7 @@ impl Resolver<'_> {
         documents: &[StoredDocument],
         path: &SectionPath,
         tier: Tier,
-    ) -> Result<Sections> {
+    ) -> Result<ResolvedSections> {
         let mut hits = Vec::new();
         for stored in documents {
             let document = self.library.open(stored)?;
@@ -126,9 +126,9 @@ impl Resolver<'_> {
             return Ok(all.pop());
         }
         let message = format!("{} documents have {}", all.len(), place.locator);
-        let fault = Fault::new(FaultCode::Ambiguous, message);
+        let fault = AddressError::new(FaultCode::Ambiguous, message);
         let places = all.iter().flat_map(|located| &located.places);
-        Ok(Some(Located::fault(fault.among(places.map(Place::candidate), all.len()))))
+        Ok(Some(Located::fault(fault.among(places.map(ResolvedNode::candidate), all.len()))))
     }
 
     /// Resolves a selector without a document: in every document, in path order.
@@ -137,7 +137,7 @@ impl Resolver<'_> {
         address: &str,
         place: &ParsedPlace,
         text: &str,
-        window: Window,
+        window: NodeRange,
     ) -> Result<Resolution> {
         const DOCUMENTS_AT_ONCE: usize = 256;
         let mut resolution = Resolution::default();
@@ -184,7 +184,7 @@ impl Resolver<'_> {
         if resolution.skipped + resolution.places.len() == 0 {
             let located = first_fault.unwrap_or_else(|| {
                 let message = "the store contains no documents";
-                Located::fault(Fault::new(FaultCode::SelectorNotFound, message))
+                Located::fault(AddressError::new(FaultCode::SelectorNotFound, message))
             });
             let located = located.in_address(address);
             resolution.fault = located.fault;
@@ -197,7 +197,7 @@ impl Resolver<'_> {
 /// Returns the only section that `text` names, after following the steps of `place`, or an ambiguity
 /// error.
 fn continued(
-    hits: Sections,
+    hits: ResolvedSections,
     text: &str,
     place: &ParsedPlace,
     is_part: bool,

@@ -4,7 +4,7 @@
 //! anything out is marked as truncated, and its cursor or an address in it leads to the remainder.
 
 use super::cursor::ListPart;
-use crate::address::Fault;
+use crate::address::AddressError;
 use crate::error::Warning;
 use crate::limits::BRIEF_MESSAGE_CHARS;
 
@@ -12,7 +12,7 @@ use crate::limits::BRIEF_MESSAGE_CHARS;
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// Addresses that were not resolved.
-    pub unresolved_selectors: Vec<Fault>,
+    pub unresolved_selectors: Vec<AddressError>,
     /// The warnings of the answer.
     pub warnings: Vec<Warning>,
     /// Whether anything was left out or cut.

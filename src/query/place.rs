@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::library::OpenDocument;
-use crate::address::{Candidate, CellStep, CellSteps, Params, Part, RowStep};
+use crate::address::{Candidate, CellStep, CellSteps, Params, RowStep, SectionPart};
 use crate::ldmd;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
@@ -51,7 +51,7 @@ impl Cells {
 
 /// A part of a document that an address names.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ResolvedNode {
     /// The document.
     pub document: Rc<OpenDocument>,
     /// The part of the document.
@@ -62,7 +62,7 @@ pub struct Place {
     pub resolved: Option<&'static str>,
 }
 
-impl Place {
+impl ResolvedNode {
     pub(super) fn new(document: Rc<OpenDocument>, target: Target, params: Params) -> Self {
         Self { document, target, params, resolved: None }
     }
@@ -187,7 +187,7 @@ impl Place {
     }
 
     /// Returns the LDMD section, if the target is one.
-    pub fn ldmd(&self) -> Option<&ldmd::Section> {
+    pub fn ldmd(&self) -> Option<&ldmd::LdmdSection> {
         match self.target {
             Target::Ldmd(section) => self.document.markup.sections.get(section),
             _ => None,
@@ -201,9 +201,9 @@ impl Place {
             && let Some(section) = self.document.tree.section(node)
         {
             span.end = match self.params.part {
-                Some(Part::Heading) => section.heading_end,
-                Some(Part::Own) => section.own_end,
-                Some(Part::All) | None => span.end,
+                Some(SectionPart::Heading) => section.heading_end,
+                Some(SectionPart::Own) => section.own_end,
+                Some(SectionPart::All) | None => span.end,
             };
         }
         span

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::cursor::ListPart;
 use super::links::graph::{Destination, Graph};
-use super::links::{EdgeFilter, Node};
+use super::links::{EdgeFilter, LinkNode};
 use super::page::longest;
-use super::place::Place;
-use super::{Cursor, Library, List, Page};
+use super::place::ResolvedNode;
+use super::{Cursor, DocumentCache, List, Page};
 use crate::error::Result;
 use crate::limits;
 use crate::links::link_keys;
@@ -28,7 +28,7 @@ pub struct Folder {
 pub struct Linked {
     /// The document.
     #[serde(flatten)]
-    pub node: Node,
+    pub node: LinkNode,
     /// The number of documents with a link to that name.
     pub linked_from: usize,
 }
@@ -44,7 +44,7 @@ pub struct Advice {
 
 /// The introduction to a store.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Answer {
+pub struct PrimeAnswer {
     /// The totals of the store.
     pub totals: Totals,
     /// The largest folders directly below the root.
@@ -70,7 +70,7 @@ const COMMANDS: [Advice; 8] = [
 ];
 
 /// The items are the commands, then the documents, then the folders.
-impl List for Answer {
+impl List for PrimeAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -98,7 +98,7 @@ impl List for Answer {
     }
 }
 
-impl Answer {
+impl PrimeAnswer {
     /// Keeps the items from `from` to `to`, exclusive.
     fn keep(&mut self, from: usize, to: usize) {
         fn keep<T>(items: &mut Vec<T>, (from, to): (usize, usize)) -> (usize, usize) {
@@ -114,11 +114,11 @@ impl Answer {
 }
 
 /// Describes the store and the commands to use next, from `after` on.
-pub fn prime(library: &Library<'_>, after: Option<Cursor>) -> Result<Answer> {
+pub fn prime(library: &DocumentCache<'_>, after: Option<Cursor>) -> Result<PrimeAnswer> {
     let folders = library.reader.folders(limits::PRIME_ITEMS)?;
     let page = Page::new(ListPart::beginning(after, library.reader.generation()));
     let start = page.part.start();
-    let mut answer = Answer {
+    let mut answer = PrimeAnswer {
         totals: library.reader.totals()?,
         folders: folders
             .into_iter()
@@ -132,7 +132,7 @@ pub fn prime(library: &Library<'_>, after: Option<Cursor>) -> Result<Answer> {
     Ok(answer)
 }
 
-fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
+fn most_linked(library: &DocumentCache<'_>) -> Result<Vec<Linked>> {
     let graph = Graph::new(library, EdgeFilter::default());
     let mut found: Vec<(i64, Linked)> = Vec::new();
     for (key, linked_from) in library.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
@@ -141,8 +141,8 @@ fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
         if found.iter().any(|(known, _)| *known == id) {
             continue;
         }
-        let place = Place::whole(place.document);
-        found.push((id, Linked { node: Node::of(library, &place)?, linked_from }));
+        let place = ResolvedNode::whole(place.document);
+        found.push((id, Linked { node: LinkNode::of(library, &place)?, linked_from }));
         if found.len() == limits::PRIME_ITEMS {
             break;
         }
@@ -151,7 +151,11 @@ fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
 }
 
 /// Returns the target of the first link with that key that has a target.
-fn target_of(library: &Library<'_>, graph: &Graph<'_>, key: i64) -> Result<Option<Place>> {
+fn target_of(
+    library: &DocumentCache<'_>,
+    graph: &Graph<'_>,
+    key: i64,
+) -> Result<Option<ResolvedNode>> {
     let most = limits::PRIME_ITEMS;
     for source in library.reader.documents(&Lookup::LinkKeys(&[key]), None, most)? {
         let links = library.reader.links(&source)?.links;

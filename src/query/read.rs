@@ -2,13 +2,13 @@
 
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{Resolver, resolve_one};
-use super::{Library, List, Outcome, Page, documents};
-use crate::address::{Fault, Part, namespace, parse_places};
+use super::{DocumentCache, List, Outcome, Page, documents};
+use crate::address::{AddressError, SectionPart, namespace, parse_places};
 use crate::error::Result;
 
 /// A request for a node.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ReadRequest {
     /// The document, if it is given separately.
     pub document: Option<String>,
     /// The location in the document, or an address if no document is given.
@@ -21,15 +21,15 @@ pub struct Request {
 
 /// The node, or why it was not found.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ReadAnswer {
     /// The node.
     pub node: Option<NodeAnswer>,
     /// Warnings and faults. The node itself has the field `truncated`.
     pub page: Page,
 }
 
-impl Answer {
-    fn fault(fault: Fault) -> Self {
+impl ReadAnswer {
+    fn fault(fault: AddressError) -> Self {
         let page = Page { unresolved_selectors: vec![fault], ..Page::default() };
         Self { node: None, page }
     }
@@ -40,7 +40,7 @@ impl Answer {
     }
 }
 
-impl List for Answer {
+impl List for ReadAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -65,10 +65,10 @@ impl List for Answer {
 /// Returns the address of a place in the document with that name. The inner error says why the name is
 /// not one document.
 fn address_in(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     document: &str,
     place: &str,
-) -> Result<std::result::Result<String, Fault>> {
+) -> Result<std::result::Result<String, AddressError>> {
     Ok(match documents::one(library, document)? {
         Ok(stored) => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
         Err(mut fault) => {
@@ -83,28 +83,28 @@ fn address_in(
 }
 
 /// Reads a node.
-pub fn read(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn read(library: &DocumentCache<'_>, request: &ReadRequest) -> Result<ReadAnswer> {
     let address = match &request.document {
         None => request.place.clone(),
         Some(document) => match address_in(library, document, &request.place)? {
             Ok(address) => address,
-            Err(fault) => return Ok(Answer::fault(fault)),
+            Err(fault) => return Ok(ReadAnswer::fault(fault)),
         },
     };
     let (mut place, warnings) = match resolve_one(library, &address)? {
         Ok(resolved) => resolved,
-        Err(fault) => return Ok(Answer::fault(fault)),
+        Err(fault) => return Ok(ReadAnswer::fault(fault)),
     };
     if request.no_children {
-        place.params.part = Some(Part::Own);
+        place.params.part = Some(SectionPart::Own);
     }
     Ok(match answer(library, &place, Extent::Words(0))? {
         Ok(mut node) => {
             if request.line_numbers {
                 node.number_lines();
             }
-            Answer { node: Some(node), page: Page { warnings, ..Page::default() } }
+            ReadAnswer { node: Some(node), page: Page { warnings, ..Page::default() } }
         }
-        Err(fault) => Answer::fault(fault.of(&address)),
+        Err(fault) => ReadAnswer::fault(fault.of(&address)),
     })
 }

@@ -8,13 +8,14 @@ use std::rc::Rc;
 
 use super::cells::narrow;
 use super::documents;
-use super::library::{Library, OpenDocument};
+use super::library::{DocumentCache, OpenDocument};
 use super::locate::{self, Located, locate, locate_first};
-use super::place::{Place, Target};
+use super::place::{ResolvedNode, Target};
 use super::section_path::SectionPath;
 use super::suggestion::of_corrections;
 use crate::address::{
-    Candidate, Fault, FaultCode, Locator, ParsedPlace, Reading, cells, namespace, readings,
+    AddressError, Candidate, FaultCode, Interpretation, Locator, ParsedPlace, cells, namespace,
+    readings,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -23,7 +24,7 @@ use crate::store::Lookup;
 
 /// The part of the nodes of an address to return.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct NodeRange {
     /// Number of leading nodes to skip.
     pub skip: usize,
     /// Maximum number of nodes to return.
@@ -34,25 +35,25 @@ pub struct Window {
 #[derive(Debug, Default)]
 pub struct Resolution {
     /// The nodes within the window.
-    pub places: Vec<Place>,
+    pub places: Vec<ResolvedNode>,
     /// The number of nodes that were skipped.
     pub skipped: usize,
     /// Whether there are nodes after the window.
     pub has_more: bool,
     /// Why the address names nothing.
-    pub fault: Option<Fault>,
+    pub fault: Option<AddressError>,
     /// The nodes that the longest resolving prefix of the address names.
-    pub partial: Vec<Place>,
+    pub partial: Vec<ResolvedNode>,
     /// Warnings about how the address was read.
     pub warnings: Vec<Warning>,
 }
 
 impl Resolution {
     /// Returns the part of `located` that is within the window.
-    fn of(located: Located, window: Window) -> Self {
+    fn of(located: Located, window: NodeRange) -> Self {
         let count = located.places.len();
         let skipped = window.skip.min(count);
-        let places: Vec<Place> =
+        let places: Vec<ResolvedNode> =
             located.places.into_iter().skip(skipped).take(window.take).collect();
         Self {
             has_more: skipped + places.len() < count,
@@ -66,19 +67,23 @@ impl Resolution {
 }
 
 /// Returns the fault for an address that is too long; such an address is not parsed.
-pub(super) fn too_long(address: &str) -> Option<Fault> {
+pub(super) fn too_long(address: &str) -> Option<AddressError> {
     (address.len() > limits::MAX_ADDRESS_BYTES).then(|| {
         let message = "the address is longer than the limit address-bytes";
-        Fault::new(FaultCode::InvalidSyntax, message).of(address)
+        AddressError::new(FaultCode::InvalidSyntax, message).of(address)
     })
 }
 
 /// Resolves `address`, and returns the nodes within `window`.
-pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<Resolution> {
+pub fn resolve(
+    library: &DocumentCache<'_>,
+    address: &str,
+    window: NodeRange,
+) -> Result<Resolution> {
     let Some((table, steps)) = cells::split(address) else {
         return resolve_node(library, address, window);
     };
-    let all = Window { skip: 0, take: limits::MAX_EXPANSION };
+    let all = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
     let found = resolve_node(library, &table, all)?;
     if let Some(fault) = found.fault {
         // The whole may be the path of a section.
@@ -101,13 +106,17 @@ pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<R
 }
 
 /// Resolves the address of nodes, without rows and cells.
-fn resolve_node(library: &Library<'_>, address: &str, window: Window) -> Result<Resolution> {
+fn resolve_node(
+    library: &DocumentCache<'_>,
+    address: &str,
+    window: NodeRange,
+) -> Result<Resolution> {
     if let Some(fault) = too_long(address) {
         return Ok(Resolution::of(Located::fault(fault), window));
     }
     let resolver = Resolver { library };
     let readings = readings(address);
-    if let Some(Reading::Selector(place)) = readings.last()
+    if let Some(Interpretation::Selector(place)) = readings.last()
         && let Locator::Selector(_, text) = &place.locator
     {
         return match resolver.first_of(&readings)? {
@@ -124,10 +133,10 @@ fn resolve_node(library: &Library<'_>, address: &str, window: Window) -> Result<
 
 /// Resolves an address that must name exactly one node.
 pub fn resolve_one(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     address: &str,
-) -> Result<std::result::Result<(Place, Vec<Warning>), Fault>> {
-    let window = Window { skip: 0, take: limits::MAX_EXPANSION };
+) -> Result<std::result::Result<(ResolvedNode, Vec<Warning>), AddressError>> {
+    let window = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
     let resolution = resolve(library, address, window)?;
     if let Some(fault) = resolution.fault {
         return Ok(Err(fault));
@@ -142,23 +151,23 @@ pub fn resolve_one(
 }
 
 /// Returns the ambiguity error for an address that must name one node and names several.
-pub(super) fn several_places(address: &str, places: &[Place], least: &str) -> Fault {
+pub(super) fn several_places(address: &str, places: &[ResolvedNode], least: &str) -> AddressError {
     let message = format!("{address:?} matches {least}{} places", places.len());
-    let fault = Fault::new(FaultCode::Ambiguous, message).of(address);
-    fault.among(places.iter().map(Place::candidate), places.len())
+    let fault = AddressError::new(FaultCode::Ambiguous, message).of(address);
+    fault.among(places.iter().map(ResolvedNode::candidate), places.len())
 }
 
 /// Sections of any document: the document, and the index of the node.
-pub(super) type Sections = Vec<(Rc<OpenDocument>, usize)>;
+pub(super) type ResolvedSections = Vec<(Rc<OpenDocument>, usize)>;
 
 pub(super) struct Resolver<'a> {
-    pub(super) library: &'a Library<'a>,
+    pub(super) library: &'a DocumentCache<'a>,
 }
 
 impl Resolver<'_> {
     /// Returns the result of the first of `readings` that names anything. Selectors without a document
     /// are not considered.
-    pub(super) fn first_of(&self, readings: &[Reading]) -> Result<Option<Located>> {
+    pub(super) fn first_of(&self, readings: &[Interpretation]) -> Result<Option<Located>> {
         for (index, reading) in readings.iter().enumerate() {
             if let Some(located) = self.located(reading)? {
                 let others = readings.get(index + 1..).unwrap_or_default();
@@ -169,17 +178,18 @@ impl Resolver<'_> {
     }
 
     /// Returns what a reading names, or `None` if nothing in the store has that name.
-    fn located(&self, reading: &Reading) -> Result<Option<Located>> {
+    fn located(&self, reading: &Interpretation) -> Result<Option<Located>> {
         match reading {
-            Reading::ExactPath { path, place } => match self.library.reader.document_at(path)? {
-                Some(stored) => Ok(locate(&self.library.open(&stored)?, place)),
-                None => Ok(None),
-            },
-            Reading::Namespaced { name, places } => self.in_named(name, places),
-            Reading::PathLine { name, place } | Reading::PathAnchor { name, place } => {
-                self.in_document(name, place)
+            Interpretation::ExactPath { path, place } => {
+                match self.library.reader.document_at(path)? {
+                    Some(stored) => Ok(locate(&self.library.open(&stored)?, place)),
+                    None => Ok(None),
+                }
             }
-            Reading::DocumentName { name, place } => {
+            Interpretation::Namespaced { name, places } => self.in_named(name, places),
+            Interpretation::PathLine { name, place }
+            | Interpretation::PathAnchor { name, place } => self.in_document(name, place),
+            Interpretation::DocumentName { name, place } => {
                 let located = self.in_document(name, place)?;
                 let is_whole = place.steps.is_empty();
                 Ok(match located {
@@ -190,18 +200,18 @@ impl Resolver<'_> {
                     located => located,
                 })
             }
-            Reading::SectionPath(place) => self.section_path(place),
-            Reading::TitlePart(place) => self.title_part(place),
-            Reading::Anchor(place) => self.anchor(place),
-            Reading::LdmdSection(place) => self.ldmd_section(place),
-            Reading::OnlyDocument(place) => self.in_only_document(place).map(Some),
-            Reading::Malformed(fault) => {
+            Interpretation::SectionPath(place) => self.section_path(place),
+            Interpretation::TitlePart(place) => self.title_part(place),
+            Interpretation::Anchor(place) => self.anchor(place),
+            Interpretation::LdmdSection(place) => self.ldmd_section(place),
+            Interpretation::OnlyDocument(place) => self.in_only_document(place).map(Some),
+            Interpretation::Malformed(fault) => {
                 let mut fault = fault.clone();
                 fault.suggestions = self.corrected(&fault.suggestions)?;
                 let hidden = self.shadowed(&fault.selector)?;
                 Ok(Some(Located::fault(fault).warn(hidden)))
             }
-            Reading::Selector(_) => Ok(None),
+            Interpretation::Selector(_) => Ok(None),
         }
     }
 
@@ -209,7 +219,7 @@ impl Resolver<'_> {
     fn in_named(
         &self,
         name: &str,
-        places: &std::result::Result<Vec<ParsedPlace>, Fault>,
+        places: &std::result::Result<Vec<ParsedPlace>, AddressError>,
     ) -> Result<Option<Located>> {
         let document = match documents::by_name(self.library, name)? {
             NameMatch::None => return Ok(None),
@@ -250,7 +260,7 @@ impl Resolver<'_> {
             _ => {
                 let message = "write the document before the place, as in `guide.md::*`; `mdsel index -f text` lists \
                                the documents";
-                Ok(Located::fault(Fault::new(FaultCode::NamespaceRequired, message)))
+                Ok(Located::fault(AddressError::new(FaultCode::NamespaceRequired, message)))
             }
         }
     }
@@ -274,18 +284,22 @@ impl Resolver<'_> {
     }
 
     /// Returns the warning that a section path takes precedence over a node named by steps.
-    fn hidden_steps(&self, reading: &Reading, others: &[Reading]) -> Result<Option<Warning>> {
-        let Reading::SectionPath(place) = reading else { return Ok(None) };
+    fn hidden_steps(
+        &self,
+        reading: &Interpretation,
+        others: &[Interpretation],
+    ) -> Result<Option<Warning>> {
+        let Interpretation::SectionPath(place) = reading else { return Ok(None) };
         if !place.steps.is_empty() {
             return Ok(None);
         }
         for other in others {
             let has_steps = match other {
-                Reading::ExactPath { place, .. }
-                | Reading::PathLine { place, .. }
-                | Reading::PathAnchor { place, .. }
-                | Reading::DocumentName { place, .. }
-                | Reading::SectionPath(place) => !place.steps.is_empty(),
+                Interpretation::ExactPath { place, .. }
+                | Interpretation::PathLine { place, .. }
+                | Interpretation::PathAnchor { place, .. }
+                | Interpretation::DocumentName { place, .. }
+                | Interpretation::SectionPath(place) => !place.steps.is_empty(),
                 _ => false,
             };
             if has_steps
@@ -327,9 +341,9 @@ impl Resolver<'_> {
         places: &[ParsedPlace],
         paths: &[String],
         total: usize,
-    ) -> Result<Fault> {
+    ) -> Result<AddressError> {
         let message = format!("{total} documents are named {name:?}");
-        let fault = Fault::new(FaultCode::Ambiguous, message).at(0);
+        let fault = AddressError::new(FaultCode::Ambiguous, message).at(0);
         Ok(fault.among(self.candidates(paths, places)?, total))
     }
 
@@ -346,14 +360,14 @@ impl Resolver<'_> {
             let document = self.library.open(&stored)?;
             let located = places.iter().find_map(|place| locate(&document, place));
             let place = located.and_then(|located| located.places.into_iter().next());
-            let place = place.unwrap_or_else(|| Place::whole(document));
+            let place = place.unwrap_or_else(|| ResolvedNode::whole(document));
             candidates.push(self.candidate(&place)?);
         }
         Ok(candidates)
     }
 
     /// Returns a place as a candidate. A document gets the title that the store has for it.
-    fn candidate(&self, place: &Place) -> Result<Candidate> {
+    fn candidate(&self, place: &ResolvedNode) -> Result<Candidate> {
         let mut candidate = place.candidate();
         if place.target == Target::Document {
             let title = self.library.reader.links(&place.document.stored)?.title;

@@ -4,16 +4,16 @@ use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::node::{Extent, NodeAnswer, answer};
-use super::place::Place;
-use super::resolve::{Window, resolve};
-use super::{Cursor, Library, List, Outcome, Page};
-use crate::address::Fault;
+use super::place::ResolvedNode;
+use super::resolve::{NodeRange, resolve};
+use super::{Cursor, DocumentCache, List, Outcome, Page};
+use crate::address::AddressError;
 use crate::error::Result;
 use crate::limits;
 
 /// A request for content.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct SelectRequest {
     /// Addresses, answered in this order.
     pub addresses: Vec<String>,
     /// The number of words per page, unless an address sets it; 0 for all.
@@ -28,7 +28,7 @@ pub struct Request {
 
 /// The selected nodes.
 #[derive(Clone, Debug, Serialize)]
-pub struct Answer {
+pub struct SelectAnswer {
     /// The nodes in the order of the addresses; for one address, in document order.
     pub results: Vec<NodeAnswer>,
     /// The nodes that the longest resolving prefix of each unresolved address names, without content.
@@ -38,19 +38,19 @@ pub struct Answer {
     pub page: Page,
     /// The results and faults, in order.
     #[serde(skip)]
-    items: Vec<Item>,
+    items: Vec<SelectedItem>,
 }
 
 /// A result or a fault, and the cursor position after it.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct SelectedItem {
     is_result: bool,
     /// The number of partial results of a fault.
     partial: usize,
     end: usize,
 }
 
-impl Answer {
+impl SelectAnswer {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.results.is_empty(), !self.page.unresolved_selectors.is_empty())
@@ -58,18 +58,18 @@ impl Answer {
 
     fn result(&mut self, node: NodeAnswer, end: usize) {
         self.results.push(node);
-        self.items.push(Item { is_result: true, partial: 0, end });
+        self.items.push(SelectedItem { is_result: true, partial: 0, end });
     }
 
-    fn fault(&mut self, fault: Fault, partial: Vec<NodeAnswer>, end: usize) {
-        self.items.push(Item { is_result: false, partial: partial.len(), end });
+    fn fault(&mut self, fault: AddressError, partial: Vec<NodeAnswer>, end: usize) {
+        self.items.push(SelectedItem { is_result: false, partial: partial.len(), end });
         self.page.unresolved_selectors.push(fault);
         self.partial_results.extend(partial);
     }
 }
 
 /// The items are the results, and the faults with their partial results.
-impl List for Answer {
+impl List for SelectAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -106,7 +106,7 @@ impl List for Answer {
 }
 
 /// Returns the nodes of the requested addresses.
-pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn select(library: &DocumentCache<'_>, request: &SelectRequest) -> Result<SelectAnswer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
@@ -116,7 +116,7 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
         Some(limit) => most(limit),
         None => limits::LIST_LIMIT.max(request.addresses.len()),
     };
-    let mut result = Answer {
+    let mut result = SelectAnswer {
         results: Vec::new(),
         partial_results: Vec::new(),
         page: page.with_empty_lists(),
@@ -143,8 +143,8 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
 
 /// A selection that is being executed.
 struct Selection<'a> {
-    library: &'a Library<'a>,
-    request: &'a Request,
+    library: &'a DocumentCache<'a>,
+    request: &'a SelectRequest,
     /// Maximum number of results.
     limit: usize,
     /// Number of nodes and faults to skip.
@@ -153,7 +153,7 @@ struct Selection<'a> {
     room: usize,
     /// Number of nodes and faults processed.
     end: usize,
-    answer: &'a mut Answer,
+    answer: &'a mut SelectAnswer,
 }
 
 impl Selection<'_> {
@@ -166,7 +166,7 @@ impl Selection<'_> {
         let mut has_result = false;
         loop {
             let take = self.limit - self.answer.results.len();
-            let window = Window { skip: self.skip + taken, take };
+            let window = NodeRange { skip: self.skip + taken, take };
             let resolution = resolve(self.library, address, window)?;
             for warning in resolution.warnings {
                 if !self.answer.page.warnings.contains(&warning) {
@@ -209,7 +209,7 @@ impl Selection<'_> {
         }
     }
 
-    fn add_fault(&mut self, fault: Fault, partial: &[Place]) -> Result<()> {
+    fn add_fault(&mut self, fault: AddressError, partial: &[ResolvedNode]) -> Result<()> {
         if self.skip > 0 {
             self.skip -= 1;
             return Ok(());

@@ -5,14 +5,14 @@
 use std::rc::Rc;
 
 use super::locate::{Located, fault, with_its_part};
-use super::place::{Place, Target};
+use super::place::{ResolvedNode, Target};
 use super::suggestion;
-use crate::address::{FaultCode, Ordinal, Params, Scope, Step, StepKind};
+use crate::address::{FaultCode, Ordinal, Params, Step, StepKind, StepScope};
 use crate::error::Warning;
 use crate::limits;
 
 /// Returns the nodes that steps name from a place.
-pub(super) fn continued(base: &Place, steps: &[Step], params: Params) -> Located {
+pub(super) fn continued(base: &ResolvedNode, steps: &[Step], params: Params) -> Located {
     let scope = match base.target {
         _ if base.params.head.is_some() => {
             let message = "steps cannot follow a range of lines; name one line, as in @11";
@@ -27,8 +27,8 @@ pub(super) fn continued(base: &Place, steps: &[Step], params: Params) -> Located
         Target::Cells(_) => {
             return fault(FaultCode::SelectorNotFound, "a row or cell contains no blocks");
         }
-        Target::Document => Scope::Document,
-        Target::Node(node) => Scope::Node(node),
+        Target::Document => StepScope::Document,
+        Target::Node(node) => StepScope::Node(node),
         Target::Ldmd(_) => base.document.tree.scope_of(base.span()),
     };
     let mut located = follow(base, scope, steps, params);
@@ -39,11 +39,16 @@ pub(super) fn continued(base: &Place, steps: &[Step], params: Params) -> Located
 }
 
 /// Returns the nodes that steps name from `scope`, which is the scope of `base`.
-pub(super) fn follow(base: &Place, scope: Scope, steps: &[Step], params: Params) -> Located {
+pub(super) fn follow(
+    base: &ResolvedNode,
+    scope: StepScope,
+    steps: &[Step],
+    params: Params,
+) -> Located {
     let document = &base.document;
-    let place = |node| Place::new(Rc::clone(document), Target::Node(node), params);
+    let place = |node| ResolvedNode::new(Rc::clone(document), Target::Node(node), params);
     if steps.is_empty() {
-        return with_its_part(Located::place(Place { params, ..base.clone() }));
+        return with_its_part(Located::place(ResolvedNode { params, ..base.clone() }));
     }
     let mut nodes = match document.tree.follow_from(scope, steps, limits::MAX_EXPANSION + 1) {
         Ok(nodes) => nodes,

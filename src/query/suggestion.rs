@@ -7,34 +7,35 @@ use std::rc::Rc;
 
 use crate::address::suggest::most_similar;
 use crate::address::{
-    DeadEnd, Fault, FaultCode, Ordinal, Scope, Step, StepKind, Tree, namespace, parse_places,
+    AddressError, DeadEnd, FaultCode, Ordinal, Step, StepKind, StepScope, Tree, namespace,
+    parse_places,
 };
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::BlockType;
 use crate::store::{Lookup, StoredDocument};
 
-use super::library::{Library, OpenDocument};
+use super::library::{DocumentCache, OpenDocument};
 use super::locate::locate;
-use super::place::Place;
+use super::place::ResolvedNode;
 use super::steps::joined;
 
 /// Returns the fault for the step of `steps` that named nothing, with similar steps that exist.
-pub(super) fn of_dead_end(base: &Place, steps: &[Step], dead_end: DeadEnd) -> Fault {
+pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd) -> AddressError {
     let DeadEnd { step, scope, available } = dead_end;
     let document = &base.document;
     let tree = &document.tree;
     let place = match scope {
-        Scope::Document => document.stored.path.clone(),
-        Scope::Node(node) => document.address_of(node),
-        Scope::Nodes(..) => base.address(),
+        StepScope::Document => document.stored.path.clone(),
+        StepScope::Node(node) => document.address_of(node),
+        StepScope::Nodes(..) => base.address(),
     };
     let prefix = match scope {
-        Scope::Document => document.address(""),
+        StepScope::Document => document.address(""),
         _ => format!("{place}/"),
     };
     let Some(step) = steps.get(step) else {
-        return Fault::new(FaultCode::SelectorNotFound, "no such place");
+        return AddressError::new(FaultCode::SelectorNotFound, "no such place");
     };
     let kind = step.kind;
     let steps = steps_in(tree, scope, step.ordinal);
@@ -54,11 +55,11 @@ pub(super) fn of_dead_end(base: &Place, steps: &[Step], dead_end: DeadEnd) -> Fa
         let blocks =
             steps.iter().filter(|step| step.starts_with("block:") || step.starts_with("item"));
         suggestions.extend(blocks.map(|step| format!("{prefix}{step}")));
-        if scope != Scope::Document {
+        if scope != StepScope::Document {
             suggestions.push(place);
         }
     }
-    Fault::new(code, message).at(step.position).suggest(unique(suggestions))
+    AddressError::new(code, message).at(step.position).suggest(unique(suggestions))
 }
 
 /// Returns the distinct suggestions, at most [`limits::MAX_SUGGESTIONS`].
@@ -74,7 +75,7 @@ fn unique(suggestions: Vec<String>) -> Vec<String> {
 
 /// Returns one step of each kind that exists in `scope`: with the requested index, or with the last
 /// index if that is smaller.
-fn steps_in(tree: &Tree, scope: Scope, ordinal: Ordinal) -> Vec<String> {
+fn steps_in(tree: &Tree, scope: StepScope, ordinal: Ordinal) -> Vec<String> {
     let wanted = match ordinal {
         Ordinal::All => 0,
         Ordinal::One(index) | Ordinal::Range(index, _) => index,
@@ -102,7 +103,8 @@ pub(super) fn similar_places(document: &OpenDocument, text: &str, steps: &[Step]
         .into_iter()
         .flat_map(|title| sections().filter(move |section| section.title == title))
         .map(|section| {
-            let (scope, address) = (Scope::Node(section.node), document.address_of(section.node));
+            let (scope, address) =
+                (StepScope::Node(section.node), document.address_of(section.node));
             match tree.follow_from(scope, steps, 1) {
                 Ok(_) if !steps.is_empty() => format!("{address}/{}", joined(steps)),
                 _ => address,
@@ -138,7 +140,7 @@ pub(super) fn similar_ldmd_sections(document: &OpenDocument, id: &str) -> Vec<St
 }
 
 /// Returns the addresses of the documents whose names are similar to `name`.
-pub(super) fn similar_documents(library: &Library<'_>, name: &str) -> Result<Vec<String>> {
+pub(super) fn similar_documents(library: &DocumentCache<'_>, name: &str) -> Result<Vec<String>> {
     let components = name.split('/').count();
     let has_extension = name.rsplit('/').next().is_some_and(|file| file.contains('.'));
     let shortened: Vec<(String, String)> = library

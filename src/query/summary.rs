@@ -5,9 +5,9 @@
 
 use serde_json::{Map, Value};
 
-use super::library::Library;
-use super::place::{Place, Target};
-use crate::address::{Scope, StepKind, Tree};
+use super::library::DocumentCache;
+use super::place::{ResolvedNode, Target};
+use crate::address::{StepKind, StepScope, Tree};
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::{BlockType, Section};
@@ -20,12 +20,12 @@ use crate::position::ByteSpan;
 /// A paragraph counts only if `shows_text` returns true for it.
 pub fn paragraph(
     tree: &Tree,
-    scope: Scope,
+    scope: StepScope,
     mut shows_text: impl FnMut(ByteSpan) -> Result<bool>,
 ) -> Result<Option<ByteSpan>> {
     let sections: Vec<&Section> = match scope {
-        Scope::Document | Scope::Nodes(..) => tree.outline().sections.iter().collect(),
-        Scope::Node(node) => tree.sections_within(node).collect(),
+        StepScope::Document | StepScope::Nodes(..) => tree.outline().sections.iter().collect(),
+        StepScope::Node(node) => tree.sections_within(node).collect(),
     };
     let is_summary = |section: &&&Section| section.title.trim().eq_ignore_ascii_case("summary");
     let summary = sections
@@ -45,19 +45,19 @@ pub fn paragraph(
         Ok(None)
     };
     if let Some(section) = summary
-        && let Some(found) = first(Scope::Node(section.node), section.own_end)?
+        && let Some(found) = first(StepScope::Node(section.node), section.own_end)?
     {
         return Ok(Some(found));
     }
     first(scope, usize::MAX)
 }
 
-impl Library<'_> {
+impl DocumentCache<'_> {
     /// Returns the summary of a place on one line. For a document this is the `summary` in front matter,
     /// if any, or else a paragraph.
     pub fn summary(
         &self,
-        place: &Place,
+        place: &ResolvedNode,
         front_matter: Option<&Map<String, Value>>,
     ) -> Result<Option<String>> {
         let tree = &place.document.tree;
@@ -67,9 +67,9 @@ impl Library<'_> {
                 if written.is_some() {
                     return Ok(written);
                 }
-                Scope::Document
+                StepScope::Document
             }
-            Target::Node(node) => Scope::Node(node),
+            Target::Node(node) => StepScope::Node(node),
             Target::FrontMatter | Target::Ldmd(_) | Target::Cells(_) => return Ok(None),
         };
         let mut text = None;
@@ -106,7 +106,7 @@ mod tests {
     fn summary(text: &str) -> Option<&str> {
         let tree = Tree::new(crate::markdown::parse(text.as_bytes()).outline);
         let shows = |span: ByteSpan| Ok(shows_text(&text[span.start..span.end]));
-        let span = paragraph(&tree, Scope::Document, shows).unwrap();
+        let span = paragraph(&tree, StepScope::Document, shows).unwrap();
         span.map(|span| &text[span.start..span.end])
     }
 

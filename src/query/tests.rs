@@ -6,10 +6,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::node::{Extent, NodeAnswer, answer};
-use super::place::Place;
-use super::resolve::{Window, resolve, resolve_one};
-use super::{Library, ask};
-use crate::address::Fault;
+use super::place::ResolvedNode;
+use super::resolve::{NodeRange, resolve, resolve_one};
+use super::{DocumentCache, ask};
+use crate::address::AddressError;
 use crate::ingest::{self, OptionChanges, Paths, Progress};
 use crate::store::{Memory, Purpose, Store};
 use crate::trust::Trust;
@@ -38,7 +38,7 @@ impl Progress for Silent {
 }
 
 /// Answers `question` from a store of `files`.
-fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&Library<'_>) -> T) -> T {
+fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&DocumentCache<'_>) -> T) -> T {
     let folder = TempDir::new().unwrap();
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -46,7 +46,7 @@ fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&Library<'_>) -> T) -> 
         fs::write(path, text).unwrap();
     }
     let store = Store::new(Box::new(Memory::default()), Trust::File(None));
-    let request = ingest::Request {
+    let request = ingest::IngestRequest {
         store: &store,
         root: Some(folder.path()),
         folder: folder.path(),
@@ -61,9 +61,9 @@ fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&Library<'_>) -> T) -> 
 
 /// Returns the places of `address`, or the code of its fault and its candidates, and the codes of the
 /// warnings.
-fn resolved(library: &Library<'_>, address: &str) -> String {
-    let found = resolve(library, address, Window { skip: 0, take: 9 }).unwrap();
-    let mut words: Vec<String> = found.places.iter().map(Place::address).collect();
+fn resolved(library: &DocumentCache<'_>, address: &str) -> String {
+    let found = resolve(library, address, NodeRange { skip: 0, take: 9 }).unwrap();
+    let mut words: Vec<String> = found.places.iter().map(ResolvedNode::address).collect();
     if let Some(fault) = found.fault {
         words.push(fault.code.code().to_owned());
         words.extend(fault.candidates.into_iter().map(|candidate| candidate.selector));
@@ -142,7 +142,8 @@ fn places_that_a_document_does_not_have() {
 #[test]
 fn an_address_of_one_node_names_its_candidates() {
     over(&FILES, |library| {
-        let Fault { candidates, .. } = resolve_one(library, "guide::install").unwrap().unwrap_err();
+        let AddressError { candidates, .. } =
+            resolve_one(library, "guide::install").unwrap().unwrap_err();
         for candidate in candidates {
             let (place, _) = resolve_one(library, &candidate.selector).unwrap().unwrap();
             assert_eq!(place.address(), candidate.selector);
@@ -152,7 +153,7 @@ fn an_address_of_one_node_names_its_candidates() {
 }
 
 /// Returns the answer for the node at `address` with pages of `words` words.
-fn described(library: &Library<'_>, address: &str, words: usize) -> NodeAnswer {
+fn described(library: &DocumentCache<'_>, address: &str, words: usize) -> NodeAnswer {
     let (place, _) = resolve_one(library, address).unwrap().unwrap();
     answer(library, &place, Extent::Words(words)).unwrap().unwrap()
 }

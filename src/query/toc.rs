@@ -8,7 +8,7 @@ use super::filter::Filter;
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
-use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents, groups};
+use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents, groups};
 use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
@@ -18,7 +18,7 @@ const BATCH: usize = 64;
 
 /// A request for section trees.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct TocRequest {
     /// The names of the documents; empty for all.
     pub documents: Vec<String>,
     /// The documents and sections to list.
@@ -37,16 +37,16 @@ pub struct Request {
 
 /// A section in the tree.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct TocEntry {
     /// The number of sections of the same document that contain it.
     pub depth: usize,
     /// The properties of the section.
-    pub section: Section,
+    pub section: TocSection,
 }
 
 /// The properties of a section.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Section {
+pub struct TocSection {
     /// The title as plain text.
     pub title: String,
     /// The slug of the title, without a number.
@@ -80,7 +80,7 @@ fn is_zero(count: &usize) -> bool {
 
 /// The position and size of front matter.
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
-pub struct FrontMatter {
+pub struct FrontMatterSize {
     /// The first line, 1-based.
     pub line_start: usize,
     /// The last line, 1-based: that of the closing delimiter.
@@ -95,16 +95,16 @@ pub struct File {
     /// The path of the document.
     pub file: String,
     /// The sections, each with its depth.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TocEntry>,
     /// The front matter, if any.
-    pub front_matter: Option<FrontMatter>,
+    pub front_matter: Option<FrontMatterSize>,
     /// Whether the file differs from the stored document.
     pub freshness: Freshness,
 }
 
 /// The section trees of this part of the list.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct TocAnswer {
     /// The tree of each document.
     pub files: Vec<File>,
     /// Whether the request named exactly one document.
@@ -124,14 +124,14 @@ impl Group for File {
     }
 }
 
-impl Answer {
+impl TocAnswer {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.files.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
-impl List for Answer {
+impl List for TocAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -165,7 +165,7 @@ impl List for Answer {
 }
 
 /// Lists the section trees of documents.
-pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswer> {
     let mut page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
     let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
@@ -189,21 +189,21 @@ pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
     page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;
-    Ok(Answer { files, is_single, page })
+    Ok(TocAnswer { files, is_single, page })
 }
 
 /// Returns the trees of all `documents`.
 fn on_all_cores(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     documents: &[StoredDocument],
-    request: &Request,
+    request: &TocRequest,
     filter: &Filter,
 ) -> Result<Vec<File>> {
     let reader = library.reader;
     // Reading and passing on documents one by one would take longer than building their trees.
     let batches: Vec<&[StoredDocument]> = documents.chunks(BATCH).collect();
     let trees = parallel::map(&batches, |batch| -> Result<Vec<File>> {
-        let library = Library::new(reader);
+        let library = DocumentCache::new(reader);
         let open = library.open_all(batch)?;
         let files = open.iter().map(|document| sections(&library, document, request, filter));
         Ok(files.filter(|file| !filter.looks_inside() || file.items() > 0).collect())
@@ -216,9 +216,9 @@ fn on_all_cores(
 }
 
 fn sections(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     document: &OpenDocument,
-    request: &Request,
+    request: &TocRequest,
     filter: &Filter,
 ) -> File {
     let tree = &document.tree;
@@ -255,7 +255,7 @@ fn sections(
             || request.max_level.is_some_and(|most| section.level > most)
         {
             // Count it for the last listed section, if it is a descendant of that section.
-            let above = entries.last_mut().filter(|last: &&mut Entry| last.depth < depth);
+            let above = entries.last_mut().filter(|last: &&mut TocEntry| last.depth < depth);
             if let Some(above) = above {
                 above.section.omitted_sections += 1;
             }
@@ -271,9 +271,9 @@ fn sections(
             .get(index + 1)
             .and_then(|next| tree.node(next.node))
             .map_or(node.lines.end, |next| node.lines.end.min(next.lines.start - 1));
-        entries.push(Entry {
+        entries.push(TocEntry {
             depth,
-            section: Section {
+            section: TocSection {
                 title: section.title.clone(),
                 slug: if_wanted(&|| section.slug.clone()),
                 level: section.level,
@@ -292,7 +292,7 @@ fn sections(
     File {
         file: document.stored.path.clone(),
         entries,
-        front_matter: outline.front_matter.map(|_| FrontMatter {
+        front_matter: outline.front_matter.map(|_| FrontMatterSize {
             line_start: 1,
             line_end: outline.nodes.first().map_or(1, |root| root.lines.start - 1),
             char_count: outline.document.chars

@@ -9,7 +9,7 @@ use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES};
 /// A problem in a stream of records or in a pack.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
-pub struct Fault {
+pub struct LineError {
     /// The line with the problem, 1-based.
     pub line: usize,
     /// The problem. The message contains no text of the stream.
@@ -18,20 +18,20 @@ pub struct Fault {
 
 /// The lines of a stream, one at a time.
 #[derive(Debug)]
-pub(crate) struct Lines<R: BufRead> {
+pub(crate) struct RecordLines<R: BufRead> {
     input: R,
     line: String,
     number: usize,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> RecordLines<R> {
     /// Reads the lines of `input`, starting before the first line.
     pub(crate) fn new(input: R) -> Self {
         Self { input, line: String::new(), number: 0 }
     }
 
     /// Reads the next line; returns false at the end of the input. A line without a line end is an error.
-    pub(crate) fn advance(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn advance(&mut self) -> Result<bool, LineError> {
         self.line.clear();
         self.number += 1;
         let read = (&mut self.input).take(MAX_RECORD_BYTES as u64).read_line(&mut self.line);
@@ -60,7 +60,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Reads the `count` bytes after the line. Memory grows with the bytes that are read, not with `count`.
-    pub(crate) fn bytes(&mut self, count: usize) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<Vec<u8>, LineError> {
         if count > MAX_DOCUMENT_BYTES {
             return Err(self.fault("too many bytes"));
         }
@@ -79,7 +79,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Returns a problem at the current line.
-    pub(crate) fn fault(&self, message: &str) -> Fault {
-        Fault { line: self.number, message: message.to_owned() }
+    pub(crate) fn fault(&self, message: &str) -> LineError {
+        LineError { line: self.number, message: message.to_owned() }
     }
 }

@@ -12,13 +12,13 @@ mod shape;
 mod value;
 mod writer;
 
-pub use lines::Fault;
-pub(crate) use lines::Lines;
-pub use reader::{Reader, Record};
-pub(crate) use shape::{Shape, count, read_tags};
+pub use lines::LineError;
+pub(crate) use lines::RecordLines;
+pub use reader::{Record, RecordReader};
+pub(crate) use shape::{LineShape, count, read_tags};
 pub use value::{id, quoted, value};
 pub(crate) use writer::NODE;
-pub use writer::{Node, Writer};
+pub use writer::{RecordNode, RecordWriter};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::value::take_value;
 use super::writer::{
     BODY, COMMAND, DETAIL, EDGE, HEADER, MAP_OF_CONTENT, NODE, SUMMARY, WARNING, write_header,
 };
-use super::{Fault, Lines, count, read_tags};
+use super::{LineError, RecordLines, count, read_tags};
 
 /// A record. Ids and lines of text are as written; values are unquoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,18 +80,18 @@ fn header(line: &str) -> Option<Vec<(String, String)>> {
 /// An iterator over records, the header first, which ends after the first problem. A line or a body that
 /// exceeds [`crate::limits`] is a problem.
 #[derive(Debug)]
-pub struct Reader<R: BufRead> {
-    lines: Lines<R>,
+pub struct RecordReader<R: BufRead> {
+    lines: RecordLines<R>,
     is_over: bool,
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: BufRead> RecordReader<R> {
     /// Reads records from `input`, which must begin with the header.
     pub fn new(input: R) -> Self {
-        Self { lines: Lines::new(input), is_over: false }
+        Self { lines: RecordLines::new(input), is_over: false }
     }
 
-    fn record(&mut self) -> Result<Option<Record>, Fault> {
+    fn record(&mut self) -> Result<Option<Record>, LineError> {
         if !self.lines.advance()? {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Reads the bytes of a body and its end.
-    fn body(&mut self, count: usize) -> Result<Vec<u8>, Fault> {
+    fn body(&mut self, count: usize) -> Result<Vec<u8>, LineError> {
         let bytes = self.lines.bytes(count)?;
         for end in ["\n", "B-END\n"] {
             if !self.lines.advance()? || self.lines.line() != end {
@@ -120,8 +120,8 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Reader<R> {
-    type Item = Result<Record, Fault>;
+impl<R: BufRead> Iterator for RecordReader<R> {
+    type Item = Result<Record, LineError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {

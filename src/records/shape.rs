@@ -7,9 +7,9 @@ use super::value::{id, line, quoted, tags, take_quoted, take_tags, take_value, v
 /// The template of a line. `$` and a letter mark a field: `$i` an id, `$v` a value, `$q` a quoted value, `$t`
 /// tags as [`tags`] writes them, `$l` the rest of the line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape(pub(crate) &'static str);
+pub(crate) struct LineShape(pub(crate) &'static str);
 
-impl Shape {
+impl LineShape {
     /// Returns the line with these `fields`, without a line end.
     pub(crate) fn write(self, fields: &[&str]) -> String {
         let mut parts = self.0.split('$');

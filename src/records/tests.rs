@@ -5,19 +5,19 @@ use proptest::prelude::*;
 use super::*;
 use crate::visible::is_unsafe;
 
-type Output<'a> = Writer<&'a mut Vec<u8>>;
+type Output<'a> = RecordWriter<&'a mut Vec<u8>>;
 
 fn written(write: impl FnOnce(&mut Output<'_>) -> Result<()>) -> Vec<u8> {
     let mut output = Vec::new();
-    let mut writer = Writer::new(&mut output);
+    let mut writer = RecordWriter::new(&mut output);
     writer.header(&[("store", "./"), ("truncated", "false")]).unwrap();
     write(&mut writer).unwrap();
     output
 }
 
 /// The records after the header.
-fn read(bytes: &[u8]) -> std::result::Result<Vec<Record>, Fault> {
-    let mut records: Vec<_> = Reader::new(bytes).collect::<std::result::Result<_, _>>()?;
+fn read(bytes: &[u8]) -> std::result::Result<Vec<Record>, LineError> {
+    let mut records: Vec<_> = RecordReader::new(bytes).collect::<std::result::Result<_, _>>()?;
     assert!(matches!(records.remove(0), Record::Header(fields) if fields.len() == 2));
     Ok(records)
 }
@@ -29,7 +29,7 @@ fn write(record: &Record, writer: &mut Output<'_>) -> Result<()> {
             writer.header(&fields)
         }
         Record::Node { id, kind, title, tags, path } => {
-            writer.node(&Node { id, kind, title, tags, path })
+            writer.node(&RecordNode { id, kind, title, tags, path })
         }
         Record::Summary { id, text } => writer.summary(id, text),
         Record::Edge { from, kind, to, is_typed } => writer.edge(from, kind, to, *is_typed),
@@ -45,7 +45,7 @@ fn write(record: &Record, writer: &mut Output<'_>) -> Result<()> {
 fn each_record_has_the_documented_format() {
     let tags = ["zettel".to_owned(), "a, b".to_owned()];
     let bytes = written(|writer| {
-        let node = Node {
+        let node = RecordNode {
             id: "a b.md::*",
             kind: "Section",
             title: "A \"x\"\\\n",
@@ -53,7 +53,7 @@ fn each_record_has_the_documented_format() {
             path: "a b.md",
         };
         writer.node(&node)?;
-        writer.node(&Node {
+        writer.node(&RecordNode {
             id: "b.md::*",
             kind: "my type",
             title: "",
@@ -162,9 +162,9 @@ fn malformed_records_are_refused() {
         "H mdsel=1 records=1 a b=c\n",
         "H mdsel=1 records=1 a=\n",
     ] {
-        assert!(Reader::new(header.as_bytes()).next().unwrap().is_err(), "{header:?}");
+        assert!(RecordReader::new(header.as_bytes()).next().unwrap().is_err(), "{header:?}");
     }
-    let mut reader = Reader::new(&b"\xff\n"[..]);
+    let mut reader = RecordReader::new(&b"\xff\n"[..]);
     assert!(reader.next().unwrap().is_err());
     assert!(reader.next().is_none());
 }
@@ -208,16 +208,16 @@ proptest! {
     fn a_written_header_is_read_unchanged(texts in prop::collection::vec(text(), 0..4)) {
         let fields: Vec<_> = texts.iter().map(|text| ("name", text.as_str())).collect();
         let mut bytes = Vec::new();
-        Writer::new(&mut bytes).header(&fields).unwrap();
+        RecordWriter::new(&mut bytes).header(&fields).unwrap();
         let expected = fields.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
-        prop_assert_eq!(Reader::new(&bytes[..]).next(), Some(Ok(Record::Header(expected))));
+        prop_assert_eq!(RecordReader::new(&bytes[..]).next(), Some(Ok(Record::Header(expected))));
     }
 
     #[test]
     fn text_can_neither_form_a_record_nor_control_a_terminal(id in text(), other in text()) {
         let bytes = written(|writer| {
             let tags = std::slice::from_ref(&other);
-            writer.node(&Node { id: &id, kind: &other, title: &id, tags, path: &id })?;
+            writer.node(&RecordNode { id: &id, kind: &other, title: &id, tags, path: &id })?;
             writer.edge(&id, &other, &id, false)?;
             writer.summary("a", &format!("x{other}"))?;
             writer.detail(&other)?;

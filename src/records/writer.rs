@@ -3,22 +3,22 @@
 use std::fmt;
 use std::io::{Result, Write};
 
-use super::Shape;
+use super::LineShape;
 use super::value::{tags, value};
 
 pub(super) const HEADER: &str = "H mdsel=1 records=1";
-pub(crate) const NODE: Shape = Shape("N $i $v $q tags=$t path=$v");
-pub(super) const SUMMARY: Shape = Shape("S $i $l");
-pub(super) const EDGE: Shape = Shape("E $i $v $i $v");
-pub(super) const BODY: Shape = Shape("B $i bytes=$v");
-pub(super) const DETAIL: Shape = Shape("D $l");
-pub(super) const WARNING: Shape = Shape("W $l");
-pub(super) const COMMAND: Shape = Shape("C $v $q");
-pub(super) const MAP_OF_CONTENT: Shape = Shape("M $i $q tags=$t");
+pub(crate) const NODE: LineShape = LineShape("N $i $v $q tags=$t path=$v");
+pub(super) const SUMMARY: LineShape = LineShape("S $i $l");
+pub(super) const EDGE: LineShape = LineShape("E $i $v $i $v");
+pub(super) const BODY: LineShape = LineShape("B $i bytes=$v");
+pub(super) const DETAIL: LineShape = LineShape("D $l");
+pub(super) const WARNING: LineShape = LineShape("W $l");
+pub(super) const COMMAND: LineShape = LineShape("C $v $q");
+pub(super) const MAP_OF_CONTENT: LineShape = LineShape("M $i $q tags=$t");
 
 /// A document, a section or a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node<'a> {
+pub struct RecordNode<'a> {
     /// Its address.
     pub id: &'a str,
     /// The type that its front matter gives, else the name of its kind.
@@ -32,7 +32,7 @@ pub struct Node<'a> {
 }
 
 /// Formats the record without a line end.
-impl fmt::Display for Node<'_> {
+impl fmt::Display for RecordNode<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = [self.id, self.kind, self.title, &tags(self.tags), self.path];
         formatter.write_str(&NODE.write(&fields))
@@ -47,11 +47,11 @@ pub(super) fn write_header<T: AsRef<str>>(fields: &[(T, T)]) -> String {
 
 /// Writes records. Ids are addresses, which [`id`](super::id) encodes, and must not be empty.
 #[derive(Debug)]
-pub struct Writer<W: Write> {
+pub struct RecordWriter<W: Write> {
     output: W,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> RecordWriter<W> {
     /// Creates a writer. The caller must write the header first.
     pub fn new(output: W) -> Self {
         Self { output }
@@ -63,7 +63,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the record of a node.
-    pub fn node(&mut self, node: &Node<'_>) -> Result<()> {
+    pub fn node(&mut self, node: &RecordNode<'_>) -> Result<()> {
         writeln!(self.output, "{node}")
     }
 
@@ -106,7 +106,7 @@ impl<W: Write> Writer<W> {
         self.line(MAP_OF_CONTENT, &[id, title, &tags(tagged)])
     }
 
-    fn line(&mut self, shape: Shape, fields: &[&str]) -> Result<()> {
+    fn line(&mut self, shape: LineShape, fields: &[&str]) -> Result<()> {
         writeln!(self.output, "{}", shape.write(fields))
     }
 }

@@ -5,7 +5,7 @@
 
 /// A page of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct ReferencePage {
     /// The name by which `mdsel help` prints it.
     pub topic: &'static str,
     /// What it is about, in one line.
@@ -17,7 +17,7 @@ pub struct Page {
 macro_rules! pages {
     ($($topic:ident: $summary:literal,)*) => {
         /// Every page, in reading order.
-        pub const PAGES: &[Page] = &[$(Page {
+        pub const PAGES: &[ReferencePage] = &[$(ReferencePage {
             topic: stringify!($topic),
             summary: $summary,
             text: include_str!(concat!(stringify!($topic), ".md")),
@@ -45,6 +45,6 @@ pages! {
 }
 
 /// The page about `topic`.
-pub fn page(topic: &str) -> Option<&'static Page> {
+pub fn page(topic: &str) -> Option<&'static ReferencePage> {
     PAGES.iter().find(|page| page.topic == topic)
 }

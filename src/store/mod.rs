@@ -16,12 +16,12 @@ mod write;
 pub(crate) use interrupted::forget;
 pub(crate) use local::is_guarded;
 pub use local::{
-    Check, Checked, Fault, FaultKind, LostDocument, Part, Recovery, RecoveryReport, Runs, Work,
-    clear_way, count_work, rebuild_index, sweep,
+    Check, Checked, FaultKind, LostDocument, Recovery, RecoveryReport, StatementCost,
+    StatementStats, StorePart, StoreProblem, clear_way, count_work, rebuild_index, sweep,
 };
 pub use memory::Memory;
-pub use reader::{Facts, FrontMatter, KeyTypes, Lookup, Purpose, Reader, Totals};
-pub use search::{DocumentFilter, Place, Ranked, RankedSection, Ranking, SectionFilter, Under};
+pub use reader::{Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Reader, Totals};
+pub use search::{DocumentFilter, Ranked, RankedSection, Ranking, SectionFilter, SectionId, Under};
 pub use write::Writer;
 
 use std::fmt::Debug;

@@ -101,7 +101,7 @@ pub enum Lookup<'a> {
 pub type KeyTypes = BTreeMap<(String, String), usize>;
 
 /// The front matter of a document; `None` if it has none or it could not be parsed.
-pub type FrontMatter = Option<Map<String, Value>>;
+pub type FrontMatterData = Option<Map<String, Value>>;
 
 /// What a reader is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ pub trait Reader: Debug + Send + Sync {
     fn all_tags(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<String>>>;
 
     /// Returns the keys and values of the front matter of documents.
-    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatter>>;
+    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatterData>>;
 
     /// Returns the code blocks of documents, in document order.
     fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>>;
@@ -252,7 +252,7 @@ pub trait Reader: Debug + Send + Sync {
     }
 
     /// Returns the keys and values of the front matter of a document.
-    fn front_matter(&self, document: &StoredDocument) -> Result<FrontMatter> {
+    fn front_matter(&self, document: &StoredDocument) -> Result<FrontMatterData> {
         Ok(self.front_matters(std::slice::from_ref(document))?.pop().unwrap_or_default())
     }
 

@@ -20,7 +20,7 @@ const SECTION_BITS: u32 = 24;
 
 /// A section of a stored document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct SectionId {
     /// The id of the document.
     pub document: i64,
     /// 0 for the root and for front matter, else the index of the section plus 1.
@@ -32,7 +32,7 @@ pub struct Place {
 /// The level of front matter. Sections have levels 1 to 6.
 const FRONT_MATTER_LEVEL: u8 = 7;
 
-impl Place {
+impl SectionId {
     /// Returns the place of the front matter of `document`.
     pub(crate) fn front_matter(document: i64) -> Self {
         Self { document, section: 0, level: FRONT_MATTER_LEVEL }
@@ -66,7 +66,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranked {
     /// The section.
-    pub place: Place,
+    pub place: SectionId,
     /// The score: the higher, the better.
     pub score: f32,
     /// The fingerprint of its words; see [`crate::terms`].
@@ -192,10 +192,12 @@ mod tests {
 
     #[test]
     fn places_round_trip_through_numbers_in_order() {
-        let place = Place { document: 58_000, section: 1234, level: 6 };
-        assert_eq!(Place::from_number(place.to_number()), place);
-        let later = Place { document: 58_000, section: 1235, level: 1 };
+        let place = SectionId { document: 58_000, section: 1234, level: 6 };
+        assert_eq!(SectionId::from_number(place.to_number()), place);
+        let later = SectionId { document: 58_000, section: 1235, level: 1 };
         assert!(place.to_number() < later.to_number());
-        assert!(later.to_number() < Place { document: 58_001, section: 0, level: 0 }.to_number());
+        assert!(
+            later.to_number() < SectionId { document: 58_001, section: 0, level: 0 }.to_number()
+        );
     }
 }

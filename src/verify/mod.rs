@@ -15,11 +15,11 @@ use crate::corpus::{is_really_below, is_temporary};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
-use crate::store::{Check, Checked, Fault, FaultKind, Part, Store};
+use crate::store::{Check, Checked, FaultKind, Store, StorePart, StoreProblem};
 
 /// A request to check or repair a store.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct VerifyRequest<'a> {
     /// The store, which must be a file.
     pub store: &'a Store,
     /// Whether SQLite compares all of its indices with their tables.
@@ -35,7 +35,7 @@ pub struct Request<'a> {
 }
 
 /// Checks the store, and repairs it if requested.
-pub fn verify(request: &Request<'_>) -> Result<Findings> {
+pub fn verify(request: &VerifyRequest<'_>) -> Result<Findings> {
     let Some(path) = request.store.path() else {
         return Err(Error::new(ErrorKind::Usage, "only a store file can be checked")
             .with_hint("name the file with --db FILE"));
@@ -49,7 +49,7 @@ pub fn verify(request: &Request<'_>) -> Result<Findings> {
 }
 
 /// Checks the store at `path`. Also returns its generation.
-fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
+fn check(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
     let check = Check::begin(path, request.wait)?;
     let generation = check.generation();
     // The check holds the lock, so no edit is running.
@@ -57,7 +57,7 @@ fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
     let mut checked = check.run(request.is_full, request.is_reparsed)?;
     checked.faults.extend(leftovers.iter().map(|path| {
         let message = "this is the temporary file of an interrupted edit";
-        Fault {
+        StoreProblem {
             file: Some(path.clone()),
             kind: FaultKind::EditLeftover,
             message: message.to_owned(),
@@ -91,13 +91,15 @@ fn leftovers(root: &Path, paths: Result<Vec<String>>) -> Result<Vec<String>> {
     Ok(leftovers)
 }
 
-fn finding(fault: Fault) -> Finding {
+fn finding(fault: StoreProblem) -> Finding {
     let hint = match (fault.kind, fault.kind.part()) {
         (FaultKind::Lost, _) => None,
         (FaultKind::IndexOutOfDate | FaultKind::IndexMissing, _) => {
             Some("mdsel ingest, any search, or mdsel verify --repair")
         }
-        (_, Part::Database | Part::Index | Part::Leftover) => Some("mdsel verify --repair"),
+        (_, StorePart::Database | StorePart::Index | StorePart::Leftover) => {
+            Some("mdsel verify --repair")
+        }
     };
     Finding {
         code: fault.kind.code(),

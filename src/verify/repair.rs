@@ -8,13 +8,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Request, check, leftovers, name};
+use super::{VerifyRequest, check, leftovers, name};
 use crate::edit;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, OptionChanges, Paths, Progress};
 use crate::store::{
-    Checked, Fault, FaultKind, Lookup, LostDocument, Part, Purpose, Reader, Recovery, Store,
-    clear_way, rebuild_index, sweep,
+    Checked, FaultKind, Lookup, LostDocument, Purpose, Reader, Recovery, Store, StorePart,
+    StoreProblem, clear_way, rebuild_index, sweep,
 };
 use crate::trust::{Trust, Wish};
 
@@ -29,7 +29,7 @@ impl Progress for Silent {
 
 /// Repairs the problems of the store at `path`. Returns what is lost or still damaged, and the generation
 /// after the repair.
-pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
+pub(super) fn repair(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
     repair_store(path, request).map_err(|error| match error.kind() {
         // The original hint names the command that has just failed.
         ErrorKind::StoreCorrupt => {
@@ -41,7 +41,7 @@ pub(super) fn repair(path: &Path, request: &Request<'_>) -> Result<(Checked, u64
     })
 }
 
-fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
+fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
     let mut warnings = Vec::new();
     if path.is_file() {
         for kept in clear_way(path)? {
@@ -55,12 +55,12 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => None,
         Err(error) => return Err(error),
     };
-    let is_damaged = |part: Part| {
+    let is_damaged = |part: StorePart| {
         let faults = found.iter().flatten();
         faults.map(|fault| fault.kind.part()).any(|damaged| damaged == part)
     };
     let mut lost = Vec::new();
-    if found.is_none() || is_damaged(Part::Database) {
+    if found.is_none() || is_damaged(StorePart::Database) {
         let mut recovery = Recovery::begin(path, request.wait)?;
         let report = std::mem::take(&mut recovery.report);
         warnings.extend(report.warnings);
@@ -69,11 +69,11 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
         lost = from_files(request.store, &new, report.lost, &mut warnings)?;
         let kept = recovery.put_in_place()?;
         warnings.insert(0, Warning::new("STORE_REPAIRED", repaired(report.recovered, &kept)));
-    } else if is_damaged(Part::Index) {
+    } else if is_damaged(StorePart::Index) {
         rebuild_index(path, request.wait)?;
         warnings.push(Warning::new("INDEX_REBUILT", "the full-text index was rebuilt"));
     }
-    if found.is_none() || is_damaged(Part::Leftover) {
+    if found.is_none() || is_damaged(StorePart::Leftover) {
         warnings.extend(request.store.finish_edits()?);
         sweep(path, request.wait)?;
         let reader = request.store.reader(Purpose::Read)?;
@@ -116,7 +116,7 @@ fn from_files(
     new: &Store,
     lost: Vec<LostDocument>,
     warnings: &mut Vec<Warning>,
-) -> Result<Vec<Fault>> {
+) -> Result<Vec<StoreProblem>> {
     let paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
     let mut skipped = HashMap::new();
     let reader = new.reader(Purpose::Read)?;
@@ -130,7 +130,7 @@ fn from_files(
     // The file of a document without a path can be any file.
     let is_every_file = paths.len() < lost.len();
     if !lost.is_empty() && is_trusted && is_root_there {
-        let request = ingest::Request {
+        let request = ingest::IngestRequest {
             store: new,
             root: None,
             folder: Path::new(""),
@@ -153,14 +153,14 @@ fn from_files(
                 warnings.push(taken(&stored.path, true));
             } else {
                 let message = "a document is lost; its path cannot be read".to_owned();
-                faults.push(Fault { file: None, kind: FaultKind::Lost, message });
+                faults.push(StoreProblem { file: None, kind: FaultKind::Lost, message });
             }
             continue;
         };
         let Some(stored) = reader.document_at(&path)? else {
             let reason = skipped.get(&path).map_or("there is no such file", String::as_str);
             let message = format!("its bytes are lost, and its file cannot be ingested: {reason}");
-            faults.push(Fault { file: Some(path), kind: FaultKind::Lost, message });
+            faults.push(StoreProblem { file: Some(path), kind: FaultKind::Lost, message });
             continue;
         };
         warnings.push(taken(&path, document.hash == Some(stored.hash)));

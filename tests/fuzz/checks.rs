@@ -6,8 +6,8 @@
 
 use std::io::Write as _;
 
-use mdsel::address::{Locator, Reading, Selector, Tree, parse_params, readings};
-use mdsel::edit::plan::{Allow, Position, Request, Scope, Target, Version, plan};
+use mdsel::address::{Interpretation, Locator, Selector, Tree, parse_params, readings};
+use mdsel::edit::plan::{Allow, EditScope, EditTarget, Operation, Position, Version, plan};
 use mdsel::ldmd::{Mode, whole_scalars};
 use mdsel::markdown::{self, tiling};
 use mdsel::output::sanitize;
@@ -60,10 +60,10 @@ pub(crate) fn address(bytes: &[u8]) {
     }
     for reading in readings(text) {
         match reading {
-            Reading::Malformed(fault) => {
+            Interpretation::Malformed(fault) => {
                 assert!(fault.position.is_none_or(|position| position <= scalars + 1));
             }
-            Reading::Selector(place) => {
+            Interpretation::Selector(place) => {
                 let Locator::Selector(selector, _) = place.locator else { continue };
                 let sample = b"intro\n\n# One\n\n- a\n- b\n\n## Two\n\n> quote\n\n# Three\n\n```\ncode\n```\n";
                 let tree = Tree::new(markdown::parse(sample).outline);
@@ -88,7 +88,7 @@ pub(crate) fn edit(bytes: &[u8]) {
     }
     let version = Version::read(file.to_vec());
     let (outline, markup) = (version.outline(), version.markup());
-    let scope = if flags & 1 == 0 { Scope::Subtree } else { Scope::Own };
+    let scope = if flags & 1 == 0 { EditScope::Subtree } else { EditScope::Own };
     let allow = Allow {
         drop: flags & 2 != 0,
         escape: flags & 4 != 0,
@@ -97,20 +97,20 @@ pub(crate) fn edit(bytes: &[u8]) {
     };
     let positions = [Position::Before, Position::After, Position::FirstChild, Position::LastChild];
     let request = match kind % 6 {
-        0 => Request::Replace { content, scope, keep_heading: flags & 16 == 0 },
-        1 => Request::Delete { scope },
-        other => Request::Insert {
+        0 => Operation::Replace { content, scope, keep_heading: flags & 16 == 0 },
+        1 => Operation::Delete { scope },
+        other => Operation::Insert {
             content,
             position: positions[usize::from(other) - 2],
             relevel: flags & 16 != 0,
         },
     };
     let target = match usize::from(node) {
-        255 => Target::FrontMatter,
+        255 => EditTarget::FrontMatter,
         node if flags & 32 != 0 && !markup.sections.is_empty() => {
-            Target::Ldmd(node % markup.sections.len())
+            EditTarget::Ldmd(node % markup.sections.len())
         }
-        node => Target::Node(node % outline.nodes.len()),
+        node => EditTarget::Node(node % outline.nodes.len()),
     };
     let Ok(plan) = plan(&version, target, request, allow) else { return };
     let (splice, after) = (plan.splice, plan.version.bytes());
@@ -188,7 +188,7 @@ pub(crate) fn ldmd(bytes: &[u8]) {
             (Mode::Preview, Some(1), 100, false),
             (Mode::Tldr, None, 3, true),
         ] {
-            let request = mdsel::ldmd::Request { mode, depth, limit_bytes, strip_markers };
+            let request = mdsel::ldmd::SliceRequest { mode, depth, limit_bytes, strip_markers };
             let slice = markup.slice(index, &request);
             let (spans, is_cut) = slice.limited(0);
             let content: Vec<u8> =
@@ -204,9 +204,9 @@ pub(crate) fn ldmd(bytes: &[u8]) {
 
 /// Records and packs are read to their end or to the first error.
 pub(crate) fn records(bytes: &[u8]) {
-    let mut faults = mdsel::records::Reader::new(bytes).filter(Result::is_err);
+    let mut faults = mdsel::records::RecordReader::new(bytes).filter(Result::is_err);
     assert!(faults.by_ref().take(2).count() <= 1);
-    if let Ok(pack) = mdsel::pack::Reader::new(bytes) {
+    if let Ok(pack) = mdsel::pack::PackReader::new(bytes) {
         assert!(pack.filter(Result::is_err).take(2).count() <= 1);
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: the splice is exactly the bytes that are named. The new file is parsed, and its structure, its
 //! tables and its tasks are those of the old file except for what was asked.
 
-use super::draft::FrontMatter;
+use super::draft::FrontMatterEdit;
 use super::effect::{Expected, compare};
 use super::refusal::{Change, Refusal};
 use super::text::{dominant_line_end, slice, with_line_ends};
@@ -97,7 +97,7 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
         splice.removed = ByteSpan::new(at.end, at.end);
         splice.inserted.start += if at.is_empty() { 0 } else { last };
     }
-    finish(old, splice, &expected(false, FrontMatter::Kept), &wanted, allow)
+    finish(old, splice, &expected(false, FrontMatterEdit::Kept), &wanted, allow)
 }
 
 fn exact(old: &Version, at: ByteSpan, bytes: Vec<u8>) -> Splice {
@@ -106,7 +106,7 @@ fn exact(old: &Version, at: ByteSpan, bytes: Vec<u8>) -> Splice {
     Splice { at, bytes, removed: at, inserted, is_noop, ..Splice::default() }
 }
 
-fn expected(is_front_matter: bool, front_matter: FrontMatter) -> Expected {
+fn expected(is_front_matter: bool, front_matter: FrontMatterEdit) -> Expected {
     Expected {
         headings: Vec::new(),
         depth: 0,
@@ -311,7 +311,7 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
             exact(old, span, splice.text.into_bytes())
         }
     };
-    finish(old, splice, &expected(true, FrontMatter::Kept), &Wanted::Same, allow)
+    finish(old, splice, &expected(true, FrontMatterEdit::Kept), &Wanted::Same, allow)
 }
 
 /// Plans front matter with one key for a file without any.
@@ -331,7 +331,7 @@ fn made(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Refusal
     let at = ByteSpan::new(floor, floor);
     let mut splice = exact(old, at, [&text[..], &seam].concat());
     splice.inserted.end = floor + text.len();
-    finish(old, splice, &expected(true, FrontMatter::Made), &Wanted::Same, allow)
+    finish(old, splice, &expected(true, FrontMatterEdit::Made), &Wanted::Same, allow)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use super::fragment::{Fragment, converted};
 use super::text::{is_line_start, last_line, slice, trimmed, with_line_ends};
 use super::version::Version;
-use super::{Position, Refusal, Scope, Target};
+use super::{EditScope, EditTarget, Position, Refusal};
 use crate::ldmd;
 use crate::markdown::outline::{Node, NodeKind, Section};
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
@@ -34,7 +34,7 @@ pub(super) struct Draft {
     /// section.
     pub(super) renamed_level: Option<u8>,
     /// What happens to the front matter.
-    pub(super) front_matter: FrontMatter,
+    pub(super) front_matter: FrontMatterEdit,
     /// The number of lists, items and block quotes that contain the place.
     pub(super) depth: usize,
     /// Whether no blank lines are added around the content.
@@ -44,7 +44,7 @@ pub(super) struct Draft {
 
 /// What an edit does to the front matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum FrontMatter {
+pub(super) enum FrontMatterEdit {
     /// It is present if and only if it was present before.
     #[default]
     Kept,
@@ -55,7 +55,7 @@ pub(super) enum FrontMatter {
 }
 
 /// The bytes of a target.
-struct Place<'a> {
+struct TargetBytes<'a> {
     /// The span that `mdsel read` prints for it.
     span: ByteSpan,
     node: Option<&'a Node>,
@@ -77,17 +77,21 @@ pub(super) struct Drafter<'a> {
 
 impl<'a> Drafter<'a> {
     /// The draft of a deletion.
-    pub(super) fn delete(&self, target: Target, scope: Scope) -> Result<Draft, Refusal> {
-        if target == Target::Document {
+    pub(super) fn delete(&self, target: EditTarget, scope: EditScope) -> Result<Draft, Refusal> {
+        if target == EditTarget::Document {
             return Err(Refusal::NoSuchPosition);
         }
-        if scope == Scope::Heading {
+        if scope == EditScope::Heading {
             return Err(Refusal::NoSuchPart);
         }
         let place = self.place(target, scope)?;
-        let is_front_matter = target == Target::FrontMatter;
+        let is_front_matter = target == EditTarget::FrontMatter;
         Ok(Draft {
-            front_matter: if is_front_matter { FrontMatter::Deleted } else { FrontMatter::Kept },
+            front_matter: if is_front_matter {
+                FrontMatterEdit::Deleted
+            } else {
+                FrontMatterEdit::Kept
+            },
             depth: place.depth,
             ..self.draft(place.span, Fragment::default())
         })
@@ -96,19 +100,19 @@ impl<'a> Drafter<'a> {
     /// The draft of a replacement of anything but the whole document.
     pub(super) fn replace(
         &self,
-        target: Target,
+        target: EditTarget,
         content: &[u8],
-        scope: Scope,
+        scope: EditScope,
         keep_heading: bool,
     ) -> Result<Draft, Refusal> {
-        if target == Target::FrontMatter && self.old.outline().front_matter.is_none() {
+        if target == EditTarget::FrontMatter && self.old.outline().front_matter.is_none() {
             return self.make_front_matter(content);
         }
         let place = self.place(target, scope)?;
-        if target == Target::FrontMatter {
+        if target == EditTarget::FrontMatter {
             return Ok(self.replace_front_matter(place.span, content));
         }
-        if let Target::Ldmd(index) = target {
+        if let EditTarget::Ldmd(index) = target {
             return Ok(self.replace_ldmd(index, place.span, content));
         }
         if place.depth > 0 {
@@ -128,12 +132,12 @@ impl<'a> Drafter<'a> {
     /// The draft of an insertion.
     pub(super) fn insert(
         &self,
-        target: Target,
+        target: EditTarget,
         content: &[u8],
         position: Position,
         relevel: bool,
     ) -> Result<Draft, Refusal> {
-        let place = self.place(target, Scope::Subtree)?;
+        let place = self.place(target, EditScope::Subtree)?;
         let is_child = matches!(position, Position::FirstChild | Position::LastChild);
         let is_start = matches!(position, Position::Before | Position::FirstChild);
         let mut at = if is_start { place.span.start } else { place.span.end };
@@ -159,13 +163,13 @@ impl<'a> Drafter<'a> {
                 let above = self.level_above(node);
                 (above, above + 1)
             }
-            (Target::Document, ..) if is_child => {
+            (EditTarget::Document, ..) if is_child => {
                 let root = self.old.outline().nodes.first().filter(|_| is_start);
                 at = root.map_or(at, |root| root.bytes.start);
                 (0, 1)
             }
-            (Target::FrontMatter, ..) if position == Position::After => (0, 1),
-            (Target::Ldmd(index), ..) => {
+            (EditTarget::FrontMatter, ..) if position == Position::After => (0, 1),
+            (EditTarget::Ldmd(index), ..) => {
                 let content = self.old.markup().sections.get(index).map(|section| section.content);
                 at = match content.filter(|_| is_child) {
                     Some(content) if is_start => content.start,
@@ -239,7 +243,7 @@ impl<'a> Drafter<'a> {
         let floor = self.old.floor();
         let core = ByteSpan::new(floor, floor);
         let fragment = Fragment { bytes, ..Fragment::default() };
-        let front_matter = FrontMatter::Made;
+        let front_matter = FrontMatterEdit::Made;
         Ok(Draft { core, removed: core, fragment, front_matter, ..Draft::default() })
     }
 
@@ -261,10 +265,10 @@ impl<'a> Drafter<'a> {
         section: &Section,
         span: ByteSpan,
         content: &[u8],
-        scope: Scope,
+        scope: EditScope,
         keep_heading: bool,
     ) -> Draft {
-        let keep_heading = keep_heading && scope != Scope::Heading;
+        let keep_heading = keep_heading && scope != EditScope::Heading;
         let fragment = self.fragment(content);
         let heading = ByteSpan::new(span.start, section.heading_end);
         let heading = with_line_ends(slice(self.old.bytes(), heading), self.line_end);
@@ -284,26 +288,26 @@ impl<'a> Drafter<'a> {
             kept_level: keeps_lines.then_some(section.level),
             renamed_level: (!keeps_lines).then_some(section.level),
             // A heading in the section's own text would become the parent of the subsections after it.
-            limit: if scope == Scope::Subtree { section.level } else { DEEPEST },
+            limit: if scope == EditScope::Subtree { section.level } else { DEEPEST },
             ..self.draft(ByteSpan::new(start, span.end), fragment)
         }
     }
 
-    fn place(&self, target: Target, scope: Scope) -> Result<Place<'a>, Refusal> {
-        let whole = |span| Place { span, node: None, section: None, depth: 0 };
+    fn place(&self, target: EditTarget, scope: EditScope) -> Result<TargetBytes<'a>, Refusal> {
+        let whole = |span| TargetBytes { span, node: None, section: None, depth: 0 };
         let index = match target {
-            Target::Document => {
+            EditTarget::Document => {
                 return Ok(whole(ByteSpan::new(self.old.floor(), self.old.bytes().len())));
             }
-            Target::FrontMatter => {
+            EditTarget::FrontMatter => {
                 return self.old.outline().front_matter.map(whole).ok_or(Refusal::NoSuchPlace);
             }
-            Target::Ldmd(index) => {
+            EditTarget::Ldmd(index) => {
                 let section = self.old.markup().sections.get(index).ok_or(Refusal::NoSuchPlace)?;
                 let start = section.span.start.max(self.old.floor());
                 return Ok(whole(ByteSpan::new(start, section.span.end)));
             }
-            Target::Node(index) => index,
+            EditTarget::Node(index) => index,
         };
         let node = self.old.outline().nodes.get(index).ok_or(Refusal::NoSuchPlace)?;
         if !is_line_start(self.old.bytes(), self.old.floor(), node.bytes.start) {
@@ -316,15 +320,15 @@ impl<'a> Drafter<'a> {
         let mut span = node.bytes;
         if let Some(section) = section {
             span.end = match scope {
-                Scope::Subtree => span.end,
-                Scope::Own => section.own_end,
-                Scope::Heading => section.heading_end,
+                EditScope::Subtree => span.end,
+                EditScope::Own => section.own_end,
+                EditScope::Heading => section.heading_end,
             };
         }
         let is_container =
             |above: &&Node| matches!(above.kind, NodeKind::Block(_) | NodeKind::Item);
         let depth = self.above(node).filter(is_container).count();
-        Ok(Place { span, node: Some(node), section, depth })
+        Ok(TargetBytes { span, node: Some(node), section, depth })
     }
 
     /// The ancestors of `node`, innermost first.

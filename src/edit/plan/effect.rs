@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::draft::FrontMatter;
+use super::draft::FrontMatterEdit;
 use super::refusal::{Change, FrontMatterProblem, Refusal};
 use super::text::{first_line, lines};
 use super::version::{Landmark, Version, is_in};
@@ -25,7 +25,7 @@ pub(super) struct Expected {
     /// The least number of containers that must contain each part of the content.
     pub(super) depth: usize,
     /// What happens to the front matter.
-    pub(super) front_matter: FrontMatter,
+    pub(super) front_matter: FrontMatterEdit,
     /// Whether the content is front matter.
     pub(super) is_front_matter: bool,
     /// Whether LDMD markers may belong to other sections than before.
@@ -89,7 +89,7 @@ pub(super) fn compare(
 ) -> Effect {
     let after = ByteSpan::new(splice.at.start, splice.at.start + splice.bytes.len());
     let shift = Shift { at: splice.at, after };
-    let mut comparison = Comparison { old, new, shift, expected, effect: Effect::default() };
+    let mut comparison = EffectComparison { old, new, shift, expected, effect: Effect::default() };
     comparison.front_matter(splice);
     if comparison.structure() {
         comparison.markers();
@@ -100,7 +100,7 @@ pub(super) fn compare(
     comparison.effect
 }
 
-struct Comparison<'a> {
+struct EffectComparison<'a> {
     old: &'a Version,
     new: &'a Version,
     shift: Shift,
@@ -108,14 +108,14 @@ struct Comparison<'a> {
     effect: Effect,
 }
 
-impl Comparison<'_> {
+impl EffectComparison<'_> {
     fn front_matter(&mut self, splice: &Splice) {
         let before = self.old.front_matter_end();
         let now = self.new.front_matter_end();
         let wanted = match self.expected.front_matter {
-            FrontMatter::Kept => before.and_then(|end| self.shift.end(end)),
-            FrontMatter::Made => Some(splice.inserted.end),
-            FrontMatter::Deleted => None,
+            FrontMatterEdit::Kept => before.and_then(|end| self.shift.end(end)),
+            FrontMatterEdit::Made => Some(splice.inserted.end),
+            FrontMatterEdit::Deleted => None,
         };
         let is_unreadable = self.expected.is_front_matter
             && now.is_some()

@@ -9,7 +9,7 @@ use crate::position::{ByteSpan, trim_line_end};
 
 /// A heading of the content that begins a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Heading {
+pub(super) struct FragmentHeading {
     /// The span of its lines in the content, including the last line end.
     pub(super) span: ByteSpan,
     pub(super) level: u8,
@@ -20,7 +20,7 @@ pub(super) struct Heading {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fragment {
     pub(super) bytes: Vec<u8>,
-    pub(super) headings: Vec<Heading>,
+    pub(super) headings: Vec<FragmentHeading>,
     /// The line, 1-based, of a block that is not closed and would include the text after the content.
     pub(super) open_line: Option<usize>,
     pub(super) dialect: Dialect,
@@ -46,13 +46,13 @@ impl Fragment {
         let probe = 1 + bytes.len() + 2;
         let probed = [b"\n", &bytes[..], b"\n\n#\n"].concat();
         let outline = markdown::parse_as(&probed, dialect).outline;
-        let mut headings: Vec<Heading> = outline
+        let mut headings: Vec<FragmentHeading> = outline
             .sections
             .into_iter()
             .filter_map(|section| {
                 let start = outline.nodes.get(section.node)?.bytes.start;
                 let span = ByteSpan::new(start.checked_sub(1)?, section.heading_end - 1);
-                Some(Heading { span, level: section.level, title: section.title })
+                Some(FragmentHeading { span, level: section.level, title: section.title })
             })
             .collect();
         let is_open = headings.pop_if(|last| last.span.start + 1 == probe).is_none();
@@ -61,7 +61,7 @@ impl Fragment {
     }
 
     /// The heading with which the content begins, if any.
-    pub(super) fn leading_heading(&self) -> Option<&Heading> {
+    pub(super) fn leading_heading(&self) -> Option<&FragmentHeading> {
         self.headings.first().filter(|heading| heading.span.start == 0)
     }
 

@@ -57,7 +57,7 @@ use crate::position::ByteSpan;
 
 /// The place to edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum EditTarget {
     /// The whole document.
     Document,
     /// Its front matter, delimiters included.
@@ -85,7 +85,7 @@ pub enum Position {
 
 /// How much of a section an edit covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
+pub enum EditScope {
     /// The section with its subsections.
     #[default]
     Subtree,
@@ -97,13 +97,13 @@ pub enum Scope {
 
 /// The operation on the target.
 #[derive(Clone, Copy, Debug)]
-pub enum Request<'a> {
+pub enum Operation<'a> {
     /// Replaces the target.
     Replace {
         /// The new content. Empty content leaves only the heading, or nothing if the heading is not kept.
         content: &'a [u8],
         /// How much of a section is replaced.
-        scope: Scope,
+        scope: EditScope,
         /// Whether a section keeps its heading, unless the content begins with that very heading.
         keep_heading: bool,
     },
@@ -119,7 +119,7 @@ pub enum Request<'a> {
     /// Deletes the target.
     Delete {
         /// How much of a section is deleted.
-        scope: Scope,
+        scope: EditScope,
     },
 }
 

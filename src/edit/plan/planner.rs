@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 
 use super::definitions::{Kept, to_keep};
-use super::draft::{Draft, Drafter, FrontMatter};
+use super::draft::{Draft, Drafter, FrontMatterEdit};
 use super::effect::{Effect, Expected, compare};
 use super::fragment::{Fragment, converted};
 use super::insertion_point::InsertionPoint;
 use super::refusal::FrontMatterProblem;
 use super::text::{dominant_line_end, slice, trimmed, with_line_ends};
 use super::version::Version;
-use super::{Allow, Plan, Refusal, Reparented, Request, Scope, Splice, Target, apply};
+use super::{Allow, EditScope, EditTarget, Operation, Plan, Refusal, Reparented, Splice, apply};
 use crate::markdown;
 use crate::markdown::front_matter::detect;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
@@ -26,36 +26,36 @@ use crate::position::ByteSpan;
 /// added. Takes time linear in the size of file and content.
 pub fn plan(
     old: &Version,
-    target: Target,
-    request: Request<'_>,
+    target: EditTarget,
+    request: Operation<'_>,
     allow: Allow,
 ) -> Result<Plan, Refusal> {
     let given = match request {
-        Request::Replace { content, .. } | Request::Insert { content, .. } => content,
-        Request::Delete { .. } => b"",
+        Operation::Replace { content, .. } | Operation::Insert { content, .. } => content,
+        Operation::Delete { .. } => b"",
     };
     let line_end = dominant_line_end(old.bytes()).or_else(|| dominant_line_end(given));
     let line_end = line_end.unwrap_or(b"\n");
     // A deletion names what it removes, and one with the scope `Own` names the section whose children move.
     let allow = Allow {
-        drop: allow.drop || matches!(request, Request::Delete { .. }),
-        escape: allow.escape || matches!(request, Request::Delete { scope: Scope::Own }),
-        duplicate: allow.duplicate || !matches!(request, Request::Insert { .. }),
+        drop: allow.drop || matches!(request, Operation::Delete { .. }),
+        escape: allow.escape || matches!(request, Operation::Delete { scope: EditScope::Own }),
+        duplicate: allow.duplicate || !matches!(request, Operation::Insert { .. }),
         ..allow
     };
     let drafter = Drafter { old, line_end };
     let planner = Planner { old, line_end, allow, target };
     let draft = match request {
-        Request::Replace { content, .. } if target == Target::Document => {
+        Operation::Replace { content, .. } if target == EditTarget::Document => {
             return planner.replace_document(converted(content, line_end));
         }
-        Request::Replace { content, scope, keep_heading } => {
+        Operation::Replace { content, scope, keep_heading } => {
             drafter.replace(target, content, scope, keep_heading)?
         }
-        Request::Insert { content, position, relevel } => {
+        Operation::Insert { content, position, relevel } => {
             drafter.insert(target, content, position, relevel)?
         }
-        Request::Delete { scope } => drafter.delete(target, scope)?,
+        Operation::Delete { scope } => drafter.delete(target, scope)?,
     };
     planner.finish(&draft)
 }
@@ -64,7 +64,7 @@ struct Planner<'a> {
     old: &'a Version,
     line_end: &'static [u8],
     allow: Allow,
-    target: Target,
+    target: EditTarget,
 }
 
 impl Planner<'_> {
@@ -113,7 +113,7 @@ impl Planner<'_> {
         let point = InsertionPoint::new(file, floor, draft.core, self.line_end);
         if draft.is_close {
             point.close()
-        } else if draft.front_matter == FrontMatter::Made {
+        } else if draft.front_matter == FrontMatterEdit::Made {
             point.first()
         } else {
             point
@@ -141,9 +141,9 @@ impl Planner<'_> {
     /// The definitions inside the place that links outside it need. None are kept if the target is itself a
     /// definition, front matter, or inside a container.
     fn definitions(&self, draft: &Draft, splice: &Splice, new: &Version, effect: &Effect) -> Kept {
-        let is_definition = matches!(self.target, Target::Node(node)
+        let is_definition = matches!(self.target, EditTarget::Node(node)
             if self.node(node).is_some_and(|node| node.kind == NodeKind::Block(BlockType::Definition)));
-        let is_bare = draft.depth > 0 || self.target == Target::FrontMatter || is_definition;
+        let is_bare = draft.depth > 0 || self.target == EditTarget::FrontMatter || is_definition;
         if effect.lost_links.is_empty() || draft.core.is_empty() || is_bare {
             return Kept::default();
         }
@@ -177,7 +177,7 @@ impl Planner<'_> {
             return Err(Refusal::OpenFence { line });
         }
         let before = trimmed(self.old.bytes(), ByteSpan::new(self.old.floor(), draft.core.start));
-        if self.target != Target::FrontMatter
+        if self.target != EditTarget::FrontMatter
             && before.is_empty()
             && detect(&draft.fragment.bytes, 0).is_some()
         {
@@ -235,8 +235,8 @@ impl Planner<'_> {
                 .collect(),
             depth: draft.depth,
             front_matter: draft.front_matter,
-            is_front_matter: self.target == Target::FrontMatter,
-            may_move_markers: matches!(self.target, Target::Ldmd(_)),
+            is_front_matter: self.target == EditTarget::FrontMatter,
+            may_move_markers: matches!(self.target, EditTarget::Ldmd(_)),
         }
     }
 
@@ -297,7 +297,7 @@ impl Planner<'_> {
         let mut removed = Vec::new();
         let mut is_itself = false;
         for section in self.old.sections_in(splice.at) {
-            let is_target = self.target == Target::Node(section.node);
+            let is_target = self.target == EditTarget::Node(section.node);
             if is_target && is_renamed {
                 continue;
             }

@@ -42,8 +42,8 @@ fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
     }
     for (span, scope, keep_heading) in given {
         let content = text::slice(file, span);
-        let request = Request::Replace { content, scope, keep_heading };
-        match planned(file, Target::Node(node), request, Allow::default()) {
+        let request = Operation::Replace { content, scope, keep_heading };
+        match planned(file, EditTarget::Node(node), request, Allow::default()) {
             Ok(splice) => assert!(splice.is_noop && apply(file, &splice) == file, "{request:?}"),
             Err(refusal) => assert_eq!(refusal.code(), "NOT_WHOLE_LINES", "{request:?}"),
         }
@@ -53,7 +53,7 @@ fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
 /// Inserts a section, deletes it again, and asserts that the file is restored.
 fn assert_undone(file: &[u8], node: usize, position: Position) -> &'static str {
     let request = relevel(position, "## Inserted 7\n\ntext\n");
-    let splice = match planned(file, Target::Node(node), request, Allow::default()) {
+    let splice = match planned(file, EditTarget::Node(node), request, Allow::default()) {
         Ok(splice) => splice,
         Err(refusal) => return refusal.code(),
     };
@@ -63,7 +63,7 @@ fn assert_undone(file: &[u8], node: usize, position: Position) -> &'static str {
     let mut expected = sections(file);
     expected.insert(section, (added.sections[section].level, "Inserted 7".into()));
     assert_eq!(sections(&new), expected);
-    let target = Target::Node(added.sections[section].node);
+    let target = EditTarget::Node(added.sections[section].node);
     let undo = match planned(&new, target, DELETE, Allow::default()) {
         Ok(splice) => splice,
         Err(refusal) => return refusal.code(),
@@ -83,7 +83,7 @@ fn assert_undone(file: &[u8], node: usize, position: Position) -> &'static str {
 /// Asserts that a repeated replacement changes nothing, and that a deletion removes only the section.
 fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static str {
     let everything = Allow { drop: true, escape: true, duplicate: true, change: false };
-    let target = Target::Node(node);
+    let target = EditTarget::Node(node);
     let request = replace("other\n\ntext");
     let is_section = matches!(outline.nodes[node].kind, NodeKind::Root | NodeKind::Section(_));
     let code = match planned(file, target, request, everything) {
@@ -96,7 +96,7 @@ fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static st
         }
     };
     for scope in [SUBTREE, OWN] {
-        let deleted = planned(file, target, Request::Delete { scope }, everything);
+        let deleted = planned(file, target, Operation::Delete { scope }, everything);
         let Ok(splice) = deleted else { continue };
         let new = apply(file, &splice);
         // Only definitions that other text uses stay.
@@ -239,21 +239,21 @@ proptest! {
         let allow =
             Allow { drop: everything, escape: everything, duplicate: everything, change: false };
         let outline = parse(file).outline;
-        let node = Target::Node(seed.index(outline.nodes.len()));
-        for target in [node, Target::FrontMatter, Target::Ldmd(0), Target::Document] {
+        let node = EditTarget::Node(seed.index(outline.nodes.len()));
+        for target in [node, EditTarget::FrontMatter, EditTarget::Ldmd(0), EditTarget::Document] {
             for request in [
-                Request::Replace { content, scope: SUBTREE, keep_heading },
-                Request::Replace { content, scope: OWN, keep_heading },
-                Request::Insert { content, position, relevel },
+                Operation::Replace { content, scope: SUBTREE, keep_heading },
+                Operation::Replace { content, scope: OWN, keep_heading },
+                Operation::Insert { content, position, relevel },
                 DELETE,
             ] {
                 let Ok(splice) = planned(file, target, request, allow) else { continue };
                 let new = apply(file, &splice);
-                if matches!(request, Request::Replace { .. }) && target != Target::FrontMatter {
+                if matches!(request, Operation::Replace { .. }) && target != EditTarget::FrontMatter {
                     let inserted = lines(text::slice(&new, splice.inserted)).len();
                     prop_assert_eq!(inserted, lines(content).len());
                 }
-                if target != Target::Document {
+                if target != EditTarget::Document {
                     // Outside the splice, the headings keep their levels and offsets.
                     let after = splice.at.start + splice.bytes.len();
                     let new_outline = parse(&new).outline;
@@ -268,8 +268,8 @@ proptest! {
                     let new_headings = outside(&new_outline, ByteSpan::new(splice.at.start, after), splice.at.end);
                     prop_assert_eq!(old_headings, new_headings);
                     let has_front_matter = match (target, request) {
-                        (Target::FrontMatter, Request::Delete { .. }) => false,
-                        (Target::FrontMatter, Request::Replace { .. }) => true,
+                        (EditTarget::FrontMatter, Operation::Delete { .. }) => false,
+                        (EditTarget::FrontMatter, Operation::Replace { .. }) => true,
                         _ => outline.front_matter.is_some(),
                     };
                     prop_assert_eq!(new_outline.front_matter.is_some(), has_front_matter);

@@ -4,68 +4,68 @@ use super::*;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
 use crate::markdown::parse;
 
-pub(super) const SUBTREE: Scope = Scope::Subtree;
-pub(super) const OWN: Scope = Scope::Own;
+pub(super) const SUBTREE: EditScope = EditScope::Subtree;
+pub(super) const OWN: EditScope = EditScope::Own;
 
-pub(super) fn replace(content: &str) -> Request<'_> {
-    Request::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: true }
+pub(super) fn replace(content: &str) -> Operation<'_> {
+    Operation::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: true }
 }
 
-fn replace_own(content: &str) -> Request<'_> {
-    Request::Replace { content: content.as_bytes(), scope: OWN, keep_heading: true }
+fn replace_own(content: &str) -> Operation<'_> {
+    Operation::Replace { content: content.as_bytes(), scope: OWN, keep_heading: true }
 }
 
-fn replace_all(content: &str) -> Request<'_> {
-    Request::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: false }
+fn replace_all(content: &str) -> Operation<'_> {
+    Operation::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: false }
 }
 
-fn insert(position: Position, content: &str) -> Request<'_> {
-    Request::Insert { content: content.as_bytes(), position, relevel: false }
+fn insert(position: Position, content: &str) -> Operation<'_> {
+    Operation::Insert { content: content.as_bytes(), position, relevel: false }
 }
 
-pub(super) fn relevel(position: Position, content: &str) -> Request<'_> {
-    Request::Insert { content: content.as_bytes(), position, relevel: true }
+pub(super) fn relevel(position: Position, content: &str) -> Operation<'_> {
+    Operation::Insert { content: content.as_bytes(), position, relevel: true }
 }
 
-fn before(content: &str) -> Request<'_> {
+fn before(content: &str) -> Operation<'_> {
     insert(Position::Before, content)
 }
 
-fn after(content: &str) -> Request<'_> {
+fn after(content: &str) -> Operation<'_> {
     insert(Position::After, content)
 }
 
-fn first(content: &str) -> Request<'_> {
+fn first(content: &str) -> Operation<'_> {
     insert(Position::FirstChild, content)
 }
 
-fn last(content: &str) -> Request<'_> {
+fn last(content: &str) -> Operation<'_> {
     insert(Position::LastChild, content)
 }
 
-pub(super) const DELETE: Request<'_> = Request::Delete { scope: SUBTREE };
-const DELETE_OWN: Request<'_> = Request::Delete { scope: OWN };
+pub(super) const DELETE: Operation<'_> = Operation::Delete { scope: SUBTREE };
+const DELETE_OWN: Operation<'_> = Operation::Delete { scope: OWN };
 
 /// The target that `name` means: a section title, `root`, `document`, `front matter`, or a block type, `item`
 /// or `ldmd` with its index in the file.
-fn target(outline: &Outline, name: &str) -> Target {
+fn target(outline: &Outline, name: &str) -> EditTarget {
     let (kind, index) = name.split_once(' ').unwrap_or((name, "0"));
     let index: usize = index.parse().unwrap_or(0);
     let block_type = BlockType::named(kind);
     let nth = |is_match: &dyn Fn(NodeKind) -> bool| {
         let mut nodes = (0..outline.nodes.len()).filter(|&node| is_match(outline.nodes[node].kind));
-        Target::Node(nodes.nth(index).expect(name))
+        EditTarget::Node(nodes.nth(index).expect(name))
     };
     match (name, kind, block_type) {
-        ("root", ..) => Target::Node(0),
-        ("document", ..) => Target::Document,
-        ("front matter", ..) => Target::FrontMatter,
-        (_, "ldmd", _) => Target::Ldmd(index),
+        ("root", ..) => EditTarget::Node(0),
+        ("document", ..) => EditTarget::Document,
+        ("front matter", ..) => EditTarget::FrontMatter,
+        (_, "ldmd", _) => EditTarget::Ldmd(index),
         (_, "item", _) => nth(&|kind| kind == NodeKind::Item),
         (_, _, Some(block_type)) => nth(&|kind| kind == NodeKind::Block(block_type)),
         _ => {
             let section = outline.sections.iter().find(|section| section.title == name);
-            Target::Node(section.expect(name).node)
+            EditTarget::Node(section.expect(name).node)
         }
     }
 }
@@ -74,8 +74,8 @@ fn target(outline: &Outline, name: &str) -> Target {
 /// applied.
 pub(super) fn planned(
     file: &[u8],
-    target: Target,
-    request: Request<'_>,
+    target: EditTarget,
+    request: Operation<'_>,
     allow: Allow,
 ) -> Result<Splice, Refusal> {
     let Plan { splice, version } = plan(&Version::read(file.to_vec()), target, request, allow)?;
@@ -83,7 +83,7 @@ pub(super) fn planned(
     Ok(splice)
 }
 
-fn edit(file: &[u8], name: &str, request: Request<'_>) -> Result<(Splice, Vec<u8>), Refusal> {
+fn edit(file: &[u8], name: &str, request: Operation<'_>) -> Result<(Splice, Vec<u8>), Refusal> {
     edit_allowing(Allow::default(), file, name, request)
 }
 
@@ -91,7 +91,7 @@ fn edit_allowing(
     allow: Allow,
     file: &[u8],
     name: &str,
-    request: Request<'_>,
+    request: Operation<'_>,
 ) -> Result<(Splice, Vec<u8>), Refusal> {
     let outline = parse(file).outline;
     let splice = planned(file, target(&outline, name), request, allow)?;
@@ -112,7 +112,7 @@ fn variants() -> [(&'static str, Form); 5] {
     ]
 }
 
-fn check_table(table: &[(&str, &str, Request<'_>, &str)]) {
+fn check_table(table: &[(&str, &str, Operation<'_>, &str)]) {
     for &(file, name, request, expected) in table {
         for (variant, form) in variants() {
             // In a file without line ends, those of the content are used, which are always LF here.
@@ -129,7 +129,7 @@ fn check_table(table: &[(&str, &str, Request<'_>, &str)]) {
                 "{variant}: {name} {request:?}"
             );
             assert_eq!(splice.is_noop, old == new);
-            if let Request::Insert { content, relevel: false, .. } = request {
+            if let Operation::Insert { content, relevel: false, .. } = request {
                 let inserted = text::with_line_ends(text::slice(&new, splice.inserted), b"\n");
                 assert_eq!(inserted.trim_ascii(), content.trim_ascii(), "{variant}: {request:?}");
             }
@@ -385,7 +385,7 @@ fn unsafe_edits_are_refused_regardless_of_flags() {
         assert_eq!(refusal.code(), code, "{file:?} {name} {request:?}: {refusal}");
         assert!(!refusal.to_string().ends_with('.'));
     }
-    for target in [Target::Node(999), Target::Ldmd(0)] {
+    for target in [EditTarget::Node(999), EditTarget::Ldmd(0)] {
         let refusal = planned(ATX.as_bytes(), target, DELETE, everything).unwrap_err();
         assert_eq!(refusal, Refusal::NoSuchPlace);
     }
@@ -470,7 +470,7 @@ fn mixed_line_ends_and_invalid_utf8_are_kept() {
     let file = b"# A\r\n\r\nx\ny\r\n\n# B\n\xff\n";
     let read = b"# A\n\nx\ny\n\n";
     let outline = parse(file).outline;
-    let request = Request::Replace { content: read, scope: SUBTREE, keep_heading: true };
+    let request = Operation::Replace { content: read, scope: SUBTREE, keep_heading: true };
     let splice = planned(file, target(&outline, "A"), request, Allow::default()).unwrap();
     assert!(splice.is_noop && apply(file, &splice) == file);
     let (_, new) = edit(file, "A", replace("z")).unwrap();
@@ -586,9 +586,9 @@ fn renumbered_sections_are_listed() {
 
 #[test]
 fn a_heading_can_only_be_replaced_by_one_heading() {
-    let heading = |content: &'static str| Request::Replace {
+    let heading = |content: &'static str| Operation::Replace {
         content: content.as_bytes(),
-        scope: Scope::Heading,
+        scope: EditScope::Heading,
         keep_heading: true,
     };
     let renamed = ATX.replace("## B", "## X");
@@ -597,7 +597,7 @@ fn a_heading_can_only_be_replaced_by_one_heading() {
         (heading("x"), "WOULD_DROP"),
         (heading("# X"), "WOULD_ESCAPE"),
         (heading("## X\n\n### Y"), "WOULD_ESCAPE"),
-        (Request::Delete { scope: Scope::Heading }, "NO_SUCH_PART"),
+        (Operation::Delete { scope: EditScope::Heading }, "NO_SUCH_PART"),
     ] {
         assert_eq!(edit(ATX.as_bytes(), "B", request).unwrap_err().code(), code, "{request:?}");
     }
@@ -606,7 +606,7 @@ fn a_heading_can_only_be_replaced_by_one_heading() {
 #[test]
 fn a_version_is_parsed_once() {
     let file = Version::read("# T\n\ntext\n\n".repeat(1000).into_bytes());
-    let target = Target::Node(file.outline().sections[500].node);
+    let target = EditTarget::Node(file.outline().sections[500].node);
     let before = crate::markdown::PARSED_BYTES.get();
     let plan = plan(&file, target, replace("new text\n"), Allow::default()).unwrap();
     let parsed = crate::markdown::PARSED_BYTES.get() - before;

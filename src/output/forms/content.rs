@@ -77,7 +77,7 @@ fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()
     Ok(())
 }
 
-impl Answer for select::Answer {
+impl Answer for select::SelectAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Vec<Value> {
@@ -113,7 +113,7 @@ impl Answer for select::Answer {
     }
 }
 
-impl Answer for read::Answer {
+impl Answer for read::ReadAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Vec<Value> {
@@ -182,7 +182,7 @@ impl Serialize for Messages<'_> {
     }
 }
 
-impl Serialize for read::Answer {
+impl Serialize for read::ReadAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         ReadFields { node: &self.node, messages: Messages(&self.page) }.serialize(serializer)
     }
@@ -202,7 +202,7 @@ enum ReadShape {
     NoPlace(NoPlaceShape),
 }
 
-schema_as!(read::Answer => ReadShape);
+schema_as!(read::ReadAnswer => ReadShape);
 
 /// The selected nodes.
 #[expect(dead_code, reason = "only its schema is used")]
@@ -216,4 +216,4 @@ struct SelectShape {
     page: WholePageShape,
 }
 
-schema_as!(select::Answer => SelectShape);
+schema_as!(select::SelectAnswer => SelectShape);

@@ -32,7 +32,7 @@ fn side_effects(done: &Done) -> impl Iterator<Item = String> {
     kept.chain(renumbered)
 }
 
-fn lines(answer: &edit::Answer) -> impl Iterator<Item = String> {
+fn lines(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
         let edits = report.done.iter();
         let edits = edits
@@ -45,7 +45,7 @@ fn lines(answer: &edit::Answer) -> impl Iterator<Item = String> {
     })
 }
 
-impl Answer for edit::Answer {
+impl Answer for edit::EditAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Vec<Value> {
@@ -85,9 +85,9 @@ impl Answer for edit::Answer {
 }
 
 /// The JSON fields of one edit; the flag says whether the old content is included.
-struct One<'a>(&'a Done, bool);
+struct EditFields<'a>(&'a Done, bool);
 
-impl One<'_> {
+impl EditFields<'_> {
     fn fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Self(done, with_content) = self;
         map.serialize_entry("selector", &done.selector)?;
@@ -143,7 +143,7 @@ impl One<'_> {
     }
 }
 
-impl Serialize for One<'_> {
+impl Serialize for EditFields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("operation", self.0.operation)?;
@@ -152,12 +152,12 @@ impl Serialize for One<'_> {
     }
 }
 
-impl Serialize for edit::Answer {
+impl Serialize for edit::EditAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("success", &self.report.is_some())?;
         if let Some(report) = &self.report {
-            let one = |done| One(done, self.with_content);
+            let one = |done| EditFields(done, self.with_content);
             match report.done.as_slice() {
                 [done] if !self.is_batch => one(done).fields(&mut map)?,
                 all => map.serialize_entry("edits", &all.iter().map(one).collect::<Vec<_>>())?,

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, json as strict, ldmd};
 use super::value;
-use crate::ingest::{ChangeKind, Report};
+use crate::ingest::{ChangeKind, IngestReport};
 use crate::query::List;
 use crate::query::finding::{Finding, Findings};
 
 /// The items are changes, then skipped files, then warnings. Cutting the list does not change the
 /// counts.
-impl List for Report {
+impl List for IngestReport {
     fn count(&self) -> usize {
         self.changes.as_ref().map_or(0, Vec::len) + self.skipped.len() + self.warnings.len()
     }
@@ -37,7 +37,7 @@ impl List for Report {
     }
 }
 
-impl Answer for Report {
+impl Answer for IngestReport {
     fn rows(&self) -> Vec<Value> {
         let changes = self.changes.iter().flatten().map(value);
         let skipped = self.skipped.iter().map(|skipped| json!({ "skipped": skipped }));

@@ -14,10 +14,10 @@ use super::page::NoPlaceShape;
 use super::value;
 use crate::query::Page;
 use crate::query::ldmd::emit::Emission;
-use crate::query::ldmd::get::Section;
-use crate::query::ldmd::index::{Entry, Index};
+use crate::query::ldmd::get::SectionContent;
+use crate::query::ldmd::index::{Index, LdmdIndexEntry};
 use crate::query::ldmd::neighbors::Neighbors;
-use crate::query::ldmd::search::{Match, Matches};
+use crate::query::ldmd::search::{LdmdMatch, Matches};
 use crate::query::ldmd::{self};
 use crate::query::library::Freshness;
 use crate::schema::schema_as;
@@ -57,7 +57,7 @@ trait Body: serde::Serialize + Sized {
     }
 }
 
-impl<B: Body> Answer for ldmd::Answer<B> {
+impl<B: Body> Answer for ldmd::LdmdAnswer<B> {
     const FORMATS: &'static [Format] = B::FORMATS;
 
     fn rows(&self) -> Vec<Value> {
@@ -118,7 +118,7 @@ impl Body for Index {
     }
 
     fn lines(&self) -> Vec<String> {
-        let line = |section: &Entry| {
+        let line = |section: &LdmdIndexEntry| {
             format!(
                 "{}{} ({}) @ {}",
                 section.id,
@@ -135,11 +135,11 @@ fn spaced(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!(" {title}") }
 }
 
-fn extent(section: &Entry) -> String {
+fn extent(section: &LdmdIndexEntry) -> String {
     format!("{}-{}", section.start_offset, section.end_offset)
 }
 
-impl Body for Section {
+impl Body for SectionContent {
     const NAME: &'static str = "ldmd get";
     const FORMATS: &'static [Format] = &[Format::Raw];
 
@@ -202,7 +202,7 @@ impl Body for Matches {
     }
 
     fn lines(&self) -> Vec<String> {
-        let line = |found: &Match| {
+        let line = |found: &LdmdMatch| {
             format!("{} @ {}:{} ({})", found.text, self.file, found.doc_line, found.section_id())
         };
         self.matches.iter().map(line).collect()
@@ -277,7 +277,7 @@ enum AnswerShape<Body> {
     },
 }
 
-schema_as!([Body] ldmd::Answer<Body> => AnswerShape<Body>);
+schema_as!([Body] ldmd::LdmdAnswer<Body> => AnswerShape<Body>);
 
 /// The JSON of a document.
 #[expect(dead_code, reason = "only its schema is used")]
@@ -319,9 +319,9 @@ struct MatchShape {
     ancestors: Vec<String>,
 }
 
-schema_as!(Match => MatchShape);
+schema_as!(LdmdMatch => MatchShape);
 
-impl Serialize for Match {
+impl Serialize for LdmdMatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Match", 5)?;
         fields.serialize_field("section_id", &self.section_id())?;

@@ -15,14 +15,16 @@ use crate::links::Kind;
 use crate::query::Page;
 use crate::query::library::Freshness;
 use crate::query::links::list;
-use crate::query::links::walk::{self, NoPath, Step, Walked};
-use crate::query::links::{Edge, Node, source_word};
-use crate::query::place::Place;
+use crate::query::links::walk::{self, NoPath, WalkedEdge, WalkedNode};
+use crate::query::links::{Edge, LinkNode, source_word};
+use crate::query::place::ResolvedNode;
 use crate::schema::schema_as;
 
 /// Returns an edge on one line.
 fn line(edge: &Edge) -> String {
-    let to = edge.target().map_or_else(|| format!("{} (broken)", edge.link.target), Place::address);
+    let to = edge
+        .target()
+        .map_or_else(|| format!("{} (broken)", edge.link.target), ResolvedNode::address);
     line_between(edge, &edge.from.address(), &to)
 }
 
@@ -32,7 +34,7 @@ fn line_between(edge: &Edge, from: &str, to: &str) -> String {
     format!("{from} {} {to} {}", kind.relation(), source_word(kind))
 }
 
-fn walked_line(walked: &Walked) -> String {
+fn walked_line(walked: &WalkedEdge) -> String {
     line_between(&walked.edge, walked.from(), walked.to())
 }
 
@@ -45,17 +47,17 @@ fn distinct_edges(edges: &[Edge]) -> usize {
     distinct.collect::<std::collections::HashSet<_>>().len()
 }
 
-fn changed(node: &Node) -> (&str, Freshness) {
+fn changed(node: &LinkNode) -> (&str, Freshness) {
     (&node.file, node.freshness)
 }
 
-fn described(node: &Node) -> String {
+fn described(node: &LinkNode) -> String {
     let summary = node.summary.as_ref().map(|summary| format!(": {summary}")).unwrap_or_default();
     format!("{}{summary} @ {}", node.title, node.selector)
 }
 
 fn rows<'a, E: serde::Serialize + 'a>(
-    nodes: impl Iterator<Item = &'a Node>,
+    nodes: impl Iterator<Item = &'a LinkNode>,
     edges: impl Iterator<Item = &'a E>,
 ) -> Vec<Value> {
     let nodes = nodes.map(|node| json!({ "node": node }));
@@ -65,7 +67,7 @@ fn rows<'a, E: serde::Serialize + 'a>(
 /// Writes the nodes, then a section for the edges of each document.
 fn write_graph<'a>(
     renderer: &mut LdmdRenderer<'_>,
-    nodes: impl Iterator<Item = &'a Node> + Clone,
+    nodes: impl Iterator<Item = &'a LinkNode> + Clone,
     edges: impl Iterator<Item = (&'a Edge, String)>,
 ) -> io::Result<()> {
     renderer.key_findings(nodes.clone().count(), nodes.map(described))?;
@@ -78,7 +80,7 @@ fn write_graph<'a>(
     Ok(())
 }
 
-impl Answer for list::Answer {
+impl Answer for list::LinkListAnswer {
     const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
 
     fn rows(&self) -> Vec<Value> {
@@ -159,7 +161,7 @@ fn file(edge: &Edge) -> &str {
     &edge.from.document.stored.path
 }
 
-impl Answer for walk::Answer {
+impl Answer for walk::LinkWalkAnswer {
     const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
 
     fn rows(&self) -> Vec<Value> {
@@ -174,7 +176,7 @@ impl Answer for walk::Answer {
         for line in self.no_path.iter().flat_map(no_path) {
             writer.line(Style::Plain, &line);
         }
-        for Step { node, edges, .. } in &self.steps {
+        for WalkedNode { node, edges, .. } in &self.steps {
             let indent = "  ".repeat(node.hop.unwrap_or(0));
             writer
                 .piece(Style::Heading, &format!("{indent}{}", node.title))
@@ -215,7 +217,7 @@ impl Answer for walk::Answer {
         for line in self.no_path.iter().flat_map(no_path) {
             records.detail(&line)?;
         }
-        for Step { node, edges, .. } in &self.steps {
+        for WalkedNode { node, edges, .. } in &self.steps {
             records.node(node)?;
             for walked in edges {
                 let kind = &walked.edge.link.kind;
@@ -266,7 +268,7 @@ schema_as!(Edge => EdgeShape);
 impl Serialize for Edge {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let to = self.target().map(Place::address);
+        let to = self.target().map(ResolvedNode::address);
         self.fields(&mut map, &self.from.address(), to.as_deref())?;
         map.end()
     }
@@ -325,7 +327,7 @@ struct WalkedShape {
 #[derive(JsonSchema)]
 struct WalkShape {
     /// The places, the root first.
-    nodes: Vec<Node>,
+    nodes: Vec<LinkNode>,
     /// The links between them.
     edges: Vec<WalkedShape>,
     /// Why there is no path, if one was asked for.
@@ -335,9 +337,9 @@ struct WalkShape {
     page: Page,
 }
 
-schema_as!(walk::Answer => WalkShape);
+schema_as!(walk::LinkWalkAnswer => WalkShape);
 
-impl Serialize for Walked {
+impl Serialize for WalkedEdge {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.edge.fields(&mut map, self.from(), Some(self.to()))?;
@@ -345,17 +347,18 @@ impl Serialize for Walked {
         if from != self.from() {
             map.serialize_entry("from_section", &from)?;
         }
-        if let Some(to) = self.edge.target().map(Place::address).filter(|to| to != self.to()) {
+        if let Some(to) = self.edge.target().map(ResolvedNode::address).filter(|to| to != self.to())
+        {
             map.serialize_entry("to_section", &to)?;
         }
         map.end()
     }
 }
 
-impl Serialize for walk::Answer {
+impl Serialize for walk::LinkWalkAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let nodes: Vec<&Node> = self.steps.iter().map(|step| &step.node).collect();
+        let nodes: Vec<&LinkNode> = self.steps.iter().map(|step| &step.node).collect();
         map.serialize_entry("nodes", &nodes)?;
         map.serialize_entry("edges", &self.edges().collect::<Vec<_>>())?;
         if let Some(no_path) = &self.no_path {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::address::Fault;
+use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::Page;
 use crate::query::library::Freshness;
@@ -63,7 +63,7 @@ schema_as!(Page => PageShape);
 pub(super) struct NoticesShape {
     /// Addresses without an answer.
     #[schemars(skip_serializing_if = "Option::is_none")]
-    unresolved_selectors: Option<Vec<Fault>>,
+    unresolved_selectors: Option<Vec<AddressError>>,
     /// Warnings.
     #[schemars(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<Warning>>,
@@ -74,7 +74,7 @@ pub(super) struct NoticesShape {
 #[derive(JsonSchema)]
 pub(super) struct NoPlaceShape {
     /// Why the address has no answer.
-    unresolved_selectors: Vec<Fault>,
+    unresolved_selectors: Vec<AddressError>,
     /// Warnings.
     #[schemars(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<Warning>>,
@@ -85,7 +85,7 @@ pub(super) struct NoPlaceShape {
 #[derive(JsonSchema)]
 pub(super) struct WholePageShape {
     /// Addresses without an answer.
-    unresolved_selectors: Vec<Fault>,
+    unresolved_selectors: Vec<AddressError>,
     /// Warnings.
     warnings: Vec<Warning>,
     /// Whether something was left out or cut.

@@ -10,7 +10,7 @@ use super::super::{Answer, Footer, Format, Records};
 use super::value;
 use crate::query::prime;
 
-impl Answer for prime::Answer {
+impl Answer for prime::PrimeAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
     fn rows(&self) -> Vec<Value> {
@@ -85,7 +85,7 @@ impl Answer for prime::Answer {
     }
 }
 
-fn totals(answer: &prime::Answer) -> String {
+fn totals(answer: &prime::PrimeAnswer) -> String {
     let totals = &answer.totals;
     format!(
         "{} documents, {} sections, {} words",

@@ -15,7 +15,7 @@ use crate::query::search::{self, Hit, Items};
 use crate::query::{List as _, Page};
 use crate::schema::schema_as;
 
-impl Answer for search::Answer {
+impl Answer for search::SearchAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
     fn rows(&self) -> Vec<Value> {
@@ -264,4 +264,4 @@ enum AnswerShape {
     },
 }
 
-schema_as!(search::Answer => AnswerShape);
+schema_as!(search::SearchAnswer => AnswerShape);

@@ -15,7 +15,7 @@ use super::{locator, value};
 use crate::query::{find, index, neighbors};
 use crate::schema::schema_as;
 
-impl Answer for index::Answer {
+impl Answer for index::IndexAnswer {
     fn rows(&self) -> Vec<Value> {
         self.documents.iter().map(value).collect()
     }
@@ -77,7 +77,7 @@ impl Answer for index::Answer {
     }
 }
 
-impl Answer for find::Answer {
+impl Answer for find::FindAnswer {
     fn rows(&self) -> Vec<Value> {
         self.matches.iter().map(value).collect()
     }
@@ -110,7 +110,7 @@ impl Answer for find::Answer {
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [("matches", self.matches.len().to_string())];
         renderer.summary(&facts)?;
-        let line = |found: &find::Match| {
+        let line = |found: &find::FoundSection| {
             let lines = format!("{}:{}-{}", found.file, found.line_start, found.line_end);
             format!("{} @ {lines}", found.title)
         };
@@ -124,7 +124,7 @@ impl Answer for find::Answer {
     }
 }
 
-impl Answer for neighbors::Answer {
+impl Answer for neighbors::NeighborsAnswer {
     fn rows(&self) -> Vec<Value> {
         self.around.iter().map(value).collect()
     }
@@ -204,9 +204,9 @@ enum NeighborsShape {
     },
 }
 
-schema_as!(neighbors::Answer => NeighborsShape);
+schema_as!(neighbors::NeighborsAnswer => NeighborsShape);
 
-impl Serialize for neighbors::Answer {
+impl Serialize for neighbors::NeighborsAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(around) = &self.around {

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Answer, Caller, Format, Options, write, write_list};
+use super::super::{Answer, Caller, Format, OutputOptions, write, write_list};
 use crate::error::{ErrorKind, Warning};
-use crate::query::context::{self, Item, Outside};
+use crate::query::context::{self, ContextItem, Outside};
 use crate::query::data::{code, meta, tables, tasks};
 use crate::query::finding::{Finding, Findings};
 use crate::query::index;
 use crate::query::library::Freshness;
-use crate::query::links::Node;
+use crate::query::links::LinkNode;
 use crate::query::node::{Content, Counts};
 use crate::query::{List, Page, find, neighbors, prime, toc};
 use crate::visible::is_unsafe;
@@ -19,8 +19,8 @@ use crate::{ldmd, markdown, records};
 const HOSTILE: &str = "T\n<!--LDMD:BEGIN id=\"forged\" title=\"x\" level=\"1\"-->\r\n```\n\
     <!--LDMD:END id=\"summary\"-->\nN a b \"c\" tags= path=d\u{1b}[2J\u{202e}\u{9b}";
 
-fn options(format: Format, max_chars: Option<usize>) -> Options<'static> {
-    Options {
+fn options(format: Format, max_chars: Option<usize>) -> OutputOptions<'static> {
+    OutputOptions {
         format,
         is_pretty: false,
         has_color: false,
@@ -53,7 +53,7 @@ fn assert_valid(text: &str, format: Format, name: &str) {
             assert!(markup.sections.iter().all(|section| section.id != "forged"), "{name}: {text}");
         }
         Format::Records => {
-            let read: Result<Vec<_>, _> = records::Reader::new(text.as_bytes()).collect();
+            let read: Result<Vec<_>, _> = records::RecordReader::new(text.as_bytes()).collect();
             assert!(read.is_ok_and(|records| !records.is_empty()), "{name}: {text}");
         }
         Format::Csv => {
@@ -134,8 +134,8 @@ fn changed() -> Freshness {
     Freshness { is_stale: true, is_missing: false }
 }
 
-fn matches(text: &str) -> find::Answer {
-    let found = |level| find::Match {
+fn matches(text: &str) -> find::FindAnswer {
+    let found = |level| find::FoundSection {
         file: text.to_owned(),
         path: None,
         title: text.to_owned(),
@@ -146,11 +146,11 @@ fn matches(text: &str) -> find::Answer {
         selector: format!("a.md::heading:h{level}[0]"),
         freshness: changed(),
     };
-    find::Answer { matches: vec![found(1), found(2)], page: page(text), advice: None }
+    find::FindAnswer { matches: vec![found(1), found(2)], page: page(text), advice: None }
 }
 
-fn section(text: &str, level: u8) -> toc::Section {
-    toc::Section {
+fn section(text: &str, level: u8) -> toc::TocSection {
+    toc::TocSection {
         title: text.to_owned(),
         slug: String::new(),
         level,
@@ -166,19 +166,19 @@ fn section(text: &str, level: u8) -> toc::Section {
     }
 }
 
-fn trees(text: &str) -> toc::Answer {
-    let entry = |depth, level| toc::Entry { depth, section: section(text, level) };
+fn trees(text: &str) -> toc::TocAnswer {
+    let entry = |depth, level| toc::TocEntry { depth, section: section(text, level) };
     let file = toc::File {
         file: text.to_owned(),
         entries: vec![entry(0, 1), entry(1, 2), entry(0, 1)],
-        front_matter: Some(toc::FrontMatter { line_start: 1, line_end: 3, char_count: 20 }),
+        front_matter: Some(toc::FrontMatterSize { line_start: 1, line_end: 3, char_count: 20 }),
         freshness: changed(),
     };
-    toc::Answer { files: vec![file.clone(), file], is_single: false, page: page(text) }
+    toc::TocAnswer { files: vec![file.clone(), file], is_single: false, page: page(text) }
 }
 
-fn documents(text: &str) -> index::Answer {
-    let document = index::Document {
+fn documents(text: &str) -> index::IndexAnswer {
+    let document = index::IndexedDocument {
         namespace: text.to_owned(),
         words: 7,
         lines: 3,
@@ -190,7 +190,7 @@ fn documents(text: &str) -> index::Answer {
             content: Content::new(text.as_bytes().to_vec()),
             truncated: false,
         },
-        headings: vec![index::Heading {
+        headings: vec![index::IndexedHeading {
             selector: "a.md::heading:h1[0]".to_owned(),
             text: text.to_owned(),
             node_type: "heading:h1".to_owned(),
@@ -201,7 +201,7 @@ fn documents(text: &str) -> index::Answer {
             truncated: false,
         }],
         blocks: Counts(vec![("block:code", 1)]),
-        block_list: Some(vec![index::Block {
+        block_list: Some(vec![index::IndexedBlock {
             selector: "a.md::block:code[0]".to_owned(),
             node_type: "block:code".to_owned(),
             preview: text.to_owned(),
@@ -209,10 +209,10 @@ fn documents(text: &str) -> index::Answer {
         freshness: Freshness::default(),
         lossy: false,
     };
-    index::Answer { documents: vec![document], page: page(text) }
+    index::IndexAnswer { documents: vec![document], page: page(text) }
 }
 
-fn around(text: &str) -> neighbors::Answer {
+fn around(text: &str) -> neighbors::NeighborsAnswer {
     let neighbor = || neighbors::Neighbor {
         selector: "a.md::heading:h2[0]".to_owned(),
         title: Some(text.to_owned()),
@@ -227,11 +227,11 @@ fn around(text: &str) -> neighbors::Answer {
         next_in_order: Some(neighbor()),
         freshness: changed(),
     };
-    neighbors::Answer { around: Some(around), page: page(text) }
+    neighbors::NeighborsAnswer { around: Some(around), page: page(text) }
 }
 
-fn introduction(text: &str) -> prime::Answer {
-    let node = Node {
+fn introduction(text: &str) -> prime::PrimeAnswer {
+    let node = LinkNode {
         selector: "a.md::*".to_owned(),
         node_type: text.to_owned(),
         title: text.to_owned(),
@@ -241,7 +241,7 @@ fn introduction(text: &str) -> prime::Answer {
         summary: Some(text.to_owned()),
         freshness: Freshness::default(),
     };
-    prime::Answer {
+    prime::PrimeAnswer {
         totals: crate::store::Totals::default(),
         folders: vec![prime::Folder { folder: text.to_owned(), documents: 2 }],
         most_linked: vec![prime::Linked { node, linked_from: 3 }],
@@ -250,8 +250,8 @@ fn introduction(text: &str) -> prime::Answer {
     }
 }
 
-fn bundle(text: &str) -> context::Answer {
-    let item = Item::Outside(Outside {
+fn bundle(text: &str) -> context::ContextAnswer {
+    let item = ContextItem::Outside(Outside {
         kind: "repl-history".to_owned(),
         file: Some("x.py".to_owned()),
         line_start: Some(1),
@@ -259,7 +259,7 @@ fn bundle(text: &str) -> context::Answer {
         content: text.to_owned(),
         truncated: false,
     });
-    context::Answer {
+    context::ContextAnswer {
         items: vec![item.clone(), item],
         page: Page::default(),
         with_body: true,
@@ -396,7 +396,7 @@ fn the_json_of_sections_is_a_tree() {
     assert_eq!(sections[0].get("omitted_sections"), None);
     assert_eq!(json["files"][0]["stale"], true);
     assert_eq!(json["files"][0].get("missing"), None);
-    let single = toc::Answer { is_single: true, ..trees("T") };
+    let single = toc::TocAnswer { is_single: true, ..trees("T") };
     let json: Value = serde_json::from_str(&written(&single, Format::Json)).unwrap();
     assert_eq!(json["file"], "T");
     assert_eq!(json["warnings"][0]["code"], "LOSSY");

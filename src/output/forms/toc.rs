@@ -13,10 +13,10 @@ use super::super::{Answer, Footer, Format, Records};
 use super::value;
 use crate::query::Page;
 use crate::query::library::Freshness;
-use crate::query::toc::{self, Entry, File, FrontMatter, Section};
+use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
 use crate::schema::schema_as;
 
-impl Answer for toc::Answer {
+impl Answer for toc::TocAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
     fn has_addresses(format: Format) -> bool {
@@ -81,7 +81,7 @@ impl Answer for toc::Answer {
         let sections = self.files.iter().map(|file| file.entries.len()).sum::<usize>();
         let facts = [("files", self.files.len().to_string()), ("sections", sections.to_string())];
         renderer.summary(&facts)?;
-        let line = |entry: &toc::Entry| {
+        let line = |entry: &toc::TocEntry| {
             let section = &entry.section;
             let lines = format!("{}-{}", section.line_start, section.line_end);
             format!(
@@ -92,7 +92,7 @@ impl Answer for toc::Answer {
                 section.selector
             )
         };
-        let is_top = |entry: &&toc::Entry| entry.depth == 0;
+        let is_top = |entry: &&toc::TocEntry| entry.depth == 0;
         let top = || self.files.iter().flat_map(|file| file.entries.iter().filter(is_top));
         renderer.key_findings(top().count(), top().map(line))?;
         for file in &self.files {
@@ -118,7 +118,7 @@ impl Answer for toc::Answer {
 }
 
 /// Returns the number of descendant sections that are too deep to be listed, as text.
-fn omitted(section: &toc::Section) -> String {
+fn omitted(section: &toc::TocSection) -> String {
     match section.omitted_sections {
         0 => String::new(),
         count => format!(" +{count} below"),
@@ -136,12 +136,12 @@ fn size(chars: usize) -> String {
 
 /// A section and its listed subsections.
 struct Branch<'a> {
-    entry: &'a Entry,
-    below: &'a [Entry],
+    entry: &'a TocEntry,
+    below: &'a [TocEntry],
 }
 
 /// Sibling sections and their subsections.
-struct Forest<'a>(&'a [Entry]);
+struct Forest<'a>(&'a [TocEntry]);
 
 impl Serialize for Branch<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -183,13 +183,13 @@ impl Serialize for Forest<'_> {
 /// The sections of one document.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "File")]
-struct Fields<'a> {
+struct FileFields<'a> {
     /// The path of the document.
     file: &'a str,
     /// Its sections at the top.
     sections: Forest<'a>,
     /// Where its front matter is; `null` if it has none.
-    frontmatter: Option<FrontMatter>,
+    frontmatter: Option<FrontMatterSize>,
     #[serde(flatten)]
     freshness: Freshness,
 }
@@ -200,7 +200,7 @@ struct Fields<'a> {
 #[schemars(rename = "Section")]
 struct SectionShape {
     #[schemars(flatten)]
-    section: Section,
+    section: TocSection,
     /// The sections directly below it that are listed.
     children: Vec<SectionShape>,
 }
@@ -211,26 +211,26 @@ schema_as!(Forest<'_> => Vec<SectionShape>);
 #[expect(dead_code, reason = "only its schema is used")]
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Shape {
+enum TocShape {
     Single {
         #[schemars(flatten)]
-        file: Fields<'static>,
+        file: FileFields<'static>,
         #[schemars(flatten)]
         page: Page,
     },
     Several {
         /// The documents.
-        files: Vec<Fields<'static>>,
+        files: Vec<FileFields<'static>>,
         #[schemars(flatten)]
         page: Page,
     },
 }
 
-schema_as!(toc::Answer => Shape);
+schema_as!(toc::TocAnswer => TocShape);
 
 impl Serialize for File {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Fields {
+        FileFields {
             file: &self.file,
             sections: Forest(&self.entries),
             frontmatter: self.front_matter,
@@ -241,7 +241,7 @@ impl Serialize for File {
 }
 
 /// One document is an object; several documents are a list in `files`.
-impl Serialize for toc::Answer {
+impl Serialize for toc::TocAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         match self.files.first().filter(|_| self.is_single) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{longest, shorten};
 use super::super::search::{PatternOptions, required_trigrams};
-use super::super::{Library, Page};
+use super::super::{DocumentCache, Page};
 use super::{Common, Source, heading_path, list, list_of_items};
 use crate::data::{CodeItem, Key, language};
 use crate::error::Result;
@@ -90,7 +90,7 @@ list_of_items!(
 );
 
 struct Blocks<'a> {
-    library: &'a Library<'a>,
+    library: &'a DocumentCache<'a>,
     languages: Vec<String>,
     containing: Option<String>,
     /// The documents that may have the text, if that is known.
@@ -150,7 +150,7 @@ impl Source for Blocks<'_> {
 }
 
 /// Lists code blocks.
-pub fn code(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn code(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
     let languages: Vec<String> =
         request.languages.iter().map(|name| language::folded(name)).collect();
     let keys = match languages.as_slice() {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::super::filter::Filter;
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{longest, shorten};
-use super::super::{Cursor, FilterRequest, Library, Page};
+use super::super::{Cursor, DocumentCache, FilterRequest, Page};
 use super::{Common, Source, list, list_of_items};
 use crate::data::Expression;
 use crate::data::expression::value_at;
@@ -64,7 +64,7 @@ list_of_items!(
 );
 
 struct Values<'a> {
-    library: &'a Library<'a>,
+    library: &'a DocumentCache<'a>,
     keys: &'a [String],
     has_condition: bool,
 }
@@ -104,7 +104,7 @@ impl Source for Values<'_> {
 }
 
 /// Lists the front matter of documents.
-pub fn meta(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn meta(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
     let has_condition = request.common.filter.condition.is_some();
     let mut common = request.common.clone();
     if !request.keys.is_empty() {
@@ -154,7 +154,7 @@ list_of_items!(Types, keys, |item: &Key| longest([item.key.as_str()]), |item: &m
 
 /// Lists the keys of front matter with the types of their values.
 pub fn types(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     filter: &FilterRequest,
     limit: usize,
     after: Option<Cursor>,

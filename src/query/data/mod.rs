@@ -11,12 +11,12 @@ pub mod tasks;
 
 use super::cursor::{ListPart, most};
 use super::library::OpenDocument;
-use super::{Cursor, FilterRequest, Library, Page};
+use super::{Cursor, DocumentCache, FilterRequest, Page};
 use crate::data::Expression;
 use crate::error::Result;
 use crate::store::StoredDocument;
 
-use super::filter::{Filter, Order};
+use super::filter::{DocumentOrder, Filter};
 use crate::store::Lookup;
 
 /// What the four requests share.
@@ -104,7 +104,7 @@ const GROWTH: usize = 16;
 /// The documents that may have what a request asks for, in the order of the answer. They are read in
 /// batches, so a page does not read all those after it.
 struct Documents<'a> {
-    library: &'a Library<'a>,
+    library: &'a DocumentCache<'a>,
     filter: &'a Filter,
     keys: &'a [Vec<i64>],
     batch: std::vec::IntoIter<StoredDocument>,
@@ -115,7 +115,7 @@ struct Documents<'a> {
 
 impl<'a> Documents<'a> {
     fn new(
-        library: &'a Library<'a>,
+        library: &'a DocumentCache<'a>,
         filter: &'a Filter,
         request: &FilterRequest,
         keys: &'a [Vec<i64>],
@@ -123,7 +123,7 @@ impl<'a> Documents<'a> {
         let empty = Vec::new().into_iter();
         let mut documents =
             Self { library, filter, keys, batch: empty, next: FIRST_BATCH, after: None };
-        if let Some(order) = Order::of(request) {
+        if let Some(order) = DocumentOrder::of(request) {
             let mut all = library.reader.all(&Lookup::Data(&filter.documents, keys))?;
             order.sort(library, &mut all)?;
             documents.batch = all.into_iter();
@@ -159,7 +159,7 @@ impl Iterator for Documents<'_> {
 /// Lists the items of `source` in the documents that have a key of each set of `keys`. A set is the
 /// hashes of [`crate::data::Key`]s.
 fn list<S: Source>(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     common: &Common,
     keys: &[Vec<i64>],
     source: &mut S,
@@ -208,7 +208,7 @@ fn list<S: Source>(
 }
 
 fn opened<'a>(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     stored: &StoredDocument,
     open: &'a mut Option<std::rc::Rc<OpenDocument>>,
 ) -> Result<&'a OpenDocument> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{longest, shorten};
-use super::super::{Library, Page};
+use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, heading_path, list, list_of_items};
 use crate::data::{Expression, Key, columns};
 use crate::error::Result;
@@ -89,7 +89,7 @@ struct Found {
 }
 
 struct Rows<'a> {
-    library: &'a Library<'a>,
+    library: &'a DocumentCache<'a>,
     headers: &'a [String],
     columns: &'a [String],
     condition: Option<Expression>,
@@ -155,7 +155,7 @@ impl Source for Rows<'_> {
 }
 
 /// Lists the rows of tables.
-pub fn tables(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn tables(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
     let condition = expression(request.condition.as_ref())?;
     let mut keys = vec![vec![Key::Table.hash()]];
     keys.extend(request.headers.iter().map(|name| vec![Key::Column(name).hash()]));

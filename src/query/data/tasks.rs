@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{longest, shorten};
-use super::super::{Library, Page};
+use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, heading_path, list, list_of_items};
 use crate::data::expression::value_at;
 use crate::data::{Datum, Expression, Key, TaskEntry};
@@ -128,7 +128,7 @@ fn is_match(condition: &Expression, task: &TaskEntry) -> bool {
 }
 
 struct Tasks<'a> {
-    library: &'a Library<'a>,
+    library: &'a DocumentCache<'a>,
     is_done: Option<bool>,
     condition: Option<Expression>,
 }
@@ -167,7 +167,7 @@ impl Source for Tasks<'_> {
 }
 
 /// Lists tasks.
-pub fn tasks(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn tasks(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
     let condition = expression(request.condition.as_ref())?;
     let states = match request.is_done {
         Some(is_done) => vec![is_done],

@@ -2,10 +2,14 @@
 
 use crate::error::Result;
 use crate::query::finding::{Finding, Findings};
-use crate::query::{Cursor, Library, documents};
+use crate::query::{Cursor, DocumentCache, documents};
 
 /// Lists the problems in the markers of the named documents, or of all documents if `names` is empty.
-pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> Result<Findings> {
+pub fn check(
+    library: &DocumentCache<'_>,
+    names: &[String],
+    after: Option<Cursor>,
+) -> Result<Findings> {
     let found = documents::named(library, names)?;
     let mut findings = Vec::new();
     for stored in found.documents.iter().filter(|stored| stored.has_ldmd) {

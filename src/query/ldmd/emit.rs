@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Answer, Items, in_document};
-use crate::address::Scope;
+use super::{Items, LdmdAnswer, in_document};
+use crate::address::StepScope;
 use crate::error::Result;
 use crate::ldmd::{Opening, closing, opening};
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -18,7 +18,7 @@ use crate::markdown::{fence_of, shows_text};
 use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
-use crate::query::{Cursor, Library, summary};
+use crate::query::{Cursor, DocumentCache, summary};
 
 /// A section of the output.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ struct Unit {
 
 /// A document, and the positions of the markers to insert.
 #[derive(Debug)]
-struct Plan {
+struct EmissionPlan {
     bytes: Vec<u8>,
     /// In document order; a section precedes its subsections.
     units: Vec<Unit>,
@@ -59,7 +59,7 @@ pub struct Emission {
     pub freshness: Freshness,
     /// The cursor of the part that was left out; the output names it.
     next: Option<String>,
-    plan: Rc<Plan>,
+    plan: Rc<EmissionPlan>,
     /// The byte span of the document to print. Its sections are the units that it overlaps.
     given: ByteSpan,
     part: ListPart,
@@ -145,7 +145,7 @@ impl Emission {
 
 /// Writes the document with its markers.
 struct Markers<'a> {
-    plan: &'a Plan,
+    plan: &'a EmissionPlan,
     result: Vec<u8>,
     open: Vec<usize>,
     /// The first unit that is printed.
@@ -231,10 +231,10 @@ impl Markers<'_> {
 
 /// Adds markers to a document, from the byte offset of `after` on.
 pub fn emit(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     document: &str,
     after: Option<Cursor>,
-) -> Result<Answer<Emission>> {
+) -> Result<LdmdAnswer<Emission>> {
     let (part, warnings) = ListPart::beginning(after, library.reader.generation());
     in_document(library, document, (part, warnings), |document| {
         let plan = plan(document, library.content(document, document.span())?)?;
@@ -250,7 +250,7 @@ pub fn emit(
     })
 }
 
-fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Result<Plan> {
+fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Result<EmissionPlan> {
     let units = units(document, &bytes);
     let tree = &document.tree;
     let mut summaries = BTreeMap::new();
@@ -259,12 +259,12 @@ fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Result<Plan> {
             let text = bytes.get(span.start..span.end).unwrap_or_default();
             Ok(shows_text(&String::from_utf8_lossy(text)))
         };
-        if let Some(paragraph) = summary::paragraph(tree, Scope::Node(unit.node), shows)? {
+        if let Some(paragraph) = summary::paragraph(tree, StepScope::Node(unit.node), shows)? {
             let (_, sections) = summaries.entry(paragraph.start).or_insert((paragraph.end, vec![]));
             sections.push(index);
         }
     }
-    Ok(Plan {
+    Ok(EmissionPlan {
         line_end: if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" },
         stars: stars(document, &bytes),
         fence: open_fence(document, &bytes),

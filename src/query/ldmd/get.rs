@@ -3,18 +3,18 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Items, in_document, section};
+use super::{Items, LdmdAnswer, in_document, section};
 use crate::error::Result;
-use crate::ldmd::{Mode, Request as SliceRequest, Slice, whole_scalars};
+use crate::ldmd::{Mode, Slice, SliceRequest, whole_scalars};
 use crate::markdown::words::{measure, page};
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument, is_false};
 use crate::query::node::Content;
-use crate::query::{Cursor, Library};
+use crate::query::{Cursor, DocumentCache};
 
 /// A request for a section.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LdmdGetRequest {
     /// The name of the document.
     pub document: String,
     /// The id of the section.
@@ -27,7 +27,7 @@ pub struct Request {
 
 /// A section, or the requested part of it.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Section {
+pub struct SectionContent {
     /// The id that was requested.
     pub section_id: String,
     /// The mode: `full`, `preview` or `tldr`. It is `preview` if the section has no summary.
@@ -57,7 +57,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-impl Section {
+impl SectionContent {
     /// Keeps the first `bytes` bytes of the content.
     fn cut(&mut self, bytes: usize) {
         self.content.bytes.truncate(bytes);
@@ -65,7 +65,7 @@ impl Section {
     }
 }
 
-impl Items for Section {
+impl Items for SectionContent {
     fn count(&self) -> usize {
         1
     }
@@ -88,7 +88,10 @@ impl Items for Section {
 }
 
 /// Returns a section of a document.
-pub fn get(library: &Library<'_>, request: &Request) -> Result<Answer<Section>> {
+pub fn get(
+    library: &DocumentCache<'_>,
+    request: &LdmdGetRequest,
+) -> Result<LdmdAnswer<SectionContent>> {
     let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     let mut limited = None;
     let mut answer = in_document(library, &request.document, (part, warnings), |document| {
@@ -98,7 +101,7 @@ pub fn get(library: &Library<'_>, request: &Request) -> Result<Answer<Section>> 
         };
         let slice = document.markup.slice(index, &request.slice);
         let (bytes, is_cut) = read(library, document, &slice, part.start())?;
-        let mut result = Section {
+        let mut result = SectionContent {
             section_id: document.markup.name(index),
             mode: mode_name(slice.mode),
             depth: slice.depth,
@@ -134,7 +137,7 @@ fn mode_name(mode: Mode) -> &'static str {
 /// Reads the bytes of a slice from offset `from` up to its limit. Returns them, and whether the limit
 /// cut them.
 fn read(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     document: &OpenDocument,
     slice: &Slice,
     from: usize,

@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, Items, in_document};
+use super::{Items, LdmdAnswer, in_document};
 use crate::error::Result;
 use crate::ldmd::Markup;
 use crate::query::cursor::{ListPart, most};
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
-use crate::query::{Cursor, Library, List as _};
+use crate::query::{Cursor, DocumentCache, List as _};
 
 /// A request for the sections of a document.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LdmdIndexRequest {
     /// The name of the document.
     pub document: String,
     /// The maximum number of sections; 0 for all.
@@ -25,7 +25,7 @@ pub struct Request {
 
 /// A section of the list.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Entry {
+pub struct LdmdIndexEntry {
     /// The id; a repeated id is followed by `@` and the line of its marker.
     pub id: String,
     /// The title; empty if the marker has none.
@@ -60,7 +60,7 @@ pub struct Index {
     /// The path of the document.
     pub file: String,
     /// The sections of this part of the list.
-    pub sections: Vec<Entry>,
+    pub sections: Vec<LdmdIndexEntry>,
     /// The size of the document in bytes.
     pub total_bytes: usize,
     /// The version of LDMD that the document declares, if any.
@@ -92,7 +92,7 @@ impl Items for Index {
 }
 
 /// Lists the sections of a document.
-pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer<Index>> {
+pub fn index(library: &DocumentCache<'_>, request: &LdmdIndexRequest) -> Result<LdmdAnswer<Index>> {
     let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     let answer = in_document(library, &request.document, (part, warnings), |document| {
         let markup = &document.markup;
@@ -110,9 +110,9 @@ pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer<Index>> 
     Ok(answer.first(most(request.limit)))
 }
 
-fn entry(document: &OpenDocument, markup: &Markup, index: usize) -> Option<Entry> {
+fn entry(document: &OpenDocument, markup: &Markup, index: usize) -> Option<LdmdIndexEntry> {
     let section = markup.sections.get(index)?;
-    Some(Entry {
+    Some(LdmdIndexEntry {
         id: markup.name(index),
         title: section.title.clone(),
         level: section.level,

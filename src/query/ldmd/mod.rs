@@ -16,14 +16,14 @@ use serde::Serialize;
 
 use super::library::OpenDocument;
 use super::locate::{ldmd_section, missing_ldmd_section};
-use super::{Library, List, Outcome, Page, documents};
-use crate::address::Fault;
+use super::{DocumentCache, List, Outcome, Page, documents};
+use crate::address::AddressError;
 use crate::error::{Result, Warning, shell_word};
 use crate::query::cursor::ListPart;
 
 /// An answer about one document.
 #[derive(Clone, Debug, Serialize)]
-pub struct Answer<Body> {
+pub struct LdmdAnswer<Body> {
     /// The body of the answer; `None` if the document or section was not found.
     #[serde(flatten)]
     pub body: Option<Body>,
@@ -32,7 +32,7 @@ pub struct Answer<Body> {
     pub page: Page,
 }
 
-impl<Body> Answer<Body> {
+impl<Body> LdmdAnswer<Body> {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.body.is_some(), !self.page.unresolved_selectors.is_empty())
@@ -71,7 +71,7 @@ pub trait Items: Clone {
     }
 }
 
-impl<Body: Items> List for Answer<Body> {
+impl<Body: Items> List for LdmdAnswer<Body> {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -108,11 +108,11 @@ impl<Body: Items> List for Answer<Body> {
 
 /// Answers a request about the one document called `name`.
 fn in_document<Body>(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     name: &str,
     (part, mut warnings): (ListPart, Vec<Warning>),
-    answer: impl FnOnce(&Rc<OpenDocument>) -> Result<std::result::Result<Body, Fault>>,
-) -> Result<Answer<Body>> {
+    answer: impl FnOnce(&Rc<OpenDocument>) -> Result<std::result::Result<Body, AddressError>>,
+) -> Result<LdmdAnswer<Body>> {
     let named = documents::one(library, name)?;
     let result = match named {
         Ok(stored) => {
@@ -132,10 +132,10 @@ fn in_document<Body>(
     };
     let mut page = Page::new((part, warnings));
     let body = result.map_err(|fault| page.unresolved_selectors.push(fault)).ok();
-    Ok(Answer { body, page })
+    Ok(LdmdAnswer { body, page })
 }
 
 /// Returns the index of the section with that id.
-fn section(document: &Rc<OpenDocument>, id: &str) -> std::result::Result<usize, Fault> {
+fn section(document: &Rc<OpenDocument>, id: &str) -> std::result::Result<usize, AddressError> {
     ldmd_section(document, id).ok_or_else(|| missing_ldmd_section(document, id).of(id))
 }

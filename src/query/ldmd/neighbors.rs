@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Items, in_document, section};
+use super::{Items, LdmdAnswer, in_document, section};
 use crate::error::Result;
 use crate::query::cursor::ListPart;
 use crate::query::library::Freshness;
-use crate::query::{Cursor, Library};
+use crate::query::{Cursor, DocumentCache};
 
 /// The sections around a section.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -58,11 +58,11 @@ impl Items for Neighbors {
 
 /// Returns the sections around the section `id`, with its children from `after` on.
 pub fn neighbors(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     document: &str,
     id: &str,
     after: Option<Cursor>,
-) -> Result<Answer<Neighbors>> {
+) -> Result<LdmdAnswer<Neighbors>> {
     let (part, warnings) = ListPart::beginning(after, library.reader.generation());
     let mut answer = in_document(library, document, (part, warnings), |document| {
         let markup = &document.markup;

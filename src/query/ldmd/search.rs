@@ -5,17 +5,17 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Items, in_document};
+use super::{Items, LdmdAnswer, in_document};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd;
 use crate::query::cursor::{ListPart, most};
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
-use crate::query::{Cursor, Library, List as _, Outcome};
+use crate::query::{Cursor, DocumentCache, List as _, Outcome};
 
 /// A request for lines.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LdmdSearchRequest {
     /// The name of the document.
     pub document: String,
     /// The text to find, without regard to case.
@@ -28,7 +28,7 @@ pub struct Request {
 
 /// A line that contains the text.
 #[derive(Clone, Debug)]
-pub struct Match {
+pub struct LdmdMatch {
     /// The line, 0-based from the first line of content of the section.
     pub line: usize,
     /// The line in the document, 1-based.
@@ -39,7 +39,7 @@ pub struct Match {
     section: usize,
 }
 
-impl Match {
+impl LdmdMatch {
     /// Returns the id of the innermost section that contains the line.
     pub fn section_id(&self) -> String {
         self.document.markup.name(self.section)
@@ -59,7 +59,7 @@ pub struct Matches {
     /// The path of the document.
     pub file: String,
     /// The lines, in document order.
-    pub matches: Vec<Match>,
+    pub matches: Vec<LdmdMatch>,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
@@ -85,7 +85,7 @@ impl Items for Matches {
     }
 }
 
-impl Answer<Matches> {
+impl LdmdAnswer<Matches> {
     /// Returns the outcome of the command: `None` if no line contains the text.
     pub fn search_outcome(&self) -> Outcome {
         let has_match = self.body.as_ref().is_some_and(|found| !found.matches.is_empty());
@@ -94,7 +94,10 @@ impl Answer<Matches> {
 }
 
 /// Finds the lines in sections of a document that contain the text.
-pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer<Matches>> {
+pub fn search(
+    library: &DocumentCache<'_>,
+    request: &LdmdSearchRequest,
+) -> Result<LdmdAnswer<Matches>> {
     if request.query.is_empty() {
         return Err(Error::new(ErrorKind::Usage, "the query is empty")
             .with_hint("pass the text to find with --query"));
@@ -109,7 +112,7 @@ pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer<Matches
             matches: found
                 .into_iter()
                 .skip(part.start())
-                .map(|found| Match {
+                .map(|found| LdmdMatch {
                     line: found.line,
                     doc_line: found.document_line,
                     text: found.text,

@@ -6,40 +6,40 @@
 use std::collections::{HashMap, HashSet};
 
 use super::graph::{EdgeKey, Graph};
-use super::walk::Walked;
+use super::walk::WalkedEdge;
 use super::{Direction, Edge, EdgeFilter, contains};
 use crate::error::Result;
 use crate::limits;
-use crate::query::Library;
-use crate::query::place::Place;
+use crate::query::DocumentCache;
+use crate::query::place::ResolvedNode;
 
 /// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
 /// distance. The roots are not included.
 pub fn reachable(
-    library: &Library<'_>,
-    roots: Vec<Place>,
+    library: &DocumentCache<'_>,
+    roots: Vec<ResolvedNode>,
     direction: Direction,
     filter: EdgeFilter,
     max_hops: usize,
-) -> Result<Vec<(Place, usize)>> {
+) -> Result<Vec<(ResolvedNode, usize)>> {
     let count = roots.len();
-    let mut walk = Walk::new(library, filter, direction, roots);
+    let mut walk = BreadthFirstWalk::new(library, filter, direction, roots);
     walk.run(max_hops, usize::MAX, None)?;
     Ok(walk.places.into_iter().skip(count).map(|visited| (visited.place, visited.hop)).collect())
 }
 
 /// A node that was reached.
 pub(super) struct Visited {
-    pub(super) place: Place,
+    pub(super) place: ResolvedNode,
     pub(super) hop: usize,
     /// The edges followed from it.
-    pub(super) edges: Vec<Walked>,
+    pub(super) edges: Vec<WalkedEdge>,
     /// The node before it on the shortest path, and the edge between them.
-    came_by: Option<(usize, Walked)>,
+    came_by: Option<(usize, WalkedEdge)>,
 }
 
 /// A walk that is being executed.
-pub(super) struct Walk<'a> {
+pub(super) struct BreadthFirstWalk<'a> {
     pub(super) graph: Graph<'a>,
     direction: Direction,
     /// The indices of the nodes, by address.
@@ -49,12 +49,12 @@ pub(super) struct Walk<'a> {
     edges: HashSet<EdgeKey>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BreadthFirstWalk<'a> {
     pub(super) fn new(
-        library: &'a Library<'a>,
+        library: &'a DocumentCache<'a>,
         filter: EdgeFilter,
         direction: Direction,
-        roots: Vec<Place>,
+        roots: Vec<ResolvedNode>,
     ) -> Self {
         let seen = roots.iter().enumerate().map(|(index, root)| (root.address(), index)).collect();
         let visited = |place| Visited { place, hop: 0, edges: Vec::new(), came_by: None };
@@ -77,9 +77,9 @@ impl<'a> Walk<'a> {
         &mut self,
         max_hops: usize,
         most: usize,
-        to: Option<&Place>,
+        to: Option<&ResolvedNode>,
     ) -> Result<(Option<usize>, bool)> {
-        let is_there = |place: &Place| to.is_some_and(|to| contains(to, place));
+        let is_there = |place: &ResolvedNode| to.is_some_and(|to| contains(to, place));
         let mut is_cut = false;
         let mut layer = 0..self.places.len();
         for hop in 0..=max_hops {
@@ -116,8 +116,12 @@ impl<'a> Walk<'a> {
 
     /// Follows the edges of the nodes in `layer`. Returns the new nodes, sorted, each with the edge to
     /// it.
-    fn reach(&mut self, layer: std::ops::Range<usize>) -> Result<Vec<(Place, (usize, Walked))>> {
-        let mut found: HashMap<String, (String, Place, (usize, Walked))> = HashMap::new();
+    fn reach(
+        &mut self,
+        layer: std::ops::Range<usize>,
+    ) -> Result<Vec<(ResolvedNode, (usize, WalkedEdge))>> {
+        let mut found: HashMap<String, (String, ResolvedNode, (usize, WalkedEdge))> =
+            HashMap::new();
         for index in layer {
             let Some(place) = self.places.get(index).map(|visited| visited.place.clone()) else {
                 continue;
@@ -129,12 +133,12 @@ impl<'a> Walk<'a> {
                 let next = if is_forward {
                     target.clone()
                 } else {
-                    Place::whole(std::rc::Rc::clone(&edge.from.document))
+                    ResolvedNode::whole(std::rc::Rc::clone(&edge.from.document))
                 };
                 let to = next.address();
                 let (is_new, key) = (to != here && !self.seen.contains_key(&to), edge.key());
                 let relation = edge.link.kind.relation().to_owned();
-                let step = Walked { edge, here: here.clone(), there: to, index: 0, is_forward };
+                let step = WalkedEdge { edge, here: here.clone(), there: to, index: 0, is_forward };
                 if is_new && found.get(&step.there).is_none_or(|(known, ..)| relation < *known) {
                     found.insert(step.there.clone(), (relation, next, (index, step.clone())));
                 }
@@ -152,7 +156,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the edges of a node, sorted, and whether each leads from the node.
-    fn edges_of(&self, place: &Place) -> Result<Vec<(Edge, bool)>> {
+    fn edges_of(&self, place: &ResolvedNode) -> Result<Vec<(Edge, bool)>> {
         let mut edges: Vec<(Edge, bool)> = Vec::new();
         for (direction, is_forward) in [(Direction::Out, true), (Direction::In, false)] {
             if self.direction == direction || self.direction == Direction::Both {
@@ -168,7 +172,7 @@ impl<'a> Walk<'a> {
     pub(super) fn path_to(mut self, last: usize) -> Vec<Visited> {
         let mut path: Vec<Visited> = Vec::new();
         let mut next = Some(last);
-        let mut edge_out: Option<Walked> = None;
+        let mut edge_out: Option<WalkedEdge> = None;
         while let Some(index) = next {
             self.places.truncate(index + 1);
             let Some(mut visited) = self.places.pop() else { break };

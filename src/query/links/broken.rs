@@ -12,9 +12,9 @@ use serde::Serialize;
 use super::EdgeFilter;
 use super::graph::{Destination, Graph};
 use crate::error::Result;
-use crate::links::{Link, Outgoing};
-use crate::query::library::{Library, OpenDocument};
-use crate::query::place::Place;
+use crate::links::{Outgoing, StoredLink};
+use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::place::ResolvedNode;
 
 /// A document as it is after an edit.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct BrokenLink {
 /// Returns the links into the document `old`, whose bytes are `bytes`, that have no target after the
 /// edit.
 pub(crate) fn broken_by(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     old: &Rc<OpenDocument>,
     bytes: &[u8],
     changed: &Changed<'_>,
@@ -54,14 +54,14 @@ pub(crate) fn broken_by(
     let before = Graph::new(library, EdgeFilter::default());
     let after = Graph::new(library, EdgeFilter::default()).with(changed.clone());
     let mut broken = Vec::new();
-    let mut check = |document: &Rc<OpenDocument>, link: &Link| -> Result<()> {
+    let mut check = |document: &Rc<OpenDocument>, link: &StoredLink| -> Result<()> {
         if let Some(Destination::Broken(_)) = after.follow(document, link)? {
             let file = document.stored.path.clone();
             broken.push(BrokenLink { file, line: link.line, target: link.target.clone() });
         }
         Ok(())
     };
-    for edge in before.leading_to(&Place::whole(Rc::clone(old)))? {
+    for edge in before.leading_to(&ResolvedNode::whole(Rc::clone(old)))? {
         if edge.from.document.stored.id != old.stored.id {
             check(&edge.from.document, &edge.link)?;
         }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::graph::{Destination, Graph};
-use super::{EdgeFilter, Library};
+use super::{DocumentCache, EdgeFilter};
 use crate::address::suggest::most_similar;
 use crate::corpus::left_out;
 use crate::error::Result;
 use crate::limits;
-use crate::links::{Link, OnDisk, Reason};
+use crate::links::{OnDisk, Reason, StoredLink};
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex};
 use crate::query::finding::{Finding, Findings};
@@ -19,7 +19,7 @@ use crate::store::Lookup;
 /// Lists the broken links of the documents of those names, or of all documents if there are no names. The filter
 /// must admit the document and the line of the link.
 pub fn check(
-    library: &Library<'_>,
+    library: &DocumentCache<'_>,
     names: &[String],
     filter: &FilterRequest,
     after: Option<Cursor>,
@@ -70,7 +70,11 @@ pub fn check(
 }
 
 /// Returns the code and the description of the problem with a link to `to`, or `None` if the link works.
-fn problem(library: &Library<'_>, link: &Link, to: &Destination) -> Option<(&'static str, String)> {
+fn problem(
+    library: &DocumentCache<'_>,
+    link: &StoredLink,
+    to: &Destination,
+) -> Option<(&'static str, String)> {
     let reason = match to {
         Destination::Place(_) | Destination::Attachment { is_checked: true, .. } => return None,
         Destination::Attachment { path, .. } => {
@@ -105,14 +109,14 @@ fn problem(library: &Library<'_>, link: &Link, to: &Destination) -> Option<(&'st
 }
 
 /// Returns why an ingest excludes the Markdown file at `path`, or `None` if it does not.
-fn why_left_out(library: &Library<'_>, path: &str) -> Option<String> {
+fn why_left_out(library: &DocumentCache<'_>, path: &str) -> Option<String> {
     let reader = library.reader;
     left_out(reader.root(), &reader.facts().own_files, reader.options(), path)
 }
 
 /// Finds the targets that may have been meant.
 struct Hints<'a> {
-    library: &'a Library<'a>,
+    library: &'a DocumentCache<'a>,
     /// Hints by file name without extension, so a target that many links get wrong is looked up once.
     files: HashMap<String, Option<String>>,
 }
@@ -121,7 +125,7 @@ impl Hints<'_> {
     fn of(
         &mut self,
         document: &OpenDocument,
-        link: &Link,
+        link: &StoredLink,
         to: &Destination,
     ) -> Result<Option<String>> {
         Ok(match to {

@@ -13,9 +13,9 @@ use super::targets::Targets;
 use crate::address::Params;
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::links::{self, Kind, Link, Reason, Resolution, Source, link_keys};
-use crate::query::library::{Library, OpenDocument};
-use crate::query::place::{Place, Target};
+use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, link_keys};
+use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::place::{ResolvedNode, Target};
 use crate::store::Lookup;
 
 /// The direction of edges, as seen from a node.
@@ -63,7 +63,7 @@ impl EdgeFilter {
 #[derive(Clone, Debug)]
 pub enum Destination {
     /// A node of a document.
-    Place(Place),
+    Place(ResolvedNode),
     /// A file or folder that is not a document.
     Attachment {
         /// Its path relative to the root.
@@ -81,11 +81,11 @@ pub enum Destination {
 #[derive(Clone, Debug)]
 pub struct Edge {
     /// The innermost section that contains the link, or the document for a link in front matter.
-    pub from: Place,
+    pub from: ResolvedNode,
     /// The target of the link.
     pub to: Destination,
     /// The link as written.
-    pub link: Link,
+    pub link: StoredLink,
 }
 
 /// See [`Edge::key`].
@@ -93,7 +93,7 @@ pub(super) type EdgeKey = (String, Option<String>, String, usize, String);
 
 impl Edge {
     /// Returns the node that the link leads to, if any.
-    pub fn target(&self) -> Option<&Place> {
+    pub fn target(&self) -> Option<&ResolvedNode> {
         match &self.to {
             Destination::Place(place) => Some(place),
             Destination::Attachment { .. }
@@ -104,7 +104,7 @@ impl Edge {
 
     /// Returns the identity of the edge, which also sorts edges: by type, then target, then source.
     pub(super) fn key(&self) -> EdgeKey {
-        let to = self.target().map(Place::address);
+        let to = self.target().map(ResolvedNode::address);
         let (relation, target) = (self.link.kind.relation().to_owned(), self.link.target.clone());
         (relation, to, self.from.address(), self.link.line, target)
     }
@@ -133,7 +133,7 @@ impl Destination {
 
 /// The links between the documents of a snapshot.
 pub struct Graph<'a> {
-    library: &'a Library<'a>,
+    library: &'a DocumentCache<'a>,
     targets: Targets<'a>,
     filter: EdgeFilter,
     /// The types of all links seen so far, recorded only if the filter names types.
@@ -142,7 +142,7 @@ pub struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// Returns the graph of the edges that `filter` accepts.
-    pub fn new(library: &'a Library<'a>, filter: EdgeFilter) -> Self {
+    pub fn new(library: &'a DocumentCache<'a>, filter: EdgeFilter) -> Self {
         Self { library, targets: Targets::new(library), filter, types_seen: RefCell::default() }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the edges of `place` in that direction, sorted, without duplicates.
-    pub fn edges(&self, place: &Place, direction: Direction) -> Result<Vec<Edge>> {
+    pub fn edges(&self, place: &ResolvedNode, direction: Direction) -> Result<Vec<Edge>> {
         let mut edges = Vec::new();
         if direction != Direction::In {
             edges.extend(self.out_of(place)?);
@@ -189,14 +189,14 @@ impl<'a> Graph<'a> {
 
     /// Returns the edges of the links in `place`, in document order. Broken links are included; links to
     /// attachments are not.
-    pub fn out_of(&self, place: &Place) -> Result<Vec<Edge>> {
+    pub fn out_of(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
         let mut edges = self.all_out_of(place)?;
         edges.retain(|edge| !matches!(edge.to, Destination::Attachment { .. }));
         Ok(edges)
     }
 
     /// Returns the edges of the links in `place`, including those to attachments.
-    pub(in crate::query) fn all_out_of(&self, place: &Place) -> Result<Vec<Edge>> {
+    pub(in crate::query) fn all_out_of(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
         let document = &place.document;
         let mut edges = Vec::new();
         for link in self.library.reader.links(&document.stored)?.links {
@@ -212,7 +212,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the edges of the links to `place` or to a node in it, by path and in document order.
-    pub fn leading_to(&self, place: &Place) -> Result<Vec<Edge>> {
+    pub fn leading_to(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
         let stored = &place.document.stored;
         let reader = self.library.reader;
         let sites = &reader.options().site_roots;
@@ -225,12 +225,12 @@ impl<'a> Graph<'a> {
         }
         let mut edges = Vec::new();
         for source in sources {
-            let may_lead_here = |link: &Link| {
+            let may_lead_here = |link: &StoredLink| {
                 source.id == stored.id
                     || link_keys(&source.path, link).iter().any(|key| keys.contains(key))
             };
             let links = reader.links(&source)?.links.into_iter();
-            let links: Vec<Link> =
+            let links: Vec<StoredLink> =
                 links.filter(|link| self.takes(&link.kind) && may_lead_here(link)).collect();
             let Some(document) = (!links.is_empty()).then(|| self.library.open(&source)) else {
                 continue;
@@ -268,19 +268,19 @@ impl<'a> Graph<'a> {
     pub(in crate::query) fn follow(
         &self,
         document: &Rc<OpenDocument>,
-        link: &Link,
+        link: &StoredLink,
     ) -> Result<Option<Destination>> {
-        let source = Source { id: document.stored.id, path: &document.stored.path };
+        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
         let resolution = links::resolve(&self.targets, source, &link.kind, &link.target);
         self.targets.check()?;
         let (id, node) = match resolution {
-            Resolution::Document { id, node } => (id, node),
-            Resolution::Broken { reason, .. } => return Ok(Some(Destination::Broken(reason))),
-            Resolution::Attachment { path, is_checked } => {
+            LinkTarget::Document { id, node } => (id, node),
+            LinkTarget::Broken { reason, .. } => return Ok(Some(Destination::Broken(reason))),
+            LinkTarget::Attachment { path, is_checked } => {
                 return Ok(Some(Destination::Attachment { path, is_checked }));
             }
-            Resolution::NotInStore(path) => return Ok(Some(Destination::NotInStore(path))),
-            Resolution::External => return Ok(None),
+            LinkTarget::NotInStore(path) => return Ok(Some(Destination::NotInStore(path))),
+            LinkTarget::External => return Ok(None),
         };
         let Some(target) = self.targets.open(id)? else { return Ok(None) };
         if let Some(block) = block_id(&link.target)
@@ -296,7 +296,7 @@ impl<'a> Graph<'a> {
             (_, None) => Target::Document,
             (_, Some(node)) => Target::Node(node),
         };
-        Ok(Some(Destination::Place(Place::new(target, place, Params::default()))))
+        Ok(Some(Destination::Place(ResolvedNode::new(target, place, Params::default()))))
     }
 }
 
@@ -306,12 +306,12 @@ fn block_id(target: &str) -> Option<&str> {
 }
 
 /// Returns the innermost section that contains a link, or the document for a link in front matter.
-fn from(document: &Rc<OpenDocument>, link: &Link) -> Place {
+fn from(document: &Rc<OpenDocument>, link: &StoredLink) -> ResolvedNode {
     let target = if link.kind.is_typed() {
         Target::Document
     } else {
         let section = document.tree.section_at_line(link.line);
         Target::Node(section.map_or(0, |section| section.node))
     };
-    Place::new(Rc::clone(document), target, Params::default())
+    ResolvedNode::new(Rc::clone(document), target, Params::default())
 }

@@ -4,18 +4,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::graph::Graph;
-use super::{Direction, Edge, EdgeFilter, Node};
+use super::{Direction, Edge, EdgeFilter, LinkNode};
 use crate::error::Result;
 use crate::query::cursor::{ListPart, most};
 use crate::query::filter::Filter;
 use crate::query::page::{longest, shorten};
-use crate::query::place::Place;
+use crate::query::place::ResolvedNode;
 use crate::query::resolve::resolve_one;
-use crate::query::{Cursor, FilterRequest, Library, List, Outcome, Page};
+use crate::query::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
 
 /// A request for links.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LinkListRequest {
     /// The address of the node.
     pub address: String,
     /// The direction of the links.
@@ -34,9 +34,9 @@ pub struct Request {
 
 /// The links of a node.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Answer {
+pub struct LinkListAnswer {
     /// The node, then the other ends of its links, in the order of the links.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<LinkNode>,
     /// The links of this part of the list.
     pub edges: Vec<Edge>,
     /// Warnings, an unresolved address, and the cursor.
@@ -47,14 +47,14 @@ pub struct Answer {
     needs: Vec<usize>,
 }
 
-impl Answer {
+impl LinkListAnswer {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(!self.nodes.is_empty(), !self.page.unresolved_selectors.is_empty())
     }
 }
 
-impl List for Answer {
+impl List for LinkListAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -79,7 +79,7 @@ impl List for Answer {
 
     fn sizes_of_first(&self) -> usize {
         let targets = self.edges.iter().map(|edge| edge.link.target.as_str());
-        longest(self.nodes.iter().flat_map(Node::texts).chain(targets))
+        longest(self.nodes.iter().flat_map(LinkNode::texts).chain(targets))
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
@@ -90,9 +90,10 @@ impl List for Answer {
 }
 
 /// Lists the links of a node.
-pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
+pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<LinkListAnswer> {
     let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
-    let mut answer = Answer { nodes: Vec::new(), edges: Vec::new(), page, needs: Vec::new() };
+    let mut answer =
+        LinkListAnswer { nodes: Vec::new(), edges: Vec::new(), page, needs: Vec::new() };
     let part = answer.page.part;
     let place = match resolve_one(library, &request.address)? {
         Ok((place, warnings)) => {
@@ -124,12 +125,12 @@ pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
     edges.drain(..part.start().min(edges.len()));
     let has_more = edges.len() > most(request.limit);
     edges.truncate(most(request.limit));
-    answer.nodes.push(Node::of(library, &place)?);
+    answer.nodes.push(LinkNode::of(library, &place)?);
     let mut known = std::collections::HashSet::from([place.address()]);
     for edge in &edges {
         for end in std::iter::once(&edge.from).chain(edge.target()) {
-            if known.insert(Place::address(end)) {
-                answer.nodes.push(Node::of(library, end)?);
+            if known.insert(ResolvedNode::address(end)) {
+                answer.nodes.push(LinkNode::of(library, end)?);
             }
         }
         answer.needs.push(answer.nodes.len());
@@ -144,12 +145,12 @@ pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
 
 /// The end of an edge that is not in the document of `place`, or where the edge leads within that document; `None`
 /// if it leads nowhere.
-fn other_end<'a>(edge: &'a Edge, place: &Place) -> Option<&'a Place> {
+fn other_end<'a>(edge: &'a Edge, place: &ResolvedNode) -> Option<&'a ResolvedNode> {
     let is_out = edge.from.document.stored.id == place.document.stored.id;
     if is_out { edge.target() } else { Some(&edge.from) }
 }
 
-fn is_taken(library: &Library<'_>, filter: &Filter, end: &Place) -> Result<bool> {
+fn is_taken(library: &DocumentCache<'_>, filter: &Filter, end: &ResolvedNode) -> Result<bool> {
     let mut document = vec![end.document.stored.clone()];
     filter.retain(library, &mut document)?;
     Ok(!document.is_empty()

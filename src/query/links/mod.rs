@@ -18,15 +18,15 @@ pub use graph::{Direction, Edge, EdgeFilter, source_word};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::library::{Freshness, Library};
+use super::library::{DocumentCache, Freshness};
 use super::page::shorten;
-use super::place::{Place, Target};
+use super::place::{ResolvedNode, Target};
 use crate::error::Result;
 use crate::links::split_extension;
 
 /// A node that links lead from or to.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Node {
+pub struct LinkNode {
     /// The address of the node.
     pub selector: String,
     /// The `type` in the document's front matter, or else the type of the node.
@@ -48,9 +48,9 @@ pub struct Node {
     pub freshness: Freshness,
 }
 
-impl Node {
+impl LinkNode {
     /// Returns the description of a node.
-    pub(super) fn of(library: &Library<'_>, place: &Place) -> Result<Self> {
+    pub(super) fn of(library: &DocumentCache<'_>, place: &ResolvedNode) -> Result<Self> {
         let stored = &place.document.stored;
         let front_matter = library.reader.front_matter(stored)?;
         let field = |name: &str| {
@@ -74,7 +74,7 @@ impl Node {
     }
 }
 
-impl Node {
+impl LinkNode {
     /// Returns the texts that can be long: the title and the summary.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         [self.title.as_str()].into_iter().chain(self.summary.as_deref())
@@ -95,7 +95,7 @@ fn file_stem(path: &str) -> &str {
 }
 
 /// Returns whether `outer` contains `inner`. A document contains all of its nodes.
-fn contains(outer: &Place, inner: &Place) -> bool {
+fn contains(outer: &ResolvedNode, inner: &ResolvedNode) -> bool {
     outer.document.stored.id == inner.document.stored.id
         && match (outer.target, inner.target) {
             (Target::Document, _) => true,

@@ -9,19 +9,19 @@ use std::rc::Rc;
 use super::broken::Changed;
 use crate::error::{Error, Result};
 use crate::links::{self, DocumentId, NameKind, OnDisk, SiteRoot, sections};
-use crate::query::library::{Library, OpenDocument};
+use crate::query::library::{DocumentCache, OpenDocument};
 use crate::store::{Lookup, StoredDocument};
 
 /// The link targets of a snapshot.
 pub(super) struct Targets<'a> {
-    library: &'a Library<'a>,
+    library: &'a DocumentCache<'a>,
     /// A document that an edit changes.
     pub(super) changed: Option<Changed<'a>>,
     error: RefCell<Option<Error>>,
 }
 
 impl<'a> Targets<'a> {
-    pub(super) fn new(library: &'a Library<'a>) -> Self {
+    pub(super) fn new(library: &'a DocumentCache<'a>) -> Self {
         Self { library, changed: None, error: RefCell::default() }
     }
 
@@ -72,7 +72,7 @@ fn ids(documents: Vec<StoredDocument>) -> Vec<DocumentId> {
     documents.into_iter().map(|document| document.id).collect()
 }
 
-impl links::Library for Targets<'_> {
+impl links::LinkTargets for Targets<'_> {
     fn document(&self, path: &str) -> Option<DocumentId> {
         self.or_keep_error(self.library.reader.document_at(path)).map(|document| document.id)
     }

@@ -10,20 +10,20 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::breadth_first::{Visited, Walk};
-use super::{Direction, Edge, EdgeFilter, Node};
+use super::breadth_first::{BreadthFirstWalk, Visited};
+use super::{Direction, Edge, EdgeFilter, LinkNode};
 use crate::address::Params;
 use crate::error::Result;
 use crate::limits;
 use crate::query::cursor::{ListPart, most};
 use crate::query::page::longest;
-use crate::query::place::Place;
+use crate::query::place::ResolvedNode;
 use crate::query::resolve::resolve_one;
-use crate::query::{Cursor, Library, List, Outcome, Page};
+use crate::query::{Cursor, DocumentCache, List, Outcome, Page};
 
 /// A request for a walk.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LinkWalkRequest {
     /// The address of the start node.
     pub from: String,
     /// The address of the node to reach; `None` for all reachable nodes.
@@ -42,7 +42,7 @@ pub struct Request {
 
 /// An edge between two nodes of the answer.
 #[derive(Clone, Debug)]
-pub struct Walked {
+pub struct WalkedEdge {
     /// The edge itself.
     pub edge: Edge,
     /// The address of the node that it was followed from.
@@ -55,7 +55,7 @@ pub struct Walked {
     pub(super) is_forward: bool,
 }
 
-impl Walked {
+impl WalkedEdge {
     /// Returns the address of the node that contains the link.
     pub fn from(&self) -> &str {
         if self.is_forward { &self.here } else { &self.there }
@@ -69,11 +69,11 @@ impl Walked {
 
 /// A node that was reached, and the edges followed from it.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct WalkedNode {
     /// The node itself.
-    pub node: Node,
+    pub node: LinkNode,
     /// The edges that no earlier node has, and that lead to nodes of the answer.
-    pub edges: Vec<Walked>,
+    pub edges: Vec<WalkedEdge>,
     /// Its position in the order of the walk.
     index: usize,
 }
@@ -97,9 +97,9 @@ pub struct NoPath {
 
 /// The nodes that links lead to.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct LinkWalkAnswer {
     /// The nodes, the root first. Nodes of former pages that the edges of this page need come first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<WalkedNode>,
     /// Warnings, unresolved addresses and the cursor.
     pub page: Page,
     /// Why there is no path, if a path was requested and not found.
@@ -112,14 +112,14 @@ pub struct Answer {
     pub direction: Direction,
 }
 
-impl Answer {
+impl LinkWalkAnswer {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         if self.steps.is_empty() { Outcome::None } else { Outcome::All }
     }
 
     /// Returns the edges, in the order of the nodes that they were followed from.
-    pub fn edges(&self) -> impl Iterator<Item = &Walked> {
+    pub fn edges(&self) -> impl Iterator<Item = &WalkedEdge> {
         self.steps.iter().flat_map(|step| &step.edges)
     }
 }
@@ -128,7 +128,7 @@ impl Answer {
 /// the indices of the nodes that the edges need.
 fn on_page<T>(
     places: &mut [T],
-    edges: impl Fn(&mut T) -> (usize, &mut Vec<Walked>),
+    edges: impl Fn(&mut T) -> (usize, &mut Vec<WalkedEdge>),
     start: usize,
     end: usize,
 ) -> HashSet<usize> {
@@ -144,7 +144,7 @@ fn on_page<T>(
     needed
 }
 
-impl List for Answer {
+impl List for LinkWalkAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -160,7 +160,7 @@ impl List for Answer {
         }
         let start = self.page.part.start();
         let end = start + count;
-        let mut steps: Vec<Step> =
+        let mut steps: Vec<WalkedNode> =
             self.steps.iter().take_while(|step| step.index < end).cloned().collect();
         let needed = on_page(&mut steps, |step| (step.index, &mut step.edges), start, end);
         steps.retain(|step| step.index >= start || needed.contains(&step.index));
@@ -186,8 +186,8 @@ impl List for Answer {
 }
 
 /// Follows links from a node.
-pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let mut answer = Answer {
+pub fn walk(library: &DocumentCache<'_>, request: &LinkWalkRequest) -> Result<LinkWalkAnswer> {
+    let mut answer = LinkWalkAnswer {
         steps: Vec::new(),
         page: Page::new(ListPart::beginning(request.after, library.reader.generation())),
         no_path: None,
@@ -200,7 +200,7 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
         match resolve_one(library, address)? {
             Ok((place, warnings)) => {
                 answer.page.warnings.extend(warnings);
-                ends.push(Place::new(place.document, place.target, Params::default()));
+                ends.push(ResolvedNode::new(place.document, place.target, Params::default()));
             }
             Err(fault) => answer.page.unresolved_selectors.push(fault),
         }
@@ -212,7 +212,8 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let Some(root) = ends.pop() else { return Ok(answer) };
     let start = answer.page.part.start();
     let from = root.address();
-    let mut walk = Walk::new(library, request.filter.clone(), request.direction, vec![root]);
+    let mut walk =
+        BreadthFirstWalk::new(library, request.filter.clone(), request.direction, vec![root]);
     // A path may lead through any node, so the limit does not apply to the search for it.
     let count = if to.is_some() { usize::MAX } else { most(request.max_nodes) };
     let (found, is_cut) = walk.run(request.max_hops, start.saturating_add(count), to.as_ref())?;
@@ -235,8 +236,8 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
         on_page(&mut numbered, |(index, visited)| (*index, &mut visited.edges), start, end);
     for (index, Visited { place, hop, edges, .. }) in numbered {
         if index >= start || needed.contains(&index) {
-            let node = Node { hop: Some(hop), ..Node::of(library, &place)? };
-            answer.steps.push(Step { node, edges, index });
+            let node = LinkNode { hop: Some(hop), ..LinkNode::of(library, &place)? };
+            answer.steps.push(WalkedNode { node, edges, index });
         }
     }
     Ok(answer)
@@ -244,18 +245,19 @@ pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
 
 /// Explains why a walk did not reach `to`: how far it got, and which nodes lead to `to`.
 fn no_path(
-    library: &Library<'_>,
-    request: &Request,
-    walk: &Walk<'_>,
+    library: &DocumentCache<'_>,
+    request: &LinkWalkRequest,
+    walk: &BreadthFirstWalk<'_>,
     from: String,
-    to: &Place,
+    to: &ResolvedNode,
 ) -> Result<NoPath> {
     let direction = match request.direction {
         Direction::Out => Direction::In,
         Direction::In => Direction::Out,
         Direction::Both => Direction::Both,
     };
-    let mut back = Walk::new(library, request.filter.clone(), direction, vec![to.clone()]);
+    let mut back =
+        BreadthFirstWalk::new(library, request.filter.clone(), direction, vec![to.clone()]);
     back.run(request.max_hops, limits::MAX_NODES_BACKWARD, None)?;
     Ok(NoPath {
         from,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::hit::Hit;
-use super::{Form, Request};
+use super::{OutputMode, SearchRequest};
 use crate::limits;
 use crate::query::cursor::{ListPart, most};
 use crate::query::{List, Outcome, Page};
@@ -65,7 +65,7 @@ pub struct Explanation {
 
 /// The result of a search.
 #[derive(Clone, Debug, Serialize)]
-pub struct Answer {
+pub struct SearchAnswer {
     /// The hits, counts or files.
     #[serde(flatten)]
     pub items: Items,
@@ -85,8 +85,8 @@ pub struct Answer {
     has_hit: bool,
 }
 
-impl Answer {
-    pub(super) fn new(found: Found, explanation: Option<Explanation>, mut page: Page) -> Self {
+impl SearchAnswer {
+    pub(super) fn new(found: FoundItems, explanation: Option<Explanation>, mut page: Page) -> Self {
         if found.has_more {
             page.end(found.items.len());
         }
@@ -110,7 +110,7 @@ impl Answer {
     }
 }
 
-impl List for Answer {
+impl List for SearchAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
@@ -161,7 +161,7 @@ impl List for Answer {
 }
 
 /// Collected items, and whether there are more.
-pub(super) struct Found {
+pub(super) struct FoundItems {
     items: Items,
     total: Option<usize>,
     has_more: bool,
@@ -170,7 +170,7 @@ pub(super) struct Found {
 
 /// Collects hits in the requested output mode.
 pub(super) struct Collector {
-    form: Form,
+    form: OutputMode,
     /// Number of items to skip: hits, or documents if hits are counted.
     pub(super) skip: usize,
     /// Maximum number of hits.
@@ -182,7 +182,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(request: &Request, part: ListPart) -> Self {
+    pub(super) fn new(request: &SearchRequest, part: ListPart) -> Self {
         Self {
             form: request.form,
             skip: part.start(),
@@ -197,9 +197,9 @@ impl Collector {
     /// Returns the number of hits of one document that are needed.
     pub(super) fn most_of_one(&self) -> usize {
         match self.form {
-            Form::Hits => self.skip.saturating_add(self.most).saturating_add(1),
-            Form::Counts => usize::MAX,
-            Form::Files | Form::Existence => 1,
+            OutputMode::Hits => self.skip.saturating_add(self.most).saturating_add(1),
+            OutputMode::Counts => usize::MAX,
+            OutputMode::Files | OutputMode::Existence => 1,
         }
     }
 
@@ -224,18 +224,20 @@ impl Collector {
     pub(super) fn take_count(&mut self, file: &str, count: usize) -> bool {
         self.total += count;
         self.counts.push(Count { file: file.to_owned(), count });
-        self.form != Form::Existence
+        self.form != OutputMode::Existence
     }
 
-    pub(super) fn finish(self) -> Found {
+    pub(super) fn finish(self) -> FoundItems {
         let has_hit = self.total > 0;
-        let counted = (self.form == Form::Counts).then_some(self.total);
+        let counted = (self.form == OutputMode::Counts).then_some(self.total);
         let given = self.counts.into_iter().skip(self.skip);
         let items = match self.form {
-            Form::Hits => Items::Hits(self.hits),
-            Form::Counts => Items::Counts(given.collect()),
-            Form::Files | Form::Existence => Items::Files(given.map(|count| count.file).collect()),
+            OutputMode::Hits => Items::Hits(self.hits),
+            OutputMode::Counts => Items::Counts(given.collect()),
+            OutputMode::Files | OutputMode::Existence => {
+                Items::Files(given.map(|count| count.file).collect())
+            }
         };
-        Found { items, total: counted, has_more: self.has_more, has_hit }
+        FoundItems { items, total: counted, has_more: self.has_more, has_hit }
     }
 }

@@ -6,11 +6,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::answer::{Collector, Explanation, Found};
+use super::answer::{Collector, Explanation, FoundItems};
 use super::hit::Hit;
 use super::pattern::{Pattern, PatternOptions};
-use super::scan::{Scan, ScanMode};
-use super::{Form, Order, Search};
+use super::scan::{PatternScan, ScanMode};
+use super::{DocumentOrder, OutputMode, Search};
 use crate::error::Result;
 use crate::limits;
 use crate::terms::TrigramQuery;
@@ -20,7 +20,7 @@ impl Search<'_> {
         &mut self,
         patterns: &[String],
         options: PatternOptions,
-    ) -> Result<(Found, Explanation)> {
+    ) -> Result<(FoundItems, Explanation)> {
         let pattern = Pattern::new(patterns, options)?;
         if pattern.names_line_end {
             self.warn(
@@ -32,7 +32,7 @@ impl Search<'_> {
         let method = if pattern.plan == TrigramQuery::All { "scan" } else { "trigrams" };
         let mut documents =
             self.library.reader.candidates(&pattern.plan, &self.filter.documents)?;
-        if let Some(order) = Order::of(&self.request.filter) {
+        if let Some(order) = DocumentOrder::of(&self.request.filter) {
             order.sort(self.library, &mut documents)?;
         }
         let explanation = Explanation {
@@ -42,24 +42,24 @@ impl Search<'_> {
             documents: all,
         };
         let mut collector = Collector::new(self.request, self.part);
-        let scan = Scan {
+        let scan = PatternScan {
             reader: self.library.reader,
             pattern: &pattern,
             filter: self.filter,
             mode: match self.request.form {
-                Form::Hits if !self.request.with_addresses => {
+                OutputMode::Hits if !self.request.with_addresses => {
                     ScanMode::Lines(self.request.surroundings)
                 }
-                Form::Hits => ScanMode::Hits(self.request.surroundings),
-                Form::Counts => ScanMode::Counts,
-                Form::Files | Form::Existence => ScanMode::Any,
+                OutputMode::Hits => ScanMode::Hits(self.request.surroundings),
+                OutputMode::Counts => ScanMode::Counts,
+                OutputMode::Files | OutputMode::Existence => ScanMode::Any,
             },
             most: collector.most_of_one(),
             deadline: Instant::now() + Duration::from_secs(limits::SEARCH_SECONDS as u64),
         };
         scan.run(&documents, |found| {
             let Some(document) = documents.get(found.document) else { return true };
-            if self.request.form == Form::Hits {
+            if self.request.form == OutputMode::Hits {
                 let freshness = self.library.freshness(document);
                 found.hits.into_iter().all(|hit| collector.take_hit(Hit { freshness, ..hit }))
             } else {

@@ -7,15 +7,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::answer::{Collector, Explanation, Found};
-use super::candidates::{MOST_RANKED, Sections, Wording};
+use super::answer::{Collector, Explanation, FoundItems};
+use super::candidates::{MOST_RANKED, RankedSections, Wording};
 use super::highlight::Highlighter;
 use super::hit::{Hit, HitMaker};
 use super::language::Language;
-use super::passage::Question;
+use super::passage::WeightedTerms;
 use super::pattern::PatternOptions;
-use super::scored::{REORDERED, ScoredSection, Texts};
-use super::{Form, Search};
+use super::scored::{DocumentTexts, REORDERED, ScoredSection};
+use super::{OutputMode, Search};
 use crate::error::Result;
 use crate::limits;
 use crate::store::Ranked;
@@ -23,7 +23,7 @@ use crate::terms::{QueryTerm, WordQuery};
 
 impl Search<'_> {
     /// Searches for the words of `texts`: a question, and other wordings of it.
-    pub(super) fn words(&mut self, texts: &[String]) -> Result<(Found, Explanation)> {
+    pub(super) fn words(&mut self, texts: &[String]) -> Result<(FoundItems, Explanation)> {
         let mut queries = Vec::with_capacity(texts.len());
         self.language = texts.first().and_then(|text| Language::of(text));
         for (index, text) in texts.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Search<'_> {
     }
 
     /// Searches for `text` literally, because it contains no word.
-    fn no_words(&mut self, text: &str) -> Result<(Found, Explanation)> {
+    fn no_words(&mut self, text: &str) -> Result<(FoundItems, Explanation)> {
         let literal = text.trim();
         if literal.is_empty() || literal.len() > limits::MAX_PATTERN_BYTES {
             let (code, message) = if literal.is_empty() {
@@ -89,8 +89,12 @@ impl Search<'_> {
         self.patterns(&[literal.to_owned()], options)
     }
 
-    fn ranked(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
-        if self.request.form == Form::Hits { self.hits(queries) } else { self.counts(queries) }
+    fn ranked(&mut self, queries: &[WordQuery]) -> Result<(FoundItems, Explanation)> {
+        if self.request.form == OutputMode::Hits {
+            self.hits(queries)
+        } else {
+            self.counts(queries)
+        }
     }
 
     fn explanation(&self, candidates: usize) -> Result<Explanation> {
@@ -99,7 +103,7 @@ impl Search<'_> {
     }
 
     /// Returns sections, best first.
-    fn hits(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
+    fn hits(&mut self, queries: &[WordQuery]) -> Result<(FoundItems, Explanation)> {
         let terms = terms(queries);
         let highlighter = Highlighter::new(&terms);
         let filter = self.filter.sections();
@@ -125,11 +129,11 @@ impl Search<'_> {
     }
 
     /// Counts the sections of each document that match one of `queries`, in path order.
-    fn counts(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
+    fn counts(&mut self, queries: &[WordQuery]) -> Result<(FoundItems, Explanation)> {
         let highlighter = Highlighter::new(&terms(queries));
         let mut collector = Collector::new(self.request, self.part);
         let filter = self.filter.sections();
-        let is_existence = self.request.form == Form::Existence;
+        let is_existence = self.request.form == OutputMode::Existence;
         // One section is enough, unless a filter looks inside documents.
         let is_one_enough = is_existence && !self.filter.looks_inside();
         let needed = if is_one_enough { 1 } else { MOST_RANKED };
@@ -139,7 +143,7 @@ impl Search<'_> {
             if is_existence && !counts.is_empty() {
                 break;
             }
-            let Sections { candidates, is_complete, .. } =
+            let RankedSections { candidates, is_complete, .. } =
                 self.sections_of(query, 0, &filter, needed)?;
             if !is_complete && needed == MOST_RANKED {
                 collector.has_more = true;
@@ -175,12 +179,12 @@ impl Search<'_> {
     /// Adds hits, best first. Returns false if more candidates are needed.
     fn take(
         &self,
-        sections: &Sections,
-        question: &Question<'_>,
+        sections: &RankedSections,
+        question: &WeightedTerms<'_>,
         queries: usize,
         collector: &mut Collector,
     ) -> Result<bool> {
-        let mut texts = Texts { search: self, cache: HashMap::new(), size: 0 };
+        let mut texts = DocumentTexts { search: self, cache: HashMap::new(), size: 0 };
         let best = sections.candidates.first().map_or(1.0, |best| best.score);
         let (first, rest) = self.distinct(&sections.candidates);
         // The order of hits must not depend on the number of hits requested.
@@ -224,7 +228,7 @@ impl Search<'_> {
     fn section_hit(
         &self,
         scored: &ScoredSection<'_>,
-        question: &Question<'_>,
+        question: &WeightedTerms<'_>,
         bytes: &[u8],
     ) -> Hit {
         let ScoredSection { candidate, section, span, pieces, .. } = scored;
@@ -252,7 +256,7 @@ fn question<'a>(
     highlighter: &'a Highlighter,
     terms: &[&QueryTerm],
     wordings: &[Wording],
-) -> Question<'a> {
+) -> WeightedTerms<'a> {
     let of_words = |weight_of: &dyn Fn(usize, &Wording) -> f32| {
         let scaled = wordings.iter().enumerate().flat_map(|(index, one)| {
             let weight = weight_of(index, one);
@@ -268,7 +272,7 @@ fn question<'a>(
         (one.weight / total, weights)
     });
     let wordings = of_each.collect();
-    Question { highlighter, weights: of_words(&|_, one| one.weight), wordings }
+    WeightedTerms { highlighter, weights: of_words(&|_, one| one.weight), wordings }
 }
 
 /// Sets the weight of repeated terms to 0, so each term counts once.

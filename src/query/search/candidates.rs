@@ -24,7 +24,7 @@ const FUSION_RANK: f32 = 10.0;
 const PHRASING: f32 = 0.7;
 
 /// A section that the index ranked.
-pub(super) struct Candidate {
+pub(super) struct RankedCandidate {
     pub(super) found: Ranked,
     pub(super) document: Rc<StoredDocument>,
     pub(super) score: f32,
@@ -32,7 +32,7 @@ pub(super) struct Candidate {
     pub(super) queries: Vec<usize>,
 }
 
-impl Candidate {
+impl RankedCandidate {
     /// Compares by score, descending, then by file and offset.
     pub(super) fn order(&self, other: &Self) -> Ordering {
         other
@@ -52,8 +52,8 @@ pub(super) struct Wording {
 }
 
 /// Sections in the order of the index or of the fusion.
-pub(super) struct Sections {
-    pub(super) candidates: Vec<Candidate>,
+pub(super) struct RankedSections {
+    pub(super) candidates: Vec<RankedCandidate>,
     /// The terms of each query and its weight.
     pub(super) wordings: Vec<Wording>,
     /// Whether there are no further sections.
@@ -67,7 +67,7 @@ impl Search<'_> {
         queries: &[WordQuery],
         filter: &SectionFilter<'_>,
         needed: usize,
-    ) -> Result<Sections> {
+    ) -> Result<RankedSections> {
         let [query] = queries else { return self.fused(queries, filter, needed) };
         self.sections_of(query, 0, filter, needed)
     }
@@ -78,8 +78,8 @@ impl Search<'_> {
         queries: &[WordQuery],
         filter: &SectionFilter<'_>,
         needed: usize,
-    ) -> Result<Sections> {
-        let mut fused: Vec<Candidate> = Vec::new();
+    ) -> Result<RankedSections> {
+        let mut fused: Vec<RankedCandidate> = Vec::new();
         let mut known = HashMap::new();
         let mut wordings = Vec::new();
         let mut is_complete = true;
@@ -101,11 +101,11 @@ impl Search<'_> {
                         known.score += score;
                         known.queries.push(index);
                     }
-                    None => fused.push(Candidate { score, ..candidate }),
+                    None => fused.push(RankedCandidate { score, ..candidate }),
                 }
             }
         }
-        fused.sort_by(Candidate::order);
+        fused.sort_by(RankedCandidate::order);
         if !is_complete && fused.len() < needed {
             for (index, query) in queries.iter().enumerate() {
                 let sections = self.sections_of(query, index, filter, needed)?;
@@ -114,17 +114,17 @@ impl Search<'_> {
                     .candidates
                     .into_iter()
                     .filter(|one| !known.contains_key(&one.found.place));
-                let rest: Vec<Candidate> = rest.collect();
+                let rest: Vec<RankedCandidate> = rest.collect();
                 for candidate in rest {
                     known.insert(candidate.found.place, fused.len());
-                    fused.push(Candidate { score: 0.0, ..candidate });
+                    fused.push(RankedCandidate { score: 0.0, ..candidate });
                 }
                 if !is_complete {
                     break;
                 }
             }
         }
-        Ok(Sections { candidates: fused, wordings, is_complete })
+        Ok(RankedSections { candidates: fused, wordings, is_complete })
     }
 
     /// Returns at least `needed` sections for one query, best first, or all. Later sections may have the
@@ -135,7 +135,7 @@ impl Search<'_> {
         index: usize,
         filter: &SectionFilter<'_>,
         needed: usize,
-    ) -> Result<Sections> {
+    ) -> Result<RankedSections> {
         let mut count = needed.saturating_add(needed / 2).clamp(64, MOST_RANKED);
         loop {
             let Ranking { sections, weights, is_complete } =
@@ -144,10 +144,10 @@ impl Search<'_> {
             // dropped.
             let last = sections.last().map(|last| last.ranked.score).filter(|_| !is_complete);
             let is_dropped = |score: f32| last == Some(score) && count < MOST_RANKED;
-            let mut candidates: Vec<Candidate> = sections
+            let mut candidates: Vec<RankedCandidate> = sections
                 .into_iter()
                 .filter(|section| !is_dropped(section.ranked.score))
-                .map(|RankedSection { ranked, document }| Candidate {
+                .map(|RankedSection { ranked, document }| RankedCandidate {
                     score: ranked.score,
                     found: ranked,
                     document,
@@ -155,9 +155,9 @@ impl Search<'_> {
                 })
                 .collect();
             if is_complete || candidates.len() >= needed || count == MOST_RANKED {
-                candidates.sort_by(Candidate::order);
+                candidates.sort_by(RankedCandidate::order);
                 let wordings = vec![Wording { weight: 1.0, rarities: weights }];
-                return Ok(Sections { candidates, wordings, is_complete });
+                return Ok(RankedSections { candidates, wordings, is_complete });
             }
             count = count.saturating_mul(4).min(MOST_RANKED);
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::passage::{self, Window};
+use super::passage::{self, PassageWindow};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::words::pages;
@@ -64,7 +64,7 @@ pub struct Hit {
     pub score_parts: Option<ScoreParts>,
     /// For words: the parts of the section that cover most of the question.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub passage: Vec<Window>,
+    pub passage: Vec<PassageWindow>,
     /// The address of the rest of the passage, if the passage is cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
@@ -101,7 +101,7 @@ impl ScoreParts {
 
 /// The context to print with a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct ContextLines {
     /// Number of context lines before the hit.
     pub before: usize,
     /// Number of context lines after the hit.
@@ -217,7 +217,7 @@ impl Hit {
 
 /// The section of a hit.
 #[derive(Clone, Default)]
-struct Section {
+struct HitSection {
     /// The node of the section; `None` before the first heading.
     node: Option<usize>,
     address: Arc<str>,
@@ -230,10 +230,10 @@ pub(super) struct HitMaker<'a> {
     document: Option<&'a OpenDocument>,
     bytes: &'a [u8],
     lines: LineIndex,
-    surroundings: Surroundings,
+    surroundings: ContextLines,
     file: Arc<str>,
     /// The section of the last hit.
-    section: Option<Section>,
+    section: Option<HitSection>,
     /// The last hit: the start of its line, its offset, and its column.
     last_column: (usize, usize, usize),
     /// The pages of nodes with several pages, by address without page.
@@ -248,7 +248,7 @@ impl<'a> HitMaker<'a> {
         document: Option<&'a OpenDocument>,
         bytes: &'a [u8],
         reach: usize,
-        surroundings: Surroundings,
+        surroundings: ContextLines,
     ) -> Self {
         let mut end = next_line_start(bytes, reach.saturating_sub(1));
         for _ in 0..=surroundings.after {
@@ -275,13 +275,13 @@ impl<'a> HitMaker<'a> {
     pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
         let lines = self.lines_of(span);
         let column = self.column(self.lines.start_of(lines.start), span.start);
-        let (selector, Section { address: section, titles: heading_path, .. }) = match self.document
-        {
-            Some(document) => (self.selector(document, span), self.section(document, span)),
-            None => Default::default(),
-        };
+        let (selector, HitSection { address: section, titles: heading_path, .. }) =
+            match self.document {
+                Some(document) => (self.selector(document, span), self.section(document, span)),
+                None => Default::default(),
+            };
         let (text, text_cut) = self.text(span, lines);
-        let Surroundings { before: above, after: below, .. } = self.surroundings;
+        let ContextLines { before: above, after: below, .. } = self.surroundings;
         let first = lines.start.saturating_sub(above).max(1);
         let last = (lines.end + below).min(self.lines.count());
         Hit {
@@ -356,7 +356,7 @@ impl<'a> HitMaker<'a> {
         excerpt(bytes, span.start - start, span.end - start)
     }
 
-    fn section(&mut self, document: &OpenDocument, span: ByteSpan) -> Section {
+    fn section(&mut self, document: &OpenDocument, span: ByteSpan) -> HitSection {
         let tree = &document.tree;
         let node = tree.section_at(span.start);
         let is_front_matter = node.is_none() && is_in_front_matter(document, span);
@@ -372,7 +372,7 @@ impl<'a> HitMaker<'a> {
         };
         let above = node.map(|node| tree.sections_above(node)).unwrap_or_default();
         let titles: Vec<String> = above.into_iter().map(|section| section.title.clone()).collect();
-        let section = Section { node, address: Arc::from(address), titles: Arc::from(titles) };
+        let section = HitSection { node, address: Arc::from(address), titles: Arc::from(titles) };
         // Front matter is not a section, so it is not reused for the next hit.
         self.section = (!is_front_matter).then(|| section.clone());
         section

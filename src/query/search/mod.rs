@@ -19,17 +19,17 @@ mod plan;
 mod scan;
 mod scored;
 
-pub use answer::{Answer, Count, Explanation, Items};
+pub use answer::{Count, Explanation, Items, SearchAnswer};
 pub(super) use hit::types_of;
-pub use hit::{Hit, ScoreParts, Surroundings};
-pub use passage::Window;
+pub use hit::{ContextLines, Hit, ScoreParts};
+pub use passage::PassageWindow;
 pub use pattern::{PatternOptions, required_trigrams};
 
 use self::language::Language;
 use super::cursor::ListPart;
-use super::filter::{Filter, Order};
+use super::filter::{DocumentOrder, Filter};
 use super::page::fitting;
-use super::{Cursor, FilterRequest, Library, Outcome, Page};
+use super::{Cursor, DocumentCache, FilterRequest, Outcome, Page};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 
@@ -44,7 +44,7 @@ pub enum Query {
 
 /// What an answer contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum OutputMode {
     /// Each hit.
     Hits,
     /// The number of hits in each document.
@@ -57,15 +57,15 @@ pub enum Form {
 
 /// A request to search.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct SearchRequest {
     /// The words or patterns.
     pub query: Query,
     /// The documents, sections and blocks to search.
     pub filter: FilterRequest,
     /// What the answer contains.
-    pub form: Form,
+    pub form: OutputMode,
     /// The context to print with each hit of a pattern.
-    pub surroundings: Surroundings,
+    pub surroundings: ContextLines,
     /// Approximate length of the passage of a hit, in Unicode scalars; 0 for the best line alone.
     pub passage: usize,
     /// Whether to return sections with nearly the same text as separate hits.
@@ -80,12 +80,12 @@ pub struct Request {
     pub after: Option<Cursor>,
 }
 
-impl Request {
+impl SearchRequest {
     /// Adapts the request to a limit of `max_chars` Unicode scalars, if any. Passages get a share of it
     /// unless `passage` sets their length, and hits that cannot fit are not looked for.
     pub fn keep_to(&mut self, passage: Option<usize>, max_chars: Option<usize>) {
         self.passage = passage_chars(passage, max_chars);
-        if self.form == Form::Hits {
+        if self.form == OutputMode::Hits {
             self.limit = fitting(self.limit, max_chars);
         }
     }
@@ -100,8 +100,8 @@ pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
 }
 
 /// Searches the store.
-pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let Surroundings { before, after, .. } = request.surroundings;
+pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
+    let ContextLines { before, after, .. } = request.surroundings;
     if before.max(after) > limits::MAX_CONTEXT_LINES {
         return Err(limits::exceeded("context-lines"));
     }
@@ -125,15 +125,15 @@ pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer> {
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
     let explanation = request.explain.then_some(explanation);
-    let mut answer = Answer::new(found, explanation, page);
-    if answer.outcome() == Outcome::None && request.form == Form::Hits {
+    let mut answer = SearchAnswer::new(found, explanation, page);
+    if answer.outcome() == Outcome::None && request.form == OutputMode::Hits {
         answer.advice = Some(advice(library, request)?);
     }
     Ok(answer)
 }
 
 /// Returns the text for an empty answer: what was searched and what to try next.
-fn advice(library: &Library<'_>, request: &Request) -> Result<String> {
+fn advice(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<String> {
     let totals = library.reader.totals()?;
     let searched = if request.filter.is_empty() {
         format!("{} sections in {} documents", totals.sections, totals.documents)
@@ -153,8 +153,8 @@ fn advice(library: &Library<'_>, request: &Request) -> Result<String> {
 
 /// A search that is being executed.
 struct Search<'a> {
-    library: &'a Library<'a>,
-    request: &'a Request,
+    library: &'a DocumentCache<'a>,
+    request: &'a SearchRequest,
     filter: &'a Filter,
     part: ListPart,
     warnings: Vec<Warning>,

@@ -32,7 +32,7 @@ const BELOW_BYTES: usize = 4096;
 
 /// A part of a section, verbatim.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct Window {
+pub struct PassageWindow {
     /// The first line, 1-based.
     pub line_start: usize,
     /// The last line, 1-based and inclusive.
@@ -52,7 +52,7 @@ pub struct Window {
 }
 
 /// The words of a query and their weights.
-pub(super) struct Question<'a> {
+pub(super) struct WeightedTerms<'a> {
     pub(super) highlighter: &'a Highlighter,
     /// The weight of each word.
     pub(super) weights: Vec<f32>,
@@ -72,7 +72,7 @@ pub(super) struct Pieces {
     is_below: bool,
 }
 
-impl Question<'_> {
+impl WeightedTerms<'_> {
     fn weight(&self, term: usize) -> f32 {
         self.weights.get(term).copied().unwrap_or_default()
     }
@@ -196,7 +196,7 @@ impl Pieces {
     /// Squares, because a piece with most of a question probably answers it, but a piece with some words
     /// of a long question says little. Each wording counts by itself, because no answer has the words of
     /// all.
-    pub(super) fn coverage(&self, question: &Question<'_>) -> f32 {
+    pub(super) fn coverage(&self, question: &WeightedTerms<'_>) -> f32 {
         let squares = question.wordings.iter().map(|(weight, words)| {
             let share = self.covered(words);
             weight * share * share
@@ -219,11 +219,11 @@ impl Pieces {
     /// Returns the windows that cover most of the question in about `most` Unicode scalars.
     pub(super) fn windows(
         &self,
-        question: &Question<'_>,
+        question: &WeightedTerms<'_>,
         bytes: &[u8],
         lines: &LineIndex,
         most: usize,
-    ) -> Vec<Window> {
+    ) -> Vec<PassageWindow> {
         let slice = |span: ByteSpan| bytes.get(span.start..span.end).unwrap_or_default();
         let sizes: Vec<usize> = self.list.iter().map(|piece| chars(slice(piece.span))).collect();
         let room = most * EXCESS.0 / EXCESS.1;
@@ -232,7 +232,7 @@ impl Pieces {
         } else {
             self.chosen(question, &sizes, most, room, |header| chars(slice(header)))
         };
-        let mut windows: Vec<Window> = Vec::new();
+        let mut windows: Vec<PassageWindow> = Vec::new();
         let mut header = None;
         let mut last: Option<usize> = None;
         for (index, piece) in self.list.iter().enumerate() {
@@ -247,9 +247,9 @@ impl Pieces {
             match windows.last_mut().filter(|_| is_next) {
                 Some(window) => window.byte_end = piece.span.end,
                 None => {
-                    let mut window = Window::of(piece.span);
+                    let mut window = PassageWindow::of(piece.span);
                     if let Some(row) = piece.header.filter(|_| header != piece.header) {
-                        windows.push(Window::of(row));
+                        windows.push(PassageWindow::of(row));
                         window.is_adjacent = next_line_start(bytes, row.end) == piece.span.start;
                         window.header_line = Some(lines.line_of(row.start));
                     }
@@ -269,7 +269,7 @@ impl Pieces {
     #[expect(clippy::cast_precision_loss, reason = "lengths are small and need no precision")]
     fn chosen(
         &self,
-        question: &Question<'_>,
+        question: &WeightedTerms<'_>,
         sizes: &[usize],
         most: usize,
         room: usize,
@@ -349,13 +349,16 @@ impl Pieces {
 }
 
 /// Returns the number of lines in the windows of a passage.
-pub(super) fn line_count(passage: &[Window]) -> usize {
+pub(super) fn line_count(passage: &[PassageWindow]) -> usize {
     passage.iter().map(|window| text_lines(&window.text).count()).sum()
 }
 
 /// Returns the first `lines` lines of a passage, with the line at which it continues and its last line.
 /// Returns `None` if the passage has no more lines than that.
-pub(super) fn cut(passage: &[Window], lines: usize) -> Option<(Vec<Window>, (usize, usize))> {
+pub(super) fn cut(
+    passage: &[PassageWindow],
+    lines: usize,
+) -> Option<(Vec<PassageWindow>, (usize, usize))> {
     let last = passage.last()?.line_end;
     let mut result = Vec::new();
     let mut left = lines;
@@ -379,7 +382,7 @@ pub(super) fn cut(passage: &[Window], lines: usize) -> Option<(Vec<Window>, (usi
         let text = text.trim_end_matches(['\r', '\n']);
         let line_end = window.line_start + left - 1;
         let byte_end = window.byte_start + text.len();
-        result.push(Window { text: text.to_owned(), line_end, byte_end, ..window.clone() });
+        result.push(PassageWindow { text: text.to_owned(), line_end, byte_end, ..window.clone() });
         return Some((result, (line_end + 1, last)));
     }
     None
@@ -395,7 +398,7 @@ fn text_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-impl Window {
+impl PassageWindow {
     /// Returns a window whose lines and text are not set yet.
     fn of(span: ByteSpan) -> Self {
         Self {

@@ -45,7 +45,7 @@ fn bounded(query: TrigramQuery) -> TrigramQuery {
 type Texts = Vec<Vec<u8>>;
 
 /// What is known of a part of a pattern. ASCII letters in texts are lower case.
-struct Part {
+struct PartFacts {
     /// Whether the part matches the empty text.
     can_be_empty: bool,
     /// All texts that the part matches, if they are few.
@@ -57,7 +57,7 @@ struct Part {
     query: TrigramQuery,
 }
 
-impl Part {
+impl PartFacts {
     fn exactly(texts: Texts) -> Self {
         Self {
             can_be_empty: texts.iter().any(Vec::is_empty),
@@ -230,18 +230,18 @@ fn sorted(mut texts: Texts) -> Texts {
     texts
 }
 
-fn part_of(pattern: &Hir) -> Part {
+fn part_of(pattern: &Hir) -> PartFacts {
     match pattern.kind() {
-        HirKind::Empty | HirKind::Look(_) => Part::exactly(vec![Vec::new()]),
+        HirKind::Empty | HirKind::Look(_) => PartFacts::exactly(vec![Vec::new()]),
         HirKind::Literal(literal) => {
-            let mut part = Part::exactly(vec![literal.0.to_ascii_lowercase()]);
+            let mut part = PartFacts::exactly(vec![literal.0.to_ascii_lowercase()]);
             part.simplify(false);
             part
         }
         HirKind::Class(class) => match texts_of(class) {
-            Some(texts) if texts.is_empty() => Part::nothing(),
-            Some(texts) => Part::exactly(texts),
-            None => Part::anything(false),
+            Some(texts) if texts.is_empty() => PartFacts::nothing(),
+            Some(texts) => PartFacts::exactly(texts),
+            None => PartFacts::anything(false),
         },
         HirKind::Repetition(repetition) => repeated(repetition),
         HirKind::Capture(capture) => part_of(&capture.sub),
@@ -249,9 +249,9 @@ fn part_of(pattern: &Hir) -> Part {
             .iter()
             .map(part_of)
             .reduce(|before, next| before.then(&next))
-            .unwrap_or_else(|| Part::exactly(vec![Vec::new()])),
+            .unwrap_or_else(|| PartFacts::exactly(vec![Vec::new()])),
         HirKind::Alternation(parts) => {
-            parts.iter().map(part_of).reduce(Part::or).unwrap_or_else(Part::nothing)
+            parts.iter().map(part_of).reduce(PartFacts::or).unwrap_or_else(PartFacts::nothing)
         }
     }
 }
@@ -286,18 +286,18 @@ fn texts_of(class: &Class) -> Option<Texts> {
     (texts.len() <= MOST_TEXTS).then_some(texts)
 }
 
-fn repeated(repetition: &Repetition) -> Part {
+fn repeated(repetition: &Repetition) -> PartFacts {
     let part = || part_of(&repetition.sub);
     let Repetition { min, max, .. } = *repetition;
     if max == Some(0) {
-        return Part::exactly(vec![Vec::new()]);
+        return PartFacts::exactly(vec![Vec::new()]);
     }
     if min == 0 {
         let sub = part();
         if max == Some(1) {
-            return sub.or(Part::exactly(vec![Vec::new()]));
+            return sub.or(PartFacts::exactly(vec![Vec::new()]));
         }
-        return Part::anything(true);
+        return PartFacts::anything(true);
     }
     let copies = min.min(MOST_COPIES);
     let mut result = part();

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use super::hit::{Hit, HitMaker, Surroundings};
+use super::hit::{ContextLines, Hit, HitMaker};
 use super::pattern::Pattern;
 use crate::error::Result;
 use crate::limits;
@@ -20,9 +20,9 @@ use crate::store::{Reader, StoredDocument};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScanMode {
     /// Every hit, with its address.
-    Hits(Surroundings),
+    Hits(ContextLines),
     /// Every hit, without its address.
-    Lines(Surroundings),
+    Lines(ContextLines),
     /// The number of hits.
     Counts,
     /// Whether there is a hit.
@@ -31,7 +31,7 @@ pub(super) enum ScanMode {
 
 /// The results in a document.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct DocumentMatches {
     /// The index among the searched documents.
     pub(super) document: usize,
     /// The number of hits; at most 1 for [`ScanMode::Any`].
@@ -41,7 +41,7 @@ pub(super) struct Found {
 }
 
 /// A search for a pattern.
-pub(super) struct Scan<'a> {
+pub(super) struct PatternScan<'a> {
     pub(super) reader: &'a dyn Reader,
     pub(super) pattern: &'a Pattern,
     pub(super) filter: &'a Filter,
@@ -75,13 +75,13 @@ fn batches(documents: &[StoredDocument]) -> Vec<Batch<'_>> {
     shares.map(batch).collect()
 }
 
-impl Scan<'_> {
+impl PatternScan<'_> {
     /// Searches `documents` and calls `take` with the results of each document that has any, until it
     /// returns false.
     pub(super) fn run(
         &self,
         documents: &[StoredDocument],
-        mut take: impl FnMut(Found) -> bool,
+        mut take: impl FnMut(DocumentMatches) -> bool,
     ) -> Result<()> {
         let ended = ordered(
             &batches(documents),
@@ -107,7 +107,7 @@ impl Scan<'_> {
     }
 
     /// Searches the documents of a batch, whose bytes are read from the store together.
-    fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<Found>> {
+    fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<DocumentMatches>> {
         let mut found = Vec::new();
         let whole = |document| (document, ByteSpan::new(0, usize::MAX));
         let parts: Vec<_> = batch.documents.iter().map(whole).collect();
@@ -124,7 +124,7 @@ impl Scan<'_> {
         index: usize,
         document: &StoredDocument,
         bytes: &[u8],
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<DocumentMatches>> {
         self.check_time()?;
         let most = if self.mode == ScanMode::Any { 1 } else { self.most };
         let mut outline = None;
@@ -173,7 +173,7 @@ impl Scan<'_> {
             ScanMode::Hits(surroundings) => (surroundings, true),
             ScanMode::Lines(surroundings) => (surroundings, false),
             ScanMode::Counts | ScanMode::Any => {
-                return Ok(Some(Found { document: index, count, hits: Vec::new() }));
+                return Ok(Some(DocumentMatches { document: index, count, hits: Vec::new() }));
             }
         };
         if has_places && outline.is_none() {
@@ -187,7 +187,7 @@ impl Scan<'_> {
         let reach = spans.last().map_or(0, |span| span.end);
         let mut maker = HitMaker::new(&document.path, open, bytes, reach, surroundings);
         let hits = spans.into_iter().map(|span| maker.hit(span)).collect();
-        Ok(Some(Found { document: index, count, hits }))
+        Ok(Some(DocumentMatches { document: index, count, hits }))
     }
 }
 

@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::candidates::Candidate;
+use super::candidates::RankedCandidate;
 use super::highlight::Highlighter;
 use super::hit::ScoreParts;
-use super::passage::{Pieces, Question};
+use super::passage::{Pieces, WeightedTerms};
 use super::{Search, by_words::rounded};
 use crate::error::Result;
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -27,10 +27,10 @@ const FOREIGN: f32 = 0.8;
 const CACHE_BYTES: usize = 16 << 20;
 
 /// Candidates with nearly the same text, the best first.
-pub(super) type Group<'a> = Vec<&'a Candidate>;
+pub(super) type Group<'a> = Vec<&'a RankedCandidate>;
 
 /// The text of a section.
-pub(super) struct SectionText {
+pub(super) struct ScoredText {
     pub(super) document: Rc<OpenDocument>,
     /// The span of its own text, with the heading.
     pub(super) own: ByteSpan,
@@ -44,8 +44,8 @@ pub(super) struct SectionText {
 
 /// A candidate with its text and its score.
 pub(super) struct ScoredSection<'a> {
-    pub(super) candidate: &'a Candidate,
-    pub(super) section: SectionText,
+    pub(super) candidate: &'a RankedCandidate,
+    pub(super) section: ScoredText,
     /// The first word of the query on its best line.
     pub(super) span: ByteSpan,
     pub(super) pieces: Pieces,
@@ -58,8 +58,8 @@ impl Search<'_> {
     /// Groups the best candidates by nearly equal text. Returns the groups and the remaining candidates.
     pub(super) fn distinct<'a>(
         &self,
-        candidates: &'a [Candidate],
-    ) -> (Vec<Group<'a>>, &'a [Candidate]) {
+        candidates: &'a [RankedCandidate],
+    ) -> (Vec<Group<'a>>, &'a [RankedCandidate]) {
         // A filter inside documents may accept another section of a group than the best.
         let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
         let mut groups: Vec<Group<'a>> = Vec::with_capacity(REORDERED);
@@ -85,8 +85,8 @@ impl Search<'_> {
         &self,
         groups: &[Group<'a>],
         best: f32,
-        question: &Question<'_>,
-        texts: &mut Texts<'_>,
+        question: &WeightedTerms<'_>,
+        texts: &mut DocumentTexts<'_>,
     ) -> Result<Vec<ScoredSection<'a>>> {
         let mut all = Vec::with_capacity(groups.len());
         // The best coverage of the sections of each document.
@@ -137,9 +137,9 @@ impl Search<'_> {
     /// accepts nothing in it.
     pub(super) fn scored<'a>(
         &self,
-        candidate: &'a Candidate,
-        question: &Question<'_>,
-        texts: &mut Texts<'_>,
+        candidate: &'a RankedCandidate,
+        question: &WeightedTerms<'_>,
+        texts: &mut DocumentTexts<'_>,
     ) -> Result<Option<ScoredSection<'a>>> {
         let Some(section) = self.section(candidate)? else { return Ok(None) };
         let bytes = texts.of(&section.document)?;
@@ -150,20 +150,20 @@ impl Search<'_> {
     }
 
     /// Returns whether the section is in another language than the question.
-    fn is_foreign(&self, section: &SectionText, texts: &mut Texts<'_>) -> Result<bool> {
+    fn is_foreign(&self, section: &ScoredText, texts: &mut DocumentTexts<'_>) -> Result<bool> {
         let Some(language) = self.language else { return Ok(false) };
         let bytes = texts.of(&section.document)?;
         Ok(language.is_foreign(bytes.get(section.body..section.own.end).unwrap_or_default()))
     }
 
     /// Returns the section of a candidate, or `None` if the document does not contain it.
-    pub(super) fn section(&self, candidate: &Candidate) -> Result<Option<SectionText>> {
+    pub(super) fn section(&self, candidate: &RankedCandidate) -> Result<Option<ScoredText>> {
         let document = self.library.open(&candidate.document)?;
         let outline = document.tree.outline();
         let place = candidate.found.place;
         if place.is_front_matter() {
             let own = outline.front_matter;
-            return Ok(own.map(|own| SectionText {
+            return Ok(own.map(|own| ScoredText {
                 own,
                 body: own.start,
                 end: own.end,
@@ -174,7 +174,7 @@ impl Search<'_> {
         }
         let Some(index) = place.section.checked_sub(1) else {
             let root = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
-            return Ok(Some(SectionText {
+            return Ok(Some(ScoredText {
                 own: root,
                 body: root.start,
                 end: root.end,
@@ -192,18 +192,18 @@ impl Search<'_> {
             titles.push('\n');
             titles.push_str(&above.title);
         }
-        Ok(Some(SectionText { own, body, end, titles, is_front_matter: false, document }))
+        Ok(Some(ScoredText { own, body, end, titles, is_front_matter: false, document }))
     }
 
     /// Returns the first matching word on the best line of `section`. Returns the start of the section
     /// if the words are only in its titles or path, and `None` if the filter accepts nothing in it.
     pub(super) fn best(
         &self,
-        section: &SectionText,
+        section: &ScoredText,
         bytes: &[u8],
         highlighter: &Highlighter,
     ) -> Option<ByteSpan> {
-        let SectionText { document, own, .. } = section;
+        let ScoredText { document, own, .. } = section;
         let text = bytes.get(own.start..own.end).unwrap_or_default();
         let in_file = |span: ByteSpan| ByteSpan::new(own.start + span.start, own.start + span.end);
         let is_wanted = |span: ByteSpan| self.filter.takes(document, in_file(span));
@@ -225,7 +225,7 @@ impl ScoredSection<'_> {
     }
 }
 
-impl SectionText {
+impl ScoredText {
     /// Returns the file name and the titles, which are the same in another edition of the file.
     fn edition(&self) -> &str {
         let path = self.titles.find('\n').unwrap_or(self.titles.len());
@@ -245,13 +245,13 @@ impl SectionText {
 }
 
 /// The bytes of documents, with a cache.
-pub(super) struct Texts<'a> {
+pub(super) struct DocumentTexts<'a> {
     pub(super) search: &'a Search<'a>,
     pub(super) cache: HashMap<i64, Rc<Vec<u8>>>,
     pub(super) size: usize,
 }
 
-impl Texts<'_> {
+impl DocumentTexts<'_> {
     pub(super) fn of(&mut self, document: &OpenDocument) -> Result<Rc<Vec<u8>>> {
         if let Some(bytes) = self.cache.get(&document.stored.id) {
             return Ok(Rc::clone(bytes));
@@ -266,8 +266,8 @@ impl Texts<'_> {
         Ok(bytes)
     }
 
-    fn pieces(&mut self, section: &SectionText, question: &Question<'_>) -> Result<Pieces> {
-        let SectionText { document, own, body, end, titles, is_front_matter } = section;
+    fn pieces(&mut self, section: &ScoredText, question: &WeightedTerms<'_>) -> Result<Pieces> {
+        let ScoredText { document, own, body, end, titles, is_front_matter } = section;
         let bytes = self.of(document)?;
         let outline = document.tree.outline();
         let is_wanted = |span| self.search.filter.takes(document, span);

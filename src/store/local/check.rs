@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use super::Snapshot;
 use super::db::{self, StoredRows};
-use super::fault::{Fault, FaultKind, Tally};
+use super::fault::{FaultKind, StoreProblem, Tally};
 use super::fulltext::check::{self as index, Inspection, PlaceTallies, expected, inspect};
 use super::fulltext::{Unusable, Usable, folder};
 use super::recovery::has_leftovers;
@@ -32,7 +32,7 @@ use crate::prepare::values::ValueRow;
 pub struct Check {
     snapshot: Snapshot,
     inspection: Usable<Inspection>,
-    faults: Vec<Fault>,
+    faults: Vec<StoreProblem>,
     /// The lock of the store. `None` if the file system is read-only, so there are no writers.
     lock: Option<File>,
 }
@@ -41,7 +41,7 @@ pub struct Check {
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     /// The problems, sorted; those of the store itself come before those of its documents.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<StoreProblem>,
     /// Warnings about parts that were not checked.
     pub warnings: Vec<Warning>,
 }
@@ -51,7 +51,7 @@ pub struct Checked {
 struct CheckedDocument {
     id: i64,
     path: String,
-    fault: Option<Fault>,
+    fault: Option<StoreProblem>,
     lacks_checksums: bool,
     /// The expected entries of the document in the link graph and in the index; `None` if its rows
     /// cannot be decoded.
@@ -83,15 +83,15 @@ impl Check {
         let mut faults = Vec::new();
         if index::has_leftovers(&folder) {
             let message = "temporary files of an interrupted writer take space";
-            faults.push(Fault::new(FaultKind::IndexLeftovers, message));
+            faults.push(StoreProblem::new(FaultKind::IndexLeftovers, message));
         }
         if has_leftovers(snapshot.path()) {
             let message = "files of an interrupted repair take space";
-            faults.push(Fault::new(FaultKind::RepairLeftovers, message));
+            faults.push(StoreProblem::new(FaultKind::RepairLeftovers, message));
         }
         let open = or_fault(snapshot.intent_paths(), &mut faults)?;
         faults.extend(open.iter().map(|path| {
-            Fault::of(path, FaultKind::EditOpen, "an edit was started and not finished")
+            StoreProblem::of(path, FaultKind::EditOpen, "an edit was started and not finished")
         }));
         Ok(Self { snapshot, inspection, faults, lock })
     }
@@ -131,7 +131,7 @@ impl Check {
             warnings.push(Warning::new("PARSED_BEFORE", message));
         }
         let mut keys = or_fault(snapshot.key_tallies(), &mut faults)?;
-        let mut index = Comparison::new(&inspection, &snapshot, &mut faults)?;
+        let mut index = IndexComparison::new(&inspection, &snapshot, &mut faults)?;
         let ids = or_fault(snapshot.ids(), &mut faults)?;
         let documents = Documents {
             snapshot: &snapshot,
@@ -157,12 +157,12 @@ impl Check {
                 let is_in_data = [in_data, in_values] == [tallies.data_keys, tallies.values];
                 faults.extend(fault.or_else(|| {
                     let message = "its keys in the link graph do not match its links and names";
-                    (!is_in_graph).then(|| Fault::of(&path, FaultKind::Rows, message))
+                    (!is_in_graph).then(|| StoreProblem::of(&path, FaultKind::Rows, message))
                 }));
                 if !is_in_data {
                     let message =
                         "the keys of its code, tables, tasks or front matter do not match";
-                    faults.push(Fault::of(&path, FaultKind::Rows, message));
+                    faults.push(StoreProblem::of(&path, FaultKind::Rows, message));
                 }
                 faults.extend(index.compare(id, &path, tallies.places));
                 Ok(())
@@ -170,11 +170,11 @@ impl Check {
         )?;
         if unchecked > 0 && can_parse {
             let message = format!("{unchecked} documents have no checksums");
-            faults.push(Fault::new(FaultKind::Meta, message));
+            faults.push(StoreProblem::new(FaultKind::Meta, message));
         }
         if keys.iter().any(|keys| !keys.is_empty()) {
             let message = "a key of the link graph, of data or of front matter has no document";
-            faults.push(Fault::new(FaultKind::Orphan, message));
+            faults.push(StoreProblem::new(FaultKind::Orphan, message));
         }
         faults.extend(index.unmatched());
         faults.sort();
@@ -185,10 +185,10 @@ impl Check {
 
 /// Replaces a [`ErrorKind::StoreCorrupt`] error by a problem in `faults` and the default value.
 /// Returns all other errors.
-fn or_fault<T: Default>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<T> {
+fn or_fault<T: Default>(result: Result<T>, faults: &mut Vec<StoreProblem>) -> Result<T> {
     match result {
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
-            faults.push(Fault::new(FaultKind::Database, error.to_string()));
+            faults.push(StoreProblem::new(FaultKind::Database, error.to_string()));
             Ok(T::default())
         }
         other => other,
@@ -196,17 +196,17 @@ fn or_fault<T: Default>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<T>
 }
 
 /// The comparison of the index with the store.
-struct Comparison<'a> {
+struct IndexComparison<'a> {
     /// The sections in the index; `None` if the index is missing, damaged or out of date.
     places: Option<&'a PlaceTallies>,
     seen: usize,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> IndexComparison<'a> {
     fn new(
         inspection: &'a Usable<Inspection>,
         snapshot: &Snapshot,
-        faults: &mut Vec<Fault>,
+        faults: &mut Vec<StoreProblem>,
     ) -> Result<Self> {
         let highest = or_fault(snapshot.ids(), faults)?.last().copied().unwrap_or(0);
         let (kind, message) = match inspection {
@@ -240,12 +240,12 @@ impl<'a> Comparison<'a> {
                 (kind, reason.to_string())
             }
         };
-        faults.push(Fault::new(kind, message));
+        faults.push(StoreProblem::new(kind, message));
         Ok(Self { places: None, seen: 0 })
     }
 
     /// Compares the sections that the index contains for a document with the expected ones.
-    fn compare(&mut self, id: i64, path: &str, expected: Tally) -> Option<Fault> {
+    fn compare(&mut self, id: i64, path: &str, expected: Tally) -> Option<StoreProblem> {
         let found = self.places?.get(&id).copied();
         self.seen += usize::from(found.is_some());
         let message = match found {
@@ -253,7 +253,7 @@ impl<'a> Comparison<'a> {
             Some(_) => "its sections in the full-text index differ",
             None => "it is missing from the full-text index",
         };
-        Some(Fault::of(path, FaultKind::IndexDiffers, message))
+        Some(StoreProblem::of(path, FaultKind::IndexDiffers, message))
     }
 
     /// Skips a document whose rows cannot be decoded.
@@ -263,11 +263,11 @@ impl<'a> Comparison<'a> {
     }
 
     /// Reports sections in the index whose document does not exist.
-    fn unmatched(&self) -> Option<Fault> {
+    fn unmatched(&self) -> Option<StoreProblem> {
         let found = self.places?.len();
         (found > self.seen).then(|| {
             let message = "the full-text index contains sections of documents that do not exist";
-            Fault::new(FaultKind::IndexDiffers, message)
+            StoreProblem::new(FaultKind::IndexDiffers, message)
         })
     }
 }
@@ -294,7 +294,8 @@ impl Documents<'_> {
             Ok(Some(rows)) => Ok(self.check_rows(id, &rows, preparation)),
             Ok(None) => Ok(unreadable(id, "it is listed, but its row is missing")),
             Err(error) => damaged(id, error).map(|checked| {
-                let fault = checked.fault.map(|fault| Fault { file: Some(stored.path), ..fault });
+                let fault =
+                    checked.fault.map(|fault| StoreProblem { file: Some(stored.path), ..fault });
                 CheckedDocument { fault, ..checked }
             }),
         };
@@ -311,7 +312,7 @@ impl Documents<'_> {
         let path = rows.document.path.clone();
         let lacks_checksums = !rows.has_checksums();
         let faulty = |kind, message: String| CheckedDocument {
-            fault: Some(Fault::of(&path, kind, message)),
+            fault: Some(StoreProblem::of(&path, kind, message)),
             lacks_checksums,
             id,
             ..Default::default()
@@ -335,7 +336,7 @@ impl Documents<'_> {
         drop(decoded);
         let preparation = preparation.filter(|_| self.is_reparsed);
         let difference = preparation.and_then(|preparation| reparsed(rows, bytes, preparation));
-        let fault = difference.map(|message| Fault::of(&path, FaultKind::Parse, message));
+        let fault = difference.map(|message| StoreProblem::of(&path, FaultKind::Parse, message));
         CheckedDocument { id, fault, lacks_checksums, tallies: Some(tallies), path }
     }
 }
@@ -360,7 +361,7 @@ fn reparsed(rows: &StoredRows, bytes: Vec<u8>, preparation: &mut Preparation) ->
 /// Returns the result for a document whose row cannot be read, so its path is unknown.
 fn unreadable(id: i64, message: &str) -> CheckedDocument {
     let message = format!("document {id}: {message}");
-    let fault = Some(Fault::new(FaultKind::Database, message));
+    let fault = Some(StoreProblem::new(FaultKind::Database, message));
     CheckedDocument { id, fault, ..Default::default() }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{LocalReader, LocalWriter, State};
+use super::{LocalReader, LocalWriter, StoreState};
 use crate::error::Result;
 use crate::limits;
 use crate::store::{Engine, Purpose, Reader, Writer};
@@ -22,11 +22,11 @@ pub(in crate::store) struct LocalEngine {
 
 /// Open states that no reader uses.
 #[derive(Debug, Default)]
-pub(super) struct Idle(Mutex<Vec<Arc<State>>>);
+pub(super) struct Idle(Mutex<Vec<Arc<StoreState>>>);
 
 impl Idle {
     /// Returns an idle state that has the newest generation and serves `purpose`, if any.
-    fn take(&self, purpose: Purpose) -> Option<Arc<State>> {
+    fn take(&self, purpose: Purpose) -> Option<Arc<StoreState>> {
         loop {
             let state = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
             if state.serves(purpose) && state.renew() {
@@ -36,7 +36,7 @@ impl Idle {
     }
 
     /// Keeps `state` for a later reader.
-    pub(super) fn put_back(&self, state: &Arc<State>) {
+    pub(super) fn put_back(&self, state: &Arc<StoreState>) {
         if !state.release() {
             return;
         }
@@ -66,7 +66,7 @@ impl Engine for LocalEngine {
     fn reader(&self, purpose: Purpose) -> Result<Box<dyn Reader>> {
         let state = match self.idle.take(purpose) {
             Some(state) => state,
-            None => Arc::new(State::open(&self.path, purpose)?),
+            None => Arc::new(StoreState::open(&self.path, purpose)?),
         };
         Ok(Box::new(LocalReader::new(state, Arc::clone(&self.idle))))
     }

@@ -41,7 +41,7 @@ pub enum FaultKind {
 
 /// The part of the store that a repair rebuilds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum StorePart {
     /// The SQLite file.
     Database,
     /// The full-text index.
@@ -74,7 +74,7 @@ impl FaultKind {
     }
 
     /// Returns the part that a repair rebuilds.
-    pub fn part(self) -> Part {
+    pub fn part(self) -> StorePart {
         match self {
             Self::Database
             | Self::Meta
@@ -82,14 +82,14 @@ impl FaultKind {
             | Self::Bytes
             | Self::Rows
             | Self::Parse
-            | Self::Lost => Part::Database,
+            | Self::Lost => StorePart::Database,
             Self::IndexMissing
             | Self::IndexForeign
             | Self::IndexOutOfDate
             | Self::IndexDamaged
-            | Self::IndexDiffers => Part::Index,
+            | Self::IndexDiffers => StorePart::Index,
             Self::IndexLeftovers | Self::RepairLeftovers | Self::EditOpen | Self::EditLeftover => {
-                Part::Leftover
+                StorePart::Leftover
             }
         }
     }
@@ -97,7 +97,7 @@ impl FaultKind {
 
 /// A problem in the store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
+pub struct StoreProblem {
     /// The path of the affected document; `None` if the problem affects the store itself.
     pub file: Option<String>,
     /// The kind of the problem.
@@ -106,7 +106,7 @@ pub struct Fault {
     pub message: String,
 }
 
-impl Fault {
+impl StoreProblem {
     /// Creates a problem of the store.
     pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { file: None, kind, message: message.into() }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Snapshot;
-use super::fulltext::{self, IndexFilter, Reader, Unusable, Usable, folder};
+use super::fulltext::{self, IndexFilter, IndexReader, Unusable, Usable, folder};
 use super::writer::{text_of, update_index};
 use crate::error::{Error, Result, Warning};
 use crate::limits;
@@ -21,34 +21,34 @@ use crate::terms::{TextExtractor, TrigramQuery, WordQuery};
 /// The index of a store, if it is usable.
 #[derive(Debug)]
 pub(super) struct FullText {
-    reader: Option<Reader>,
+    reader: Option<IndexReader>,
     path: PathBuf,
     /// Warnings about the index.
     pub(super) warnings: Vec<Warning>,
 }
 
 /// The state of an index compared with the store.
-enum Comparison {
+enum IndexState {
     Current,
     OutOfDate,
     Unusable(Unusable),
 }
 
-fn compare(reader: &Usable<Reader>, snapshot: &Snapshot) -> Comparison {
+fn compare(reader: &Usable<IndexReader>, snapshot: &Snapshot) -> IndexState {
     match reader {
-        Err(reason) => Comparison::Unusable(reason.clone()),
+        Err(reason) => IndexState::Unusable(reason.clone()),
         Ok(reader) => {
             let metadata = reader.metadata();
             if metadata.store != snapshot.identity() || metadata.generation > snapshot.generation()
             {
-                Comparison::Unusable(Unusable::Foreign)
+                IndexState::Unusable(Unusable::Foreign)
             } else if metadata.generation == snapshot.generation() {
                 match snapshot.highest_id() {
-                    Ok(highest) if highest == metadata.last_indexed_id => Comparison::Current,
-                    _ => Comparison::Unusable(Unusable::Damaged("its metadata".to_owned())),
+                    Ok(highest) if highest == metadata.last_indexed_id => IndexState::Current,
+                    _ => IndexState::Unusable(Unusable::Damaged("its metadata".to_owned())),
                 }
             } else {
-                Comparison::OutOfDate
+                IndexState::OutOfDate
             }
         }
     }
@@ -59,24 +59,24 @@ impl FullText {
     /// writer has the lock.
     pub(super) fn open(path: &Path) -> Result<(Snapshot, Self)> {
         let folder = folder(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
-        let reader = Reader::open(&folder);
+        let reader = IndexReader::open(&folder);
         let snapshot = Snapshot::open(path)?;
         let path = snapshot.path().to_owned();
         let rebuild_reason = match compare(&reader, &snapshot) {
-            Comparison::Current => {
+            IndexState::Current => {
                 let warnings = Vec::new();
                 return Ok((snapshot, Self { reader: reader.ok(), path, warnings }));
             }
-            Comparison::OutOfDate => None,
-            Comparison::Unusable(reason) => Some(reason),
+            IndexState::OutOfDate => None,
+            IndexState::Unusable(reason) => Some(reason),
         };
         drop((reader, snapshot));
         let mut warnings = update_index(&path, rebuild_reason)?.unwrap_or_default();
-        let reader = Reader::open(&folder);
+        let reader = IndexReader::open(&folder);
         let snapshot = Snapshot::open(&path)?;
         let reader = match compare(&reader, &snapshot) {
-            Comparison::Current | Comparison::OutOfDate => reader.ok(),
-            Comparison::Unusable(reason) => {
+            IndexState::Current | IndexState::OutOfDate => reader.ok(),
+            IndexState::Unusable(reason) => {
                 let message = format!("{reason}; the stored documents were searched instead");
                 warnings.push(Warning::new("INDEX_UNUSABLE", message));
                 None
@@ -87,10 +87,10 @@ impl FullText {
 
     /// Opens the index of the store that `snapshot` reads, without bringing it up to date.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let reader = Reader::open(&folder(snapshot.path()));
+        let reader = IndexReader::open(&folder(snapshot.path()));
         let reader = match compare(&reader, snapshot) {
-            Comparison::Current | Comparison::OutOfDate => reader.ok(),
-            Comparison::Unusable(_) => None,
+            IndexState::Current | IndexState::OutOfDate => reader.ok(),
+            IndexState::Unusable(_) => None,
         };
         Self { reader, path: snapshot.path().to_owned(), warnings: Vec::new() }
     }
@@ -114,7 +114,8 @@ impl FullText {
     /// that document was lost to damage.
     fn named(&self, snapshot: &Snapshot, ids: &[i64]) -> Result<Vec<StoredDocument>> {
         let documents = snapshot.documents_with_ids(ids)?;
-        let is_current = |reader: &Reader| reader.metadata().generation == snapshot.generation();
+        let is_current =
+            |reader: &IndexReader| reader.metadata().generation == snapshot.generation();
         if documents.len() < ids.len() && self.reader.as_ref().is_some_and(is_current) {
             return Err(snapshot.lacking());
         }
@@ -174,7 +175,7 @@ impl FullText {
             let texts = batch.iter().map(|document| {
                 text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
             });
-            let reader = Reader::of_documents(texts)?;
+            let reader = IndexReader::of_documents(texts)?;
             let found = reader.and_then(|reader| reader.ranked(query, filter, count));
             let (found, found_weights) = found.map_err(|reason| {
                 Error::new(crate::error::ErrorKind::Io, format!("cannot search: {reason}"))

@@ -23,13 +23,13 @@ mod writer;
 
 pub use check::{Check, Checked};
 use db::Snapshot;
-pub use db::{Runs, Work};
+pub use db::{StatementCost, StatementStats};
 pub(in crate::store) use engine::LocalEngine;
-pub use fault::{Fault, FaultKind, Part};
+pub use fault::{FaultKind, StorePart, StoreProblem};
 use full_text::{FullText, index_generation};
 pub(crate) use fulltext::is_guarded;
 pub use reader::count_work;
-use reader::{LocalReader, State};
+use reader::{LocalReader, StoreState};
 pub use recovery::{LostDocument, Recovery, RecoveryReport, clear_way, rebuild_index, sweep};
 use writer::LocalWriter;
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::engine::Idle;
 use super::fulltext::IndexFilter;
 use super::matching::Matching;
-use super::{FullText, Snapshot, Work, index_generation};
+use super::{FullText, Snapshot, StatementStats, index_generation};
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::ldmd::Markup;
@@ -19,8 +19,8 @@ use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{
-    DocumentFilter, Facts, FrontMatter, KeyTypes, Lookup, Purpose, Ranking, Reader, SectionFilter,
-    StoredDocument, Totals,
+    DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Ranking, Reader,
+    SectionFilter, StoredDocument, Totals,
 };
 use crate::terms::{TrigramQuery, WordQuery};
 
@@ -29,7 +29,7 @@ const MOST_LOOKED_UP: usize = 20_000;
 
 /// One open state of a store file.
 #[derive(Debug)]
-pub(in crate::store) struct State {
+pub(in crate::store) struct StoreState {
     snapshot: Snapshot,
     facts: Facts,
     /// Opened with the snapshot for a search; otherwise by the first search.
@@ -39,19 +39,19 @@ pub(in crate::store) struct State {
 /// A state in use.
 #[derive(Debug)]
 pub(in crate::store) struct LocalReader {
-    state: Arc<State>,
+    state: Arc<StoreState>,
     idle: Arc<Idle>,
 }
 
 impl LocalReader {
-    pub(super) fn new(state: Arc<State>, idle: Arc<Idle>) -> Self {
+    pub(super) fn new(state: Arc<StoreState>, idle: Arc<Idle>) -> Self {
         Self { state, idle }
     }
 }
 
 /// Opens the store at `path` for searches, and counts the statements that its reader runs.
-pub fn count_work(path: &Path) -> Result<(Box<dyn Reader>, Work)> {
-    let state = Arc::new(State::open(path, Purpose::Search)?);
+pub fn count_work(path: &Path) -> Result<(Box<dyn Reader>, StatementStats)> {
+    let state = Arc::new(StoreState::open(path, Purpose::Search)?);
     let work = state.snapshot.count_work()?;
     Ok((Box::new(LocalReader::new(state, Arc::default())), work))
 }
@@ -63,14 +63,14 @@ impl Drop for LocalReader {
 }
 
 impl std::ops::Deref for LocalReader {
-    type Target = State;
+    type Target = StoreState;
 
-    fn deref(&self) -> &State {
+    fn deref(&self) -> &StoreState {
         &self.state
     }
 }
 
-impl State {
+impl StoreState {
     /// Opens the store at `path` and pins its newest generation.
     pub(super) fn open(path: &Path, purpose: Purpose) -> Result<Self> {
         let (snapshot, full_text) = match purpose {
@@ -315,7 +315,7 @@ impl Reader for LocalReader {
         documents.iter().map(|document| self.snapshot.tags(document)).collect()
     }
 
-    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatter>> {
+    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatterData>> {
         documents.iter().map(|document| self.snapshot.front_matter(document)).collect()
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::db::{self, DamagedStore, Found, RowWriter};
+use super::db::{self, DamagedStore, RecoveredDocument, RowWriter};
 use super::swap::swap;
 use super::{LocalWriter, fulltext, remove, with_suffix};
 use crate::corpus::FileState;
@@ -172,8 +172,8 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     let take = |preparation: &mut Option<Preparation>, number: &usize| -> Result<Taken> {
         let found = old.lock().unwrap_or_else(PoisonError::into_inner).document(*number);
         let (path, hash, bytes) = match found {
-            Found::Whole { path, hash, bytes } => (path, hash, bytes),
-            Found::Damaged(path, hash) => return Ok(Err(LostDocument { path, hash })),
+            RecoveredDocument::Whole { path, hash, bytes } => (path, hash, bytes),
+            RecoveredDocument::Damaged(path, hash) => return Ok(Err(LostDocument { path, hash })),
         };
         let lost = LostDocument { path: Some(path.clone()), hash: Some(hash) };
         let Some(preparation) = preparation else { return Err(out_of_memory()) };

@@ -12,9 +12,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use self::search::Sections;
+use self::search::AllSections;
 use super::{
-    DocumentFilter, EditIntent, Engine, Facts, FrontMatter, KeyTypes, Lookup, Purpose,
+    DocumentFilter, EditIntent, Engine, Facts, FrontMatterData, KeyTypes, Lookup, Purpose,
     RankedSection, Ranking, Reader, SectionFilter, StoredDocument, Totals, Writer,
 };
 use crate::codec::content::{chunk, chunk_count};
@@ -35,19 +35,19 @@ use crate::terms::{TrigramQuery, WordQuery};
 
 /// A stored document.
 #[derive(Debug)]
-struct Entry {
+struct MemoryDocument {
     stored: StoredDocument,
     prepared: PreparedDocument,
 }
 
 /// One generation.
 #[derive(Clone, Debug, Default)]
-struct State {
+struct MemoryState {
     facts: Facts,
     /// Whether the store was set up.
     is_set_up: bool,
     /// The documents by path.
-    documents: BTreeMap<String, Arc<Entry>>,
+    documents: BTreeMap<String, Arc<MemoryDocument>>,
     last_id: i64,
     intents: BTreeMap<i64, EditIntent>,
 }
@@ -55,7 +55,7 @@ struct State {
 /// What all readers and writers of a store share.
 #[derive(Debug, Default)]
 struct Shared {
-    newest: Mutex<Arc<State>>,
+    newest: Mutex<Arc<MemoryState>>,
     is_writing: Mutex<bool>,
 }
 
@@ -64,7 +64,7 @@ struct Shared {
 pub struct Memory(Arc<Shared>);
 
 impl Memory {
-    fn newest(&self) -> Arc<State> {
+    fn newest(&self) -> Arc<MemoryState> {
         Arc::clone(&self.0.newest.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -93,7 +93,7 @@ impl Engine for Memory {
             let mut is_writing = self.0.is_writing.lock().unwrap_or_else(PoisonError::into_inner);
             if !*is_writing {
                 *is_writing = true;
-                let state = State::clone(&self.newest());
+                let state = MemoryState::clone(&self.newest());
                 let store = self.clone();
                 return Ok(Box::new(MemoryWriter { store, state, is_changed: false }));
             }
@@ -108,34 +108,34 @@ impl Engine for Memory {
 }
 
 #[derive(Debug)]
-struct MemoryReader(Arc<State>);
+struct MemoryReader(Arc<MemoryState>);
 
 fn damaged() -> Error {
     Error::new(ErrorKind::StoreCorrupt, "a document in memory cannot be decoded")
 }
 
 /// Returns whether `filter` admits a document.
-fn is_admitted(filter: &DocumentFilter, entry: &Entry) -> bool {
+fn is_admitted(filter: &DocumentFilter, entry: &MemoryDocument) -> bool {
     let values = front_matter(entry).unwrap_or_default();
     filter.takes_name(entry.stored.id, &entry.stored.path)
         && filter.takes_tags(&entry.prepared.rows.tags)
         && filter.takes_values(&values)
 }
 
-fn front_matter(entry: &Entry) -> FrontMatter {
+fn front_matter(entry: &MemoryDocument) -> FrontMatterData {
     let values = entry.prepared.rows.front_matter.as_ref();
     values.and_then(|values| serde_json::from_str(values).ok())
 }
 
 /// Returns the data of one kind of a document.
-fn data_of<T: Packable>(entry: &Entry, kind: usize) -> Option<Vec<T>> {
+fn data_of<T: Packable>(entry: &MemoryDocument, kind: usize) -> Option<Vec<T>> {
     let packed = entry.prepared.rows.data.get(kind)?.as_deref();
     data::decode(packed, usize::try_from(entry.stored.state.size).ok()?)
 }
 
 /// Returns whether a document with `rows` is one that `which` means.
-fn is_meant(which: &Lookup<'_>, entry: &Entry) -> bool {
-    let Entry { stored, prepared } = entry;
+fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
+    let MemoryDocument { stored, prepared } = entry;
     let DerivedRows { path, name_key: key, title_keys, markup_ids, .. } = &prepared.rows;
     match which {
         Lookup::All => true,
@@ -166,7 +166,7 @@ fn is_meant(which: &Lookup<'_>, entry: &Entry) -> bool {
 }
 
 impl MemoryReader {
-    fn entry(&self, document: &StoredDocument) -> Result<&Entry> {
+    fn entry(&self, document: &StoredDocument) -> Result<&MemoryDocument> {
         let entry = self.0.documents.get(&document.path);
         entry.map(Arc::as_ref).filter(|entry| entry.stored.id == document.id).ok_or_else(damaged)
     }
@@ -175,7 +175,7 @@ impl MemoryReader {
     fn each<T>(
         &self,
         documents: &[StoredDocument],
-        part: impl Fn(&Entry) -> Option<T>,
+        part: impl Fn(&MemoryDocument) -> Option<T>,
     ) -> Result<Vec<T>> {
         let of = |document| part(self.entry(document)?).ok_or_else(damaged);
         documents.iter().map(of).collect()
@@ -183,7 +183,7 @@ impl MemoryReader {
 }
 
 /// Returns the bytes of a document.
-fn bytes(entry: &Entry) -> Option<Vec<u8>> {
+fn bytes(entry: &MemoryDocument) -> Option<Vec<u8>> {
     let length = usize::try_from(entry.stored.state.size).ok()?;
     let chunks = &entry.prepared.chunks;
     let whole: Option<Vec<Vec<u8>>> =
@@ -273,7 +273,7 @@ impl Reader for MemoryReader {
         self.each(documents, |entry| Some(entry.prepared.rows.tags.clone()))
     }
 
-    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatter>> {
+    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatterData>> {
         self.each(documents, |entry| Some(front_matter(entry)))
     }
 
@@ -332,13 +332,13 @@ impl Reader for MemoryReader {
         filter: &SectionFilter<'_>,
         count: usize,
     ) -> Result<Ranking> {
-        let sections = Sections::of(self.0.documents.values());
+        let sections = AllSections::of(self.0.documents.values());
         let documents = Lookup::Matching(filter.documents);
         let (mut ranked, weights) =
             sections.ranked(query, filter, |entry| is_meant(&documents, entry));
         let is_complete = ranked.len() < count;
         ranked.truncate(count);
-        let section = |(ranked, entry): (_, Arc<Entry>)| RankedSection {
+        let section = |(ranked, entry): (_, Arc<MemoryDocument>)| RankedSection {
             ranked,
             document: Rc::new(entry.stored.clone()),
         };
@@ -351,7 +351,7 @@ impl Reader for MemoryReader {
         filter: &DocumentFilter,
     ) -> Result<Vec<StoredDocument>> {
         let documents = Lookup::Matching(filter);
-        let may_match = |entry: &&Arc<Entry>| {
+        let may_match = |entry: &&Arc<MemoryDocument>| {
             let trigrams = entry.prepared.text.trigrams();
             let has = |trigram: [u8; 3]| {
                 let [one, two, three] = trigram.map(u32::from);
@@ -368,7 +368,7 @@ impl Reader for MemoryReader {
 struct MemoryWriter {
     store: Memory,
     /// The newest generation with the changes since the last commit.
-    state: State,
+    state: MemoryState,
     /// Whether a document changed since the last commit.
     is_changed: bool,
 }
@@ -425,7 +425,7 @@ impl Writer for MemoryWriter {
                 has_ldmd: *has_markup,
                 checksums: prepared.checksums,
             };
-            let entry = Arc::new(Entry { stored, prepared });
+            let entry = Arc::new(MemoryDocument { stored, prepared });
             self.state.documents.insert(entry.stored.path.clone(), entry);
             self.is_changed = true;
         }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use tantivy_query_grammar::Occur;
 
-use super::Entry;
-use crate::store::{Place, Ranked, SectionFilter};
+use super::MemoryDocument;
+use crate::store::{Ranked, SectionFilter, SectionId};
 use crate::terms::score::{self, Rarity};
 use crate::terms::{Clause, IndexedField, QueryTerm, TextField, Tokens, WordQuery, camel_parts};
 
@@ -23,10 +23,10 @@ const WEIGHTS: [(f32, f32); TEXTS] = [
 ];
 
 /// The words of one section.
-struct Section<'a> {
-    place: Place,
+struct SectionWords<'a> {
+    place: SectionId,
     fingerprint: u64,
-    entry: &'a Arc<Entry>,
+    entry: &'a Arc<MemoryDocument>,
     /// The words of title, body and code, with their positions.
     texts: [Vec<(String, usize)>; TEXTS],
     parts: Vec<String>,
@@ -36,8 +36,8 @@ struct Section<'a> {
 }
 
 /// All sections of a store.
-pub(super) struct Sections<'a> {
-    sections: Vec<Section<'a>>,
+pub(super) struct AllSections<'a> {
+    sections: Vec<SectionWords<'a>>,
     /// The mean number of words of title, body and code.
     averages: [f32; TEXTS],
 }
@@ -51,15 +51,15 @@ fn add_words(words: &mut Vec<(String, usize)>, text: &str) {
     }
 }
 
-impl<'a> Section<'a> {
-    fn new(entry: &'a Arc<Entry>, part: Option<usize>) -> Self {
+impl<'a> SectionWords<'a> {
+    fn new(entry: &'a Arc<MemoryDocument>, part: Option<usize>) -> Self {
         let text = &entry.prepared.text;
         let document = entry.stored.id;
         let place = match part {
-            None => Place::front_matter(document),
-            Some(section) => Place { document, section, level: text.level(section) },
+            None => SectionId::front_matter(document),
+            Some(section) => SectionId { document, section, level: text.level(section) },
         };
-        let mut section = Section {
+        let mut section = SectionWords {
             place,
             fingerprint: text.fingerprint(part),
             entry,
@@ -102,7 +102,7 @@ struct TermMatch {
 }
 
 /// A term of a query and its effect on the score.
-struct Leaf<'a> {
+struct ScoredTerm<'a> {
     term: &'a QueryTerm,
     /// The factor of the score; `None` if the term only excludes.
     times: Option<f32>,
@@ -155,13 +155,13 @@ fn occurrences(term: &QueryTerm, words: &[(String, usize)]) -> usize {
         .count()
 }
 
-impl<'a> Sections<'a> {
+impl<'a> AllSections<'a> {
     /// Divides `entries` into their sections.
-    pub(super) fn of(entries: impl Iterator<Item = &'a Arc<Entry>>) -> Self {
-        let sections: Vec<Section<'_>> = entries
+    pub(super) fn of(entries: impl Iterator<Item = &'a Arc<MemoryDocument>>) -> Self {
+        let sections: Vec<SectionWords<'_>> = entries
             .flat_map(|entry| {
                 let parts = entry.prepared.text.sections();
-                parts.map(move |part| Section::new(entry, part))
+                parts.map(move |part| SectionWords::new(entry, part))
             })
             .collect();
         let mut averages = [1.0; TEXTS];
@@ -180,8 +180,8 @@ impl<'a> Sections<'a> {
         &self,
         query: &WordQuery,
         filter: &SectionFilter<'_>,
-        takes: impl Fn(&Entry) -> bool,
-    ) -> (Vec<(Ranked, Arc<Entry>)>, Vec<f32>) {
+        takes: impl Fn(&MemoryDocument) -> bool,
+    ) -> (Vec<(Ranked, Arc<MemoryDocument>)>, Vec<f32>) {
         let Some(clause) = &query.clause else { return (Vec::new(), Vec::new()) };
         let mut leaves = Vec::new();
         self.leaves(clause, Some(1.0), true, &mut leaves);
@@ -223,13 +223,13 @@ impl<'a> Sections<'a> {
         clause: &'q Clause,
         times: Option<f32>,
         counts: bool,
-        leaves: &mut Vec<Leaf<'q>>,
+        leaves: &mut Vec<ScoredTerm<'q>>,
     ) {
         match clause {
             Clause::Term(term) => {
-                leaves.push(Leaf { term, times, counts, rarity: self.rarity(term) });
+                leaves.push(ScoredTerm { term, times, counts, rarity: self.rarity(term) });
             }
-            Clause::Bonus(term) => leaves.push(Leaf {
+            Clause::Bonus(term) => leaves.push(ScoredTerm {
                 term,
                 times: times.map(|_| score::BONUS_WEIGHT),
                 counts: false,
@@ -252,7 +252,7 @@ impl<'a> Sections<'a> {
     /// `is_it` accepts.
     fn most(&self, term: &QueryTerm, is_it: impl Fn(&str) -> bool) -> u64 {
         let count = |index: usize| {
-            let words = |section: &Section<'_>| {
+            let words = |section: &SectionWords<'_>| {
                 let text = section.texts.get(index).into_iter().flatten();
                 let mut words: Vec<&str> =
                     text.map(|(word, _)| word.as_str()).filter(|word| is_it(word)).collect();
@@ -299,7 +299,7 @@ impl<'a> Sections<'a> {
         Rarity { exact: sum, stemmed: sum }
     }
 
-    fn compare(&self, leaf: &Leaf<'_>, section: &Section<'_>) -> TermMatch {
+    fn compare(&self, leaf: &ScoredTerm<'_>, section: &SectionWords<'_>) -> TermMatch {
         let mut found = TermMatch::default();
         match single_word(leaf.term) {
             Some(word) => self.compare_word(leaf.term, word, section, &mut found),
@@ -313,7 +313,7 @@ impl<'a> Sections<'a> {
         &self,
         term: &QueryTerm,
         word: &str,
-        section: &Section<'_>,
+        section: &SectionWords<'_>,
         found: &mut TermMatch,
     ) {
         let mut add = |text: &str, weight: f32| {
@@ -360,7 +360,7 @@ impl<'a> Sections<'a> {
     /// Returns the score of a tag in a section that has it.
     fn of_tag(&self, tag: &str) -> f32 {
         let all = self.sections.len() as u64;
-        let having = |section: &&Section<'_>| section.tags.iter().any(|it| it == tag);
+        let having = |section: &&SectionWords<'_>| section.tags.iter().any(|it| it == tag);
         let having = self.sections.iter().filter(having).count() as u64;
         let total: usize = self.sections.iter().map(|section| section.tags.len()).sum();
         let average = score::number(total as u64) / score::number(all.max(1));
@@ -368,7 +368,7 @@ impl<'a> Sections<'a> {
     }
 
     /// Returns the score of a phrase or a prefix in the text with this index; `None` if it does not occur.
-    fn of_text(&self, term: &QueryTerm, section: &Section<'_>, index: usize) -> Option<f32> {
+    fn of_text(&self, term: &QueryTerm, section: &SectionWords<'_>, index: usize) -> Option<f32> {
         let text = section.texts.get(index)?;
         let count = occurrences(term, text);
         if count == 0 {
@@ -380,7 +380,7 @@ impl<'a> Sections<'a> {
         let all = self.sections.len() as u64;
         let last = term.words.len() - usize::from(term.is_prefix);
         let rarities = term.words.iter().take(last).map(|(_, word)| {
-            let has = |section: &&Section<'_>| {
+            let has = |section: &&SectionWords<'_>| {
                 section.texts.get(index).is_some_and(|text| text.iter().any(|(it, _)| it == word))
             };
             score::rarity(all, self.sections.iter().filter(has).count() as u64)
@@ -390,7 +390,12 @@ impl<'a> Sections<'a> {
         Some(score::of_phrase(rarities.sum(), score::number(count as u64), tokens, average))
     }
 
-    fn compare_sequence(&self, leaf: &Leaf<'_>, section: &Section<'_>, found: &mut TermMatch) {
+    fn compare_sequence(
+        &self,
+        leaf: &ScoredTerm<'_>,
+        section: &SectionWords<'_>,
+        found: &mut TermMatch,
+    ) {
         let term = leaf.term;
         match term.field {
             Some(TextField::Tags) => {

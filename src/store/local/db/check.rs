@@ -10,7 +10,7 @@ use super::{content, meta};
 use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::prepare::values::ValueRow;
-use crate::store::local::fault::{Fault, FaultKind, Tally};
+use crate::store::local::fault::{FaultKind, StoreProblem, Tally};
 
 /// Tables with a secondary index. SQLite's quick check does not compare an index with its table.
 const INDEXED_TABLES: [&str; 3] = ["document", "tag", "ldmd_section"];
@@ -21,7 +21,7 @@ pub(in crate::store) type KeyTallies = HashMap<i64, Tally>;
 impl Snapshot {
     /// Returns the problems that SQLite reports for its file. If `is_full` is set, SQLite compares
     /// every index with its table; otherwise only those of [`INDEXED_TABLES`].
-    pub(in crate::store) fn database_faults(&self, is_full: bool) -> Result<Vec<Fault>> {
+    pub(in crate::store) fn database_faults(&self, is_full: bool) -> Result<Vec<StoreProblem>> {
         let mut faults = Vec::new();
         if is_full {
             self.pragma_faults("integrity_check", &limits::MAX_FAULTS.to_string(), &mut faults)?;
@@ -35,7 +35,12 @@ impl Snapshot {
         Ok(faults)
     }
 
-    fn pragma_faults(&self, pragma: &str, argument: &str, faults: &mut Vec<Fault>) -> Result<()> {
+    fn pragma_faults(
+        &self,
+        pragma: &str,
+        argument: &str,
+        faults: &mut Vec<StoreProblem>,
+    ) -> Result<()> {
         let statement = format!("PRAGMA {pragma}({argument})");
         let connection = self.long_statement();
         let reported = connection.prepare(&statement).and_then(|mut statement| {
@@ -46,10 +51,10 @@ impl Snapshot {
             Ok(reported) => {
                 let lines = reported.iter().flat_map(|text| text.lines());
                 let lines = lines.filter(|line| *line != "ok" && !line.starts_with("*** in"));
-                faults.extend(lines.map(|line| Fault::new(FaultKind::Database, line)));
+                faults.extend(lines.map(|line| StoreProblem::new(FaultKind::Database, line)));
             }
             Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
-                faults.push(Fault::new(FaultKind::Database, error.to_string()));
+                faults.push(StoreProblem::new(FaultKind::Database, error.to_string()));
             }
             Err(error) => return Err(error),
         }
@@ -57,9 +62,9 @@ impl Snapshot {
     }
 
     /// Returns the problems with the metadata of the store.
-    pub(in crate::store) fn meta_faults(&self) -> Result<Vec<Fault>> {
+    pub(in crate::store) fn meta_faults(&self) -> Result<Vec<StoreProblem>> {
         let mut faults = Vec::new();
-        let mut fault = |message: &str| faults.push(Fault::new(FaultKind::Meta, message));
+        let mut fault = |message: &str| faults.push(StoreProblem::new(FaultKind::Meta, message));
         let connection = self.long_statement();
         let keys: Vec<String> = self.wrap(
             connection
@@ -99,19 +104,21 @@ impl Snapshot {
     }
 
     /// Returns a problem for each table with rows whose document does not exist.
-    pub(in crate::store) fn orphan_faults(&self) -> Result<Vec<Fault>> {
+    pub(in crate::store) fn orphan_faults(&self) -> Result<Vec<StoreProblem>> {
         let connection = self.long_statement();
         let tables: Vec<String> =
             self.wrap(connection.prepare("PRAGMA foreign_key_check").and_then(|mut rows| {
                 rows.query_map([], |row| row.get(0))?.take(limits::MAX_FAULTS).collect()
             }))?;
-        let mut faults: Vec<Fault> = tables
+        let mut faults: Vec<StoreProblem> = tables
             .iter()
-            .map(|table| Fault::new(FaultKind::Orphan, format!("a row of {table} has no document")))
+            .map(|table| {
+                StoreProblem::new(FaultKind::Orphan, format!("a row of {table} has no document"))
+            })
             .collect();
         faults.dedup();
         if self.wrap(content::orphan(&connection))?.is_some() {
-            faults.push(Fault::new(FaultKind::Orphan, "a row of content has no document"));
+            faults.push(StoreProblem::new(FaultKind::Orphan, "a row of content has no document"));
         }
         Ok(faults)
     }

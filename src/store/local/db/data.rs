@@ -11,7 +11,7 @@ use crate::codec::data::{Packable, decode};
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::Result;
 use crate::markdown::contents::Table;
-use crate::prepare::checksums::Part;
+use crate::prepare::checksums::DocumentPart;
 use crate::store::StoredDocument;
 
 /// The tables of packed data, in the order of [`crate::prepare::rows::DerivedRows::data`].
@@ -20,24 +20,24 @@ pub(super) const DATA_TABLES: [&str; 3] = ["code", "grid", "task"];
 impl Snapshot {
     /// Returns the code blocks of a document, in document order.
     pub(in crate::store) fn code(&self, document: &StoredDocument) -> Result<Vec<CodeItem>> {
-        self.data("SELECT packed FROM code WHERE document_id = ?1", document, Part::Code)
+        self.data("SELECT packed FROM code WHERE document_id = ?1", document, DocumentPart::Code)
     }
 
     /// Returns the tables of a document, in document order.
     pub(in crate::store) fn tables(&self, document: &StoredDocument) -> Result<Vec<Table>> {
-        self.data("SELECT packed FROM grid WHERE document_id = ?1", document, Part::Tables)
+        self.data("SELECT packed FROM grid WHERE document_id = ?1", document, DocumentPart::Tables)
     }
 
     /// Returns the tasks of a document, in document order.
     pub(in crate::store) fn tasks(&self, document: &StoredDocument) -> Result<Vec<TaskEntry>> {
-        self.data("SELECT packed FROM task WHERE document_id = ?1", document, Part::Tasks)
+        self.data("SELECT packed FROM task WHERE document_id = ?1", document, DocumentPart::Tasks)
     }
 
     fn data<T: Packable>(
         &self,
         statement: &str,
         document: &StoredDocument,
-        part: Part,
+        part: DocumentPart,
     ) -> Result<Vec<T>> {
         let packed = self.packed_row(statement, document, part)?;
         let length = self.length(document)?;

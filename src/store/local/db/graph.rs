@@ -11,14 +11,14 @@ use crate::codec::markup;
 use crate::error::Result;
 use crate::ldmd::Markup;
 use crate::links::Outgoing;
-use crate::prepare::checksums::Part;
+use crate::prepare::checksums::DocumentPart;
 use crate::store::StoredDocument;
 
 impl Snapshot {
     /// Returns the links and the names of a document.
     pub(in crate::store) fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
         let statement = "SELECT packed FROM link WHERE document_id = ?1";
-        let packed = self.packed_row(statement, document, Part::Links)?;
+        let packed = self.packed_row(statement, document, DocumentPart::Links)?;
         let Some(packed) = packed else { return Ok(Outgoing::default()) };
         postcard::from_bytes(&packed).map_err(|_| {
             corrupt(self.path(), &format!("the links of {} cannot be read", document.path))
@@ -43,7 +43,7 @@ impl Snapshot {
             return Ok(Markup::default());
         }
         let statement = "SELECT packed FROM ldmd WHERE document_id = ?1";
-        let packed = self.packed_row(statement, document, Part::Markup)?;
+        let packed = self.packed_row(statement, document, DocumentPart::Markup)?;
         let length = self.length(document)?;
         packed.and_then(|packed| markup::decode(&packed, length)).ok_or_else(|| {
             corrupt(self.path(), &format!("the LDMD sections of {} cannot be read", document.path))

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{corrupt, store_error};
 use crate::corpus::IngestOptions;
 use crate::error::Result;
-use crate::prepare::checksums::Fields;
+use crate::prepare::checksums::ChecksumInput;
 
 /// The keys of all rows. `seal` is the checksum of the others.
 pub(super) const KEYS: [&str; 6] =
@@ -23,7 +23,7 @@ const UNCHECKED_KEYS: [&str; 3] = ["generation", "identity", "seal"];
 
 /// Returns blake3 of the rows that have a checksum. The rows must be sorted by key.
 pub(super) fn checksum<'a>(rows: impl Iterator<Item = (&'a str, Vec<u8>)>) -> [u8; 32] {
-    let mut fields = Fields::default();
+    let mut fields = ChecksumInput::default();
     for (key, value) in rows.filter(|(key, _)| !UNCHECKED_KEYS.contains(key)) {
         fields.text(key);
         fields.field(&value);
@@ -48,7 +48,7 @@ pub(super) fn stored_checksum(connection: &Connection) -> rusqlite::Result<[u8; 
 
 /// The metadata of a store.
 #[derive(Debug)]
-pub(super) struct Meta {
+pub(super) struct StoreMetadata {
     /// The number of commits that changed a document.
     pub(super) generation: u64,
     /// A random name that distinguishes this store from all others.
@@ -81,7 +81,7 @@ pub(super) fn options(connection: &Connection) -> rusqlite::Result<Option<Ingest
 }
 
 /// Reads the metadata of the store at `path`; `None` if nothing has been ingested yet.
-pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<Meta>> {
+pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<StoreMetadata>> {
     let read = || -> rusqlite::Result<_> {
         let value = |key| value::<Value>(connection, key);
         let has_documents: bool = connection
@@ -106,5 +106,5 @@ pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<Meta>>
         _ => None,
     };
     let options = options(connection).map_err(wrap)?;
-    Ok(Some(Meta { generation, identity, root, options, parser_version }))
+    Ok(Some(StoreMetadata { generation, identity, root, options, parser_version }))
 }

@@ -25,11 +25,11 @@ mod writer;
 use header::{Header, peek};
 pub(super) use log::{has_log, write_log_back};
 pub(super) use migrate::{Migrated, free_name};
-pub(super) use recovery::{DamagedStore, Found};
+pub(super) use recovery::{DamagedStore, RecoveredDocument};
 use snapshot::RowDamaged;
 pub(super) use snapshot::Snapshot;
 pub(super) use stored_rows::StoredRows;
-pub use work::{Runs, Work};
+pub use work::{StatementCost, StatementStats};
 pub(super) use writer::{RowWriter, lock};
 
 use std::path::{Path, PathBuf};

@@ -30,7 +30,7 @@ pub(super) struct Pages {
 
 /// The kind of a B-tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tree {
+pub(super) enum BTreeKind {
     /// A table B-tree: rows by row id.
     Table,
     /// An index B-tree: rows by their values.
@@ -39,8 +39,8 @@ pub(super) enum Tree {
 
 /// The place and the column types of a record.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
-    pub(super) tree: Tree,
+pub(super) struct BTreeRecord {
+    pub(super) tree: BTreeKind,
     /// The row id, for a table. On a damaged page several row ids are possible.
     pub(super) ids: Vec<i64>,
     /// The serial type of each column (file format, section 2.1).
@@ -139,12 +139,12 @@ impl Pages {
 
     /// Returns the records that a page lists. An interior page of a table has none. `None` if the
     /// page is not a consistent B-tree page.
-    pub(super) fn records(&self, number: u32, page: &[u8]) -> Option<Vec<Record>> {
+    pub(super) fn records(&self, number: u32, page: &[u8]) -> Option<Vec<BTreeRecord>> {
         let start = if number == 1 { header::LENGTH } else { 0 };
         let (tree, is_leaf) = match page.get(start)? {
-            13 => (Tree::Table, true),
-            10 => (Tree::Index, true),
-            2 => (Tree::Index, false),
+            13 => (BTreeKind::Table, true),
+            10 => (BTreeKind::Index, true),
+            2 => (BTreeKind::Index, false),
             5 if self.is_interior(page, start) => return Some(Vec::new()),
             _ => return None,
         };
@@ -159,7 +159,7 @@ impl Pages {
 
     /// Returns the records that a page lists. `None` unless the records and the free space fill the
     /// page exactly.
-    fn listed(&self, number: u32, cells: &Cells<'_>) -> Option<Vec<Record>> {
+    fn listed(&self, number: u32, cells: &Cells<'_>) -> Option<Vec<BTreeRecord>> {
         let &Cells { page, start, first, .. } = cells;
         let count = short(page, start + 3)?;
         let content = match short(page, start + 5)? {
@@ -185,19 +185,19 @@ impl Pages {
     }
 
     /// Returns the record of the cell at `at`, and the size of the cell on this page in bytes.
-    fn cell(&self, number: u32, cells: &Cells<'_>, at: usize) -> Option<(Record, usize)> {
+    fn cell(&self, number: u32, cells: &Cells<'_>, at: usize) -> Option<(BTreeRecord, usize)> {
         let page = cells.page;
         let mut offset = at + if cells.is_leaf { 0 } else { 4 };
         let (length, size) = varint(page, offset)?;
         offset += size;
         let mut ids = Vec::new();
-        if cells.tree == Tree::Table {
+        if cells.tree == BTreeKind::Table {
             let (id, size) = varint(page, offset)?;
             offset += size;
             ids.push(id.cast_signed());
         }
         let (types, header, stated) = record_header(page, offset)?;
-        let is_index = cells.tree == Tree::Index;
+        let is_index = cells.tree == BTreeKind::Index;
         let local = self.local(usize::try_from(length).ok()?, is_index);
         let overflow = if local as u64 == length { 0 } else { 4 };
         let place = RecordPlace {
@@ -209,11 +209,12 @@ impl Pages {
         };
         // A cell takes at least as many bytes as a free block.
         let size = (offset + local + overflow - at).max(4);
-        (at + size <= page.len()).then_some((Record { tree: cells.tree, ids, types, place }, size))
+        (at + size <= page.len())
+            .then_some((BTreeRecord { tree: cells.tree, ids, types, place }, size))
     }
 
     /// Returns everything on an inconsistent page that may be a record.
-    pub(super) fn records_anywhere(number: u32, page: &[u8]) -> Vec<Record> {
+    pub(super) fn records_anywhere(number: u32, page: &[u8]) -> Vec<BTreeRecord> {
         let mut records = Vec::new();
         for offset in 0..page.len() {
             let Some((types, header, length)) = record_header(page, offset) else { continue };
@@ -229,11 +230,11 @@ impl Pages {
                 (begin + size == offset).then_some(id.cast_signed())
             });
             let ids: Vec<i64> = ids.collect();
-            for tree in [Tree::Table, Tree::Index] {
-                let is_index = tree == Tree::Index;
+            for tree in [BTreeKind::Table, BTreeKind::Index] {
+                let is_index = tree == BTreeKind::Index;
                 let place = RecordPlace { page: number, offset: start, header, length, is_index };
                 let ids = if is_index { Vec::new() } else { ids.clone() };
-                records.push(Record { tree, ids, types: types.clone(), place });
+                records.push(BTreeRecord { tree, ids, types: types.clone(), place });
             }
         }
         records
@@ -284,7 +285,7 @@ struct Cells<'a> {
     /// The offset of the page header, and of the cell pointer array.
     start: usize,
     first: usize,
-    tree: Tree,
+    tree: BTreeKind,
     is_leaf: bool,
 }
 
@@ -305,7 +306,7 @@ impl RecordPlace {
     }
 }
 
-impl Record {
+impl BTreeRecord {
     /// Returns the value of a column. `payload` must contain the record up to that column. `None`
     /// if it does not, or there is no such column.
     pub(super) fn field<'a>(&self, payload: &'a [u8], column: usize) -> Option<Field<'a>> {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::pages::{Field, Pages, Record, RecordPlace, Tree};
+use super::pages::{BTreeKind, BTreeRecord, Field, Pages, RecordPlace};
 use super::snapshot::root_folder;
 use super::{content, meta};
 use crate::codec::content::chunk as decompressed;
@@ -17,7 +17,7 @@ use crate::corpus::IngestOptions;
 use crate::error::Result;
 use crate::limits;
 use crate::links::split_extension;
-use crate::prepare::checksums::{self, Checksums, Part};
+use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::prepare::name_key;
 
 /// The SQL statements by which a file with a damaged header is recognized as a store. At least half
@@ -59,7 +59,7 @@ pub(in crate::store) struct DamagedStore {
     /// of bytes that turned out to belong to another row.
     strays: HashMap<[u8; 32], i64>,
     claimed: HashSet<[u8; 32]>,
-    meta: Meta,
+    meta: RecoveredMetadata,
 }
 
 /// What is known about a document.
@@ -85,7 +85,7 @@ type Chunks = HashMap<i64, Vec<RecordPlace>>;
 
 /// The metadata of the store that could be read.
 #[derive(Default)]
-struct Meta {
+struct RecoveredMetadata {
     values: BTreeMap<String, MetaValue>,
     has_valid_checksum: bool,
 }
@@ -98,7 +98,7 @@ enum MetaValue {
 
 /// A document of a damaged store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Found {
+pub(in crate::store) enum RecoveredDocument {
     /// The document is intact.
     Whole {
         /// The path.
@@ -126,7 +126,7 @@ impl DamagedStore {
             chunks: Chunks::new(),
             strays: HashMap::new(),
             claimed: HashSet::new(),
-            meta: Meta::default(),
+            meta: RecoveredMetadata::default(),
         };
         old.find_damaged_pages();
         old.read_rows();
@@ -155,7 +155,7 @@ impl DamagedStore {
     }
 
     /// Calls `act` with every record on the used pages.
-    fn each_record(&self, mut act: impl FnMut(&Record, &[u8])) {
+    fn each_record(&self, mut act: impl FnMut(&BTreeRecord, &[u8])) {
         for number in self.pages.numbers().filter(|number| !self.free.contains(number)) {
             let Some(page) = self.pages.page(number) else { continue };
             let records = match self.pages.records(number, &page) {
@@ -190,11 +190,11 @@ impl DamagedStore {
         });
         self.documents = documents;
         self.chunks = chunks;
-        self.meta = Meta::of(metas.into_values().collect());
+        self.meta = RecoveredMetadata::of(metas.into_values().collect());
     }
 
     /// Returns all bytes of a record. `beginning` is used if it is complete.
-    fn whole<'a>(&self, record: &Record, beginning: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    fn whole<'a>(&self, record: &BTreeRecord, beginning: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         if beginning.len() >= record.place.length() {
             return Some(Cow::Borrowed(beginning));
         }
@@ -202,7 +202,7 @@ impl DamagedStore {
     }
 
     /// Parses a row of the table `document`; see `migrations/0001_documents.sql`.
-    fn document_row(&self, record: &Record, beginning: &[u8]) -> Option<DocumentRow> {
+    fn document_row(&self, record: &BTreeRecord, beginning: &[u8]) -> Option<DocumentRow> {
         const COLUMNS: usize = 15;
         let types = record.types.get(..COLUMNS)?;
         let is_text = |kind: u64| kind >= 13 && kind % 2 == 1;
@@ -211,7 +211,7 @@ impl DamagedStore {
         // At most one column may be damaged.
         let has_hash = types[3] == 12 + 2 * 32;
         let wrong = 3 - are_texts - usize::from(has_hash) + (COLUMNS - 4 - are_numbers);
-        if record.tree != Tree::Table || wrong > 1 {
+        if record.tree != BTreeKind::Table || wrong > 1 {
             return None;
         }
         let beginning = &self.whole(record, beginning)?;
@@ -252,8 +252,8 @@ impl DamagedStore {
     }
 
     /// Parses a row of the table `meta`.
-    fn meta_row(&self, record: &Record, beginning: &[u8]) -> Option<(String, MetaValue)> {
-        if record.tree != Tree::Index || record.types.len() != 2 {
+    fn meta_row(&self, record: &BTreeRecord, beginning: &[u8]) -> Option<(String, MetaValue)> {
+        if record.tree != BTreeKind::Index || record.types.len() != 2 {
             return None;
         }
         let Some(Field::Text(key)) = record.field(beginning, 0) else { return None };
@@ -275,7 +275,7 @@ impl DamagedStore {
         // key, its tags and so on.
         let mut texts: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
         self.each_record(|record, beginning| {
-            if record.tree != Tree::Index || record.types.len() != 2 {
+            if record.tree != BTreeKind::Index || record.types.len() != 2 {
                 return;
             }
             if let Some(payload) = self.whole(record, beginning)
@@ -372,8 +372,10 @@ impl DamagedStore {
     }
 
     /// Returns the document with this number, counted from 0.
-    pub(in crate::store) fn document(&mut self, number: usize) -> Found {
-        let Some(row) = self.documents.get(number) else { return Found::Damaged(None, None) };
+    pub(in crate::store) fn document(&mut self, number: usize) -> RecoveredDocument {
+        let Some(row) = self.documents.get(number) else {
+            return RecoveredDocument::Damaged(None, None);
+        };
         let DocumentRow { path, reported, hash, .. } = row;
         let bytes = path.as_ref().and_then(|path| {
             let own = row
@@ -386,12 +388,12 @@ impl DamagedStore {
             (Some(path), Some(bytes)) => {
                 let (path, hash) = (path.clone(), *blake3::hash(&bytes).as_bytes());
                 self.claimed.insert(hash);
-                Found::Whole { path, hash, bytes }
+                RecoveredDocument::Whole { path, hash, bytes }
             }
             _ => {
                 let reported =
                     path.as_ref().or(reported.as_ref()).filter(|reported| !reported.ends_with('/'));
-                Found::Damaged(reported.cloned(), *hash)
+                RecoveredDocument::Damaged(reported.cloned(), *hash)
             }
         }
     }
@@ -405,7 +407,7 @@ impl DamagedStore {
         let length = bytes.len() as u64;
         let checksum = || checksums::row(path, &hash, length, is_lossy, has_ldmd);
         row.hash == Some(hash)
-            || row.checksums.is_some_and(|checksums| checksums.is(Part::Row, checksum))
+            || row.checksums.is_some_and(|checksums| checksums.is(DocumentPart::Row, checksum))
             || self
                 .damaged
                 .iter()
@@ -487,7 +489,7 @@ impl DocumentRow {
     fn has_checksum_of(&self, path: &str) -> bool {
         let (Some(hash), [is_lossy, has_ldmd]) = (&self.hash, self.marks) else { return false };
         let checksum = || checksums::row(path, hash, self.size, is_lossy, has_ldmd);
-        self.checksums.is_some_and(|checksums| checksums.is(Part::Row, checksum))
+        self.checksums.is_some_and(|checksums| checksums.is(DocumentPart::Row, checksum))
     }
 
     /// Returns the highest of the possible ids.
@@ -514,7 +516,7 @@ fn path_in(texts: &BTreeSet<String>, row: &DocumentRow) -> Option<String> {
     texts.iter().filter(|text| !text.ends_with('/')).find(has_key).cloned()
 }
 
-impl Meta {
+impl RecoveredMetadata {
     /// Chooses between the rows of several pages: those with a correct checksum, or else the most
     /// rows.
     fn of(mut pages: Vec<BTreeMap<String, MetaValue>>) -> Self {
@@ -543,9 +545,9 @@ impl Meta {
 
 /// Returns whether a record is a row of the table `content`. Only that table has blobs compressed
 /// with zstd.
-fn is_chunk(record: &Record, beginning: &[u8]) -> bool {
+fn is_chunk(record: &BTreeRecord, beginning: &[u8]) -> bool {
     const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let is_blob = matches!(record.types.as_slice(), [0, kind] if *kind >= 12 && kind % 2 == 0);
     let header = beginning.len().min(record.place.header());
-    record.tree == Tree::Table && is_blob && beginning[header..].starts_with(&MAGIC)
+    record.tree == BTreeKind::Table && is_blob && beginning[header..].starts_with(&MAGIC)
 }

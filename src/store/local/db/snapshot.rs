@@ -26,7 +26,7 @@ use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::prepare::PARSER_VERSION;
-use crate::prepare::checksums::{self, Checksums, Part};
+use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::store::local::own_files;
 use crate::store::{Facts, StoredDocument, Totals};
 
@@ -39,7 +39,7 @@ pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument>
     let stored = unchecked_document(row)?;
     let StoredDocument { path, hash, state, is_lossy, has_ldmd, .. } = &stored;
     let checksum = || checksums::row(path, hash, state.size, *is_lossy, *has_ldmd);
-    if stored.checksums.is(Part::Row, checksum) {
+    if stored.checksums.is(DocumentPart::Row, checksum) {
         return Ok(stored);
     }
     let damage = Box::new(RowDamaged(stored.path));
@@ -289,7 +289,7 @@ impl Snapshot {
                 .prepare_cached("SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag")
                 .and_then(|mut tags| tags.query_map([document.id], |row| row.get(0))?.collect()),
         )?;
-        let is_whole = document.checksums.is(Part::Tags, || checksums::list(&tags));
+        let is_whole = document.checksums.is(DocumentPart::Tags, || checksums::list(&tags));
         if is_whole { Ok(tags) } else { Err(self.damaged(document, "tags")) }
     }
 
@@ -320,7 +320,7 @@ impl Snapshot {
                 }),
         )?;
         let checksum = || checksums::optional(value.as_ref().map(String::as_bytes));
-        if !document.checksums.is(Part::FrontMatter, checksum) {
+        if !document.checksums.is(DocumentPart::FrontMatter, checksum) {
             return Err(self.damaged(document, "values of the front matter"));
         }
         Ok(value.and_then(|value| serde_json::from_str(&value).ok()))
@@ -356,7 +356,7 @@ impl Snapshot {
         &self,
         statement: &str,
         document: &StoredDocument,
-        part: Part,
+        part: DocumentPart,
     ) -> Result<Option<Vec<u8>>> {
         let packed: Option<Vec<u8>> =
             self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
@@ -369,7 +369,7 @@ impl Snapshot {
     /// Returns the structure of a document.
     pub(in crate::store) fn outline(&self, document: &StoredDocument) -> Result<Outline> {
         let statement = "SELECT packed FROM outline WHERE document_id = ?1";
-        self.unpacked(document, self.packed_row(statement, document, Part::Outline)?)
+        self.unpacked(document, self.packed_row(statement, document, DocumentPart::Outline)?)
     }
 
     /// Returns the structures of `documents`, in the same order.
@@ -385,7 +385,7 @@ impl Snapshot {
         let outline = |document: &StoredDocument| {
             let packed = packed.remove(&document.id);
             let checksum = || checksums::optional(packed.as_deref());
-            if !document.checksums.is(Part::Outline, checksum) {
+            if !document.checksums.is(DocumentPart::Outline, checksum) {
                 return Err(self.damaged(document, "packed rows"));
             }
             self.unpacked(document, packed)

@@ -13,7 +13,7 @@ use crate::error::Result;
 
 /// The cost of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Runs {
+pub struct StatementCost {
     /// The number of times that it ran.
     pub runs: u64,
     /// The number of rows visited by full table scans.
@@ -24,11 +24,11 @@ pub struct Runs {
 
 /// The cost of all statements, by their SQL text.
 #[derive(Clone, Debug, Default)]
-pub struct Work(Arc<Mutex<BTreeMap<String, Runs>>>);
+pub struct StatementStats(Arc<Mutex<BTreeMap<String, StatementCost>>>);
 
-impl Work {
+impl StatementStats {
     /// Returns the counters and resets them.
-    pub fn take(&self) -> BTreeMap<String, Runs> {
+    pub fn take(&self) -> BTreeMap<String, StatementCost> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -43,8 +43,8 @@ impl Work {
 
 impl Snapshot {
     /// Starts counting the statements of this snapshot.
-    pub(in crate::store) fn count_work(&self) -> Result<Work> {
-        let work = Work::default();
+    pub(in crate::store) fn count_work(&self) -> Result<StatementStats> {
+        let work = StatementStats::default();
         let counted = work.clone();
         // SQLite counts over the lifetime of a cached statement, so the difference is added.
         let mut before: HashMap<String, (u64, u64)> = HashMap::new();

@@ -4,7 +4,7 @@ use tantivy::{DocId, Score};
 
 /// A match: its score, and the number of its segment and its document id in tantivy.
 #[derive(Clone, Copy)]
-pub(super) struct Match {
+pub(super) struct ScoredDocument {
     pub(super) score: Score,
     pub(super) segment: usize,
     pub(super) section: DocId,
@@ -13,14 +13,14 @@ pub(super) struct Match {
 /// The best matches.
 pub(super) struct Best {
     pub(super) count: usize,
-    pub(super) matches: Vec<Match>,
+    pub(super) matches: Vec<ScoredDocument>,
     /// Matches with a lower or equal score are not among the best.
     pub(super) least: Score,
 }
 
 impl Best {
     /// Adds a match.
-    pub(super) fn take(&mut self, found: Match) {
+    pub(super) fn take(&mut self, found: ScoredDocument) {
         self.matches.push(found);
         if self.matches.len() >= self.count.saturating_mul(2).max(1024) {
             self.cut();
@@ -28,7 +28,8 @@ impl Best {
     }
 
     fn cut(&mut self) {
-        let order = |one: &Match, other: &Match| other.score.total_cmp(&one.score);
+        let order =
+            |one: &ScoredDocument, other: &ScoredDocument| other.score.total_cmp(&one.score);
         if self.matches.len() > self.count && self.count > 0 {
             self.matches.select_nth_unstable_by(self.count - 1, order);
             self.matches.truncate(self.count);
@@ -37,7 +38,7 @@ impl Best {
     }
 
     /// Returns the best matches, best first.
-    pub(super) fn finish(mut self) -> Vec<Match> {
+    pub(super) fn finish(mut self) -> Vec<ScoredDocument> {
         self.cut();
         self.matches.sort_by(|one, other| {
             let by_score = other.score.total_cmp(&one.score);

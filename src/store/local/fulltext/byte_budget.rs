@@ -15,19 +15,19 @@ const STUCK: Duration = Duration::from_mins(1);
 
 /// The number of waiting bytes, and a signal that it has decreased.
 #[derive(Debug, Default)]
-struct Queue {
+struct WaitingBytes {
     bytes: Mutex<usize>,
     taken: Condvar,
 }
 
 /// A counting semaphore for bytes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ByteBudget(Arc<Queue>);
+pub(super) struct ByteBudget(Arc<WaitingBytes>);
 
 /// Bytes acquired from the budget; released when this is dropped.
 #[derive(Debug)]
 pub(super) struct Permit {
-    queue: Arc<Queue>,
+    queue: Arc<WaitingBytes>,
     bytes: usize,
 }
 

@@ -16,7 +16,7 @@ use super::trigram_component::{self, EXTENSION};
 use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of};
 use crate::limits;
 use crate::markdown::outline::Outline;
-use crate::store::Place;
+use crate::store::SectionId;
 use crate::store::local::fault::Tally;
 
 /// A tally of [`Place::to_number`] of the sections of each document, by document id.
@@ -96,7 +96,7 @@ pub(super) fn check_small_files(index: &Index, folder: &Path) -> Usable<()> {
 }
 
 /// Returns the places of all rows. Fails if their number differs from `meta.json`.
-fn places_of(index: &Index) -> Usable<Vec<Place>> {
+fn places_of(index: &Index) -> Usable<Vec<SectionId>> {
     let (searcher, places) = places(index)?;
     for segment in searcher.segment_readers() {
         trigram_component::open(segment)?;
@@ -115,9 +115,10 @@ fn damaged(name: &str) -> Unusable {
 /// sections and its front matter.
 pub(in crate::store) fn expected(document: i64, outline: &Outline) -> Tally {
     let levels = [0].into_iter().chain(outline.sections.iter().map(|section| section.level));
-    let sections = levels.enumerate().map(|(section, level)| Place { document, section, level });
-    let front_matter = outline.front_matter.map(|_| Place::front_matter(document));
-    Tally::of(sections.chain(front_matter).map(Place::to_number))
+    let sections =
+        levels.enumerate().map(|(section, level)| SectionId { document, section, level });
+    let front_matter = outline.front_matter.map(|_| SectionId::front_matter(document));
+    Tally::of(sections.chain(front_matter).map(SectionId::to_number))
 }
 
 /// Returns whether temporary files of an interrupted commit are in `folder`.

@@ -10,7 +10,7 @@ use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Va
 
 use super::byte_budget::Permit;
 use super::schema::Fields;
-use crate::store::Place;
+use crate::store::SectionId;
 use crate::terms::{DocumentText, IndexedField};
 
 /// Returns the entries of the document with this id. `permit` is released when the last of them is
@@ -71,8 +71,10 @@ impl Document for SectionEntry {
         let document = &self.document.0;
         let fields = self.fields;
         let place = match self.section {
-            None => Place::front_matter(self.id),
-            Some(section) => Place { document: self.id, section, level: document.level(section) },
+            None => SectionId::front_matter(self.id),
+            Some(section) => {
+                SectionId { document: self.id, section, level: document.level(section) }
+            }
         };
         let mut values = vec![
             (fields.document, EntryValue::Number(self.id.unsigned_abs())),

@@ -86,7 +86,7 @@ impl FieldTable {
 }
 
 /// The posting list of a word that matches a term.
-struct Found {
+struct MatchedWord {
     /// Index of the field in [`FieldTable::weighed`].
     field: usize,
     /// Whether this is the word in the query, and not another word with the same stem.
@@ -97,16 +97,16 @@ struct Found {
 }
 
 /// A term of a query.
-pub(super) struct Leaf {
+pub(super) struct QueryTermState {
     /// The posting lists of the words, by segment.
-    found: Vec<Vec<Found>>,
+    found: Vec<Vec<MatchedWord>>,
     /// Phrases and prefixes, which tantivy matches, with their weights.
     queries: Vec<(Box<dyn Weight>, Score)>,
     /// Its inverse document frequencies.
     pub(super) rarity: Rarity,
 }
 
-impl Leaf {
+impl QueryTermState {
     /// Looks up `term` in all segments.
     pub(super) fn look_up(
         searcher: &Searcher,
@@ -134,7 +134,7 @@ impl Leaf {
                             *count += u64::from(info.doc_freq);
                         }
                         let is_context = is_path && term.field.is_none();
-                        of_segment.push(Found { field: index, is_exact, is_context, info });
+                        of_segment.push(MatchedWord { field: index, is_exact, is_context, info });
                     })?;
                 }
                 found.push(of_segment);

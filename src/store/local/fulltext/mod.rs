@@ -28,7 +28,7 @@ mod trigram_component;
 mod writer;
 
 pub(crate) use ranking::IndexFilter;
-pub(crate) use reader::{Reader, index_metadata};
+pub(crate) use reader::{IndexReader, index_metadata};
 pub(crate) use writer::IndexWriter;
 
 use std::cell::Cell;

@@ -153,7 +153,7 @@ pub(super) struct TrigramPostings {
 }
 
 /// The postings of a trigram in their stored form.
-pub(super) struct Entry<'a> {
+pub(super) struct StoredPostings<'a> {
     pub(super) third: u8,
     count: usize,
     is_bits: bool,
@@ -193,7 +193,7 @@ impl TrigramPostings {
     pub(super) fn bucket(
         &self,
         prefix: u16,
-    ) -> tantivy::Result<impl Iterator<Item = tantivy::Result<Entry<'_>>> + '_> {
+    ) -> tantivy::Result<impl Iterator<Item = tantivy::Result<StoredPostings<'_>>> + '_> {
         let (mut low, mut high) = (0, self.buckets);
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -219,7 +219,7 @@ impl TrigramPostings {
     }
 
     /// Returns the ordinals of an entry, ascending.
-    pub(super) fn ordinals(&self, entry: &Entry<'_>) -> tantivy::Result<Vec<u32>> {
+    pub(super) fn ordinals(&self, entry: &StoredPostings<'_>) -> tantivy::Result<Vec<u32>> {
         let mut ordinals = Vec::with_capacity(entry.count.min(self.roots));
         if entry.is_bits {
             for (index, &byte) in (0_u32..).zip(entry.postings) {
@@ -242,7 +242,7 @@ impl TrigramPostings {
         Ok(ordinals)
     }
 
-    fn entry(&self, [one, two, third]: Trigram) -> tantivy::Result<Option<Entry<'_>>> {
+    fn entry(&self, [one, two, third]: Trigram) -> tantivy::Result<Option<StoredPostings<'_>>> {
         for entry in self.bucket(u16::from_be_bytes([one, two]))? {
             let entry = entry?;
             if entry.third == third {
@@ -331,13 +331,17 @@ impl TrigramPostings {
 }
 
 /// Removes the rest of an entry from the front of `bytes`.
-fn take_entry<'a>(bytes: &mut &'a [u8], third: u8, bits_length: usize) -> Option<Entry<'a>> {
+fn take_entry<'a>(
+    bytes: &mut &'a [u8],
+    third: u8,
+    bits_length: usize,
+) -> Option<StoredPostings<'a>> {
     let header = take_varint(bytes)?;
     let is_bits = header & 1 == 1;
     let length = if is_bits { bits_length } else { usize::try_from(take_varint(bytes)?).ok()? };
     let (postings, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
-    Some(Entry { third, count: usize::try_from(header >> 1).ok()?, is_bits, postings })
+    Some(StoredPostings { third, count: usize::try_from(header >> 1).ok()?, is_bits, postings })
 }
 
 /// Returns the values that are in both ascending lists.

@@ -14,11 +14,11 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, Score, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::Usable;
-use super::best::{Best, Match};
-use super::leaf::{FieldTable, Leaf, SegmentLeaf};
+use super::best::{Best, ScoredDocument};
+use super::leaf::{FieldTable, QueryTermState, SegmentLeaf};
 use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::schema::{FINGERPRINT, Fields, PLACE};
-use crate::store::{Place, Ranked};
+use crate::store::{Ranked, SectionId};
 use crate::terms::{Clause, QueryTerm, score};
 
 /// Conditions on the sections of a result, in the terms of the index.
@@ -41,7 +41,7 @@ impl IndexFilter {
     }
 
     /// Returns whether the section at `place` meets all conditions except the folders.
-    fn admits(&self, place: Place) -> bool {
+    fn admits(&self, place: SectionId) -> bool {
         self.level.is_none_or(|level| level == place.level)
             && self.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
             && self.documents.iter().all(|documents| documents.contains(&place.document))
@@ -49,12 +49,12 @@ impl IndexFilter {
 }
 
 /// The tree of a query. Its terms are numbered.
-enum Node {
+enum QueryNode {
     Leaf(usize),
-    Group(Vec<(Occur, Node)>),
+    Group(Vec<(Occur, QueryNode)>),
 }
 
-impl Node {
+impl QueryNode {
     /// Returns the marks of the sections that match, given those of each term.
     fn matches(&self, marks: &[Marks]) -> Marks {
         let clauses = match self {
@@ -89,21 +89,21 @@ enum Effect {
 }
 
 /// A query whose terms have been looked up.
-struct Plan {
-    leaves: Vec<(Leaf, Effect)>,
-    root: Node,
+struct RankingPlan {
+    leaves: Vec<(QueryTermState, Effect)>,
+    root: QueryNode,
     /// The sum of the inverse document frequencies of all terms that count.
     rarity: Score,
 }
 
-impl Plan {
+impl RankingPlan {
     fn of(searcher: &Searcher, table: &FieldTable, clause: &Clause) -> Usable<Self> {
         let mut terms = Vec::new();
         let root = node(clause, Effect::Counts(1.0), &mut terms);
         let mut leaves = Vec::with_capacity(terms.len());
         let mut rarity = 0.0;
         for (term, effect) in terms {
-            let leaf = Leaf::look_up(searcher, table, term)?;
+            let leaf = QueryTermState::look_up(searcher, table, term)?;
             if matches!(effect, Effect::Counts(_)) {
                 rarity += leaf.rarity.stemmed;
             }
@@ -114,15 +114,19 @@ impl Plan {
 }
 
 /// Converts `clause` to a tree and appends its terms to `terms`.
-fn node<'a>(clause: &'a Clause, effect: Effect, terms: &mut Vec<(&'a QueryTerm, Effect)>) -> Node {
+fn node<'a>(
+    clause: &'a Clause,
+    effect: Effect,
+    terms: &mut Vec<(&'a QueryTerm, Effect)>,
+) -> QueryNode {
     match clause {
         Clause::Term(term) => {
             terms.push((term, effect));
-            Node::Leaf(terms.len() - 1)
+            QueryNode::Leaf(terms.len() - 1)
         }
         Clause::Bonus(term) => {
             terms.push((term, Effect::Bonus));
-            Node::Group(Vec::new())
+            QueryNode::Group(Vec::new())
         }
         Clause::Boost(clause, boost) => {
             let effect = match effect {
@@ -136,7 +140,7 @@ fn node<'a>(clause: &'a Clause, effect: Effect, terms: &mut Vec<(&'a QueryTerm, 
                 let effect = if *occur == Occur::MustNot { Effect::Excludes } else { effect };
                 (*occur, node(clause, effect, terms))
             });
-            Node::Group(clauses.collect())
+            QueryNode::Group(clauses.collect())
         }
     }
 }
@@ -151,7 +155,7 @@ pub(super) fn ranked(
     count: usize,
 ) -> Usable<(Vec<Ranked>, Vec<f32>)> {
     let table = FieldTable::of(searcher, fields)?;
-    let plan = Plan::of(searcher, &table, clause)?;
+    let plan = RankingPlan::of(searcher, &table, clause)?;
     let mut best = Best { count: count.max(1), matches: Vec::new(), least: 0.0 };
     let mut places = Vec::new();
     for (ordinal, segment) in searcher.segment_readers().iter().enumerate() {
@@ -161,7 +165,7 @@ pub(super) fn ranked(
         }
         let place = if filter.looks_at_places() { Some(column(segment, PLACE)?) } else { None };
         let folders = folders(segment, fields, filter)?;
-        let scan = Scan { plan: &plan, filter, segment, ordinal, leaves, folders, place };
+        let scan = SegmentScan { plan: &plan, filter, segment, ordinal, leaves, folders, place };
         scan.run(&mut best);
         places.push(None);
     }
@@ -175,7 +179,7 @@ pub(super) fn ranked(
         let Some((place, fingerprint)) = columns else { continue };
         if let Some(number) = place.first(found.section) {
             ranked.push(Ranked {
-                place: Place::from_number(number),
+                place: SectionId::from_number(number),
                 score: found.score,
                 fingerprint: fingerprint.first(found.section).unwrap_or(0),
             });
@@ -210,8 +214,8 @@ fn folders(
 }
 
 /// The search of one segment.
-struct Scan<'a> {
-    plan: &'a Plan,
+struct SegmentScan<'a> {
+    plan: &'a RankingPlan,
     filter: &'a IndexFilter,
     segment: &'a SegmentReader,
     ordinal: usize,
@@ -233,7 +237,7 @@ struct Window {
     all: Box<[Score; WINDOW]>,
 }
 
-impl Scan<'_> {
+impl SegmentScan<'_> {
     fn run(mut self, best: &mut Best) {
         let zero = || Box::new([0.0; WINDOW]);
         let (scores, covered, exact, all) = (zero(), zero(), zero(), zero());
@@ -298,12 +302,12 @@ impl Scan<'_> {
             return;
         }
         if let Some(column) = &self.place {
-            let place = column.first(section).map(Place::from_number);
+            let place = column.first(section).map(SectionId::from_number);
             if !place.is_some_and(|place| self.filter.admits(place)) {
                 return;
             }
         }
-        best.take(Match { score, segment: self.ordinal, section });
+        best.take(ScoredDocument { score, segment: self.ordinal, section });
     }
 }
 
@@ -328,7 +332,12 @@ fn each_section(
 impl Window {
     /// Adds the scores of a term to the sections of the window. Returns the marks of the sections
     /// that it matches.
-    fn take(&mut self, leaf: &mut SegmentLeaf<'_>, known: &Leaf, effect: Effect) -> Marks {
+    fn take(
+        &mut self,
+        leaf: &mut SegmentLeaf<'_>,
+        known: &QueryTermState,
+        effect: Effect,
+    ) -> Marks {
         let (mut marks, mut context) = ([0; WINDOW / 64], [0; WINDOW / 64]);
         let start = self.start;
         for words in &mut leaf.words {

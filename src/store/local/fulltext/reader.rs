@@ -18,17 +18,17 @@ use super::schema::{Fields, PLACE, builder, open, schema};
 use super::{IndexFilter, IndexMetadata, Usable, guarded, metadata_of, ranking, trigram_component};
 use crate::failpoint::failpoint;
 use crate::limits;
-use crate::store::{Place, Ranked};
+use crate::store::{Ranked, SectionId};
 use crate::terms::{DocumentText, TrigramQuery, WordQuery};
 
 /// One commit of an index.
-pub(crate) struct Reader {
+pub(crate) struct IndexReader {
     searcher: Searcher,
     fields: Fields,
     metadata: IndexMetadata,
 }
 
-impl std::fmt::Debug for Reader {
+impl std::fmt::Debug for IndexReader {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Reader").field("metadata", &self.metadata).finish_non_exhaustive()
     }
@@ -39,7 +39,7 @@ pub(crate) fn index_metadata(folder: &Path) -> Usable<IndexMetadata> {
     guarded(|| metadata_of(&open(folder)?))
 }
 
-impl Reader {
+impl IndexReader {
     /// Opens the last commit of the index in `folder`.
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
@@ -119,7 +119,7 @@ impl Reader {
                 }
                 let places = segment.fast_fields().u64(PLACE)?;
                 let numbers = found.into_iter().filter_map(|id| places.first(id));
-                documents.extend(numbers.map(|number| Place::from_number(number).document));
+                documents.extend(numbers.map(|number| SectionId::from_number(number).document));
             }
             Ok(documents)
         })
@@ -133,7 +133,7 @@ pub(super) fn documents(index: &Index) -> Usable<HashSet<i64>> {
 
 /// Returns the places of all sections in an index, in no particular order, and the searcher that
 /// read them.
-pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<Place>)> {
+pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<SectionId>)> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let searcher = reader.searcher();
     let places = searcher.search(&AllQuery, &Places)?;
@@ -145,11 +145,11 @@ struct Places;
 
 struct SegmentPlaces {
     column: Column,
-    places: Vec<Place>,
+    places: Vec<SectionId>,
 }
 
 impl Collector for Places {
-    type Fruit = Vec<Place>;
+    type Fruit = Vec<SectionId>;
     type Child = SegmentPlaces;
 
     fn for_segment(
@@ -164,19 +164,19 @@ impl Collector for Places {
         false
     }
 
-    fn merge_fruits(&self, fruits: Vec<Vec<Place>>) -> tantivy::Result<Vec<Place>> {
+    fn merge_fruits(&self, fruits: Vec<Vec<SectionId>>) -> tantivy::Result<Vec<SectionId>> {
         Ok(fruits.concat())
     }
 }
 
 impl SegmentCollector for SegmentPlaces {
-    type Fruit = Vec<Place>;
+    type Fruit = Vec<SectionId>;
 
     fn collect(&mut self, document: DocId, _: Score) {
-        self.places.extend(self.column.first(document).map(Place::from_number));
+        self.places.extend(self.column.first(document).map(SectionId::from_number));
     }
 
-    fn harvest(self) -> Vec<Place> {
+    fn harvest(self) -> Vec<SectionId> {
         self.places
     }
 }
