@@ -248,36 +248,36 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
     }),
     ("code", |opened, call| {
         let (languages, containing) = (Vec::new(), None);
-        let request = code::Request { languages, containing, common: common(call) };
+        let request = code::CodeRequest { languages, containing, common: common(call) };
         printed(&code::code(&opened.library, &request)?, call)
     }),
     ("code --containing", |opened, call| {
         let (languages, containing) = (texts(&["sh", "md"]), Some("INSTALL".to_owned()));
-        let request = code::Request { languages, containing, common: common(call) };
+        let request = code::CodeRequest { languages, containing, common: common(call) };
         printed(&code::code(&opened.library, &request)?, call)
     }),
     ("tables", |opened, call| {
         let (headers, condition, columns) = (Vec::new(), None, Vec::new());
-        let request = tables::Request { headers, condition, columns, common: common(call) };
+        let request = tables::TableRequest { headers, condition, columns, common: common(call) };
         printed(&tables::tables(&opened.library, &request)?, call)
     }),
     ("tasks", |opened, call| {
-        let request = tasks::Request { is_done: None, condition: None, common: common(call) };
+        let request = tasks::TaskRequest { is_done: None, condition: None, common: common(call) };
         printed(&tasks::tasks(&opened.library, &request)?, call)
     }),
     ("tasks --where", |opened, call| {
         let condition = Some("due < 2026-06-01 and not text ~ ^x".to_owned());
-        let request = tasks::Request { is_done: Some(false), condition, common: common(call) };
+        let request = tasks::TaskRequest { is_done: Some(false), condition, common: common(call) };
         printed(&tasks::tasks(&opened.library, &request)?, call)
     }),
     ("meta", |opened, call| {
-        let request = meta::Request { keys: Vec::new(), common: common(call) };
+        let request = meta::MetaRequest { keys: Vec::new(), common: common(call) };
         printed(&meta::meta(&opened.library, &request)?, call)
     }),
     ("meta --where", |opened, call| {
         let mut common = common(call);
         common.filter.condition = Some("not exists status or tags contains draft".to_owned());
-        let request = meta::Request { keys: texts(&["title", "tags"]), common };
+        let request = meta::MetaRequest { keys: texts(&["title", "tags"]), common };
         printed(&meta::meta(&opened.library, &request)?, call)
     }),
     ("meta --types", |opened, call| {

@@ -108,7 +108,7 @@ impl Command {
     pub(super) fn has(&self, format: Format) -> bool {
         match self {
             Self::Read(command) => command.has(format),
-            Self::Meta(arguments) if arguments.change.is_none() => has::<meta::Answer>(format),
+            Self::Meta(arguments) if arguments.change.is_none() => has::<meta::MetaAnswer>(format),
             _ => Format::COMMON.contains(&format) || format == Format::Raw && self.is_trial(),
         }
     }

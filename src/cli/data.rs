@@ -212,19 +212,19 @@ fn common(global: &Global, filter: FilterRequest, list: &ListArgs) -> Result<Com
 }
 
 impl QueryArguments for CodeArgs {
-    type Answer = code::Answer;
+    type Answer = code::CodeAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<code::Answer> {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<code::CodeAnswer> {
         let mut common = common(global, self.filter.request(), &self.list)?;
         if self.out.is_some() && self.list.limit == limits::LIST_LIMIT {
             common.limit = 0;
         }
         let (languages, containing) = (self.languages.clone(), self.containing.clone());
-        let request = code::Request { languages, containing, common };
+        let request = code::CodeRequest { languages, containing, common };
         let mut answer = code::code(library, &request)?;
         if let Some(folder) = &self.out {
             write_files(folder, &mut answer.code)?;
@@ -232,7 +232,7 @@ impl QueryArguments for CodeArgs {
         Ok(answer)
     }
 
-    fn status(answer: &code::Answer) -> Status {
+    fn status(answer: &code::CodeAnswer) -> Status {
         answer.outcome().into()
     }
 }
@@ -260,14 +260,14 @@ fn write_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
 }
 
 impl QueryArguments for TablesArgs {
-    type Answer = tables::Answer;
+    type Answer = tables::TableAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tables::Answer> {
-        let request = tables::Request {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tables::TableAnswer> {
+        let request = tables::TableRequest {
             headers: self.headers.clone(),
             condition: self.filter.condition.clone(),
             columns: self.columns.clone(),
@@ -276,20 +276,20 @@ impl QueryArguments for TablesArgs {
         tables::tables(library, &request)
     }
 
-    fn status(answer: &tables::Answer) -> Status {
+    fn status(answer: &tables::TableAnswer) -> Status {
         answer.outcome().into()
     }
 }
 
 impl QueryArguments for TasksArgs {
-    type Answer = tasks::Answer;
+    type Answer = tasks::TaskAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tasks::Answer> {
-        let request = tasks::Request {
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tasks::TaskAnswer> {
+        let request = tasks::TaskRequest {
             is_done: match (self.open, self.done) {
                 (true, _) => Some(false),
                 (_, true) => Some(true),
@@ -301,7 +301,7 @@ impl QueryArguments for TasksArgs {
         tasks::tasks(library, &request)
     }
 
-    fn status(answer: &tasks::Answer) -> Status {
+    fn status(answer: &tasks::TaskAnswer) -> Status {
         answer.outcome().into()
     }
 }
@@ -318,7 +318,7 @@ pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
         global.print_list(answer)?;
         return Ok(answer.outcome().into());
     }
-    let request = meta::Request { keys: arguments.keys.clone(), common };
+    let request = meta::MetaRequest { keys: arguments.keys.clone(), common };
     let answer = kept(meta::meta(&library, &request)?);
     global.print_list(answer)?;
     Ok(answer.outcome().into())

@@ -93,7 +93,7 @@ enum Ingested {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum MetaShape {
-    Documents(meta::Answer),
+    Documents(meta::MetaAnswer),
     Types(meta::Types),
 }
 

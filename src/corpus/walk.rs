@@ -73,7 +73,7 @@ pub(crate) struct Walk<'a> {
 }
 
 /// A folder to walk, as its name in an open folder.
-struct Task {
+struct FolderToWalk {
     parent: Arc<OwnedFd>,
     /// Empty for the open folder itself.
     name: Vec<u8>,
@@ -86,7 +86,7 @@ struct Task {
 /// that few folders stay open.
 #[derive(Default)]
 struct FolderQueue {
-    state: Mutex<(Vec<Task>, usize)>,
+    state: Mutex<(Vec<FolderToWalk>, usize)>,
     changed: Condvar,
 }
 
@@ -101,11 +101,11 @@ impl Drop for Turn<'_> {
 }
 
 impl FolderQueue {
-    fn lock(&self) -> MutexGuard<'_, (Vec<Task>, usize)> {
+    fn lock(&self) -> MutexGuard<'_, (Vec<FolderToWalk>, usize)> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, tasks: Vec<Task>) {
+    fn push(&self, tasks: Vec<FolderToWalk>) {
         if !tasks.is_empty() {
             self.lock().0.extend(tasks);
             self.changed.notify_all();
@@ -113,7 +113,7 @@ impl FolderQueue {
     }
 
     /// Waits for the next folder; `None` after all folders are walked.
-    fn next(&self) -> Option<(Task, Turn<'_>)> {
+    fn next(&self) -> Option<(FolderToWalk, Turn<'_>)> {
         let mut state = self.lock();
         loop {
             if let Some(task) = state.0.pop() {
@@ -173,7 +173,7 @@ impl Walk<'_> {
         let path = scope.as_bytes().to_vec();
         if scope.is_empty() {
             let parent = Arc::clone(root);
-            return queue.push(vec![Task { parent, name: Vec::new(), path, rules }]);
+            return queue.push(vec![FolderToWalk { parent, name: Vec::new(), path, rules }]);
         }
         let (parent, name) = match scope.rsplit_once('/') {
             None => (Arc::clone(root), scope),
@@ -187,7 +187,7 @@ impl Walk<'_> {
         match rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(state) if FileType::from_raw_mode(state.st_mode).is_dir() => {
                 let name = name.as_bytes().to_vec();
-                queue.push(vec![Task { parent, name, path, rules }]);
+                queue.push(vec![FolderToWalk { parent, name, path, rules }]);
             }
             Ok(_) if !self.options.takes(Path::new(name)) => {
                 walked.skip(&path, "its extension is not ingested (see --ext)");
@@ -200,8 +200,8 @@ impl Walk<'_> {
         }
     }
 
-    fn folder(&self, task: Task, queue: &FolderQueue, walked: &mut WalkResult) {
-        let Task { parent, name, path, rules } = task;
+    fn folder(&self, task: FolderToWalk, queue: &FolderQueue, walked: &mut WalkResult) {
+        let FolderToWalk { parent, name, path, rules } = task;
         let name = if name.is_empty() { b".".as_slice() } else { &name };
         let (folder, entries) = match open_folder(&*parent, name).and_then(entries_of) {
             Ok(opened) => opened,
@@ -246,7 +246,7 @@ impl Walk<'_> {
                 if path.is_empty() { name.to_vec() } else { [&path, &b"/"[..], name].concat() };
             if kind.is_dir() {
                 let (parent, rules) = (Arc::clone(&folder), Arc::clone(&rules));
-                tasks.push(Task { parent, name: name.to_vec(), path, rules });
+                tasks.push(FolderToWalk { parent, name: name.to_vec(), path, rules });
             } else {
                 self.file(&folder, name, &path, kind, walked);
             }

@@ -82,7 +82,7 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
         parser.block.add_rule::<MdxBlock>();
     }
     html_block::add(&mut parser);
-    parser.block.add_rule::<Table>().before::<BoundedList>().before::<HeadingRule>();
+    parser.block.add_rule::<TableRule>().before::<BoundedList>().before::<HeadingRule>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
     parser.block.add_rule::<NodeBound>().before_all();
     // At this level the tokenizer drops the rest of a container. The wrapped rules stop one level
@@ -257,9 +257,9 @@ impl BlockRule for BoundedDefinition {
 
 /// Tables. The stock rule adds cells to short rows, which is quadratic. This rule takes the same
 /// lines, keeps their offsets, and builds only cells that may contain a link.
-struct Table;
+struct TableRule;
 
-impl BlockRule for Table {
+impl BlockRule for TableRule {
     fn check(state: &mut BlockState) -> Option<()> {
         TableScanner::check(state)
     }

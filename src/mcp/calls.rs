@@ -356,26 +356,27 @@ fn query(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result
     match arguments.kind {
         Kind::Code => {
             let containing = arguments.containing;
-            let request = data::code::Request { languages: names, containing, common };
+            let request = data::code::CodeRequest { languages: names, containing, common };
             let answer =
                 ask(store, Purpose::Search, |library| data::code::code(library, &request))?;
             form.reply(&answer, answer.outcome())
         }
         Kind::Tables => {
             let (headers, columns) = (names, Vec::new());
-            let request = data::tables::Request { headers, condition: of_items, columns, common };
+            let request =
+                data::tables::TableRequest { headers, condition: of_items, columns, common };
             let answer =
                 ask(store, Purpose::Read, |library| data::tables::tables(library, &request))?;
             form.reply(&answer, answer.outcome())
         }
         Kind::Tasks => {
-            let request = data::tasks::Request { is_done: None, condition: of_items, common };
+            let request = data::tasks::TaskRequest { is_done: None, condition: of_items, common };
             let answer =
                 ask(store, Purpose::Read, |library| data::tasks::tasks(library, &request))?;
             form.reply(&answer, answer.outcome())
         }
         Kind::Meta => {
-            let request = data::meta::Request { keys: names, common };
+            let request = data::meta::MetaRequest { keys: names, common };
             let answer = ask(store, Purpose::Read, |library| data::meta::meta(library, &request))?;
             form.reply(&answer, answer.outcome())
         }

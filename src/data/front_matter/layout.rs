@@ -12,7 +12,7 @@ use crate::position::{ByteSpan, next_line_start};
 /// A mapping.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<KeyLayout>,
     /// How a new entry is written.
     pub(super) slot: Slot,
 }
@@ -32,7 +32,7 @@ pub(super) enum Slot {
 
 /// A key and its value.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct KeyLayout {
     pub(super) key: String,
     /// The key as it is written.
     pub(super) key_span: ByteSpan,
@@ -40,12 +40,12 @@ pub(super) struct Entry {
     pub(super) after_mark: usize,
     /// The lines of the entry; `None` if it shares lines with others.
     pub(super) lines: Option<ByteSpan>,
-    pub(super) value: Node,
+    pub(super) value: ValueLayout,
 }
 
 /// A value.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct ValueLayout {
     /// From its first to its last byte; empty if nothing is written.
     pub(super) span: ByteSpan,
     pub(super) kind: Kind,
@@ -65,13 +65,13 @@ pub(super) enum Kind {
 }
 
 /// A text and its layout.
-pub(super) struct Place<'a> {
+pub(super) struct KeyPosition<'a> {
     text: &'a str,
     layout: &'a Layout,
     writer: Writer,
 }
 
-impl<'a> Place<'a> {
+impl<'a> KeyPosition<'a> {
     pub(super) fn new(text: &'a str, format: Format, layout: &'a Layout) -> Self {
         Self { text, layout, writer: Writer { format } }
     }
@@ -104,7 +104,7 @@ impl<'a> Place<'a> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    fn set(&self, entry: &Entry, value: &Value) -> Result<Splice, String> {
+    fn set(&self, entry: &KeyLayout, value: &Value) -> Result<Splice, String> {
         refuse(entry)?;
         let node = &entry.value;
         if let (Kind::List(Slot::Line(end, prefix)), Value::Array(values), Some(lines)) =
@@ -149,7 +149,7 @@ impl<'a> Place<'a> {
         Ok(replace_value(entry, text))
     }
 
-    fn add(&self, entry: &Entry, value: &Value) -> Result<Splice, String> {
+    fn add(&self, entry: &KeyLayout, value: &Value) -> Result<Splice, String> {
         refuse(entry)?;
         match &entry.value.kind {
             Kind::List(slot) => {
@@ -205,7 +205,7 @@ impl<'a> Place<'a> {
     }
 }
 
-fn replace_value(entry: &Entry, text: String) -> Splice {
+fn replace_value(entry: &KeyLayout, text: String) -> Splice {
     let span = entry.value.span;
     // A mark needs a blank before the value.
     let needs_blank = span.start == entry.after_mark;
@@ -218,7 +218,7 @@ fn unset(layout: &Layout, index: usize) -> Result<Splice, String> {
         return Ok(Splice { span: lines, text: String::new() });
     }
     refuse(entry)?;
-    let end_of = |entry: &Entry| entry.value.span.end.max(entry.after_mark);
+    let end_of = |entry: &KeyLayout| entry.value.span.end.max(entry.after_mark);
     let span = match (layout.entries.get(index + 1), index.checked_sub(1)) {
         (Some(next), _) => ByteSpan::new(entry.key_span.start, next.key_span.start),
         (None, Some(before)) => ByteSpan::new(end_of(&layout.entries[before]), end_of(entry)),
@@ -230,11 +230,11 @@ fn unset(layout: &Layout, index: usize) -> Result<Splice, String> {
         .ok_or_else(|| refusal(entry, "it shares its lines with others"))
 }
 
-fn refuse(entry: &Entry) -> Result<(), String> {
+fn refuse(entry: &KeyLayout) -> Result<(), String> {
     entry.value.obstacle.map_or(Ok(()), |reason| Err(refusal(entry, reason)))
 }
 
-fn refusal(entry: &Entry, reason: &str) -> String {
+fn refusal(entry: &KeyLayout, reason: &str) -> String {
     format!("the key {} cannot be changed in place: {reason}", entry.key)
 }
 

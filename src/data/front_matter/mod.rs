@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::markdown::front_matter::{Format, parse, plain_scalar};
 use crate::position::ByteSpan;
-use layout::Place;
+use layout::KeyPosition;
 
 /// A change of one key. A key with dots is a key of a nested mapping, unless there is a key with
 /// these dots.
@@ -89,7 +89,7 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
         Format::Json => json::layout(text)?,
         Format::Toml => toml::layout(text)?,
     };
-    let splice = Place::new(text, format, &layout).splice(change)?;
+    let splice = KeyPosition::new(text, format, &layout).splice(change)?;
     let new = read(&splice.apply(text))
         .map_err(|fault| format!("the key {} cannot be changed in place: {fault}", change.key()))?;
     if new != expected {

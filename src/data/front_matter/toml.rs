@@ -2,7 +2,7 @@
 
 use toml_edit::{Item, TableLike, Value};
 
-use super::layout::{Entry, Kind, Layout, Node, Slot};
+use super::layout::{KeyLayout, Kind, Layout, Slot, ValueLayout};
 use crate::position::{ByteSpan, next_line_start};
 
 /// Returns the layout of `text`.
@@ -11,7 +11,7 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
         return Err("its lines end with CR, which TOML does not allow".to_owned());
     }
     let document = toml_edit::Document::parse(text).map_err(|error| error.message().to_owned())?;
-    let reader = Reader { text };
+    let reader = TomlReader { text };
     let mut layout = reader.table(document.as_table(), Some(0));
     // Keys of the outermost table precede the first header of a table.
     if let Slot::Line(at, _) = &mut layout.slot {
@@ -35,11 +35,11 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
     Ok(layout)
 }
 
-struct Reader<'a> {
+struct TomlReader<'a> {
     text: &'a str,
 }
 
-impl Reader<'_> {
+impl TomlReader<'_> {
     fn line_start(&self, offset: usize) -> usize {
         self.text.get(..offset).unwrap_or_default().rfind('\n').map_or(0, |at| at + 1)
     }
@@ -64,7 +64,7 @@ impl Reader<'_> {
         layout
     }
 
-    fn entry(&self, name: &str, key_span: ByteSpan, item: &Item) -> Entry {
+    fn entry(&self, name: &str, key_span: ByteSpan, item: &Item) -> KeyLayout {
         let after = self.text.get(key_span.end..).unwrap_or_default();
         let mark = after.find('=').map_or(key_span.end, |at| key_span.end + at + 1);
         let mut lines = None;
@@ -82,22 +82,22 @@ impl Reader<'_> {
                     header.map(|span| next_line_start(self.text.as_bytes(), span.end.max(1) - 1));
                 // The span of a table with a header is that of the header's line.
                 let kind = Kind::Mapping(self.table(table, at));
-                Node {
+                ValueLayout {
                     span: ByteSpan::default(),
                     kind,
                     obstacle: Some("it is a table with lines of its own"),
                 }
             }
-            Item::ArrayOfTables(_) | Item::None => Node {
+            Item::ArrayOfTables(_) | Item::None => ValueLayout {
                 span: ByteSpan::default(),
                 kind: Kind::Scalar(None),
                 obstacle: Some("it is a list of tables"),
             },
         };
-        Entry { key: name.to_owned(), key_span, after_mark: mark, lines, value }
+        KeyLayout { key: name.to_owned(), key_span, after_mark: mark, lines, value }
     }
 
-    fn value(&self, value: &Value) -> Node {
+    fn value(&self, value: &Value) -> ValueLayout {
         let span = value.span().unwrap_or_default();
         let span = ByteSpan { start: span.start, end: span.end.max(span.start) };
         let kind = match value {
@@ -112,7 +112,7 @@ impl Reader<'_> {
             Value::InlineTable(table) => Kind::Mapping(self.inline(table, span)),
             _ => Kind::Scalar(None),
         };
-        Node { span, kind, obstacle: None }
+        ValueLayout { span, kind, obstacle: None }
     }
 
     fn inline(&self, table: &toml_edit::InlineTable, span: ByteSpan) -> Layout {

@@ -5,12 +5,12 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::layout::{Entry, Kind, Layout, Node, Slot};
+use super::layout::{KeyLayout, Kind, Layout, Slot, ValueLayout};
 use crate::position::{ByteSpan, next_line_start};
 
 /// Returns the layout of `text`.
 pub(super) fn layout(text: &str) -> Result<Layout, String> {
-    let mut reader = Reader { text, bytes: offsets(text), events: Vec::new(), position: 0 };
+    let mut reader = YamlReader { text, bytes: offsets(text), events: Vec::new(), position: 0 };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| error.to_string())?;
         match event {
@@ -37,7 +37,7 @@ fn offsets(text: &str) -> Vec<usize> {
     text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     text: &'a str,
     /// The byte offset of each Unicode scalar.
     bytes: Vec<usize>,
@@ -46,7 +46,7 @@ struct Reader<'a> {
     position: usize,
 }
 
-impl Reader<'_> {
+impl YamlReader<'_> {
     fn span_of(&self, span: Span) -> ByteSpan {
         let at = |index: usize| self.bytes.get(index).copied().unwrap_or(self.text.len());
         let start = at(span.start.index());
@@ -62,13 +62,15 @@ impl Reader<'_> {
     }
 
     /// Reads the next node, which is in `region`: the lines up to those of the next entry.
-    fn node(&mut self, region: ByteSpan) -> Option<Node> {
+    fn node(&mut self, region: ByteSpan) -> Option<ValueLayout> {
         let (event, span) = self.events.get(self.position)?.clone();
         self.position += 1;
         Some(match event {
-            Event::Alias(_) => {
-                Node { span, kind: Kind::Scalar(None), obstacle: Some("its value is an alias") }
-            }
+            Event::Alias(_) => ValueLayout {
+                span,
+                kind: Kind::Scalar(None),
+                obstacle: Some("its value is an alias"),
+            },
             Event::Scalar(_, style, anchor, tag) => {
                 let kind = match style {
                     ScalarStyle::Plain => Kind::Scalar(None),
@@ -90,7 +92,7 @@ impl Reader<'_> {
                     }
                 };
                 let span = ByteSpan::new(start, end.max(start));
-                Node { span, kind, obstacle: obstacle(anchor, tag.is_some()) }
+                ValueLayout { span, kind, obstacle: obstacle(anchor, tag.is_some()) }
             }
             Event::SequenceStart(anchor, tag) => {
                 self.list(span, obstacle(anchor, tag.is_some()), region)
@@ -122,7 +124,7 @@ impl Reader<'_> {
         start: ByteSpan,
         mut obstacle: Option<&'static str>,
         region: ByteSpan,
-    ) -> Node {
+    ) -> ValueLayout {
         let is_inline = self.get(start.start, start.end.max(start.start + 1)).starts_with('[');
         let mut items: Vec<ByteSpan> = Vec::new();
         while !self.is_next_end() {
@@ -135,7 +137,7 @@ impl Reader<'_> {
             let last = items.last().map(|last| last.end);
             let slot = Slot::Inline(start.start + 1, last);
             let span = ByteSpan::new(start.start, end.max(start.end));
-            return Node { span, kind: Kind::List(slot), obstacle };
+            return ValueLayout { span, kind: Kind::List(slot), obstacle };
         }
         let last = items.last().map_or(0, |last| last.end);
         let lines_end = self.end_of_lines(region).max(last);
@@ -147,7 +149,7 @@ impl Reader<'_> {
             prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
         let slot = if is_dash { Slot::Line(lines_end, prefix) } else { Slot::None };
         let span = ByteSpan::new(start.start, lines_end.max(start.start));
-        Node { span, kind: Kind::List(slot), obstacle }
+        ValueLayout { span, kind: Kind::List(slot), obstacle }
     }
 
     fn mapping(
@@ -155,10 +157,10 @@ impl Reader<'_> {
         start: ByteSpan,
         obstacle: Option<&'static str>,
         region: ByteSpan,
-    ) -> Node {
+    ) -> ValueLayout {
         let is_inline = self.get(start.start, start.end.max(start.start + 1)).starts_with('{');
         let keys = self.key_spans();
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<KeyLayout> = Vec::new();
         let mut index = 0;
         while !self.is_next_end() {
             let key = match self.events.get(self.position) {
@@ -181,7 +183,7 @@ impl Reader<'_> {
             let last = entries.last().map(|last| last.value.span.end.max(last.after_mark));
             let slot = Slot::Inline(start.start + 1, last);
             let span = ByteSpan::new(start.start, end.max(start.end));
-            return Node { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle };
+            return ValueLayout { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle };
         }
         let first = entries.first().map_or(start.start, |first| first.key_span.start);
         let indent = self.get(self.line_start(first), first).to_owned();
@@ -193,17 +195,17 @@ impl Reader<'_> {
             Slot::None
         };
         let span = ByteSpan::new(start.start.min(first), lines_end.max(first));
-        Node { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle }
+        ValueLayout { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle }
     }
 
     fn entry(
         &self,
         key: String,
         key_span: ByteSpan,
-        mut value: Node,
+        mut value: ValueLayout,
         region: ByteSpan,
         is_inline: bool,
-    ) -> Entry {
+    ) -> KeyLayout {
         let after_key = self.get(key_span.end, self.text.len());
         let blanks = after_key.len() - after_key.trim_start().len();
         let after_mark = if after_key.trim_start().starts_with(':') {
@@ -224,7 +226,7 @@ impl Reader<'_> {
         if !is_inline && !is_own_line {
             value.obstacle = value.obstacle.or(Some("its key does not begin a line"));
         }
-        Entry { key, key_span, after_mark, lines, value }
+        KeyLayout { key, key_span, after_mark, lines, value }
     }
 
     /// Returns the offsets of the keys of the mapping whose first key is the next event.

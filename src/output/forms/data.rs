@@ -41,7 +41,7 @@ fn title_of(titles: &[String]) -> &str {
     titles.last().map_or("", String::as_str)
 }
 
-impl Answer for code::Answer {
+impl Answer for code::CodeAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw, Format::Records];
 
     fn rows(&self) -> Vec<Value> {
@@ -109,7 +109,7 @@ impl Answer for code::Answer {
     }
 }
 
-impl Answer for tables::Answer {
+impl Answer for tables::TableAnswer {
     const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
 
     fn rows(&self) -> Vec<Value> {
@@ -170,7 +170,7 @@ fn task_line(task: &tasks::Task) -> String {
     format!("{}[{mark}] {}", "  ".repeat(task.depth), task.text)
 }
 
-impl Answer for tasks::Answer {
+impl Answer for tasks::TaskAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
     fn rows(&self) -> Vec<Value> {
@@ -218,7 +218,7 @@ impl Answer for tasks::Answer {
     }
 }
 
-impl Answer for meta::Answer {
+impl Answer for meta::MetaAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
     fn rows(&self) -> Vec<Value> {

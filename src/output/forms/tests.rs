@@ -283,7 +283,7 @@ fn map(text: &str) -> Map<String, Value> {
     [("key".to_owned(), text.into()), (text.to_owned(), json!([text, 1]))].into_iter().collect()
 }
 
-fn code_blocks(text: &str) -> code::Answer {
+fn code_blocks(text: &str) -> code::CodeAnswer {
     let block = code::Code {
         selector: "a.md::block:code[0]".to_owned(),
         file: text.to_owned(),
@@ -297,11 +297,11 @@ fn code_blocks(text: &str) -> code::Answer {
         written: Some(text.to_owned()),
         freshness: changed(),
     };
-    code::Answer { code: vec![block.clone(), block], page: page(text) }
+    code::CodeAnswer { code: vec![block.clone(), block], page: page(text) }
 }
 
-fn rows(text: &str) -> tables::Answer {
-    let row = tables::Row {
+fn rows(text: &str) -> tables::TableAnswer {
+    let row = tables::TableRow {
         selector: "a.md::block:table[0]/row[0]".to_owned(),
         file: text.to_owned(),
         line: 3,
@@ -310,11 +310,11 @@ fn rows(text: &str) -> tables::Answer {
         source: Map::new(),
         freshness: changed(),
     };
-    let narrow = tables::Row { row: Map::new(), ..row.clone() };
-    tables::Answer { rows: vec![row, narrow], page: page(text) }
+    let narrow = tables::TableRow { row: Map::new(), ..row.clone() };
+    tables::TableAnswer { rows: vec![row, narrow], page: page(text) }
 }
 
-fn task_list(text: &str) -> tasks::Answer {
+fn task_list(text: &str) -> tasks::TaskAnswer {
     let task = |depth| tasks::Task {
         selector: "a.md::block:list[0]/item[0]".to_owned(),
         file: text.to_owned(),
@@ -326,17 +326,17 @@ fn task_list(text: &str) -> tasks::Answer {
         fields: map(text),
         freshness: changed(),
     };
-    tasks::Answer { tasks: vec![task(0), task(1)], page: page(text) }
+    tasks::TaskAnswer { tasks: vec![task(0), task(1)], page: page(text) }
 }
 
-fn front_matter(text: &str) -> meta::Answer {
+fn front_matter(text: &str) -> meta::MetaAnswer {
     let document = meta::Document {
         selector: "a.md::@frontmatter".to_owned(),
         file: text.to_owned(),
         meta: map(text),
         freshness: changed(),
     };
-    meta::Answer { documents: vec![document.clone(), document], page: page(text) }
+    meta::MetaAnswer { documents: vec![document.clone(), document], page: page(text) }
 }
 
 fn keys(text: &str) -> meta::Types {

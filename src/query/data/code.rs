@@ -16,7 +16,7 @@ use crate::terms::TrigramQuery;
 
 /// A request for code blocks.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct CodeRequest {
     /// Names or aliases of languages; a block in any of them matches. Empty for all.
     pub languages: Vec<String>,
     /// A text that the code must contain, in any case.
@@ -69,7 +69,7 @@ impl Code {
 
 /// The code blocks that were found, in the order of documents and then of lines.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Answer {
+pub struct CodeAnswer {
     /// The blocks of this part of the list.
     pub code: Vec<Code>,
     /// Warnings, unresolved addresses and the cursor.
@@ -78,7 +78,7 @@ pub struct Answer {
 }
 
 list_of_items!(
-    Answer,
+    CodeAnswer,
     code,
     |item: &Code| longest(item.code.iter().map(String::as_str)),
     |item: &mut Code, size| {
@@ -150,7 +150,7 @@ impl Source for Blocks<'_> {
 }
 
 /// Lists code blocks.
-pub fn code(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
+pub fn code(library: &DocumentCache<'_>, request: &CodeRequest) -> Result<CodeAnswer> {
     let languages: Vec<String> =
         request.languages.iter().map(|name| language::folded(name)).collect();
     let keys = match languages.as_slice() {
@@ -178,5 +178,5 @@ pub fn code(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
     let containing = request.containing.as_ref().map(|part| comparable(part));
     let mut blocks = Blocks { library, languages, containing, candidates };
     let (code, page) = list(library, &request.common, &[keys], &mut blocks)?;
-    Ok(Answer { code, page })
+    Ok(CodeAnswer { code, page })
 }

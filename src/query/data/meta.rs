@@ -19,7 +19,7 @@ use crate::store::StoredDocument;
 
 /// A request for front matter.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct MetaRequest {
     /// The keys to show; empty for all.
     pub keys: Vec<String>,
     /// The documents and the part of the list.
@@ -42,7 +42,7 @@ pub struct Document {
 
 /// The documents that were found, in the order of their paths.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Answer {
+pub struct MetaAnswer {
     /// The documents of this part of the list.
     pub documents: Vec<Document>,
     /// Warnings, unresolved addresses and the cursor.
@@ -51,7 +51,7 @@ pub struct Answer {
 }
 
 list_of_items!(
-    Answer,
+    MetaAnswer,
     documents,
     |item: &Document| longest(item.meta.values().map(|value| value.as_str().unwrap_or_default())),
     |item: &mut Document, size| {
@@ -104,7 +104,7 @@ impl Source for Values<'_> {
 }
 
 /// Lists the front matter of documents.
-pub fn meta(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
+pub fn meta(library: &DocumentCache<'_>, request: &MetaRequest) -> Result<MetaAnswer> {
     let has_condition = request.common.filter.condition.is_some();
     let mut common = request.common.clone();
     if !request.keys.is_empty() {
@@ -112,7 +112,7 @@ pub fn meta(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
     }
     let mut values = Values { library, keys: &request.keys, has_condition };
     let (documents, page) = list(library, &common, &[], &mut values)?;
-    Ok(Answer { documents, page })
+    Ok(MetaAnswer { documents, page })
 }
 
 /// Returns a condition that `condition` is true and that one of `keys` exists.

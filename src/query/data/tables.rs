@@ -15,7 +15,7 @@ use crate::store::StoredDocument;
 
 /// A request for rows.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct TableRequest {
     /// Names of columns. A table must have all of them.
     pub headers: Vec<String>,
     /// A condition on the cells of a row.
@@ -28,7 +28,7 @@ pub struct Request {
 
 /// A row of a table.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Row {
+pub struct TableRow {
     /// The address of the row.
     pub selector: String,
     /// The path of the document.
@@ -49,19 +49,21 @@ pub struct Row {
 
 /// The rows that were found, in the order of documents and then of lines.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Answer {
+pub struct TableAnswer {
     /// The rows of this part of the list.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// Warnings, unresolved addresses and the cursor.
     #[serde(flatten)]
     pub page: Page,
 }
 
 list_of_items!(
-    Answer,
+    TableAnswer,
     rows,
-    |item: &Row| longest(item.row.values().chain(item.source.values()).filter_map(Value::as_str)),
-    |item: &mut Row, size| {
+    |item: &TableRow| longest(
+        item.row.values().chain(item.source.values()).filter_map(Value::as_str)
+    ),
+    |item: &mut TableRow, size| {
         for value in item.row.values_mut().chain(item.source.values_mut()) {
             if let Value::String(text) = value {
                 shorten(text, size);
@@ -70,7 +72,7 @@ list_of_items!(
     }
 );
 
-impl Answer {
+impl TableAnswer {
     /// Returns the names of all columns, in the order in which they occur.
     pub fn columns(&self) -> Vec<&str> {
         let mut seen = std::collections::HashSet::new();
@@ -80,7 +82,7 @@ impl Answer {
 }
 
 /// A row and where it is.
-struct Found {
+struct FoundTable {
     node: usize,
     /// Index of the body row, 0-based.
     index: usize,
@@ -96,10 +98,10 @@ struct Rows<'a> {
 }
 
 impl Source for Rows<'_> {
-    type Found = Found;
-    type Item = Row;
+    type Found = FoundTable;
+    type Item = TableRow;
 
-    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Found>> {
+    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<FoundTable>> {
         let mut found = Vec::new();
         for table in self.library.reader.tables(stored)? {
             let names = columns::names(&table);
@@ -115,19 +117,19 @@ impl Source for Rows<'_> {
                     condition.matches(&|key| columns::value(&names, &row, key))
                 });
                 if is_match {
-                    found.push(Found { node: table.node, index, names: names.clone(), row });
+                    found.push(FoundTable { node: table.node, index, names: names.clone(), row });
                 }
             }
         }
         Ok(found)
     }
 
-    fn node(found: &Found) -> Option<usize> {
+    fn node(found: &FoundTable) -> Option<usize> {
         Some(found.node)
     }
 
-    fn show(&mut self, document: &OpenDocument, found: Found) -> Result<Row> {
-        let Found { node, index, names, row } = found;
+    fn show(&mut self, document: &OpenDocument, found: FoundTable) -> Result<TableRow> {
+        let FoundTable { node, index, names, row } = found;
         let shown: Vec<usize> = match self.columns {
             [] => (0..names.len()).collect(),
             columns => columns.iter().filter_map(|name| columns::index_of(&names, name)).collect(),
@@ -142,7 +144,7 @@ impl Source for Rows<'_> {
         }
         // The header and the delimiter row precede the first row of the body.
         let line = document.tree.node(node).map_or(1, |node| node.lines.start) + 2 + index;
-        Ok(Row {
+        Ok(TableRow {
             selector: format!("{}/row[{index}]", document.address_of(node)),
             file: document.stored.path.clone(),
             line,
@@ -155,7 +157,7 @@ impl Source for Rows<'_> {
 }
 
 /// Lists the rows of tables.
-pub fn tables(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
+pub fn tables(library: &DocumentCache<'_>, request: &TableRequest) -> Result<TableAnswer> {
     let condition = expression(request.condition.as_ref())?;
     let mut keys = vec![vec![Key::Table.hash()]];
     keys.extend(request.headers.iter().map(|name| vec![Key::Column(name).hash()]));
@@ -171,5 +173,5 @@ pub fn tables(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> 
     let (headers, columns) = (&request.headers, &request.columns);
     let mut rows = Rows { library, headers, columns, condition };
     let (rows, page) = list(library, &request.common, &keys, &mut rows)?;
-    Ok(Answer { rows, page })
+    Ok(TableAnswer { rows, page })
 }

@@ -15,7 +15,7 @@ use crate::store::StoredDocument;
 
 /// A request for tasks.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct TaskRequest {
     /// Whether only open or only done tasks are listed.
     pub is_done: Option<bool>,
     /// A condition on a task.
@@ -71,7 +71,7 @@ pub struct Task {
 
 /// The tasks that were found, in the order of documents and then of lines.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Answer {
+pub struct TaskAnswer {
     /// The tasks of this part of the list.
     pub tasks: Vec<Task>,
     /// Warnings, unresolved addresses and the cursor.
@@ -80,7 +80,7 @@ pub struct Answer {
 }
 
 list_of_items!(
-    Answer,
+    TaskAnswer,
     tasks,
     |item: &Task| longest([item.text.as_str()]),
     |item: &mut Task, size| {
@@ -167,7 +167,7 @@ impl Source for Tasks<'_> {
 }
 
 /// Lists tasks.
-pub fn tasks(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
+pub fn tasks(library: &DocumentCache<'_>, request: &TaskRequest) -> Result<TaskAnswer> {
     let condition = expression(request.condition.as_ref())?;
     let states = match request.is_done {
         Some(is_done) => vec![is_done],
@@ -183,5 +183,5 @@ pub fn tasks(library: &DocumentCache<'_>, request: &Request) -> Result<Answer> {
     keys.reverse();
     let mut tasks = Tasks { library, is_done: request.is_done, condition };
     let (tasks, page) = list(library, &request.common, &keys, &mut tasks)?;
-    Ok(Answer { tasks, page })
+    Ok(TaskAnswer { tasks, page })
 }

@@ -63,7 +63,7 @@ pub(super) struct RecordPlace {
 
 /// The value of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field<'a> {
+pub(super) enum ColumnValue<'a> {
     Null,
     Integer(i64),
     Text(&'a [u8]),
@@ -309,7 +309,7 @@ impl RecordPlace {
 impl BTreeRecord {
     /// Returns the value of a column. `payload` must contain the record up to that column. `None`
     /// if it does not, or there is no such column.
-    pub(super) fn field<'a>(&self, payload: &'a [u8], column: usize) -> Option<Field<'a>> {
+    pub(super) fn field<'a>(&self, payload: &'a [u8], column: usize) -> Option<ColumnValue<'a>> {
         let mut start = usize::from(self.place.header);
         for before in self.types.get(..column)? {
             start += size_of_type(*before)?;
@@ -317,16 +317,18 @@ impl BTreeRecord {
         let kind = *self.types.get(column)?;
         let bytes = payload.get(start..start + size_of_type(kind)?)?;
         Some(match kind {
-            0 => Field::Null,
-            7 => Field::Real,
-            8 => Field::Integer(0),
-            9 => Field::Integer(1),
+            0 => ColumnValue::Null,
+            7 => ColumnValue::Real,
+            8 => ColumnValue::Integer(0),
+            9 => ColumnValue::Integer(1),
             1..=6 => {
                 let sign = if bytes.first().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
-                Field::Integer(bytes.iter().fold(sign, |value, byte| value << 8 | i64::from(*byte)))
+                ColumnValue::Integer(
+                    bytes.iter().fold(sign, |value, byte| value << 8 | i64::from(*byte)),
+                )
             }
-            kind if kind % 2 == 0 => Field::Blob(bytes),
-            _ => Field::Text(bytes),
+            kind if kind % 2 == 0 => ColumnValue::Blob(bytes),
+            _ => ColumnValue::Text(bytes),
         })
     }
 }

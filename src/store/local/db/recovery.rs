@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::pages::{BTreeKind, BTreeRecord, Field, Pages, RecordPlace};
+use super::pages::{BTreeKind, BTreeRecord, ColumnValue, Pages, RecordPlace};
 use super::snapshot::root_folder;
 use super::{content, meta};
 use crate::codec::content::chunk as decompressed;
@@ -218,23 +218,22 @@ impl DamagedStore {
         let text = |column| match record.field(beginning, column) {
             // Bytes that are not UTF-8 are removed. The checksum shows whether the text without
             // them is correct.
-            Some(Field::Text(bytes)) => {
+            Some(ColumnValue::Text(bytes)) => {
                 Some(String::from_utf8_lossy(bytes).replace(char::REPLACEMENT_CHARACTER, ""))
             }
             _ => None,
         };
-        let is_set =
-            |column| matches!(record.field(beginning, column), Some(Field::Integer(n)) if n != 0);
+        let is_set = |column| matches!(record.field(beginning, column), Some(ColumnValue::Integer(n)) if n != 0);
         let hash = match record.field(beginning, 3) {
-            Some(Field::Blob(bytes)) => bytes.try_into().ok(),
+            Some(ColumnValue::Blob(bytes)) => bytes.try_into().ok(),
             _ => None,
         };
         let checksums = match record.field(beginning, COLUMNS) {
-            Some(Field::Blob(bytes)) => Checksums::known(bytes),
+            Some(ColumnValue::Blob(bytes)) => Checksums::known(bytes),
             _ => None,
         };
         let size = match record.field(beginning, 4) {
-            Some(Field::Integer(size)) => size.unsigned_abs(),
+            Some(ColumnValue::Integer(size)) => size.unsigned_abs(),
             _ => 0,
         };
         let (path, key) = (text(1), text(2));
@@ -256,13 +255,13 @@ impl DamagedStore {
         if record.tree != BTreeKind::Index || record.types.len() != 2 {
             return None;
         }
-        let Some(Field::Text(key)) = record.field(beginning, 0) else { return None };
+        let Some(ColumnValue::Text(key)) = record.field(beginning, 0) else { return None };
         let key = std::str::from_utf8(key).ok().filter(|key| meta::KEYS.contains(key))?;
         let payload = self.whole(record, beginning)?;
         let value = match record.field(&payload, 1)? {
-            Field::Integer(number) => MetaValue::Integer(number),
-            Field::Text(bytes) | Field::Blob(bytes) => MetaValue::Bytes(bytes.to_vec()),
-            Field::Null | Field::Real => return None,
+            ColumnValue::Integer(number) => MetaValue::Integer(number),
+            ColumnValue::Text(bytes) | ColumnValue::Blob(bytes) => MetaValue::Bytes(bytes.to_vec()),
+            ColumnValue::Null | ColumnValue::Real => return None,
         };
         Some((key.to_owned(), value))
     }
@@ -279,8 +278,8 @@ impl DamagedStore {
                 return;
             }
             if let Some(payload) = self.whole(record, beginning)
-                && let Some(Field::Text(text)) = record.field(&payload, 0)
-                && let Some(Field::Integer(id)) = record.field(&payload, 1)
+                && let Some(ColumnValue::Text(text)) = record.field(&payload, 0)
+                && let Some(ColumnValue::Integer(id)) = record.field(&payload, 1)
                 && !certain.contains(&id)
                 && let Ok(text) = std::str::from_utf8(text)
             {
