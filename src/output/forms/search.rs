@@ -13,6 +13,9 @@ use super::value;
 use crate::query::List as _;
 use crate::query::search::{self, Hit, Items};
 
+/// Maximum number of folders of duplicates to name.
+const NAMED_FOLDERS: usize = 3;
+
 impl Answer for search::Answer {
     fn rows(&self) -> Vec<Value> {
         let mut rows: Vec<Value> = match &self.items {
@@ -183,7 +186,7 @@ impl Answer for search::Answer {
 
 impl Hit {
     /// Writes the address and the titles of the passage, its windows, and the number of similar
-    /// sections.
+    /// sections with their folders.
     pub(super) fn write_passage(&self, writer: &mut TextWriter) {
         writer.piece(Style::Heading, &self.passage_address());
         if !self.heading_path.is_empty() {
@@ -192,9 +195,27 @@ impl Hit {
         writer.end();
         writer.content(self.passage_text().as_bytes());
         if !self.duplicates.is_empty() {
-            let text = format!("same: {} more", self.duplicates.len());
+            let folders = self.folders_of_duplicates();
+            let first = folders.iter().take(NAMED_FOLDERS).copied().collect::<Vec<_>>().join(", ");
+            let within = if first.is_empty() { "" } else { " in " };
+            let more = if folders.len() > NAMED_FOLDERS { ", ..." } else { "" };
+            let text = format!("same: {} more{within}{first}{more}", self.duplicates.len());
             writer.line(Style::Faint, &text);
         }
+    }
+
+    /// Returns the distinct names of the folders in which the files of the duplicates differ from the
+    /// file of the hit, such as `7.4` for `docs/7.4/a.md` and `docs/7.5/a.md`.
+    fn folders_of_duplicates(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for duplicate in &self.duplicates {
+            let file = duplicate.split_once("::").map_or(&**duplicate, |(file, _)| file);
+            let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let mut own = self.file.split('/');
+            let name = folder.split('/').find(|name| own.next() != Some(name));
+            names.extend(name.filter(|name| !name.is_empty() && !names.contains(name)));
+        }
+        names
     }
 
     /// Writes the hit as `file:line:column:text`, and its context lines as `file-line-text`.

@@ -4,6 +4,7 @@
 //! innermost block, or a page of it if the block has several pages.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -82,6 +83,8 @@ pub struct Hit {
     pub freshness: Freshness,
 }
 
+/// Minimum length of the part of a passage that is printed after other hits, in Unicode scalars.
+const LEAST_CUT_CHARS: usize = 80;
 /// Maximum length of each title of a hit that is cut, in Unicode scalars.
 const CUT_TITLE_CHARS: usize = 40;
 
@@ -114,9 +117,9 @@ pub struct Surroundings {
 }
 
 impl Hit {
-    /// Returns the number of lines of the passage.
-    pub(in crate::query) fn passage_lines(&self) -> usize {
-        passage::line_count(&self.passage)
+    /// Returns the numbers of lines to which the passage can be cut so that enough of it remains.
+    pub(in crate::query) fn passage_cuts(&self) -> Range<usize> {
+        passage::cuts(&self.passage, LEAST_CUT_CHARS)
     }
 
     /// Keeps the first `lines` lines of the passage and adds the address of the rest. Returns whether
