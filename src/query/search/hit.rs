@@ -119,7 +119,7 @@ pub struct Surroundings {
 impl Hit {
     /// Returns the numbers of lines to which the passage can be cut so that enough of it remains.
     pub(in crate::query) fn passage_cuts(&self) -> Range<usize> {
-        passage::cuts(&self.passage, LEAST_CUT_CHARS)
+        passage::cuts(&self.passage, std::env::var("CUT").ok().and_then(|v| v.parse().ok()).unwrap_or(LEAST_CUT_CHARS))
     }
 
     /// Keeps the first `lines` lines of the passage and adds the address of the rest. Returns whether

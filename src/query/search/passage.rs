@@ -276,7 +276,7 @@ impl Pieces {
     fn with_parents(&self, index: usize, chosen: &[bool]) -> Vec<usize> {
         let mut group = vec![index];
         let mut current = index;
-        while let Some(parent) = self.needs.get(current).and_then(|needs| needs.parent) {
+        while ev("PAR", 1.0) > 0.0 && let Some(parent) = self.needs.get(current).and_then(|needs| needs.parent) {
             if chosen.get(parent) == Some(&false) {
                 group.push(parent);
             }
@@ -337,8 +337,10 @@ impl Pieces {
             let gain = |index: usize| {
                 let mut gain = of(self.terms.get(index), &seen);
                 let before = index.checked_sub(1);
+                let leads_in = before.and_then(|before| self.needs.get(before));
                 if is_chosen(before) {
-                    gain += FOLLOWING * mean;
+                    let leads_in = leads_in.is_some_and(|needs| needs.leads_in);
+                    gain += if leads_in { ev("LEAD", 1.0) } else { FOLLOWING } * mean;
                 } else if is_chosen(Some(index + 1)) {
                     gain += PRECEDING * mean;
                 }
@@ -375,16 +377,6 @@ impl Pieces {
                 needed = self.size_of(&group, &chosen, sizes, &header_size);
             }
             size += needed.max(1);
-            // The rest of a sentence that ends with a colon is in the next block.
-            let end = self.needs.get(index).and_then(|needs| needs.end).unwrap_or(index);
-            for next in (index + 1..=end).filter(|next| chosen.get(*next) == Some(&false)) {
-                let needed = self.size_of(&[next], &chosen, sizes, &header_size);
-                if size + needed > most {
-                    break;
-                }
-                size += needed;
-                group.push(next);
-            }
             for index in group {
                 for (flags, value) in [(&mut chosen, true), (&mut is_open, false)] {
                     if let Some(flag) = flags.get_mut(index) {
@@ -398,9 +390,20 @@ impl Pieces {
                 }
             }
         }
+        // What a chosen line announces may still fit.
+        for index in 0..sizes.len() {
+            if ev("EXT", 1.0) > 0.0 && index > 0 && chosen.get(index) == Some(&false) && chosen.get(index - 1) == Some(&true) && self.needs.get(index - 1).is_some_and(|needs| needs.leads_in) {
+                let needed = self.size_of(&[index], &chosen, sizes, &header_size);
+                if size + needed <= room {
+                    size += needed;
+                    if let Some(chosen) = chosen.get_mut(index) { *chosen = true; }
+                }
+            }
+        }
         chosen
     }
 }
+fn ev(name: &str, or: f32) -> f32 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or) }
 
 /// Returns the numbers of lines to which a passage can be cut so that at least `least` Unicode scalars
 /// remain.

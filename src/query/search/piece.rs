@@ -88,8 +88,8 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
 pub(super) struct Needs {
     /// The first piece of the list item that contains the item of the piece.
     pub(super) parent: Option<usize>,
-    /// The last piece of the list or code block that follows, if the piece ends with a colon.
-    pub(super) end: Option<usize>,
+    /// Whether the piece ends with a colon, and a list or code block follows.
+    pub(super) leads_in: bool,
 }
 
 /// Returns what each piece needs. `nodes` is the outline of the file with the content `bytes`, in
@@ -119,7 +119,7 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                 let text = trimmed(bytes.get(span.start..span.end).unwrap_or_default());
                 let leads_in = text.ends_with(b":") || text.ends_with("\u{ff1a}".as_bytes());
                 if let Some(needs) = needs.get_mut(before).filter(|_| leads_in) {
-                    needs.end = piece_at(node.bytes.end.saturating_sub(1));
+                    needs.leads_in = true;
                 }
             }
             _ => {}
