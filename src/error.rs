@@ -1,7 +1,8 @@
 //! Errors of a whole command, with hints, and warnings.
 //!
-//! Owns the error codes that a user sees and the form of an error: a message and hints. A problem with one
-//! address among several is not an error but part of the answer (see [`crate::address::Fault`]).
+//! Owns the codes and the parts of an error: a kind, a message and hints. [`crate::cli`] and [`crate::mcp`]
+//! print them. A problem with one address among several is not an error but part of the answer (see
+//! [`crate::address::Fault`]).
 //! Invariant: a message is in lower case, has no period at its end, and names the object; a hint says what
 //! to do.
 
@@ -101,7 +102,7 @@ impl Error {
         let mut result = Self::new(kind, format!("{}: {error}", path.display()));
         match error.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-                result = result.with_hint("check the path; it is seen from the current folder");
+                result = result.with_hint("check the spelling of the path");
             }
             std::io::ErrorKind::PermissionDenied => {
                 result = result.with_hint("let this user read and write it, and try again");

@@ -3,7 +3,8 @@
 //!
 //! Each point marks a distinct state of the disk or of memory. After a failure there, the next command must
 //! answer correctly and repair the state. Invariant: without the feature no code of a point is compiled, and
-//! every point is in one table.
+//! every point is in one table. The feature makes batches small, and changes no
+//! limit.
 
 #[cfg(feature = "failpoints")]
 pub use injected::*;
@@ -16,6 +17,12 @@ macro_rules! failpoint {
     };
 }
 pub(crate) use failpoint;
+
+/// Returns the number of bytes in one batch. Tests that inject failures use small batches, so that a few
+/// documents make several.
+pub(crate) const fn batch_bytes(limit: usize) -> usize {
+    if cfg!(feature = "failpoints") { limit / 100_000 } else { limit }
+}
 
 #[cfg(feature = "failpoints")]
 mod injected {

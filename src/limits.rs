@@ -1,7 +1,9 @@
 //! Every limit of the program, in one table.
 //!
 //! Owns the numbers and their names. `mdsel status --limits` prints the table, and an error that a limit
-//! causes names the limit. Invariant: no other module defines a bound on what a user may give or get.
+//! causes names the limit. Invariant: every bound that a user can notice is here, because something is
+//! refused, cut, left out or waited for. A number that only affects speed or ranking is in the module that
+//! it tunes, and so is the width of a stored field. The limits do not depend on features.
 
 /// A limit: its name, its value, and what happens above it.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +27,6 @@ macro_rules! limits {
 
 /// The greatest nesting depth of the groups of a pattern, in the type that the pattern parser takes.
 pub const MAX_PATTERN_NESTING: u32 = 100;
-
-/// Tests that inject failures use small batches, so that a few documents make several.
-const SMALL: bool = cfg!(feature = "failpoints");
 
 limits! {
     MAX_FILE_BYTES = 32 << 20, "max-file-size",
@@ -83,6 +82,8 @@ limits! {
     MAX_LDMD_FAULTS = 1_000, "ldmd-faults", "problems of LDMD markers listed for one document";
     MAX_LDMD_ATTRIBUTES = 64, "ldmd-attributes",
         "attributes of one LDMD marker; a marker with more is malformed";
+    MAX_LDMD_QUOTED_CHARS = 60, "ldmd-quoted-chars",
+        "characters of an id or value that the message of a problem of LDMD markers quotes";
     LDMD_PREVIEW_BYTES = 4096, "ldmd-preview-bytes",
         "bytes of the preview of an LDMD section unless --limit-bytes is given";
     LARGE_DOCUMENT_BYTES = 4 << 20, "large-document-bytes",
@@ -91,14 +92,16 @@ limits! {
         "bytes of the packed outline, and of the titles, of one document; a file with more is skipped";
     MAX_ROW_BYTES = 128 << 20, "row-bytes",
         "bytes of one row of the store that a check reads; a longer row is reported as damaged";
+    MAX_SQLITE_ROW_BYTES = 2 * MAX_ROW_BYTES, "sqlite-row-bytes",
+        "bytes of one row of the store that SQLite reads or writes; a longer row is an error";
     MAX_WARNINGS_SHOWN = 100, "warnings-shown", "warnings that an ingest lists; the others are counted";
-    BATCH_BYTES = if SMALL { 512 } else { 48 << 20 }, "batch-bytes",
+    BATCH_BYTES = 48 << 20, "batch-bytes",
         "bytes of documents in one commit of an ingest";
     CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
         "bytes of a document that are compressed and read together";
     INDEX_QUEUE_BYTES = 16 << 20, "index-queue-bytes",
         "bytes of text that wait to be indexed; the ingest waits while there are more";
-    INDEX_BATCH_BYTES = if SMALL { 4 << 10 } else { 512 << 20 }, "index-batch-bytes",
+    INDEX_BATCH_BYTES = 512 << 20, "index-batch-bytes",
         "bytes of text and trigrams in one commit of the full-text index";
     INDEX_MEMORY_BYTES = 64 << 20, "index-memory-bytes",
         "bytes of memory of each thread that writes the full-text index";
@@ -125,6 +128,11 @@ limits! {
         "nodes that one selector without an index may match in one document";
     MAX_SUGGESTIONS = 5, "suggestions", "suggestions for an address that did not resolve";
     MAX_CANDIDATES_SHOWN = 10, "candidates", "candidates shown for an ambiguous address";
+    MAX_SECTIONS_NAMED = 5, "sections-named",
+        "sections that the error of a refused edit names; the others are counted";
+    MAX_REFERENCE_BYTES = 4096, "reference-bytes",
+        "bytes of a link in which an edit looks for the label of a definition; for a longer link the definition is kept";
+    MAX_HINT_CHARS = 40, "hint-chars", "characters of a name that a hint repeats";
     MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
         "document names that are compared with a name that was not found";
     MAX_DOCUMENTS_TRIED = 256, "documents-tried",
@@ -140,9 +148,20 @@ limits! {
         "documents in which a part of a title is looked up if no document is named";
     MAX_COMPARED_CHARS = 128, "compared-chars",
         "characters of a name that are compared to find similar names";
+    MAX_LINK_TYPES_SHOWN = 10, "link-types-shown",
+        "existing types that the warning for an unknown type of links lists";
+    MAX_ENDS_SHOWN = 5, "ends-shown",
+        "farthest nodes that are listed if no path of links was found";
+    MAX_NODES_BACKWARD = 2000, "nodes-backward",
+        "nodes visited backward from the end of a path that was not found";
+    PRIME_ITEMS = 10, "prime-items", "folders, and most linked documents, that prime lists";
+    PRIME_LINK_TARGETS = 40, "prime-link-targets",
+        "most frequent targets of links among which prime looks for the most linked documents";
     SEARCH_LIMIT = 20, "search-limit", "hits of a search unless --limit is given";
     PASSAGE_CHARS = 600, "passage-chars",
         "characters of a passage, approximately, unless --passage or --max-chars is given";
+    LEAST_PASSAGE_CHARS = 300, "least-passage-chars",
+        "characters, approximately, of the shortest passage that --max-chars causes";
     MAX_SEARCH_HITS = 250_000, "search-hits",
         "hits of one answer of a search; --after continues";
     MAX_CONTEXT_LINES = 1000, "context-lines", "lines shown before or after a hit";
@@ -156,11 +175,19 @@ limits! {
         "bytes of one document, attachment or body in a pack or in records; a larger one is refused";
     MAX_RECORD_BYTES = 16 << 20, "record-bytes",
         "bytes of one line of a pack or of records; a longer line is refused";
+    HIT_TITLE_CHARS = 40, "hit-title-chars",
+        "characters of each title of a hit that does not fit into --max-chars";
+    CUT_TITLE_CHARS = 80, "cut-title-chars",
+        "characters of each title of a node that does not fit into --max-chars";
+    BRIEF_MESSAGE_CHARS = 60, "brief-message-chars",
+        "characters of a message that does not fit into --max-chars";
     REPORT_CHARS = 300, "report-chars",
         "characters; the smallest --max-chars of a command that changes the store";
     MAX_REQUEST_BYTES = 16 << 20, "request-bytes",
         "bytes of one message to the server; a longer message is answered with an error";
     CALLS_AT_ONCE = 4, "calls-at-once", "calls that the server runs at the same time; others wait";
+    LEAST_REPLY_CHARS = 500, "least-reply-chars",
+        "characters; a limit of a reply of the server that always has room for an answer in text";
     SEARCH_REPLY_CHARS = 4000, "search-reply-chars",
         "characters of passages in a reply of the server unless the call gives a limit";
     REPLY_CHARS = 24_000, "reply-chars",
@@ -173,6 +200,10 @@ limits! {
     MAX_LOCK_WAIT_SECONDS = 86_400, "largest-wait", "seconds; the largest value of --wait";
     LOCK_WAIT_SECONDS = 10, "wait",
         "seconds that a writer waits for another writer unless --wait is given";
+    WATCH_QUIET_MILLISECONDS = 200, "watch-quiet",
+        "milliseconds without changes after which ingest --watch ingests";
+    WATCH_DELAY_MILLISECONDS = 2000, "watch-delay",
+        "milliseconds after a change after which ingest --watch ingests, even if changes continue";
     QUERY_SECONDS = 10, "query-seconds", "seconds that one SQL statement may run";
     CHECK_SECONDS = 7200, "check-seconds",
         "seconds that one SQL statement may run in a check of the whole store";

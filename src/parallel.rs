@@ -1,43 +1,184 @@
 //! Work on many items at the same time, on all cores.
 //!
-//! Invariant: the number of results that wait for the consumer is bounded, and the threads stop soon after
-//! the consumer fails.
+//! Invariants: results arrive in the order of the items. The items that are in progress, or whose results
+//! wait for the consumer, are bounded by a budget. The threads end soon after the consumer fails or a thread
+//! panics.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::num::NonZero;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
-/// The number of results per core that may wait for the consumer.
-const WAITING: usize = 4;
+use crate::error::{Error, ErrorKind};
+
+/// Returns the error for a thread that panicked.
+pub(crate) fn thread_failed() -> Error {
+    Error::new(ErrorKind::Io, "a thread failed; nothing was changed")
+}
+
+/// The number of items per core that [`ordered`] has in progress.
+const IN_PROGRESS: u64 = 32;
+
+/// Returns the number of cores.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
 
 /// Calls `work` on each of `items`, with a state that `state` creates for each thread. Calls `take` with each
-/// result, in no particular order, on the calling thread. Stops at the first error of `take` and returns it.
-pub(crate) fn on_all_cores<I: Sync, S, R: Send, E>(
+/// item and its result, in the order of the items, on the calling thread. Stops at the first error of `take`
+/// and returns it.
+pub(crate) fn ordered<I: Sync, S, R: Send, E>(
     items: &[I],
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &I) -> R + Sync,
-    mut take: impl FnMut(R) -> Result<(), E>,
+    take: impl FnMut(&I, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = crossbeam_channel::bounded(threads * WAITING);
+    let budget = Budget { most: cores() as u64 * IN_PROGRESS, cost: |_: &I| 1 };
+    ordered_within(budget, items, state, work, take)
+}
+
+/// A limit for the sum of the costs of the items in progress. An item in progress is one that a thread has
+/// taken and whose result is not consumed. An item that costs more than the limit is in progress alone.
+pub(crate) struct Budget<Cost> {
+    /// The greatest sum.
+    pub(crate) most: u64,
+    /// Returns the cost of an item.
+    pub(crate) cost: Cost,
+}
+
+/// Works like [`ordered`], within `budget`. One thread works on all items that cost more than half of the
+/// budget, because an allocator that keeps the memory of each thread would keep that of a heavy item.
+pub(crate) fn ordered_within<I: Sync, S, R: Send, E>(
+    budget: Budget<impl Fn(&I) -> u64 + Sync>,
+    items: &[I],
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &I) -> R + Sync,
+    mut take: impl FnMut(&I, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let threads = cores().min(items.len());
+    if threads < 2 {
+        let mut state = state();
+        return items.iter().try_for_each(|item| take(item, work(&mut state, item)));
+    }
+    let queue = &Queue { items, budget, state: Mutex::default(), changed: Condvar::new() };
+    let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (sender, next, state, work) = (sender.clone(), &next, &state, &work);
+        for thread in 0..threads {
+            let (sender, state, work) = (sender.clone(), &state, &work);
             scope.spawn(move || {
+                let end = EndOnPanic(queue);
                 let mut state = state();
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if sender.send(work(&mut state, item)).is_err() {
+                while let Some((number, item)) = queue.next(thread == 0) {
+                    if sender.send((number, work(&mut state, item))).is_err() {
                         break;
                     }
                 }
+                std::mem::forget(end);
             });
         }
         drop(sender);
-        let result = receiver.iter().try_for_each(&mut take);
-        // A thread that waits to send a result must not wait for ever.
-        drop(receiver);
+        let result = in_order(items, &receiver, |item, result| {
+            take(item, result)?;
+            queue.release(item);
+            Ok(())
+        });
+        queue.end();
         result
     })
+}
+
+/// Calls `take` with the results in the order of their numbers, until it fails.
+fn in_order<I, R, E>(
+    items: &[I],
+    results: &mpsc::Receiver<(usize, R)>,
+    mut take: impl FnMut(&I, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut waiting = BTreeMap::new();
+    let mut items = items.iter().enumerate().peekable();
+    for (number, result) in results {
+        waiting.insert(number, result);
+        while let Some(result) = items.peek().and_then(|(number, _)| waiting.remove(number)) {
+            if let Some((_, item)) = items.next() {
+                take(item, result)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The items that no thread has taken, and the part of the budget in use.
+struct Queue<'a, I, Cost> {
+    items: &'a [I],
+    budget: Budget<Cost>,
+    state: Mutex<QueueState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct QueueState {
+    /// The number of the next item.
+    next: usize,
+    /// A heavy item before `next` that waits for the first thread.
+    heavy: Option<usize>,
+    in_use: u64,
+    is_over: bool,
+}
+
+impl<'a, I, Cost: Fn(&I) -> u64> Queue<'a, I, Cost> {
+    /// Waits until the budget has room for the next item, and returns it with its number; `None` if there is
+    /// no more work for the thread. Room is given in the order of the items, because the consumer waits for
+    /// the first one.
+    fn next(&self, is_first_thread: bool) -> Option<(usize, &'a I)> {
+        let mut state = self.lock();
+        while !state.is_over {
+            if is_first_thread && let Some(number) = state.heavy.take() {
+                return Some((number, self.items.get(number)?));
+            }
+            let number = state.next;
+            let item = self.items.get(number)?;
+            let cost = (self.budget.cost)(item);
+            if state.in_use > 0 && state.in_use + cost > self.budget.most {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.next += 1;
+            state.in_use += cost;
+            if is_first_thread || cost <= self.budget.most / 2 {
+                return Some((number, item));
+            }
+            // There is no other: two heavy items exceed the budget.
+            state.heavy = Some(number);
+            self.changed.notify_all();
+        }
+        None
+    }
+
+    fn release(&self, item: &I) {
+        let mut state = self.lock();
+        state.in_use = state.in_use.saturating_sub((self.budget.cost)(item));
+        self.changed.notify_all();
+    }
+}
+
+impl<I, Cost> Queue<'_, I, Cost> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends all threads after the items that they work on.
+    fn end(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Ends all threads when it is dropped, which only a panic does: the result of the thread would never arrive.
+struct EndOnPanic<'a, 'b, I, Cost>(&'a Queue<'b, I, Cost>);
+
+impl<I, Cost> Drop for EndOnPanic<'_, '_, I, Cost> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 /// Divides `items`, in order, into batches of at most `count` items and `bytes` bytes. An item of more than
@@ -63,26 +204,27 @@ pub(crate) fn shares<I>(
 
 /// Returns the result of `work` for each of `items`, in their order.
 pub(crate) fn map<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync) -> Vec<R> {
-    let numbered: Vec<(usize, &I)> = items.iter().enumerate().collect();
     let mut results = Vec::with_capacity(items.len());
-    results.resize_with(items.len(), || None);
-    let worked = on_all_cores(
-        &numbered,
+    let budget = Budget { most: 0, cost: |_: &I| 0 };
+    let Ok(()) = ordered_within(
+        budget,
+        items,
         || (),
-        |(), (number, item)| (*number, work(item)),
-        |(number, result)| {
-            if let Some(entry) = results.get_mut(number) {
-                *entry = Some(result);
-            }
+        |(), item| work(item),
+        |_, result| {
+            results.push(result);
             Ok::<_, Infallible>(())
         },
     );
-    let Ok(()) = worked;
-    results.into_iter().flatten().collect()
+    results
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+    use super::*;
+
     #[test]
     fn batches_stay_within_both_bounds() {
         let cut = |sizes: &[u64], count| {
@@ -100,5 +242,76 @@ mod tests {
         let items: Vec<usize> = (0..1000).collect();
         assert_eq!(super::map(&items, |item| item * 2), (0..2000).step_by(2).collect::<Vec<_>>());
         assert_eq!(super::map(&[], |item: &usize| *item), [0; 0]);
+    }
+
+    /// Works on items that cost their value, and checks the order and the budget.
+    fn assert_within(items: &[u64], most: u64) {
+        let in_use = AtomicU64::new(0);
+        let heavy = Mutex::new(Vec::new());
+        let mut taken = Vec::new();
+        let ended: Result<(), Infallible> = ordered_within(
+            Budget { most, cost: |cost: &u64| *cost },
+            items,
+            || (),
+            |(), cost| {
+                let before = in_use.fetch_add(*cost, Ordering::SeqCst);
+                assert!(before == 0 || before + cost <= most, "{before} + {cost}");
+                if *cost > most / 2 {
+                    heavy.lock().unwrap().push(std::thread::current().id());
+                }
+                if cost % 3 == 0 {
+                    std::thread::yield_now();
+                }
+                *cost
+            },
+            |item, result| {
+                assert_eq!(*item, result);
+                in_use.fetch_sub(*item, Ordering::SeqCst);
+                taken.push(result);
+                Ok(())
+            },
+        );
+        assert_eq!(ended, Ok(()));
+        assert_eq!(taken, items);
+        let mut heavy = heavy.into_inner().unwrap();
+        heavy.dedup();
+        assert!(heavy.len() <= 1, "one thread works on all heavy items");
+    }
+
+    #[test]
+    fn items_in_progress_stay_within_the_budget() {
+        let pattern = [1, 7, 3, 100, 2, 60, 51, 9, 250, 1, 1, 50];
+        let items: Vec<u64> = pattern.into_iter().cycle().take(5000).collect();
+        assert_within(&items, 100);
+        assert_within(&[300, 300, 1, 300], 100);
+        assert_within(&[], 100);
+        assert_within(&vec![1; 3000], 1);
+    }
+
+    #[test]
+    fn an_error_ends_the_work_early() {
+        let items: Vec<usize> = (0..100_000).collect();
+        let worked = AtomicUsize::new(0);
+        let ended = ordered(
+            &items,
+            || (),
+            |(), item| {
+                worked.fetch_add(1, Ordering::SeqCst);
+                *item
+            },
+            |_, result| if result == 10 { Err(result) } else { Ok(()) },
+        );
+        assert_eq!(ended, Err(10));
+        assert!(worked.into_inner() < 10_000);
+    }
+
+    #[test]
+    fn a_panic_of_a_thread_is_passed_on() {
+        let items: Vec<usize> = (0..10_000).collect();
+        let work = |item: &usize| assert!(*item != 5, "a panic that the test expects");
+        let ended = std::panic::catch_unwind(|| {
+            ordered(&items, || (), |(), item| work(item), |_, ()| Ok::<_, Infallible>(()))
+        });
+        assert!(ended.is_err());
     }
 }

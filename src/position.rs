@@ -32,6 +32,13 @@ impl ByteSpan {
         self.start == self.end
     }
 
+    /// Returns the part of the span within the first `length` bytes.
+    #[must_use]
+    pub fn clipped(self, length: usize) -> Self {
+        let start = self.start.min(length);
+        Self { start, end: self.end.clamp(start, length) }
+    }
+
     /// Whether all of `other` is inside this span.
     pub fn contains(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end

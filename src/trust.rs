@@ -10,13 +10,14 @@ use std::fs::File;
 use std::io::{ErrorKind as IoKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::corpus::IngestOptions;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::limits;
 use crate::links::SiteRoot;
-use crate::store::IngestOptions;
 
 /// Who decides which stores are trusted.
 #[derive(Clone, Debug)]
@@ -256,7 +257,7 @@ fn record(file: &Path, store: &Path, wish: &Wish) -> Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(wrap)?;
     let mut options = File::options();
     options.create(true).write(true).mode(0o600);
-    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
     let lock = options.open(folder.join("trusted.lock")).map_err(wrap)?;
     lock.lock().map_err(wrap)?;
     let before = read(file)?;

@@ -32,7 +32,6 @@ fn files_that_cannot_be_ingested_are_reported_and_the_others_are_ingested() {
     place.run(&["select", "good::heading:h1[0]"]).success();
 }
 
-#[cfg(unix)]
 #[test]
 fn a_document_whose_file_became_unreadable_stays_in_the_store() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -10,24 +10,23 @@ use mdsel::query::search::{self, Form, PatternOptions, Query, Surroundings};
 use mdsel::query::{Cursor, FilterRequest, Library, List, find, index, ldmd as marked, neighbors};
 use mdsel::query::{prime, read, select, toc};
 use mdsel::records::{Reader, Record};
-use mdsel::store::FullText;
+use mdsel::store::Purpose;
 use mdsel::{ldmd, markdown};
 use serde_json::Value;
 
-use crate::harness::{Place, repeats};
+use crate::harness::{Place, in_memory, ingest, reader, repeats};
 
 /// The options of a call.
 #[derive(Clone, Copy)]
-struct Call {
-    format: Format,
-    max_chars: Option<usize>,
-    after: Option<Cursor>,
+pub(crate) struct Call {
+    pub(crate) format: Format,
+    pub(crate) max_chars: Option<usize>,
+    pub(crate) after: Option<Cursor>,
 }
 
 /// An open store.
-struct Opened<'a> {
-    library: Library<'a>,
-    full_text: FullText,
+pub(crate) struct Opened<'a> {
+    pub(crate) library: Library<'a>,
 }
 
 fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<String> {
@@ -44,7 +43,7 @@ fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<S
     Ok(String::from_utf8(bytes).unwrap())
 }
 
-type Ask = fn(&mut Opened<'_>, Call) -> Result<String>;
+pub(crate) type Ask = fn(&mut Opened<'_>, Call) -> Result<String>;
 
 fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: Form) -> Result<String> {
     let mut request = search::Request {
@@ -54,13 +53,13 @@ fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: Form) -> Resul
         surroundings: Surroundings::default(),
         passage: 0,
         keeps_duplicates: false,
-        lines_only: false,
+        with_addresses: true,
         explain: false,
         limit: 0,
         after: call.after,
     };
     request.keep_to(None, call.max_chars);
-    printed(&search::search(&opened.library, &mut opened.full_text, &request)?, call)
+    printed(&search::search(&opened.library, &request)?, call)
 }
 
 fn literal(text: &str) -> Query {
@@ -106,8 +105,7 @@ fn bundled(opened: &mut Opened<'_>, call: Call, request: context::Request) -> Re
             || (call.format == Format::Markdown && request.queries.is_empty()),
         ..request
     };
-    let full_text = Some(&mut opened.full_text);
-    printed(&context::context(&opened.library, full_text, &request)?, call)
+    printed(&context::context(&opened.library, &request)?, call)
 }
 
 fn texts(list: &[&str]) -> Vec<String> {
@@ -115,7 +113,7 @@ fn texts(list: &[&str]) -> Vec<String> {
 }
 
 /// Every command that reads and whose answer can be long.
-const COMMANDS: &[(&str, Ask)] = &[
+pub(crate) const COMMANDS: &[(&str, Ask)] = &[
     ("search words", |opened, call| {
         words(opened, call, Query::Words(texts(&["install the document"])), Form::Hits)
     }),
@@ -139,7 +137,7 @@ const COMMANDS: &[(&str, Ask)] = &[
             filter: FilterRequest::default(),
             depth: None,
             max_level: None,
-            lines_only: call.format == Format::Text,
+            with_addresses: call.format != Format::Text,
             limit: fitting(0, call.max_chars),
             after: call.after,
         };
@@ -230,7 +228,7 @@ const COMMANDS: &[(&str, Ask)] = &[
     }),
 ];
 
-const FORMATS: [Format; 9] = [
+pub(crate) const FORMATS: [Format; 9] = [
     Format::Json,
     Format::Jsonl,
     Format::Text,
@@ -327,10 +325,14 @@ fn assert_valid(text: &str, format: Format, what: &str) {
     }
 }
 
-/// Calls `check` with the open store.
-fn with_store(place: &Place, check: impl FnOnce(&mut Opened<'_>)) {
-    let (snapshot, full_text) = FullText::open(&place.join(".mdsel.db")).unwrap();
-    check(&mut Opened { library: Library::new(&snapshot), full_text });
+/// Calls `check` with the open store, and with a store in memory of the same files.
+fn with_store(place: &Place, check: impl Fn(&mut Opened<'_>)) {
+    let reader = reader(&place.join(".mdsel.db")).unwrap();
+    check(&mut Opened { library: Library::new(&*reader) });
+    let store = in_memory();
+    ingest(&store, place.path());
+    let reader = store.reader(Purpose::Search).unwrap();
+    check(&mut Opened { library: Library::new(&*reader) });
 }
 
 #[test]

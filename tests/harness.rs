@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use mdsel::error::Result;
+use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{Form, Query, Request, Surroundings};
+use mdsel::store::{Memory, Purpose, Reader, Store};
+use mdsel::trust::Trust;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -251,9 +255,46 @@ pub(crate) fn search_request(query: Query, limit: usize) -> Request {
         surroundings: Surroundings::default(),
         passage: 300,
         keeps_duplicates: false,
-        lines_only: false,
+        with_addresses: true,
         explain: false,
         limit,
         after: None,
     }
+}
+
+/// Reports no progress.
+pub(crate) struct Silent;
+
+impl Progress for Silent {
+    fn start(&self, _: usize) {}
+    fn advance(&self) {}
+}
+
+/// The store at `path`, which asks for no trust.
+pub(crate) fn store(path: &Path) -> Store {
+    Store::at(path, Trust::File(None)).unwrap()
+}
+
+/// A new store in memory.
+pub(crate) fn in_memory() -> Store {
+    Store::new(Box::new(Memory::default()), Trust::File(None))
+}
+
+/// Opens the store at `path` for searches.
+pub(crate) fn reader(path: &Path) -> Result<Box<dyn Reader>> {
+    store(path).reader(Purpose::Search)
+}
+
+/// Ingests the folder `root` into `store`.
+pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::Report {
+    let request = ingest::Request {
+        store,
+        root: Some(root),
+        folder: root,
+        paths: Paths::All,
+        options: OptionChanges::default(),
+        force: false,
+        wait: Duration::ZERO,
+    };
+    ingest::run(&request, &Silent).unwrap()
 }

@@ -217,7 +217,6 @@ fn the_root_is_fixed_by_the_first_ingest() {
     elsewhere.run_in("store", &[&check[..], &["--root", "../docs"]].concat(), "").success();
 }
 
-#[cfg(unix)]
 #[test]
 fn links_pipes_and_the_store_itself_are_not_ingested() {
     use std::os::unix::fs::symlink;
@@ -306,12 +305,10 @@ fn a_refused_ingest_stores_nothing() {
 }
 
 #[test]
-fn a_refresh_leaves_no_log_and_does_not_wait() {
+fn a_refresh_leaves_no_log() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     place.write("a.md", "# A changed\n");
-    let start = std::time::Instant::now();
     place.run(&["select", "a.md", "--refresh"]).success();
-    assert!(start.elapsed().as_secs() < 5);
     let log = std::fs::metadata(place.join(".mdsel.db-wal"));
     assert!(log.map_or(0, |log| log.len()) == 0);
 }
@@ -322,7 +319,6 @@ fn files_whose_names_begin_like_the_store_are_ingested() {
     assert_eq!(place.run(&["ingest", "--db", "kb"]).success().json()["added"], 2);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_to_a_store_opens_that_store() {
     use std::os::unix::fs::symlink;
@@ -339,7 +335,6 @@ fn a_link_to_a_store_opens_that_store() {
     assert_eq!(place.run(&["ingest", "--db", "B/link.db", "--wait", "0"]).ends(2).code(), "LOCKED");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_document_that_became_a_link_is_removed_by_a_refresh() {
     let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
@@ -351,7 +346,6 @@ fn a_document_that_became_a_link_is_removed_by_a_refresh() {
     assert_eq!(place.run(&["status"]).success().json()["documents"], 1);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_folder_that_became_a_link_out_of_the_root_is_not_followed() {
     let place = Place::with(&[("root/d/a.md", "# A\n"), ("out/a.md", "# Secret\n")]);

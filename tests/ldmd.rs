@@ -1,12 +1,12 @@
 //! The `ldmd` commands, `ldmd:` addresses, and answers as LDMD.
 
 use mdsel::query::{Library, ldmd::emit};
-use mdsel::store::Snapshot;
 use mdsel::{ldmd, markdown};
 use serde_json::{Value, json};
 
 use crate::corpus;
-use crate::harness::{Place, copy, fixtures, selectors};
+use crate::harness::{Place, copy, fixtures, reader, selectors};
+use mdsel::store::Lookup;
 
 const ANSWER: &str = include_str!("../fixtures/documents/answer.ldmd.md");
 
@@ -411,10 +411,10 @@ fn any_document_can_be_printed_with_markers_between_its_bytes() {
     place.write("open.md", "# A\n\ntext\n\n~~~~sh\n# B\n```\n");
     place.write("no-end.md", "---\na: 1\n---\n\n# A\r\n\r\ntext");
     place.run(&["ingest"]).success();
-    let snapshot = Snapshot::open(&place.join(".mdsel.db")).unwrap();
-    let library = Library::new(&snapshot);
+    let reader = reader(&place.join(".mdsel.db")).unwrap();
+    let library = Library::new(&*reader);
     let mut summaries = 0;
-    for stored in snapshot.documents(None, usize::MAX).unwrap() {
+    for stored in reader.all(&Lookup::All).unwrap() {
         let document = library.open(&stored).unwrap();
         let bytes = library.content(&document, document.span()).unwrap();
         let content = emit::emit(&library, &stored.path, None).unwrap().body.unwrap().content();

@@ -8,10 +8,10 @@ use mdsel::query::links::graph::Graph;
 use mdsel::query::links::{Edge, EdgeFilter};
 use mdsel::query::place::Place as Node;
 use mdsel::query::resolve::resolve_one;
-use mdsel::store::Snapshot;
 use serde_json::{Value, json};
 
-use crate::harness::{Place, copy, fixtures, selectors};
+use crate::harness::{Place, copy, fixtures, reader, selectors};
+use mdsel::store::Lookup;
 
 const FILES: [(&str, &str); 5] = [
     (
@@ -405,12 +405,12 @@ fn backlinks_are_the_inverse_of_links() {
         }
     }
     place.run(&["ingest"]).success();
-    let snapshot = Snapshot::open(&place.join(".mdsel.db")).unwrap();
-    let library = Library::new(&snapshot);
+    let reader = reader(&place.join(".mdsel.db")).unwrap();
+    let library = Library::new(&*reader);
     let graph = Graph::new(&library, EdgeFilter::default());
     let mut expected: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut whole = Vec::new();
-    for stored in snapshot.documents(None, usize::MAX).unwrap() {
+    for stored in reader.all(&Lookup::All).unwrap() {
         let address = format!("{}::*", library.open(&stored).unwrap().namespace);
         let (document, _) = resolve_one(&library, &address).unwrap().unwrap();
         for edge in graph.out_of(&document).unwrap() {
@@ -444,8 +444,8 @@ fn links_of_real_documents_lead_where_they_lead_on_their_sites() {
         }
     }
     place.run(&["ingest"]).success();
-    let snapshot = Snapshot::open(&place.join(".mdsel.db")).unwrap();
-    let library = Library::new(&snapshot);
+    let reader = reader(&place.join(".mdsel.db")).unwrap();
+    let library = Library::new(&*reader);
     let graph = Graph::new(&library, EdgeFilter::default());
     for row in CHECKED.lines() {
         let fields: Vec<&str> = row.split('\t').collect();
@@ -453,7 +453,7 @@ fn links_of_real_documents_lead_where_they_lead_on_their_sites() {
         if !parts.iter().any(|part| source.starts_with(part)) {
             continue;
         }
-        let stored = snapshot.document_at(source).unwrap().unwrap_or_else(|| panic!("{row}"));
+        let stored = reader.document_at(source).unwrap().unwrap_or_else(|| panic!("{row}"));
         let namespace = library.open(&stored).unwrap().namespace.clone();
         let (document, _) = resolve_one(&library, &format!("{namespace}::*")).unwrap().unwrap();
         let edges = graph.out_of(&document).unwrap();

@@ -3,20 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use mdsel::address::FaultCode;
-use mdsel::ingest::{self, OptionChanges, Paths};
 use mdsel::query::Library;
 use mdsel::query::place::Target;
 use mdsel::query::resolve::{Window, resolve};
-use mdsel::store::{NameMatch, Snapshot};
-use mdsel::trust::Trust;
+use mdsel::query::{NameMatch, document_named};
+use mdsel::store::{Lookup, Purpose, Reader};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Place, copy, fixtures, repeats, selectors};
-use crate::properties::Silent;
+use crate::harness::{Place, copy, fixtures, ingest, repeats, selectors, store};
 
 /// Documents whose names are also titles, parts of titles, and parts of each other.
 fn proposals() -> Place {
@@ -209,22 +206,12 @@ fn edits_accept_a_whole_document_only_by_its_explicit_address() {
 }
 
 /// The store of a folder, in another folder.
-fn ingested(root: &Path) -> (TempDir, Snapshot) {
+fn ingested(root: &Path) -> (TempDir, Box<dyn Reader>) {
     let place = TempDir::new().unwrap();
-    let store = place.path().join("store.db");
-    let request = ingest::Request {
-        store: &store,
-        root: Some(root),
-        folder: root,
-        paths: Paths::All,
-        options: OptionChanges::default(),
-        force: false,
-        wait: Duration::ZERO,
-        trust: &Trust::File(None),
-    };
-    ingest::run(&request, &Silent).unwrap();
-    let snapshot = Snapshot::open(&store).unwrap();
-    (place, snapshot)
+    let store = store(&place.path().join("store.db"));
+    ingest(&store, root);
+    let reader = store.reader(Purpose::Read).unwrap();
+    (place, reader)
 }
 
 /// The documents that each name means, computed from the rule in the reference and not by the code
@@ -293,8 +280,9 @@ fn has_syntax(name: &str) -> bool {
 /// documents with that name, and never means one without it. The store looks up every name, and
 /// about `most` of them are resolved as addresses.
 fn every_name(root: &Path, most: usize) {
-    let (_place, snapshot) = ingested(root);
-    let paths: Vec<String> = snapshot.paths().unwrap().into_iter().map(|(_, path)| path).collect();
+    let (_place, reader) = ingested(root);
+    let documents = reader.all(&Lookup::All).unwrap();
+    let paths: Vec<String> = documents.into_iter().map(|document| document.path).collect();
     let model = Names::of(&paths);
     let mut names = BTreeSet::new();
     for path in &paths {
@@ -306,7 +294,7 @@ fn every_name(root: &Path, most: usize) {
     let all = names.len();
     let step = all.div_ceil(most).max(1);
     let (mut unique, mut ambiguous, mut skipped, mut resolved) = (0, 0, 0, 0);
-    let library = Library::new(&snapshot);
+    let library = Library::new(&*reader);
     for (number, name) in names.into_iter().enumerate() {
         let is_exact = paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok();
         if has_syntax(name) && !is_exact {
@@ -315,7 +303,7 @@ fn every_name(root: &Path, most: usize) {
         }
         let meant = if is_exact { BTreeSet::from([name.to_owned()]) } else { model.meant(name) };
         *(if meant.len() == 1 { &mut unique } else { &mut ambiguous }) += 1;
-        match snapshot.named(name).unwrap() {
+        match document_named(&*reader, name).unwrap() {
             NameMatch::One(stored) => assert_eq!(meant, BTreeSet::from([stored.path]), "{name}"),
             NameMatch::Many(_, total) => assert_eq!(meant.len(), total, "{name}"),
             NameMatch::None => panic!("{name} names nothing"),

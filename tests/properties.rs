@@ -1,21 +1,18 @@
 //! What is true of every document: tiling, pages, selectors.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use mdsel::address::{Selector, Tree};
-use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::markdown::outline::{NodeKind, Outline};
 use mdsel::markdown::words::{measure, page, page_count};
 use mdsel::markdown::{BYTE_ORDER_MARK, parse, refusal, tiling};
 use mdsel::position::{ByteSpan, LineIndex};
 use mdsel::query::{Library, select};
-use mdsel::store::Snapshot;
-use mdsel::trust::Trust;
 use proptest::prelude::*;
 
 use crate::corpus;
-use crate::harness::Place;
+use crate::harness::{Place, ingest, store};
+use mdsel::store::Purpose;
 
 /// Asserts that front matter, headings, blocks and blank lines cover every byte exactly once.
 fn assert_tiles(file: &[u8], outline: &Outline) {
@@ -197,13 +194,6 @@ fn selectors_and_pages_of_a_sample_cover_their_documents() {
     }
 }
 
-pub(crate) struct Silent;
-
-impl Progress for Silent {
-    fn start(&self, _: usize) {}
-    fn advance(&self) {}
-}
-
 #[test]
 fn emitted_selectors_select_exactly_their_node() {
     let place = Place::new();
@@ -214,22 +204,12 @@ fn emitted_selectors_select_exactly_their_node() {
         place.write(&name, &file);
         files.push((name, file));
     }
-    let store = place.join(".mdsel.db");
-    let request = ingest::Request {
-        store: &store,
-        root: None,
-        folder: place.path(),
-        paths: Paths::All,
-        options: OptionChanges::default(),
-        force: false,
-        wait: Duration::ZERO,
-        trust: &Trust::File(None),
-    };
-    ingest::run(&request, &Silent).unwrap();
-    let snapshot = Snapshot::open(&store).unwrap();
-    let library = Library::new(&snapshot);
+    let store = store(&place.join(".mdsel.db"));
+    ingest(&store, place.path());
+    let reader = store.reader(Purpose::Read).unwrap();
+    let library = Library::new(&*reader);
     for (name, file) in files {
-        let stored = snapshot.document_at(&name).unwrap().unwrap();
+        let stored = reader.document_at(&name).unwrap().unwrap();
         let document = library.open(&stored).unwrap();
         assert_eq!(document.tree.outline(), &parse(&file).outline, "{name}");
         assert_eq!(library.content(&document, document.span()).unwrap(), file);

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mdsel::error::Result;
 use mdsel::query::search::{PatternOptions, Query};
 use mdsel::query::{Library, search};
-use mdsel::store::{FullText, Snapshot};
 use serde_json::json;
 
-use crate::harness::{Answer, Place, copy, repeats, search_request};
+use crate::harness::{Answer, Place, copy, reader, repeats, search_request};
 use crate::verify::{dumped, random, rounds, tampered, verified};
+use mdsel::store::Lookup;
 
 /// Commands that only read.
 const READERS: [&[&str]; 6] = [
@@ -225,35 +225,37 @@ fn the_time_of_a_repair_is_proportional_to_the_number_of_forged_rows() {
 
 /// The hits of a search, and whether there was a warning.
 fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
-    let (snapshot, mut full_text) = FullText::open(store)?;
-    let library = Library::new(&snapshot);
+    let reader = reader(store)?;
+    let library = Library::new(&*reader);
     let request = search_request(query, 0);
-    let answer = search::search(&library, &mut full_text, &request)?;
+    let answer = search::search(&library, &request)?;
     let rows = mdsel::output::Answer::rows(&answer);
     let mut hits: Vec<String> =
         rows.iter().map(|row| format!("{} {}", row["selector"], row["text"])).collect();
     hits.sort();
-    Ok((hits.join("\n"), !full_text.warnings.is_empty()))
+    let warnings = &answer.page.warnings;
+    let has_warned = warnings.iter().any(|warning| warning.code.starts_with("INDEX"));
+    Ok((hits.join("\n"), has_warned))
 }
 
 /// The answers of commands that print content: each document by its path, the list of all
 /// documents, and searches. `None` if a command failed or warned.
 fn contents(store: &Path, paths: &[String]) -> Vec<Option<String>> {
     let mut answers = Vec::new();
-    let snapshot = Snapshot::open(store);
+    let reader = reader(store);
     for path in paths {
-        let answer = snapshot.as_ref().ok().and_then(|snapshot| {
-            let document = snapshot.document_at(path).ok()??;
-            let outline = snapshot.outline(&document).ok()?;
+        let answer = reader.as_ref().ok().and_then(|reader| {
+            let document = reader.document_at(path).ok()??;
+            let outline = reader.outline(&document).ok()?;
             let span = mdsel::position::ByteSpan::new(0, outline.bytes);
-            let content = snapshot.content(&document, span).ok()?;
-            let links = snapshot.links(&document).ok()?;
-            let values = (snapshot.front_matter(&document).ok()?, snapshot.tags(&document).ok()?);
+            let content = reader.content(&document, span).ok()?;
+            let links = reader.links(&document).ok()?;
+            let values = (reader.front_matter(&document).ok()?, reader.tags(&document).ok()?);
             Some(format!("{} {outline:?} {content:?} {links:?} {values:?}", document.path))
         });
         answers.push(answer);
     }
-    let list = snapshot.ok().and_then(|snapshot| snapshot.documents(None, usize::MAX).ok());
+    let list = reader.ok().and_then(|reader| reader.all(&Lookup::All).ok());
     answers.push(list.map(|list| list.iter().map(|it| format!("{}\n", it.path)).collect()));
     let options = PatternOptions {
         is_literal: true,

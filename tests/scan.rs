@@ -3,41 +3,20 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
-use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::markdown::{parse, refusal};
 use mdsel::position::{ByteSpan, LineIndex, trim_line_end};
 use mdsel::query::search::{Items, PatternOptions, Query, search};
 use mdsel::query::{Library, select};
-use mdsel::store::FullText;
-use mdsel::trust::Trust;
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::corpus;
-use crate::harness::{Place, search_request};
+use crate::harness::{Place, ingest, reader, search_request, store};
 
-struct Silent;
-
-impl Progress for Silent {
-    fn start(&self, _: usize) {}
-    fn advance(&self) {}
-}
-
-fn ingest(folder: &Path) {
-    let store = folder.join(".mdsel.db");
-    let request = ingest::Request {
-        store: &store,
-        root: None,
-        folder,
-        paths: Paths::All,
-        options: OptionChanges::default(),
-        force: false,
-        wait: Duration::ZERO,
-        trust: &Trust::File(None),
-    };
-    let report = ingest::run(&request, &Silent).unwrap();
+/// Ingests a folder into a store in it.
+fn ingested(folder: &Path) {
+    let report = ingest(&store(&folder.join(".mdsel.db")), folder);
     assert!(report.warnings.iter().all(|warning| !warning.code.starts_with("INDEX")));
 }
 
@@ -112,7 +91,7 @@ impl Searched {
         for (name, file) in &files {
             place.write(name, file);
         }
-        ingest(place.path());
+        ingested(place.path());
         Self { place, files }
     }
 
@@ -120,11 +99,11 @@ impl Searched {
     /// them.
     fn check(&self, sought: &Sought, addresses: usize) {
         let Some(regex) = sought.regex() else { return };
-        let (snapshot, mut full_text) = FullText::open(&self.place.join(".mdsel.db")).unwrap();
-        let library = Library::new(&snapshot);
+        let reader = reader(&self.place.join(".mdsel.db")).unwrap();
+        let library = Library::new(&*reader);
         let query = Query::Patterns(vec![sought.pattern.clone()], sought.options);
         let request = search_request(query, 0);
-        let answer = search(&library, &mut full_text, &request).unwrap();
+        let answer = search(&library, &request).unwrap();
         let Items::Hits(hits) = &answer.items else { panic!("{answer:?}") };
         let mut expected = Vec::new();
         for (name, file) in &self.files {

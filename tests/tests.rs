@@ -21,6 +21,7 @@ mod damage;
 mod edit_effects;
 mod edit_rules;
 mod edits;
+mod engines;
 mod errors;
 mod faults;
 mod filters;

@@ -8,11 +8,11 @@ use mdsel::error::{ErrorKind, Result};
 use mdsel::query::finding::Finding;
 use mdsel::query::search::{PatternOptions, Query};
 use mdsel::query::{Library, dump, search};
-use mdsel::store::{FullText, Snapshot};
 use mdsel::verify;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, PROGRAM, Place, copy, repeats, search_request};
+use crate::harness::{Answer, PROGRAM, Place, copy, reader, repeats, search_request};
+use mdsel::store::Lookup;
 
 pub(crate) fn tampered(place: &Place, sql: &str) {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
@@ -415,14 +415,13 @@ pub(crate) fn rounds(count: u64, round: impl Fn(u64) + Sync) {
 
 pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
     let request = verify::Request {
-        store,
+        store: &crate::harness::store(store),
         is_full: false,
         is_reparsed: false,
         is_repair,
         // Another test may fork while the lock is held; its child keeps the lock until it calls
         // exec.
         wait: Duration::from_secs(10),
-        trust: &mdsel::trust::Trust::File(None),
         after: None,
     };
     Ok(verify::verify(&request)?.findings)
@@ -431,30 +430,32 @@ pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
 /// Everything that answers are made of: the pack, and the structure, links and names of each
 /// document.
 fn shown(store: &Path) -> Result<String> {
-    let snapshot = Snapshot::open(store)?;
-    let library = Library::new(&snapshot);
+    let reader = reader(store)?;
+    let library = Library::new(&*reader);
     let mut pack = Vec::new();
     dump::dump(&library, false, &mut pack)?;
     let mut shown = String::from_utf8_lossy(&pack).into_owned();
-    for document in snapshot.documents(None, usize::MAX)? {
+    let documents = reader.all(&Lookup::All)?;
+    for document in &documents {
         shown.push_str(&format!(
             "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?}\n",
             document.path,
             document.hash,
-            snapshot.outline(&document)?,
-            snapshot.markup(&document)?,
-            snapshot.links(&document)?,
-            snapshot.front_matter(&document)?,
-            snapshot.tags(&document)?,
+            reader.outline(document)?,
+            reader.markup(document)?,
+            reader.links(document)?,
+            reader.front_matter(document)?,
+            reader.tags(document)?,
             // Looks the document up in every way.
             (
-                snapshot.document_at(&document.path)?.map(|found| found.id == document.id),
-                snapshot.document(document.id)?.map(|found| found.id == document.id),
+                reader.document_at(&document.path)?.map(|found| found.id == document.id),
+                reader.document(document.id)?.map(|found| found.id == document.id),
             ),
         ));
     }
-    let by_id = snapshot.documents_above(0)?.len();
-    shown.push_str(&format!("{by_id} {:?} {:?}", snapshot.totals()?, snapshot.options()));
+    let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
+    let by_id = reader.all(&Lookup::Ids(&ids))?.len();
+    shown.push_str(&format!("{by_id} {:?} {:?}", reader.totals()?, reader.options()));
     Ok(shown)
 }
 
@@ -541,11 +542,11 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
         patterns("[a-z]{3}tall"),
         patterns("list|table"),
     ];
-    let (snapshot, mut full_text) = FullText::open(store).unwrap();
-    let library = Library::new(&snapshot);
+    let reader = reader(store).unwrap();
+    let library = Library::new(&*reader);
     let hits = queries.into_iter().map(|query| {
         let request = search_request(query, 0);
-        let answer = search::search(&library, &mut full_text, &request).unwrap();
+        let answer = search::search(&library, &request).unwrap();
         let rows = mdsel::output::Answer::rows(&answer);
         let mut hits: Vec<String> = rows.iter().map(|row| row["selector"].to_string()).collect();
         hits.sort();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{PatternOptions, Query, search};
 use mdsel::query::{Library, find, index, links, neighbors, prime, read, select, toc};
-use mdsel::store::{FullText, Runs};
+use mdsel::store::{Runs, count_work};
 
 use crate::harness::{Place, search_request};
 
@@ -51,17 +51,17 @@ impl Cost {
     }
 }
 
-type Question = fn(&Library<'_>, &mut FullText) -> usize;
+type Question = fn(&Library<'_>) -> usize;
 
 /// A name, a query, the most statements that it may run, the most documents that it may read, and
 /// whether it may read every row of one table.
 const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
-    ("select by path", |library, _| selected(library, "docs/3.md::heading:h2[0]"), 3, 1, false),
-    ("select by suffix and anchor", |library, _| selected(library, "3.md#options"), 7, 1, false),
-    ("select a line", |library, _| selected(library, "docs/3.md:12"), 4, 1, false),
+    ("select by path", |library| selected(library, "docs/3.md::heading:h2[0]"), 3, 1, false),
+    ("select by suffix and anchor", |library| selected(library, "3.md#options"), 7, 1, false),
+    ("select a line", |library| selected(library, "docs/3.md:12"), 4, 1, false),
     (
         "read by title",
-        |library, _| {
+        |library| {
             let place = "Options".to_owned();
             let document = Some("docs/3".to_owned());
             let request =
@@ -74,13 +74,13 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "toc of one",
-        |library, _| {
+        |library| {
             let request = toc::Request {
                 documents: vec!["docs/3.md".to_owned()],
                 filter: FilterRequest::default(),
                 depth: None,
                 max_level: None,
-                lines_only: false,
+                with_addresses: true,
                 limit: 0,
                 after: None,
             };
@@ -92,7 +92,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "neighbors",
-        |library, _| {
+        |library| {
             let answer = neighbors::neighbors(library, "docs/3.md#options", None).unwrap();
             usize::from(answer.around.is_some())
         },
@@ -102,7 +102,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "links of one",
-        |library, _| {
+        |library| {
             let request = links::list::Request {
                 address: "docs/3.md".to_owned(),
                 direction: links::Direction::Both,
@@ -120,9 +120,9 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a rare word",
-        |library, full_text| {
+        |library| {
             let query = Query::Words(vec!["rare3x".to_owned()]);
-            hits(&search(library, full_text, &search_request(query, 20)).unwrap())
+            hits(&search(library, &search_request(query, 20)).unwrap())
         },
         4,
         1,
@@ -130,10 +130,10 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a rare literal",
-        |library, full_text| {
+        |library| {
             let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
             let query = Query::Patterns(vec!["rare3x".to_owned()], options);
-            hits(&search(library, full_text, &search_request(query, 0)).unwrap())
+            hits(&search(library, &search_request(query, 0)).unwrap())
         },
         4,
         1,
@@ -141,7 +141,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a page of the index",
-        |library, _| {
+        |library| {
             let documents = Vec::new();
             let request = index::Request {
                 documents,
@@ -158,7 +158,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a title",
-        |library, _| {
+        |library| {
             let request = find::Request {
                 pattern: "Number 3".to_owned(),
                 content: None,
@@ -172,7 +172,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         0,
         true,
     ),
-    ("a primer", |library, _| prime::prime(library, None).map(|_| 1).unwrap(), 150, 10, true),
+    ("a primer", |library| prime::prime(library, None).map(|_| 1).unwrap(), 150, 10, true),
 ];
 
 fn selected(library: &Library<'_>, address: &str) -> usize {
@@ -195,9 +195,8 @@ fn hits(answer: &mdsel::query::search::Answer) -> usize {
 fn costs(place: &Place) -> Vec<Cost> {
     let path = place.join(".mdsel.db");
     let ask = |question: &Question| {
-        let (snapshot, mut full_text) = FullText::open(&path).unwrap();
-        let work = snapshot.count_work().unwrap();
-        assert!(question(&Library::new(&snapshot), &mut full_text) > 0);
+        let (reader, work) = count_work(&path).unwrap();
+        assert!(question(&Library::new(&*reader)) > 0);
         Cost::of(&work.take())
     };
     QUESTIONS.iter().map(|(_, question, ..)| ask(question)).collect()

@@ -6,7 +6,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::completions::{addresses, documents, sections};
+use super::questions::ReadCommands;
+use super::read_command::ReadCommand as _;
 use crate::limits;
+use crate::output::Format;
 use crate::query::{BLOCK_TYPES, FilterRequest};
 
 /// A persistent, indexed Markdown store for LLM agents.
@@ -34,7 +37,7 @@ pub(super) struct Global {
         help = "Print the answer in this format [default: $MDSEL_FORMAT, or text on a terminal, else \
                 json]"
     )]
-    pub(super) format: Option<FormatName>,
+    pub(super) format: Option<Format>,
     /// Limit the answer to N characters; it stays valid in its format
     #[arg(long, global = true, value_name = "N")]
     pub(super) max_chars: Option<usize>,
@@ -47,29 +50,6 @@ pub(super) struct Global {
     /// Color text
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
-}
-
-/// The name of an output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FormatName {
-    /// One JSON value
-    Json,
-    /// One JSON value per line: each result, hit or row
-    Jsonl,
-    /// The bytes of the content, and nothing else
-    Raw,
-    /// Text for people
-    Text,
-    /// A Markdown document of sections that can be read one by one
-    Ldmd,
-    /// One record per line, for the context of a model: links, context, prime, search, toc
-    Records,
-    /// Markdown blocks, for the context of a model: context
-    Markdown,
-    /// A diagram of links, for Mermaid: links
-    Mermaid,
-    /// A diagram of links, for Graphviz: links
-    Dot,
 }
 
 /// When to color text.
@@ -89,30 +69,8 @@ pub(super) enum Command {
     Ingest(IngestArgs),
     /// Print what the store contains
     Status(StatusArgs),
-    /// List documents, their headings and counts of their blocks
-    Index(IndexArgs),
-    /// Print content by address
-    Select(SelectArgs),
-    /// Print the section tree of documents
-    Toc(TocArgs),
-    /// Print one section in full
-    Read(ReadArgs),
-    /// Find sections by title
-    Find(FindArgs),
-    /// Search for words, ranked, or for patterns with -e
-    Search(SearchArgs),
-    /// List the sections around a section
-    Neighbors(NeighborsArgs),
-    /// Read a document with marked sections part by part
-    #[command(subcommand)]
-    Ldmd(LdmdCommand),
-    /// Follow links between documents and sections
-    #[command(subcommand)]
-    Links(LinksCommand),
-    /// Print several places, and text from outside, for the context of a model
-    Context(ContextArgs),
-    /// Print what an agent should know about the store first
-    Prime(PrimeArgs),
+    #[command(flatten)]
+    Read(ReadCommands),
     /// Replace a section of a file
     Replace(ReplaceArgs),
     /// Insert content next to or below a section
@@ -141,30 +99,10 @@ pub(super) enum Command {
 
 impl Command {
     /// Returns whether the answer of this command can be printed in `format`.
-    pub(super) fn has(&self, format: FormatName) -> bool {
-        let is_walk = matches!(
-            self,
-            Self::Links(LinksCommand::List(_) | LinksCommand::Tree(_) | LinksCommand::Path(_))
-        );
-        match format {
-            FormatName::Json | FormatName::Jsonl | FormatName::Text | FormatName::Ldmd => true,
-            FormatName::Raw => {
-                matches!(
-                    self,
-                    Self::Select(_)
-                        | Self::Read(_)
-                        | Self::Ldmd(LdmdCommand::Get(_) | LdmdCommand::Emit(_))
-                ) || self.is_trial()
-            }
-            FormatName::Records => {
-                is_walk
-                    || matches!(
-                        self,
-                        Self::Search(_) | Self::Toc(_) | Self::Context(_) | Self::Prime(_)
-                    )
-            }
-            FormatName::Markdown => matches!(self, Self::Context(_)),
-            FormatName::Mermaid | FormatName::Dot => is_walk,
+    pub(super) fn has(&self, format: Format) -> bool {
+        match self {
+            Self::Read(command) => command.has(format),
+            _ => Format::COMMON.contains(&format) || format == Format::Raw && self.is_trial(),
         }
     }
 
@@ -300,348 +238,6 @@ impl FilterArgs {
             ..self.documents.request()
         }
     }
-}
-
-/// Arguments of `index`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel index guide -f text")]
-pub(super) struct IndexArgs {
-    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) documents: Vec<String>,
-    /// List blocks, too, with a preview
-    #[arg(long)]
-    pub(super) blocks: bool,
-    #[command(flatten)]
-    pub(super) filter: FilterArgs,
-    #[command(flatten)]
-    pub(super) list: ListArgs,
-}
-
-/// Arguments of `select`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel select 'guide::heading:h2[1]/block:code[0]'")]
-pub(super) struct SelectArgs {
-    /// Addresses, answered in this order; - reads them from standard input, one per line
-    #[arg(value_name = "ADDRESS", required = true, add = ArgValueCompleter::new(addresses))]
-    pub(super) addresses: Vec<String>,
-    /// Limit a page to N words; 0 for no pages
-    #[arg(long, value_name = "N", default_value_t = limits::MAX_WORDS)]
-    pub(super) max_words: usize,
-    /// Print at most N results; 0 for all [default: 50, or the number of addresses]
-    #[arg(long, value_name = "N")]
-    pub(super) limit: Option<usize>,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Arguments of `toc`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel toc guide -f text --max-level 2")]
-pub(super) struct TocArgs {
-    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) documents: Vec<String>,
-    /// Show N levels of the tree; 1 for top-level sections only
-    #[arg(long, value_name = "N")]
-    pub(super) depth: Option<usize>,
-    /// Show headings down to this level, 1 to 6
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) max_level: Option<u8>,
-    #[command(flatten)]
-    pub(super) filter: FilterArgs,
-    #[command(flatten)]
-    pub(super) list: ListArgs,
-}
-
-/// Arguments of `read`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel read guide 'Install/From source'")]
-pub(super) struct ReadArgs {
-    /// A document; or the whole address, without SECTION
-    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(addresses))]
-    pub(super) first: String,
-    /// A place in the document: a slug path, a title, @LINE, #INDEX or a selector
-    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
-    pub(super) section: Option<String>,
-    /// Omit child sections
-    #[arg(long)]
-    pub(super) no_children: bool,
-    /// Number the lines
-    #[arg(short = 'n', long)]
-    pub(super) line_numbers: bool,
-}
-
-/// Arguments of `find`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel find '*install*' --level 2")]
-pub(super) struct FindArgs {
-    /// A glob that matches the whole title; without * ? [ { it matches a part of the title
-    #[arg(value_name = "PATTERN")]
-    pub(super) pattern: String,
-    /// Take only sections whose own text contains TEXT, ignoring case
-    #[arg(long, value_name = "TEXT")]
-    pub(super) content: Option<String>,
-    #[command(flatten)]
-    pub(super) filter: FilterArgs,
-    #[command(flatten)]
-    pub(super) list: ListArgs,
-}
-
-/// Arguments of `search`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples: mdsel search 'install windows'    mdsel search -e 'TODO|FIXME' -C 1"
-)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
-pub(super) struct SearchArgs {
-    /// A question or words, best passages first: "a phrase", +must, NOT word, prefix*, title:word
-    #[arg(value_name = "QUERY", required_unless_present = "patterns", conflicts_with = "patterns")]
-    pub(super) query: Vec<String>,
-    /// Add another wording of the question, such as the terms its answer may use; repeatable. Two of
-    /// these find most answers that the question alone misses
-    #[arg(long, value_name = "QUERY", allow_hyphen_values = true,
-        conflicts_with_all = ["patterns", "fixed_strings"])]
-    pub(super) also: Vec<String>,
-    /// Show about N characters of each section that matches; 0 for one line
-    #[arg(long, value_name = "N")]
-    pub(super) passage: Option<usize>,
-    /// Show every section, even if its text is nearly the same as another's
-    #[arg(long)]
-    pub(super) keep_duplicates: bool,
-    /// Omit the lines with the titles of sections; with -e or -F
-    #[arg(long)]
-    pub(super) no_heading: bool,
-    /// Search each line for a regular expression; repeatable
-    #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
-    pub(super) patterns: Vec<String>,
-    /// Search for the QUERY, or the patterns, as literal text
-    #[arg(short = 'F', long)]
-    pub(super) fixed_strings: bool,
-    /// Ignore case in patterns (words always ignore case)
-    #[arg(short, long)]
-    pub(super) ignore_case: bool,
-    /// Match whole words only; with -e or -F
-    #[arg(short, long)]
-    pub(super) word_regexp: bool,
-    /// Let a match span lines of a section's own text; with -e or -F
-    #[arg(short = 'U', long)]
-    pub(super) multiline: bool,
-    /// Show N lines after each match
-    #[arg(short = 'A', long, value_name = "N", value_parser = context_lines)]
-    pub(super) after_context: Option<usize>,
-    /// Show N lines before each match
-    #[arg(short = 'B', long, value_name = "N", value_parser = context_lines)]
-    pub(super) before_context: Option<usize>,
-    /// Show N lines before and after each match
-    #[arg(short = 'C', long, value_name = "N", value_parser = context_lines)]
-    pub(super) context: Option<usize>,
-    /// Print only the number of hits in each document
-    #[arg(short, long, conflicts_with_all = ["files", "quiet"])]
-    pub(super) count: bool,
-    /// Print only the documents that have a hit
-    #[arg(short = 'l', long, conflicts_with = "quiet")]
-    pub(super) files: bool,
-    /// Show the match instead of its line
-    #[arg(short, long)]
-    pub(super) only_matching: bool,
-    /// Print nothing; exit with status 0 if there is a hit
-    #[arg(short, long)]
-    pub(super) quiet: bool,
-    #[command(flatten)]
-    pub(super) filter: FilterArgs,
-    /// Explain how the hits were found
-    #[arg(long)]
-    pub(super) explain: bool,
-    /// Print at most N hits; 0 for all
-    #[arg(long, value_name = "N", default_value_t = limits::SEARCH_LIMIT)]
-    pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Rejects `--type` for links, and names `--link-type`.
-fn not_a_link_type(name: &str) -> Result<String, String> {
-    Err(format!("--type is the type of a block; for a type of link use --link-type {name}"))
-}
-
-/// Parses a number of lines around a match.
-fn context_lines(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(lines) if lines <= limits::MAX_CONTEXT_LINES => Ok(lines),
-        Ok(_) => Err(format!("exceeds the limit context-lines ({})", limits::MAX_CONTEXT_LINES)),
-        Err(_) => Err("not a number of lines".to_owned()),
-    }
-}
-
-/// Arguments of `neighbors`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel neighbors guide#install")]
-pub(super) struct NeighborsArgs {
-    /// The address of one place
-    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
-    pub(super) address: String,
-    /// Continue the children where an answer ended: its `next_children`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// The commands of `links`.
-#[derive(Debug, Subcommand)]
-pub(super) enum LinksCommand {
-    /// List the links of a place
-    List(LinksListArgs),
-    /// List what links lead to from a place, hop by hop
-    Tree(LinksTreeArgs),
-    /// Find the shortest path of links between two places
-    Path(LinksPathArgs),
-    /// List broken links (status 1 if there are any)
-    Check(LinksCheckArgs),
-}
-
-/// Filters by link.
-#[derive(Debug, Args)]
-pub(super) struct LinkFilterArgs {
-    /// Follow links out of the place, into it, or both
-    #[arg(long, value_enum, default_value_t = DirectionName::Both)]
-    pub(super) direction: DirectionName,
-    /// Follow only links of this type: related, embeds, references, or a type of front matter;
-    /// repeatable
-    #[arg(long = "link-type", value_name = "TYPE")]
-    pub(super) link_types: Vec<String>,
-    /// Rejected with a hint: in other commands this is the type of a block
-    #[arg(long = "type", value_name = "TYPE", hide = true, value_parser = not_a_link_type)]
-    _types: Vec<String>,
-    /// Follow only links of front matter
-    #[arg(long, conflicts_with = "inline_only")]
-    pub(super) typed_only: bool,
-    /// Follow only links of the text
-    #[arg(long)]
-    pub(super) inline_only: bool,
-    /// Print at most N places; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) max_nodes: usize,
-}
-
-/// The direction of a link, seen from a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum DirectionName {
-    /// Links that lead out of the place
-    Out,
-    /// Links that lead into it
-    In,
-    /// Both
-    Both,
-}
-
-/// Arguments of `links list`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel links list guide.md --direction in")]
-pub(super) struct LinksListArgs {
-    /// The address of one place
-    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
-    pub(super) address: String,
-    // Of the documents at the other ends of the links.
-    #[command(flatten)]
-    pub(super) documents: DocumentFilterArgs,
-    #[command(flatten)]
-    pub(super) filter: LinkFilterArgs,
-    #[command(flatten)]
-    pub(super) list: ListArgs,
-}
-
-/// Arguments of `links tree`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel links tree guide.md --max-hops 2 -f text")]
-pub(super) struct LinksTreeArgs {
-    /// The address of the place to start at
-    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
-    pub(super) address: String,
-    /// Follow at most N links in a row
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub(super) max_hops: usize,
-    #[command(flatten)]
-    pub(super) filter: LinkFilterArgs,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Arguments of `links path`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel links path guide.md faq.md -f records")]
-pub(super) struct LinksPathArgs {
-    /// The address of the place to start at
-    #[arg(value_name = "FROM", add = ArgValueCompleter::new(addresses))]
-    pub(super) from: String,
-    /// The address of the place to reach
-    #[arg(value_name = "TO", add = ArgValueCompleter::new(addresses))]
-    pub(super) to: String,
-    /// Follow at most N links in a row
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(super) max_hops: usize,
-    #[command(flatten)]
-    pub(super) filter: LinkFilterArgs,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Arguments of `links check`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel links check docs -f text")]
-pub(super) struct LinksCheckArgs {
-    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) documents: Vec<String>,
-    #[command(flatten)]
-    pub(super) filter: FilterArgs,
-    /// List at most N problems; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Arguments of `context`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples: mdsel context --query 'install windows' --links 1 -f records\n          \
-                  mdsel context guide.md#install --with-body --item error=@build.log -f markdown"
-)]
-pub(super) struct ContextArgs {
-    /// Addresses to take; - reads them from standard input, one per line
-    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses),
-        required_unless_present_any = ["query", "tags", "under", "globs", "types", "level", "items"])]
-    pub(super) addresses: Vec<String>,
-    /// Take the passages that best match this question or these words
-    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
-    pub(super) query: Option<String>,
-    /// Add another wording of the question, such as the terms its answer may use; repeatable
-    #[arg(long, value_name = "QUERY", allow_hyphen_values = true, requires = "query")]
-    pub(super) also: Vec<String>,
-    /// Show about N characters of each section that matches the query
-    #[arg(long, value_name = "N", requires = "query")]
-    pub(super) passage: Option<usize>,
-    #[command(flatten)]
-    pub(super) filter: FilterArgs,
-    /// Take also what is up to N links away
-    #[arg(long = "links", value_name = "N", default_value_t = 0)]
-    pub(super) hops: usize,
-    /// Print the content, not only a summary
-    #[arg(long)]
-    pub(super) with_body: bool,
-    /// Add text from outside: code, error, text, repl-history or file; repeatable
-    #[arg(long = "item", value_name = "TYPE[:FILE[:START-END]]=TEXT|@FILE|-")]
-    pub(super) items: Vec<String>,
-    /// Mark the fences of all blocks with this language; with -f markdown
-    #[arg(long, value_name = "LANGUAGE")]
-    pub(super) lang: Option<String>,
-    #[command(flatten)]
-    pub(super) list: ListArgs,
 }
 
 /// Options that all edits have.
@@ -884,18 +480,6 @@ pub(super) struct SchemaArgs {
     pub(super) command: Vec<String>,
 }
 
-/// Arguments of `prime`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel prime -f records")]
-pub(super) struct PrimeArgs {
-    /// Print a skill file instead, which explains the program to an agent
-    #[arg(long)]
-    pub(super) skill: bool,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel verify --reparse -f text")]
@@ -928,136 +512,6 @@ pub(super) enum StrategyName {
     Skip,
     /// Replace it with the document of the pack
     Overwrite,
-}
-
-/// The commands of `ldmd`.
-#[derive(Debug, Subcommand)]
-pub(super) enum LdmdCommand {
-    /// List the sections of a document in the order of their opening markers
-    Index(LdmdIndexArgs),
-    /// Print a section: all of it, a preview, or its summary
-    Get(LdmdGetArgs),
-    /// Find the lines of a document's sections that contain a text
-    Search(LdmdSearchArgs),
-    /// List the sections around a section
-    Neighbors(LdmdNeighborsArgs),
-    /// List problems of markers (status 1 if there are any)
-    Check(LdmdCheckArgs),
-    /// Print a document with one LDMD section for each of its headings
-    Emit(LdmdEmitArgs),
-}
-
-/// Arguments of `ldmd index`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd index answer.md -f text")]
-pub(super) struct LdmdIndexArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// List at most N sections; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Arguments of `ldmd get`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd get answer.md --id key_findings --mode tldr -f raw")]
-pub(super) struct LdmdGetArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// The id of the section; ID@LINE if two sections have the same id
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-    pub(super) id: String,
-    /// How much of the section to print
-    #[arg(long, value_enum, default_value_t = ModeName::Full)]
-    pub(super) mode: ModeName,
-    /// Show nested sections down to depth N; 0 for none [default: all; 1 in a preview]
-    #[arg(long, value_name = "N")]
-    pub(super) depth: Option<usize>,
-    /// Print at most N bytes; 0 means all, or 4096 in a preview
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit_bytes: usize,
-    /// Omit the markers of sections
-    #[arg(long)]
-    pub(super) strip_markers: bool,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// How much of a section to print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModeName {
-    /// The whole section
-    Full,
-    /// The section and its direct children, at most 4096 bytes
-    Preview,
-    /// The section whose id ends in _tldr, or a preview if there is none
-    Tldr,
-}
-
-/// Arguments of `ldmd search`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd search answer.md --query timeout")]
-pub(super) struct LdmdSearchArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// The text to search for, ignoring case
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(super) query: String,
-    /// List at most N lines; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Arguments of `ldmd neighbors`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd neighbors answer.md --id summary")]
-pub(super) struct LdmdNeighborsArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// The id of the section; ID@LINE if two sections have the same id
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-    pub(super) id: String,
-    /// Continue the children where an answer ended: its `next_children`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Arguments of `ldmd check`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd check")]
-pub(super) struct LdmdCheckArgs {
-    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) documents: Vec<String>,
-    /// List at most N problems; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
-}
-
-/// Arguments of `ldmd emit`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd emit guide > guide.ldmd.md")]
-pub(super) struct LdmdEmitArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// Continue where an answer ended: its `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
 }
 
 /// Parses a file extension, with or without its dot.

@@ -20,7 +20,8 @@ use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::query::Library;
 use crate::query::library::OpenDocument;
-use crate::store::{NameMatch, Snapshot};
+use crate::query::{NameMatch, document_named};
+use crate::store::{Lookup, Reader, Store};
 
 /// The environment variable that the shell sets to ask for completions.
 const VARIABLE: &str = "MDSEL_COMPLETE";
@@ -67,13 +68,13 @@ pub(super) fn complete(arguments: &[OsString]) -> Option<Status> {
 
 /// Returns documents whose path begins with `typed`, one folder level at a time.
 pub(super) fn documents(typed: &OsStr) -> Vec<CompletionCandidate> {
-    candidates(typed, |snapshot, typed| {
+    candidates(typed, |reader, typed| {
         let folder = typed.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let documents = if folder.is_empty() {
-            snapshot.documents(None, usize::MAX)
-        } else {
-            snapshot.documents_below(&crate::address::namespace::decode(folder))
-        };
+        let decoded = crate::address::namespace::decode(folder);
+        let documents = reader.all(&match folder {
+            "" => Lookup::All,
+            _ => Lookup::Folder(&decoded),
+        });
         let mut words = BTreeSet::new();
         for document in documents.ok()? {
             let word = encoded(&document.path);
@@ -90,8 +91,8 @@ pub(super) fn addresses(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some((document, anchor)) = typed.to_str().and_then(|typed| typed.split_once('#')) else {
         return documents(typed);
     };
-    candidates(typed, |snapshot, _| {
-        let document = open(snapshot, document)?;
+    candidates(typed, |reader, _| {
+        let document = open(reader, document)?;
         let name = encoded(&document.stored.path);
         let sections = document.tree.outline().sections.iter();
         let anchors = sections.filter_map(Section::anchor);
@@ -106,9 +107,9 @@ pub(super) fn addresses(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Returns the section paths of the document that was typed before this word.
 pub(super) fn sections(typed: &OsStr) -> Vec<CompletionCandidate> {
-    candidates(typed, |snapshot, typed| {
+    candidates(typed, |reader, typed| {
         let before = words_before();
-        let document = before.iter().rev().find_map(|word| open(snapshot, word))?;
+        let document = before.iter().rev().find_map(|word| open(reader, word))?;
         let sections = document.tree.outline().sections.iter();
         let paths = sections.filter_map(|section| document.tree.section_path(section.node));
         Some(paths.filter(|path| path.starts_with(typed)).collect())
@@ -117,14 +118,14 @@ pub(super) fn sections(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 fn candidates(
     typed: &OsStr,
-    words: impl FnOnce(&Snapshot, &str) -> Option<Vec<String>>,
+    words: impl FnOnce(&dyn Reader, &str) -> Option<Vec<String>>,
 ) -> Vec<CompletionCandidate> {
-    let words = typed.to_str().and_then(|typed| words(&snapshot()?, typed));
+    let words = typed.to_str().and_then(|typed| words(&*reader()?, typed));
     words.unwrap_or_default().into_iter().map(CompletionCandidate::new).collect()
 }
 
 /// Opens the store that the finished command would read.
-fn snapshot() -> Option<Snapshot> {
+fn reader() -> Option<Box<dyn Reader>> {
     let words = words_before();
     let named = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("--db") {
         Some("") => words.get(at + 1).map(String::as_str),
@@ -132,7 +133,7 @@ fn snapshot() -> Option<Snapshot> {
         None => None,
     });
     let path = store::find_named(named.map(Path::new)).ok()??;
-    Snapshot::open(&path).ok()
+    Store::at(&path, store::trust()).ok()?.peek().ok()?
 }
 
 /// Returns the words of the command line before the one that is completed.
@@ -146,10 +147,10 @@ fn words_before() -> Vec<String> {
     words
 }
 
-fn open(snapshot: &Snapshot, name: &str) -> Option<std::rc::Rc<OpenDocument>> {
+fn open(reader: &dyn Reader, name: &str) -> Option<std::rc::Rc<OpenDocument>> {
     let name = crate::address::namespace::decode(name);
-    match snapshot.named(&name).ok()? {
-        NameMatch::One(document) => Library::new(snapshot).open(&document).ok(),
+    match document_named(reader, &name).ok()? {
+        NameMatch::One(document) => Library::new(reader).open(&document).ok(),
         NameMatch::None | NameMatch::Many(..) => None,
     }
 }

@@ -1,12 +1,18 @@
-//! `context` and `prime`: turns their arguments into requests.
+//! `context` and `prime`: their arguments and their requests.
 
-use super::args::{ContextArgs, FormatName, Global, PrimeArgs};
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::args::{FilterArgs, Global, ListArgs};
+use super::completions::addresses;
 use super::input::standard_input;
 use super::questions::cursor;
+use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, generated, store};
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Format;
 use crate::query::Library;
-use crate::query::context::{Outside, Request, context};
+use crate::query::context::{Answer, Outside, Request, context};
 use crate::query::page::fitting;
 use crate::query::prime as primer;
 use crate::query::search::passage_chars;
@@ -14,9 +20,78 @@ use crate::query::search::passage_chars;
 /// The types of text from outside that `--item` accepts.
 const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
 
-pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
+/// Arguments of `context`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: mdsel context --query 'install windows' --links 1 -f records\n          \
+                  mdsel context guide.md#install --with-body --item error=@build.log -f markdown"
+)]
+pub(super) struct ContextArgs {
+    /// Addresses to take; - reads them from standard input, one per line
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses),
+        required_unless_present_any = ["query", "tags", "under", "globs", "types", "level", "items"])]
+    pub(super) addresses: Vec<String>,
+    /// Take the passages that best match this question or these words
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    pub(super) query: Option<String>,
+    /// Add another wording of the question, such as the terms its answer may use; repeatable
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true, requires = "query")]
+    pub(super) also: Vec<String>,
+    /// Show about N characters of each section that matches the query
+    #[arg(long, value_name = "N", requires = "query")]
+    pub(super) passage: Option<usize>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    /// Take also what is up to N links away
+    #[arg(long = "links", value_name = "N", default_value_t = 0)]
+    pub(super) hops: usize,
+    /// Print the content, not only a summary
+    #[arg(long)]
+    pub(super) with_body: bool,
+    /// Add text from outside: code, error, text, repl-history or file; repeatable
+    #[arg(long = "item", value_name = "TYPE[:FILE[:START-END]]=TEXT|@FILE|-")]
+    pub(super) items: Vec<String>,
+    /// Mark the fences of all blocks with this language; with -f markdown
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(super) lang: Option<String>,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// Arguments of `prime`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel prime -f records")]
+pub(super) struct PrimeArgs {
+    /// Print a skill file instead, which explains the program to an agent
+    #[arg(long)]
+    pub(super) skill: bool,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+impl ReadCommand for ContextArgs {
+    fn has(&self, format: Format) -> bool {
+        has::<Answer>(format)
+    }
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        self.addresses = super::questions::addresses(&self.addresses)?;
+        Ok(self.addresses.iter_mut().chain(&mut self.filter.documents.under).collect())
+    }
+
+    fn run(&self, global: &Global) -> Result<Status> {
+        bundle(global, self)
+    }
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        all.push(described::<Answer>(name));
+    }
+}
+
+fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     // A Markdown block shows the content of its place. With a query it shows a passage.
-    let is_blocks = global.format() == FormatName::Markdown && arguments.query.is_none();
+    let is_blocks = global.format() == Format::Markdown && arguments.query.is_none();
     let request = Request {
         addresses: arguments.addresses.clone(),
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
@@ -29,11 +104,11 @@ pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         after: cursor(arguments.list.after.as_ref())?,
     };
     let mut answer = if arguments.query.is_some() {
-        let (snapshot, mut full_text) = store::open_full_text(global)?;
-        context(&Library::new(&snapshot), Some(&mut full_text), &request)?
+        let reader = store::open_for_search(global)?;
+        context(&Library::new(&*reader), &request)?
     } else {
-        let snapshot = store::open_fresh(global, |_| Ok(None))?;
-        context(&Library::new(&snapshot), None, &request)?
+        let reader = store::open_fresh(global, |_| Ok(None))?;
+        context(&Library::new(&*reader), &request)?
     };
     answer.language.clone_from(&arguments.lang);
     global.print_list(&answer)?;
@@ -43,14 +118,28 @@ pub(super) fn run(global: &Global, arguments: &ContextArgs) -> Result<Status> {
 /// The skill file, which explains the program to an agent.
 const SKILL: &str = include_str!("skill.md");
 
-pub(super) fn prime(global: &Global, arguments: &PrimeArgs) -> Result<Status> {
-    if arguments.skill {
-        return generated(SKILL.as_bytes());
+impl ReadCommand for PrimeArgs {
+    fn has(&self, format: Format) -> bool {
+        has::<primer::Answer>(format)
     }
-    let snapshot = store::open_fresh(global, |_| Ok(None))?;
-    let after = cursor(arguments.after.as_ref())?;
-    global.print_list(&primer::prime(&Library::new(&snapshot), after)?)?;
-    Ok(Status::Success)
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(Vec::new())
+    }
+
+    fn run(&self, global: &Global) -> Result<Status> {
+        if self.skill {
+            return generated(SKILL.as_bytes());
+        }
+        let reader = store::open_fresh(global, |_| Ok(None))?;
+        let after = cursor(self.after.as_ref())?;
+        global.print_list(&primer::prime(&Library::new(&*reader), after)?)?;
+        Ok(Status::Success)
+    }
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        all.push(described::<primer::Answer>(name));
+    }
 }
 
 /// Parses `TYPE[:FILE[:START-END]]=TEXT`. `@FILE` as the text is the content of that file, and `-`

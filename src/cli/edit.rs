@@ -4,14 +4,14 @@ use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use super::args::{
-    ContentArgs, DeleteArgs, EditArgs, EditOptions, FormatName, Global, InsertArgs, PositionName,
-    ReplaceArgs,
+    ContentArgs, DeleteArgs, EditArgs, EditOptions, Global, InsertArgs, PositionName, ReplaceArgs,
 };
 use super::input::{read, standard_input};
 use super::{Status, store};
 use crate::edit::plan::{Allow, Position, Scope};
 use crate::edit::{self, Answer, Edit, Line, Operation, Report, Request, checked_content};
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Format;
 use crate::query::Outcome;
 
 pub(super) fn replace(global: &Global, arguments: &ReplaceArgs) -> Result<Status> {
@@ -146,13 +146,12 @@ fn run(
         with_content: true,
     };
     let request = Request {
-        store: &store::existing(global)?,
+        store: &store::store(global)?,
         document: document.map(str::to_owned),
         edits,
         is_dry_run,
         is_refresh: global.refresh,
         wait: Duration::from_secs(options.wait),
-        trust: &store::trust(),
         confirm: &|report| global.check_fits(&answer(Some(report.clone()), Vec::new())),
     };
     let answer = match edit::edit(&request)? {
@@ -162,7 +161,7 @@ fn run(
     let is_changed = answer.report.as_ref().is_some_and(|report| report.before != report.after);
     // The answer of `--dry-run` is a diff by default.
     let is_diff = is_dry_run && global.format.is_none() && answer.outcome() == Outcome::All;
-    let format = if is_diff { Some(FormatName::Raw) } else { global.format };
+    let format = if is_diff { Some(Format::Raw) } else { global.format };
     let printed = Global { format, ..global.clone() }.print_list(&answer);
     if is_changed && !is_dry_run {
         printed.map_err(|error| error.in_part("the file was changed; do not repeat the edit"))?;

@@ -6,51 +6,81 @@
 use std::ffi::OsStr;
 use std::io::IsTerminal as _;
 
-use clap::ValueEnum as _;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
-use super::args::FormatName;
+use super::questions::ReadCommands;
+use super::read_command::ReadCommand as _;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::{Format, names};
 
 /// The environment variable that sets the default format.
 const VARIABLE: &str = "MDSEL_FORMAT";
 
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Self::Json => "One JSON value",
+            Self::Jsonl => "One JSON value per line: each result, hit or row",
+            Self::Raw => "The bytes of the content, and nothing else",
+            Self::Text => "Text for people",
+            Self::Ldmd => "A Markdown document of sections that can be read one by one",
+            Self::Records => "One record per line, for the context of a model: ",
+            Self::Markdown => "Markdown blocks, for the context of a model: ",
+            Self::Mermaid => "A diagram of links, for Mermaid: ",
+            Self::Dot => "A diagram of links, for Graphviz: ",
+        };
+        let commands = if help.ends_with(": ") { commands_with(*self) } else { String::new() };
+        Some(PossibleValue::new(self.name()).help(format!("{help}{commands}")))
+    }
+}
+
+/// Returns the commands, or groups of commands, whose answers can be printed in `format`.
+fn commands_with(format: Format) -> String {
+    let mut all = Vec::new();
+    ReadCommands::describe("", &mut all);
+    let with = all.iter().filter(|command| command.formats.contains(&format));
+    let mut names: Vec<&str> =
+        with.map(|command| command.name.split(' ').next().unwrap_or_default()).collect();
+    names.dedup();
+    names.join(", ")
+}
+
 /// Returns the format that is used if neither the command line nor the environment names one.
-pub(super) fn default() -> FormatName {
+pub(super) fn default() -> Format {
     default_for(std::io::stdout().is_terminal())
 }
 
 /// Returns the format that the environment names, or the default.
-pub(super) fn usual() -> FormatName {
+pub(super) fn usual() -> Format {
     of_environment().ok().flatten().unwrap_or_else(default)
 }
 
 /// Returns the format that the environment names, if any.
-pub(super) fn of_environment() -> Result<Option<FormatName>> {
+pub(super) fn of_environment() -> Result<Option<Format>> {
     std::env::var_os(VARIABLE).map_or(Ok(None), |value| named(&value))
 }
 
-fn default_for(is_terminal: bool) -> FormatName {
-    if is_terminal { FormatName::Text } else { FormatName::Json }
-}
-
-/// Returns the name of a format.
-pub(super) fn name(format: FormatName) -> String {
-    format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+fn default_for(is_terminal: bool) -> Format {
+    if is_terminal { Format::Text } else { Format::Json }
 }
 
 /// Returns the format named `value`, or `None` if it is empty.
-fn named(value: &OsStr) -> Result<Option<FormatName>> {
+fn named(value: &OsStr) -> Result<Option<Format>> {
     if value.is_empty() {
         return Ok(None);
     }
-    let format = value.to_str().and_then(|name| FormatName::from_str(name, false).ok());
+    let format = value.to_str().and_then(|name| Format::from_str(name, false).ok());
     format.map(Some).ok_or_else(|| {
-        let known: Vec<String> = FormatName::value_variants().iter().copied().map(name).collect();
         Error::new(
             ErrorKind::Usage,
             format!("{VARIABLE} is {}, which is not a format", value.display()),
         )
-        .with_hint(format!("unset it, or set it to one of {}", known.join(", ")))
+        .with_hint(format!("unset it, or set it to one of {}", names(|_| true)))
     })
 }
 
@@ -60,13 +90,13 @@ mod tests {
 
     #[test]
     fn the_default_is_text_on_a_terminal_and_json_in_a_pipe() {
-        assert_eq!(default_for(true), FormatName::Text);
-        assert_eq!(default_for(false), FormatName::Json);
+        assert_eq!(default_for(true), Format::Text);
+        assert_eq!(default_for(false), Format::Json);
     }
 
     #[test]
     fn the_environment_sets_the_format() {
-        assert_eq!(named(OsStr::new("records")).ok(), Some(Some(FormatName::Records)));
+        assert_eq!(named(OsStr::new("records")).ok(), Some(Some(Format::Records)));
         assert_eq!(named(OsStr::new("")).ok(), Some(None));
         let error = named(OsStr::new("xml")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);

@@ -11,23 +11,21 @@ use crate::ingest::{
     ChangeKind, OptionChanges, Paths, Report, Request, Watch, preview, run as ingest,
 };
 use crate::query::finding::{Finding, Findings};
-use crate::store::Snapshot;
+use crate::store::{Purpose, Store};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if !arguments.check && !arguments.dry_run {
         global.has_room_for_report()?;
     }
     let folder = store::current_folder()?;
-    let path = match store::find(global)? {
-        Some(path) => path,
-        None => store::new_path()?,
-    };
+    let path = store::path_to_write(global)?;
     let is_new = !path.exists();
     let shown = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
+    let store = Store::at(&path, store::trust())?;
     let paths: Vec<PathBuf> = arguments.paths.iter().map(|path| folder.join(path)).collect();
     let root = arguments.root.as_ref().map(|root| folder.join(root));
     let request = Request {
-        store: &path,
+        store: &store,
         root: root.as_deref(),
         folder: &folder,
         paths: if paths.is_empty() { Paths::All } else { Paths::Given(&paths) },
@@ -40,14 +38,14 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         },
         force: arguments.force,
         wait: Duration::from_secs(arguments.wait),
-        trust: &store::trust(),
     };
     let is_preview = arguments.check || arguments.dry_run;
     if !is_preview {
         note(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
     }
     if !is_new && !is_preview {
-        store::finish_edits_if_needed(&path);
+        // Errors of the store are left to the ingest.
+        drop(store::open(&store, Purpose::Read));
     }
     let bar = Bar::new();
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
@@ -87,8 +85,8 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
 /// Ingests after each change, until nobody reads the output.
 fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
     let watch = {
-        let snapshot = Snapshot::open(request.store)?;
-        Watch::new(snapshot.root(), snapshot.path(), snapshot.options())?
+        let reader = request.store.reader(Purpose::Read)?;
+        Watch::new(reader.root(), &reader.facts().own_files, reader.options())?
     };
     loop {
         // The first ingest comes before the first wait: files may have changed before the watch

@@ -1,98 +1,301 @@
-//! `ldmd`: turns the arguments of its commands into requests.
+//! `ldmd`: the arguments of its commands and their requests.
+
+use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
 
 use super::Status;
-use super::args::{FormatName, Global, LdmdCommand, LdmdGetArgs, ModeName};
+use super::args::Global;
+use super::completions::documents;
 use super::questions::{cursor, named_documents};
+use super::read_command::{Described, Question, ReadCommand, described, has, read_commands};
 use super::store::open_fresh;
 use crate::error::Result;
 use crate::ldmd::{Mode, Request as SliceRequest};
+use crate::output::Format;
 use crate::query::Library;
-use crate::query::ldmd::{check, emit, get, index, neighbors, search};
-use crate::store::Snapshot;
+use crate::query::finding::Findings;
+use crate::query::ldmd::{Answer, check, emit, get, index, neighbors, search};
 
-pub(super) fn run(global: &Global, command: &LdmdCommand) -> Result<Status> {
-    match command {
-        LdmdCommand::Index(arguments) => {
-            let request = index::Request {
-                document: arguments.document.clone(),
-                limit: arguments.limit,
-                after: cursor(arguments.after.as_ref())?,
-            };
-            let snapshot = open(global, &request.document)?;
-            let answer = index::index(&Library::new(&snapshot), &request)?;
-            global.print_list(&answer)?;
-            Ok(answer.outcome().into())
-        }
-        LdmdCommand::Get(arguments) => get(global, arguments),
-        LdmdCommand::Search(arguments) => {
-            let request = search::Request {
-                document: arguments.document.clone(),
-                query: arguments.query.clone(),
-                limit: arguments.limit,
-                after: cursor(arguments.after.as_ref())?,
-            };
-            let snapshot = open(global, &request.document)?;
-            let answer = search::search(&Library::new(&snapshot), &request)?;
-            global.print_list(&answer)?;
-            Ok(answer.search_outcome().into())
-        }
-        LdmdCommand::Neighbors(arguments) => {
-            let snapshot = open(global, &arguments.document)?;
-            let library = Library::new(&snapshot);
-            let answer = neighbors::neighbors(
-                &library,
-                &arguments.document,
-                &arguments.id,
-                cursor(arguments.after.as_ref())?,
-            )?;
-            global.print_list(&answer)?;
-            Ok(answer.outcome().into())
-        }
-        LdmdCommand::Check(arguments) => {
-            let wanted = &arguments.documents;
-            let snapshot = open_fresh(global, |library| named_documents(library, wanted))?;
-            let findings =
-                check::check(&Library::new(&snapshot), wanted, cursor(arguments.after.as_ref())?)?;
-            let findings = findings.at_most(arguments.limit);
-            global.print_list(&findings)?;
-            Ok(Status::of_check(&findings))
-        }
-        LdmdCommand::Emit(arguments) => {
-            let snapshot = open(global, &arguments.document)?;
-            let after = cursor(arguments.after.as_ref())?;
-            let answer = emit::emit(&Library::new(&snapshot), &arguments.document, after)?;
-            // The answer is itself an LDMD document.
-            let is_document = matches!(global.format, None | Some(FormatName::Ldmd));
-            let format = if is_document { Some(FormatName::Raw) } else { global.format };
-            Global { format, ..global.clone() }.print_list(&answer)?;
-            Ok(answer.outcome().into())
-        }
+read_commands! {
+    /// The commands of `ldmd`.
+    LdmdCommand {
+        /// List the sections of a document in the order of their opening markers
+        Index(LdmdIndexArgs),
+        /// Print a section: all of it, a preview, or its summary
+        Get(LdmdGetArgs),
+        /// Find the lines of a document's sections that contain a text
+        Search(LdmdSearchArgs),
+        /// List the sections around a section
+        Neighbors(LdmdNeighborsArgs),
+        /// List problems of markers (status 1 if there are any)
+        Check(LdmdCheckArgs),
+        /// Print a document with one LDMD section for each of its headings
+        Emit(LdmdEmitArgs),
     }
 }
 
-fn get(global: &Global, arguments: &LdmdGetArgs) -> Result<Status> {
-    let request = get::Request {
-        document: arguments.document.clone(),
-        id: arguments.id.clone(),
-        slice: SliceRequest {
-            mode: match arguments.mode {
-                ModeName::Full => Mode::Full,
-                ModeName::Preview => Mode::Preview,
-                ModeName::Tldr => Mode::Tldr,
-            },
-            depth: arguments.depth,
-            limit_bytes: arguments.limit_bytes,
-            strip_markers: arguments.strip_markers,
-        },
-        after: cursor(arguments.after.as_ref())?,
-    };
-    let snapshot = open(global, &request.document)?;
-    let answer = get::get(&Library::new(&snapshot), &request)?;
-    global.print_list(&answer)?;
-    Ok(answer.outcome().into())
+/// Arguments of `ldmd index`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd index answer.md -f text")]
+pub(super) struct LdmdIndexArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// List at most N sections; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
-/// Opens the store. With `--refresh`, ingests this document first.
-fn open(global: &Global, document: &String) -> Result<Snapshot> {
-    open_fresh(global, |library| named_documents(library, std::slice::from_ref(document)))
+/// Arguments of `ldmd get`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd get answer.md --id key_findings --mode tldr -f raw")]
+pub(super) struct LdmdGetArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// The id of the section; ID@LINE if two sections have the same id
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub(super) id: String,
+    /// How much of the section to print
+    #[arg(long, value_enum, default_value_t = ModeName::Full)]
+    pub(super) mode: ModeName,
+    /// Show nested sections down to depth N; 0 for none [default: all; 1 in a preview]
+    #[arg(long, value_name = "N")]
+    pub(super) depth: Option<usize>,
+    /// Print at most N bytes; 0 means all, or 4096 in a preview
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit_bytes: usize,
+    /// Omit the markers of sections
+    #[arg(long)]
+    pub(super) strip_markers: bool,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// How much of a section to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModeName {
+    /// The whole section
+    Full,
+    /// The section and its direct children, at most 4096 bytes
+    Preview,
+    /// The section whose id ends in _tldr, or a preview if there is none
+    Tldr,
+}
+
+/// Arguments of `ldmd search`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd search answer.md --query timeout")]
+pub(super) struct LdmdSearchArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// The text to search for, ignoring case
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) query: String,
+    /// List at most N lines; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// Arguments of `ldmd neighbors`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd neighbors answer.md --id summary")]
+pub(super) struct LdmdNeighborsArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// The id of the section; ID@LINE if two sections have the same id
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub(super) id: String,
+    /// Continue the children where an answer ended: its `next_children`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// Arguments of `ldmd check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd check")]
+pub(super) struct LdmdCheckArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) documents: Vec<String>,
+    /// List at most N problems; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// Arguments of `ldmd emit`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ldmd emit guide > guide.ldmd.md")]
+pub(super) struct LdmdEmitArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+impl Question for LdmdIndexArgs {
+    type Answer = Answer<index::Index>;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.document])
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, std::slice::from_ref(&self.document))
+    }
+
+    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Self::Answer> {
+        let request = index::Request {
+            document: self.document.clone(),
+            limit: self.limit,
+            after: cursor(self.after.as_ref())?,
+        };
+        index::index(library, &request)
+    }
+
+    fn status(answer: &Self::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+impl Question for LdmdGetArgs {
+    type Answer = Answer<get::Section>;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.document])
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, std::slice::from_ref(&self.document))
+    }
+
+    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Self::Answer> {
+        let request = get::Request {
+            document: self.document.clone(),
+            id: self.id.clone(),
+            slice: SliceRequest {
+                mode: match self.mode {
+                    ModeName::Full => Mode::Full,
+                    ModeName::Preview => Mode::Preview,
+                    ModeName::Tldr => Mode::Tldr,
+                },
+                depth: self.depth,
+                limit_bytes: self.limit_bytes,
+                strip_markers: self.strip_markers,
+            },
+            after: cursor(self.after.as_ref())?,
+        };
+        get::get(library, &request)
+    }
+
+    fn status(answer: &Self::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+impl Question for LdmdSearchArgs {
+    type Answer = Answer<search::Matches>;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.document])
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, std::slice::from_ref(&self.document))
+    }
+
+    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Self::Answer> {
+        let request = search::Request {
+            document: self.document.clone(),
+            query: self.query.clone(),
+            limit: self.limit,
+            after: cursor(self.after.as_ref())?,
+        };
+        search::search(library, &request)
+    }
+
+    fn status(answer: &Self::Answer) -> Status {
+        answer.search_outcome().into()
+    }
+}
+
+impl Question for LdmdNeighborsArgs {
+    type Answer = Answer<neighbors::Neighbors>;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.document])
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, std::slice::from_ref(&self.document))
+    }
+
+    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Self::Answer> {
+        neighbors::neighbors(library, &self.document, &self.id, cursor(self.after.as_ref())?)
+    }
+
+    fn status(answer: &Self::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+impl Question for LdmdCheckArgs {
+    type Answer = Findings;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.documents.iter_mut().collect())
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, &self.documents)
+    }
+
+    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Findings> {
+        let findings = check::check(library, &self.documents, cursor(self.after.as_ref())?)?;
+        Ok(findings.at_most(self.limit))
+    }
+
+    fn status(findings: &Findings) -> Status {
+        Status::of_check(findings)
+    }
+}
+
+impl ReadCommand for LdmdEmitArgs {
+    fn has(&self, format: Format) -> bool {
+        has::<Answer<emit::Emission>>(format)
+    }
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.document])
+    }
+
+    fn run(&self, global: &Global) -> Result<Status> {
+        let document = std::slice::from_ref(&self.document);
+        let reader = open_fresh(global, |library| named_documents(library, document))?;
+        let after = cursor(self.after.as_ref())?;
+        let answer = emit::emit(&Library::new(&*reader), &self.document, after)?;
+        // The answer is itself an LDMD document.
+        let is_document = matches!(global.format, None | Some(Format::Ldmd));
+        let format = if is_document { Some(Format::Raw) } else { global.format };
+        Global { format, ..global.clone() }.print_list(&answer)?;
+        Ok(answer.outcome().into())
+    }
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        all.push(described::<Answer<emit::Emission>>(name));
+    }
 }

@@ -1,76 +1,240 @@
-//! `links`: turns the arguments of its commands into requests.
+//! `links`: the arguments of its commands and their requests.
+
+use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
 
 use super::Status;
-use super::args::{DirectionName, Global, LinkFilterArgs, LinksCommand};
+use super::args::{DocumentFilterArgs, FilterArgs, Global, ListArgs};
+use super::completions::{addresses, documents};
 use super::questions::cursor;
-use super::store::open_fresh;
+use super::read_command::{Question, read_commands};
 use crate::error::Result;
 use crate::query::Library;
+use crate::query::finding::Findings;
 use crate::query::links::{Direction, EdgeFilter, check, list, walk};
 use crate::query::page::fitting;
 
-pub(super) fn run(global: &Global, command: &LinksCommand) -> Result<Status> {
-    match command {
-        LinksCommand::List(arguments) => {
-            let request = list::Request {
-                address: arguments.address.clone(),
-                direction: direction(&arguments.filter),
-                filter: filter(&arguments.filter),
-                documents: arguments.documents.request(),
-                max_nodes: arguments.filter.max_nodes,
-                limit: fitting(arguments.list.limit, global.max_chars),
-                after: cursor(arguments.list.after.as_ref())?,
-            };
-            let snapshot = open_fresh(global, |_| Ok(None))?;
-            let answer = list::list(&Library::new(&snapshot), &request)?;
-            global.print_list(&answer)?;
-            Ok(answer.outcome().into())
-        }
-        LinksCommand::Tree(arguments) => {
-            let (hops, after) = (arguments.max_hops, arguments.after.as_ref());
-            run_walk(global, &arguments.filter, hops, after, &arguments.address, None)
-        }
-        LinksCommand::Path(arguments) => {
-            let to = Some(arguments.to.clone());
-            let (hops, after) = (arguments.max_hops, arguments.after.as_ref());
-            run_walk(global, &arguments.filter, hops, after, &arguments.from, to)
-        }
-        LinksCommand::Check(arguments) => {
-            let snapshot = open_fresh(global, |_| Ok(None))?;
-            let findings = check::check(
-                &Library::new(&snapshot),
-                &arguments.documents,
-                &arguments.filter.request(),
-                cursor(arguments.after.as_ref())?,
-            )?;
-            let findings = findings.at_most(arguments.limit);
-            global.print_list(&findings)?;
-            Ok(Status::of_check(&findings))
-        }
+read_commands! {
+    /// The commands of `links`.
+    LinksCommand {
+        /// List the links of a place
+        List(LinksListArgs),
+        /// List what links lead to from a place, hop by hop
+        Tree(LinksTreeArgs),
+        /// Find the shortest path of links between two places
+        Path(LinksPathArgs),
+        /// List broken links (status 1 if there are any)
+        Check(LinksCheckArgs),
     }
 }
 
-fn run_walk(
+/// Filters by link.
+#[derive(Debug, Args)]
+pub(super) struct LinkFilterArgs {
+    /// Follow links out of the place, into it, or both
+    #[arg(long, value_enum, default_value_t = DirectionName::Both)]
+    pub(super) direction: DirectionName,
+    /// Follow only links of this type: related, embeds, references, or a type of front matter;
+    /// repeatable
+    #[arg(long = "link-type", value_name = "TYPE")]
+    pub(super) link_types: Vec<String>,
+    /// Rejected with a hint: in other commands this is the type of a block
+    #[arg(long = "type", value_name = "TYPE", hide = true, value_parser = not_a_link_type)]
+    _types: Vec<String>,
+    /// Follow only links of front matter
+    #[arg(long, conflicts_with = "inline_only")]
+    pub(super) typed_only: bool,
+    /// Follow only links of the text
+    #[arg(long)]
+    pub(super) inline_only: bool,
+    /// Print at most N places; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) max_nodes: usize,
+}
+
+/// Rejects `--type` for links, and names `--link-type`.
+fn not_a_link_type(name: &str) -> std::result::Result<String, String> {
+    Err(format!("--type is the type of a block; for a type of link use --link-type {name}"))
+}
+
+/// The direction of a link, seen from a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum DirectionName {
+    /// Links that lead out of the place
+    Out,
+    /// Links that lead into it
+    In,
+    /// Both
+    Both,
+}
+
+/// Arguments of `links list`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel links list guide.md --direction in")]
+pub(super) struct LinksListArgs {
+    /// The address of one place
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
+    pub(super) address: String,
+    // Of the documents at the other ends of the links.
+    #[command(flatten)]
+    pub(super) documents: DocumentFilterArgs,
+    #[command(flatten)]
+    pub(super) filter: LinkFilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// Arguments of `links tree`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel links tree guide.md --max-hops 2 -f text")]
+pub(super) struct LinksTreeArgs {
+    /// The address of the place to start at
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
+    pub(super) address: String,
+    /// Follow at most N links in a row
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(super) max_hops: usize,
+    #[command(flatten)]
+    pub(super) filter: LinkFilterArgs,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// Arguments of `links path`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel links path guide.md faq.md -f records")]
+pub(super) struct LinksPathArgs {
+    /// The address of the place to start at
+    #[arg(value_name = "FROM", add = ArgValueCompleter::new(addresses))]
+    pub(super) from: String,
+    /// The address of the place to reach
+    #[arg(value_name = "TO", add = ArgValueCompleter::new(addresses))]
+    pub(super) to: String,
+    /// Follow at most N links in a row
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) max_hops: usize,
+    #[command(flatten)]
+    pub(super) filter: LinkFilterArgs,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+/// Arguments of `links check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel links check docs -f text")]
+pub(super) struct LinksCheckArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) documents: Vec<String>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    /// List at most N problems; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) limit: usize,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+impl Question for LinksListArgs {
+    type Answer = list::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(std::iter::once(&mut self.address).chain(&mut self.documents.under).collect())
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<list::Answer> {
+        let request = list::Request {
+            address: self.address.clone(),
+            direction: direction(&self.filter),
+            filter: filter(&self.filter),
+            documents: self.documents.request(),
+            max_nodes: self.filter.max_nodes,
+            limit: fitting(self.list.limit, global.max_chars),
+            after: cursor(self.list.after.as_ref())?,
+        };
+        list::list(library, &request)
+    }
+
+    fn status(answer: &list::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+/// Returns the request for a walk.
+fn walk_request(
     global: &Global,
     arguments: &LinkFilterArgs,
     max_hops: usize,
     after: Option<&String>,
     from: &str,
-    to: Option<String>,
-) -> Result<Status> {
-    let request = walk::Request {
+    to: Option<&String>,
+) -> Result<walk::Request> {
+    Ok(walk::Request {
         from: from.to_owned(),
-        to,
+        to: to.cloned(),
         direction: direction(arguments),
         filter: filter(arguments),
         max_hops,
         max_nodes: fitting(arguments.max_nodes, global.max_chars),
         after: cursor(after)?,
-    };
-    let snapshot = open_fresh(global, |_| Ok(None))?;
-    let answer = walk::walk(&Library::new(&snapshot), &request)?;
-    global.print_list(&answer)?;
-    Ok(answer.outcome().into())
+    })
+}
+
+impl Question for LinksTreeArgs {
+    type Answer = walk::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.address])
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<walk::Answer> {
+        let (hops, after) = (self.max_hops, self.after.as_ref());
+        let request = walk_request(global, &self.filter, hops, after, &self.address, None)?;
+        walk::walk(library, &request)
+    }
+
+    fn status(answer: &walk::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+impl Question for LinksPathArgs {
+    type Answer = walk::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.from, &mut self.to])
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<walk::Answer> {
+        let (hops, after) = (self.max_hops, self.after.as_ref());
+        let request = walk_request(global, &self.filter, hops, after, &self.from, Some(&self.to))?;
+        walk::walk(library, &request)
+    }
+
+    fn status(answer: &walk::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+impl Question for LinksCheckArgs {
+    type Answer = Findings;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
+    }
+
+    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<Findings> {
+        let after = cursor(self.after.as_ref())?;
+        let findings = check::check(library, &self.documents, &self.filter.request(), after)?;
+        Ok(findings.at_most(self.limit))
+    }
+
+    fn status(findings: &Findings) -> Status {
+        Status::of_check(findings)
+    }
 }
 
 fn direction(arguments: &LinkFilterArgs) -> Direction {

@@ -1,29 +1,26 @@
 //! `mcp`: runs the server for agents on standard input and output.
 
 use std::io;
+use std::sync::Arc;
 
-use super::args::{FormatName, Global, McpArgs};
+use super::args::{Global, McpArgs};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::mcp::{Options, serve};
+use crate::output::Format;
 
 pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
     if global.refresh {
         return Err(Error::new(ErrorKind::Usage, "mcp does not accept --refresh")
             .with_hint("run `mdsel ingest --watch` at the same time"));
     }
-    let path = match store::find(global)? {
-        Some(path) => path,
-        None => store::new_path()?,
-    };
     let options = Options {
-        store: path,
+        store: Arc::new(store::store_to_write(global)?),
         shown: store::shown(global),
-        format: global.format.unwrap_or(FormatName::Text).into(),
+        format: global.format.unwrap_or(Format::Text),
         max_chars: global.max_chars.unwrap_or(limits::REPLY_CHARS),
         allow_write: arguments.allow_write,
-        trust: store::trust(),
     };
     serve(options, io::BufReader::new(io::stdin()), io::stdout())?;
     Ok(Status::Success)

@@ -23,6 +23,7 @@ mod pack;
 mod paths;
 mod progress;
 mod questions;
+mod read_command;
 mod schema;
 mod search;
 mod status;
@@ -34,15 +35,16 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind as ClapErrorKind;
-use clap::{FromArgMatches as _, ValueEnum as _};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::output::{Answer, Caller, Format, Options, json, sanitize, write, write_list};
+use crate::output::{Answer, Caller, Format, Options, json, names, sanitize, write, write_list};
 use crate::query::finding::Findings;
 use crate::query::{List, Outcome};
-use args::{Cli, Color, Command, FormatName, Global};
+use args::{Cli, Color, Command, Global};
+use read_command::ReadCommand as _;
 
 /// The exit statuses of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,11 +115,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         match format::of_environment() {
             Ok(wanted) => global.format = wanted.filter(|format| command.has(*format)),
             Err(error) => {
-                return report_error(&error, format::default() == FormatName::Json, None).into();
+                return report_error(&error, format::default() == Format::Json, None).into();
             }
         }
     }
-    let is_json = cli.global.format() == FormatName::Json && !is_server;
+    let is_json = cli.global.format() == Format::Json && !is_server;
     match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
         Ok(status) => status.into(),
         Err(error) => report_error(&error, is_json, cli.global.max_chars).into(),
@@ -128,26 +130,15 @@ fn dispatch(cli: &Cli) -> Result<Status> {
     let format = cli.global.format();
     if !cli.command.has(format) {
         // Check this before the command changes anything.
-        let forms = FormatName::value_variants().iter().filter(|form| cli.command.has(**form));
-        let forms: Vec<String> = forms.copied().map(format::name).collect();
-        let message = format!("this command does not support the format {}", format::name(format));
+        let forms = names(|format| cli.command.has(format));
+        let message = format!("this command does not support the format {}", format.name());
         return Err(Error::new(ErrorKind::Usage, message)
-            .with_hint(format!("ask with -f for one of {}", forms.join(", "))));
+            .with_hint(format!("ask with -f for one of {forms}")));
     }
     match &cli.command {
         Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
         Command::Status(arguments) => status::run(&cli.global, arguments),
-        Command::Index(arguments) => questions::index(&cli.global, arguments),
-        Command::Select(arguments) => questions::select(&cli.global, arguments),
-        Command::Toc(arguments) => questions::toc(&cli.global, arguments),
-        Command::Read(arguments) => questions::read(&cli.global, arguments),
-        Command::Find(arguments) => questions::find(&cli.global, arguments),
-        Command::Search(arguments) => search::run(&cli.global, arguments),
-        Command::Neighbors(arguments) => questions::neighbors(&cli.global, arguments),
-        Command::Ldmd(command) => ldmd::run(&cli.global, command),
-        Command::Links(command) => links::run(&cli.global, command),
-        Command::Context(arguments) => context::run(&cli.global, arguments),
-        Command::Prime(arguments) => context::prime(&cli.global, arguments),
+        Command::Read(command) => command.run(&cli.global),
         Command::Replace(arguments) => edit::replace(&cli.global, arguments),
         Command::Insert(arguments) => edit::insert(&cli.global, arguments),
         Command::Delete(arguments) => edit::delete(&cli.global, arguments),
@@ -187,7 +178,7 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
         let argument = argument.as_encoded_bytes();
         argument.starts_with(b"-f") || argument.starts_with(b"--format")
     });
-    let is_json = !is_other_format && (is_named || format::usual() == FormatName::Json);
+    let is_json = !is_other_format && (is_named || format::usual() == Format::Json);
     report_error(&error, is_json, None)
 }
 
@@ -214,31 +205,15 @@ fn note(text: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitize::line(text)));
 }
 
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Json => Self::Json,
-            FormatName::Jsonl => Self::Jsonl,
-            FormatName::Raw => Self::Raw,
-            FormatName::Text => Self::Text,
-            FormatName::Ldmd => Self::Ldmd,
-            FormatName::Records => Self::Records,
-            FormatName::Markdown => Self::Markdown,
-            FormatName::Mermaid => Self::Mermaid,
-            FormatName::Dot => Self::Dot,
-        }
-    }
-}
-
 impl Global {
-    fn format(&self) -> FormatName {
+    fn format(&self) -> Format {
         self.format.unwrap_or_else(format::default)
     }
 
     fn options<'a>(&self, store: &'a str) -> Options<'a> {
         Options {
             store,
-            format: self.format().into(),
+            format: self.format(),
             is_pretty: self.pretty,
             has_color: match self.color {
                 Color::Always => true,
@@ -286,6 +261,12 @@ impl Global {
         let store = store::shown(self);
         finish(|out| write_list(answer, self.options(&store), out))
     }
+}
+
+/// Keeps a value until the process exits. Dropping a large answer piece by piece takes as long as
+/// printing it, and unmapping files takes as long as a lookup.
+fn kept<T>(value: T) -> &'static mut T {
+    Box::leak(Box::new(value))
 }
 
 /// Prints text that the program generates: help, manual pages, completions.

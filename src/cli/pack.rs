@@ -12,9 +12,9 @@ use crate::ingest::{self, LoadRequest, Strategy};
 use crate::query::{Library, dump as pack};
 
 pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
-    let snapshot = store::open_fresh(global, |_| Ok(None))?;
+    let reader = store::open_fresh(global, |_| Ok(None))?;
     finish(|out| {
-        pack::dump(&Library::new(&snapshot), arguments.attachments, out)?;
+        pack::dump(&Library::new(&*reader), arguments.attachments, out)?;
         Ok(Vec::new())
     })?;
     Ok(Status::Success)
@@ -22,12 +22,8 @@ pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
 
 pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
     global.has_room_for_report()?;
-    let path = match store::find(global)? {
-        Some(path) => path,
-        None => store::new_path()?,
-    };
     let report = ingest::load(LoadRequest {
-        store: &path,
+        store: &store::store_to_write(global)?,
         pack: seekable(&arguments.file)?,
         strategy: match arguments.strategy {
             StrategyName::Skip => Strategy::Skip,

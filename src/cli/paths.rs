@@ -6,13 +6,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{Command, Global, LdmdCommand, LinksCommand};
-use super::{questions, store};
+use super::args::{Command, Global};
+use super::read_command::ReadCommand as _;
+use super::store;
 use crate::address::{namespace, split_known_params, whole_number};
+use crate::corpus::canonical;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::canonical;
+use crate::query::NameMatch;
 use crate::query::{Library, documents};
-use crate::store::{NameMatch, Snapshot};
 
 /// Replaces the paths in the addresses of `command` by paths relative to the root.
 pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
@@ -22,15 +23,15 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
         return Ok(());
     }
     // The command reports a missing store.
-    let Some(path) = store::find(global)? else { return Ok(()) };
-    let Ok(snapshot) = Snapshot::open(&path) else { return Ok(()) };
-    let library = Library::new(&snapshot);
+    let Ok(store) = store::store(global) else { return Ok(()) };
+    let Ok(Some(reader)) = store.peek() else { return Ok(()) };
+    let library = Library::new(&*reader);
     let is_document = |name: &str| {
         documents::by_name(&library, name).is_ok_and(|found| !matches!(found, NameMatch::None))
     };
     let view = View {
         folder: canonical(&store::current_folder()?)?,
-        root: snapshot.root(),
+        root: reader.root(),
         is_document: &is_document,
     };
     for address in addresses {
@@ -43,51 +44,13 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
 /// input.
 fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
     Ok(match command {
-        Command::Index(arguments) => {
-            arguments.documents.iter_mut().chain(&mut arguments.filter.documents.under).collect()
-        }
-        Command::Toc(arguments) => {
-            arguments.documents.iter_mut().chain(&mut arguments.filter.documents.under).collect()
-        }
-        Command::Find(arguments) => arguments.filter.documents.under.iter_mut().collect(),
-        Command::Select(arguments) => {
-            arguments.addresses = questions::addresses(&arguments.addresses)?;
-            arguments.addresses.iter_mut().collect()
-        }
-        Command::Context(arguments) => {
-            arguments.addresses = questions::addresses(&arguments.addresses)?;
-            arguments.addresses.iter_mut().chain(&mut arguments.filter.documents.under).collect()
-        }
-        Command::Read(arguments) => vec![&mut arguments.first],
-        Command::Search(arguments) => arguments.filter.documents.under.iter_mut().collect(),
-        Command::Neighbors(arguments) => vec![&mut arguments.address],
+        Command::Read(command) => command.addresses()?,
         Command::Replace(arguments) => vec![&mut arguments.first],
         Command::Insert(arguments) => vec![&mut arguments.first],
         Command::Delete(arguments) => vec![&mut arguments.first],
         Command::Edit(arguments) => vec![&mut arguments.document],
-        Command::Links(command) => match command {
-            LinksCommand::List(arguments) => {
-                let under = &mut arguments.documents.under;
-                std::iter::once(&mut arguments.address).chain(under).collect()
-            }
-            LinksCommand::Tree(arguments) => vec![&mut arguments.address],
-            LinksCommand::Path(arguments) => vec![&mut arguments.from, &mut arguments.to],
-            LinksCommand::Check(arguments) => {
-                let under = &mut arguments.filter.documents.under;
-                arguments.documents.iter_mut().chain(under).collect()
-            }
-        },
-        Command::Ldmd(command) => match command {
-            LdmdCommand::Index(arguments) => vec![&mut arguments.document],
-            LdmdCommand::Get(arguments) => vec![&mut arguments.document],
-            LdmdCommand::Search(arguments) => vec![&mut arguments.document],
-            LdmdCommand::Neighbors(arguments) => vec![&mut arguments.document],
-            LdmdCommand::Check(arguments) => arguments.documents.iter_mut().collect(),
-            LdmdCommand::Emit(arguments) => vec![&mut arguments.document],
-        },
         Command::Ingest(_)
         | Command::Status(_)
-        | Command::Prime(_)
         | Command::Dump(_)
         | Command::Load(_)
         | Command::Mcp(_)

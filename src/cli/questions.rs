@@ -1,17 +1,55 @@
-//! The commands that answer from the store: turns their arguments into requests.
+//! The commands that read, and those of them that ask one question: their arguments and their requests.
 
 use std::io::Read as _;
 
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
 use super::Status;
-use super::args::{
-    FindArgs, FormatName, Global, IndexArgs, NeighborsArgs, ReadArgs, SelectArgs, TocArgs,
-};
-use super::store::open_fresh as open;
+use super::args::{FilterArgs, Global, ListArgs};
+use super::completions::{addresses as complete_address, documents as complete_document, sections};
+use super::context::{ContextArgs, PrimeArgs};
+use super::ldmd::LdmdCommand;
+use super::links::LinksCommand;
+use super::read_command::{Question, read_commands};
+use super::search::SearchArgs;
 use crate::address::is_for_every_document;
 use crate::error::{Error, Result};
+use crate::limits;
+use crate::output;
 use crate::query::page::fitting;
 use crate::query::resolve::{Window, resolve};
 use crate::query::{Cursor, Library, documents, find, index, neighbors, read, select, toc};
+
+read_commands! {
+    /// Every command that answers from the store.
+    ReadCommands {
+        /// List documents, their headings and counts of their blocks
+        Index(IndexArgs),
+        /// Print content by address
+        Select(SelectArgs),
+        /// Print the section tree of documents
+        Toc(TocArgs),
+        /// Print one section in full
+        Read(ReadArgs),
+        /// Find sections by title
+        Find(FindArgs),
+        /// Search for words, ranked, or for patterns with -e
+        Search(SearchArgs),
+        /// List the sections around a section
+        Neighbors(NeighborsArgs),
+        /// Read a document with marked sections part by part
+        #[command(subcommand)]
+        Ldmd(LdmdCommand),
+        /// Follow links between documents and sections
+        #[command(subcommand)]
+        Links(LinksCommand),
+        /// Print several places, and text from outside, for the context of a model
+        Context(ContextArgs),
+        /// Print what an agent should know about the store first
+        Prime(PrimeArgs),
+    }
+}
 
 pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
     after.map(|after| after.parse()).transpose()
@@ -72,100 +110,268 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
     Ok(addresses)
 }
 
-/// Keeps a value until the process exits. Dropping a large answer piece by piece takes as long as
-/// printing it, and unmapping files takes as long as a lookup.
-pub(super) fn kept<T>(value: T) -> &'static mut T {
-    Box::leak(Box::new(value))
+/// Arguments of `index`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel index guide -f text")]
+pub(super) struct IndexArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(complete_document))]
+    pub(super) documents: Vec<String>,
+    /// List blocks, too, with a preview
+    #[arg(long)]
+    pub(super) blocks: bool,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
 }
 
-pub(super) fn index(global: &Global, arguments: &IndexArgs) -> Result<Status> {
-    let request = index::Request {
-        documents: arguments.documents.clone(),
-        filter: arguments.filter.request(),
-        blocks: arguments.blocks,
-        limit: fitting(arguments.list.limit, global.max_chars),
-        after: cursor(arguments.list.after.as_ref())?,
-    };
-    let snapshot = open(global, |library| named_documents(library, &request.documents))?;
-    let answer = index::index(&Library::new(&snapshot), &request)?;
-    global.print_list(&answer)?;
-    Ok(answer.outcome().into())
+impl Question for IndexArgs {
+    type Answer = index::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, &self.documents)
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<index::Answer> {
+        let request = index::Request {
+            documents: self.documents.clone(),
+            filter: self.filter.request(),
+            blocks: self.blocks,
+            limit: fitting(self.list.limit, global.max_chars),
+            after: cursor(self.list.after.as_ref())?,
+        };
+        index::index(library, &request)
+    }
+
+    fn status(answer: &index::Answer) -> Status {
+        answer.outcome().into()
+    }
 }
 
-pub(super) fn select(global: &Global, arguments: &SelectArgs) -> Result<Status> {
-    let request = select::Request {
-        addresses: arguments.addresses.clone(),
-        max_words: arguments.max_words,
-        // An empty place has no characters in `raw`, so the budget allows one result more than
-        // characters.
-        limit: match global.max_chars {
-            Some(most) if arguments.limit == Some(0) => Some(most + 1),
-            _ => arguments.limit,
-        },
-        after: cursor(arguments.after.as_ref())?,
-        room: global.max_chars,
-    };
-    let snapshot = open(global, |library| documents_of(library, &request.addresses))?;
-    let answer = select::select(&Library::new(&snapshot), &request)?;
-    global.print_list(&answer)?;
-    Ok(answer.outcome().into())
+/// Arguments of `select`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel select 'guide::heading:h2[1]/block:code[0]'")]
+pub(super) struct SelectArgs {
+    /// Addresses, answered in this order; - reads them from standard input, one per line
+    #[arg(value_name = "ADDRESS", required = true, add = ArgValueCompleter::new(complete_address))]
+    pub(super) addresses: Vec<String>,
+    /// Limit a page to N words; 0 for no pages
+    #[arg(long, value_name = "N", default_value_t = limits::MAX_WORDS)]
+    pub(super) max_words: usize,
+    /// Print at most N results; 0 for all [default: 50, or the number of addresses]
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
-pub(super) fn toc(global: &Global, arguments: &TocArgs) -> Result<Status> {
-    let request = toc::Request {
-        documents: arguments.documents.clone(),
-        filter: arguments.filter.request(),
-        depth: arguments.depth,
-        max_level: arguments.max_level,
-        lines_only: global.format() == FormatName::Text,
-        limit: fitting(arguments.list.limit, global.max_chars),
-        after: cursor(arguments.list.after.as_ref())?,
-    };
-    let snapshot = open(global, |library| named_documents(library, &request.documents))?;
-    let answer = kept(toc::toc(&Library::new(&snapshot), &request)?);
-    global.print_list(answer)?;
-    Ok(answer.outcome().into())
+impl Question for SelectArgs {
+    type Answer = select::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        self.addresses = addresses(&self.addresses)?;
+        Ok(self.addresses.iter_mut().collect())
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        documents_of(library, &self.addresses)
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<select::Answer> {
+        let request = select::Request {
+            addresses: self.addresses.clone(),
+            max_words: self.max_words,
+            // An empty place has no characters in `raw`, so the budget allows one result more than
+            // characters.
+            limit: match global.max_chars {
+                Some(most) if self.limit == Some(0) => Some(most + 1),
+                _ => self.limit,
+            },
+            after: cursor(self.after.as_ref())?,
+            room: global.max_chars,
+        };
+        select::select(library, &request)
+    }
+
+    fn status(answer: &select::Answer) -> Status {
+        answer.outcome().into()
+    }
 }
 
-pub(super) fn read(global: &Global, arguments: &ReadArgs) -> Result<Status> {
-    let (document, place) = match &arguments.section {
-        Some(section) => (Some(arguments.first.clone()), section.clone()),
-        None => (None, arguments.first.clone()),
-    };
-    let request = read::Request {
-        document,
-        place,
-        no_children: arguments.no_children,
-        line_numbers: arguments.line_numbers,
-    };
-    let snapshot = open(global, |library| match &request.document {
-        Some(document) => named_documents(library, std::slice::from_ref(document)),
-        None => documents_of(library, std::slice::from_ref(&request.place)),
-    })?;
-    let answer = read::read(&Library::new(&snapshot), &request)?;
-    global.print_list(&answer)?;
-    Ok(answer.outcome().into())
+/// Arguments of `toc`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel toc guide -f text --max-level 2")]
+pub(super) struct TocArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(complete_document))]
+    pub(super) documents: Vec<String>,
+    /// Show N levels of the tree; 1 for top-level sections only
+    #[arg(long, value_name = "N")]
+    pub(super) depth: Option<usize>,
+    /// Show headings down to this level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) max_level: Option<u8>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
 }
 
-pub(super) fn find(global: &Global, arguments: &FindArgs) -> Result<Status> {
-    let request = find::Request {
-        pattern: arguments.pattern.clone(),
-        content: arguments.content.clone(),
-        filter: arguments.filter.request(),
-        limit: fitting(arguments.list.limit, global.max_chars),
-        after: cursor(arguments.list.after.as_ref())?,
-    };
-    let snapshot = open(global, |_| Ok(None))?;
-    let answer = find::find(&Library::new(&snapshot), &request)?;
-    global.print_list(&answer)?;
-    Ok(answer.outcome().into())
+impl Question for TocArgs {
+    type Answer = toc::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, &self.documents)
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<toc::Answer> {
+        let request = toc::Request {
+            documents: self.documents.clone(),
+            filter: self.filter.request(),
+            depth: self.depth,
+            max_level: self.max_level,
+            with_addresses: output::has_addresses::<toc::Answer>(global.format()),
+            limit: fitting(self.list.limit, global.max_chars),
+            after: cursor(self.list.after.as_ref())?,
+        };
+        toc::toc(library, &request)
+    }
+
+    fn status(answer: &toc::Answer) -> Status {
+        answer.outcome().into()
+    }
 }
 
-pub(super) fn neighbors(global: &Global, arguments: &NeighborsArgs) -> Result<Status> {
-    let address = &arguments.address;
-    let after = cursor(arguments.after.as_ref())?;
-    let snapshot = open(global, |library| documents_of(library, std::slice::from_ref(address)))?;
-    let answer = neighbors::neighbors(&Library::new(&snapshot), address, after)?;
-    global.print_list(&answer)?;
-    Ok(answer.outcome().into())
+/// Arguments of `read`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel read guide 'Install/From source'")]
+pub(super) struct ReadArgs {
+    /// A document; or the whole address, without SECTION
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(complete_address))]
+    pub(super) first: String,
+    /// A place in the document: a slug path, a title, @LINE, #INDEX or a selector
+    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
+    pub(super) section: Option<String>,
+    /// Omit child sections
+    #[arg(long)]
+    pub(super) no_children: bool,
+    /// Number the lines
+    #[arg(short = 'n', long)]
+    pub(super) line_numbers: bool,
+}
+
+impl ReadArgs {
+    fn request(&self) -> read::Request {
+        let (document, place) = match &self.section {
+            Some(section) => (Some(self.first.clone()), section.clone()),
+            None => (None, self.first.clone()),
+        };
+        let (no_children, line_numbers) = (self.no_children, self.line_numbers);
+        read::Request { document, place, no_children, line_numbers }
+    }
+}
+
+impl Question for ReadArgs {
+    type Answer = read::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.first])
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        let first = std::slice::from_ref(&self.first);
+        match &self.section {
+            Some(_) => named_documents(library, first),
+            None => documents_of(library, first),
+        }
+    }
+
+    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<read::Answer> {
+        read::read(library, &self.request())
+    }
+
+    fn status(answer: &read::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+/// Arguments of `find`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel find '*install*' --level 2")]
+pub(super) struct FindArgs {
+    /// A glob that matches the whole title; without * ? [ { it matches a part of the title
+    #[arg(value_name = "PATTERN")]
+    pub(super) pattern: String,
+    /// Take only sections whose own text contains TEXT, ignoring case
+    #[arg(long, value_name = "TEXT")]
+    pub(super) content: Option<String>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+impl Question for FindArgs {
+    type Answer = find::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.filter.documents.under.iter_mut().collect())
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<find::Answer> {
+        let request = find::Request {
+            pattern: self.pattern.clone(),
+            content: self.content.clone(),
+            filter: self.filter.request(),
+            limit: fitting(self.list.limit, global.max_chars),
+            after: cursor(self.list.after.as_ref())?,
+        };
+        find::find(library, &request)
+    }
+
+    fn status(answer: &find::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+/// Arguments of `neighbors`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel neighbors guide#install")]
+pub(super) struct NeighborsArgs {
+    /// The address of one place
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(complete_address))]
+    pub(super) address: String,
+    /// Continue the children where an answer ended: its `next_children`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+impl Question for NeighborsArgs {
+    type Answer = neighbors::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.address])
+    }
+
+    fn documents(&self, library: &Library<'_>) -> Result<Option<Vec<String>>> {
+        documents_of(library, std::slice::from_ref(&self.address))
+    }
+
+    fn answer(&self, _: &Global, library: &Library<'_>) -> Result<neighbors::Answer> {
+        neighbors::neighbors(library, &self.address, cursor(self.after.as_ref())?)
+    }
+
+    fn status(answer: &neighbors::Answer) -> Status {
+        answer.outcome().into()
+    }
 }

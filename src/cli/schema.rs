@@ -5,33 +5,32 @@
 
 use std::collections::BTreeMap;
 
-use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use super::args::SchemaArgs;
+use super::questions::ReadCommands;
+use super::read_command::{ReadCommand as _, schema_of};
 use super::status::Answer as StatusAnswer;
 use super::{Status, generated};
 use crate::address::suggest::most_similar;
-use crate::edit::schema::{Batch, Deleted, Inserted, Replaced, Single};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Report;
+use crate::output::edit_schema::{Batch, Deleted, Inserted, Replaced, Single};
 use crate::output::json;
 use crate::query::finding::Findings;
-use crate::query::{
-    context, find, index, ldmd, links, neighbors, prime, read, search, select, toc,
-};
 
 /// Prints the schema of a command, else the commands that have one.
 pub(super) fn run(arguments: &SchemaArgs, is_pretty: bool) -> Result<Status> {
     let name = arguments.command.join(" ");
+    let all = all();
     if name.is_empty() {
-        let names: String = SCHEMAS.iter().map(|(name, _)| format!("{name}\n")).collect();
+        let names: String = all.iter().map(|(name, _)| format!("{name}\n")).collect();
         return generated(names.as_bytes());
     }
-    let Some((name, of)) = SCHEMAS.iter().find(|(known, _)| *known == name) else {
-        let names = || SCHEMAS.iter().map(|(name, _)| *name);
+    let Some((name, schema)) = all.iter().find(|(known, _)| *known == name) else {
+        let names = || all.iter().map(|(name, _)| name.as_str());
         let similar = most_similar(&name, names());
         let hint = match similar.first() {
             Some(similar) => format!("try `mdsel schema {similar}`; `mdsel schema` lists all"),
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &SchemaArgs, is_pretty: bool) -> Result<Status> {
         let message = format!("no command {name:?} answers in JSON");
         return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
     };
-    let mut schema = of(SchemaSettings::draft2020_12().for_serialize().into_generator());
+    let mut schema = schema();
     RecursiveTransform(close).transform(&mut schema);
     schema.insert("title".to_owned(), format!("mdsel {name}").into());
     let mut bytes = Vec::new();
@@ -49,44 +48,30 @@ pub(super) fn run(arguments: &SchemaArgs, is_pretty: bool) -> Result<Status> {
     generated(&bytes)
 }
 
-/// The schema of a type.
-type Of = fn(SchemaGenerator) -> Schema;
+/// The name of a command, and the schema of its answer.
+type Named = (String, fn() -> Schema);
 
-fn of<T: JsonSchema>(generator: SchemaGenerator) -> Schema {
-    generator.into_root_schema_for::<T>()
+fn named<T: JsonSchema>(name: &str) -> Named {
+    (name.to_owned(), schema_of::<T>)
 }
 
-/// The schema of the answer of each command; `error` is that of a command that failed.
-const SCHEMAS: &[(&str, Of)] = &[
-    ("ingest", of::<Ingested>),
-    ("status", of::<StatusShape>),
-    ("index", of::<index::Answer>),
-    ("select", of::<select::Answer>),
-    ("toc", of::<toc::Answer>),
-    ("read", of::<read::Answer>),
-    ("find", of::<find::Answer>),
-    ("search", of::<search::Answer>),
-    ("neighbors", of::<neighbors::Answer>),
-    ("ldmd index", of::<ldmd::Answer<ldmd::index::Index>>),
-    ("ldmd get", of::<ldmd::Answer<ldmd::get::Section>>),
-    ("ldmd search", of::<ldmd::Answer<ldmd::search::Matches>>),
-    ("ldmd neighbors", of::<ldmd::Answer<ldmd::neighbors::Neighbors>>),
-    ("ldmd check", of::<Findings>),
-    ("ldmd emit", of::<ldmd::Answer<ldmd::emit::Emission>>),
-    ("links list", of::<links::list::Answer>),
-    ("links tree", of::<links::walk::Answer>),
-    ("links path", of::<links::walk::Answer>),
-    ("links check", of::<Findings>),
-    ("context", of::<context::Answer>),
-    ("prime", of::<prime::Answer>),
-    ("replace", of::<Single<Replaced>>),
-    ("insert", of::<Single<Inserted>>),
-    ("delete", of::<Single<Deleted>>),
-    ("edit", of::<Batch>),
-    ("load", of::<Report>),
-    ("verify", of::<Findings>),
-    ("error", of::<Failed>),
-];
+/// Returns every command that answers in JSON; `error` is a command that failed.
+fn all() -> Vec<Named> {
+    let mut read = Vec::new();
+    ReadCommands::describe("", &mut read);
+    let mut all = vec![named::<Ingested>("ingest"), named::<StatusShape>("status")];
+    all.extend(read.into_iter().map(|described| (described.name, described.schema)));
+    all.extend([
+        named::<Single<Replaced>>("replace"),
+        named::<Single<Inserted>>("insert"),
+        named::<Single<Deleted>>("delete"),
+        named::<Batch>("edit"),
+        named::<Report>("load"),
+        named::<Findings>("verify"),
+        named::<Failed>("error"),
+    ]);
+    all
+}
 
 /// What an ingest did, or with `--check` what differs.
 #[expect(dead_code, reason = "only its schema is used")]

@@ -1,29 +1,128 @@
-//! `search`: turns its arguments into a request.
+//! `search`: its arguments and its request.
 
-use super::args::{FormatName, Global, SearchArgs};
-use super::questions::{cursor, kept};
-use super::{Status, store};
+use clap::Args;
+
+use super::args::{FilterArgs, Global};
+use super::questions::cursor;
+use super::read_command::{Described, ReadCommand, described, has};
+use super::{Status, kept, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::query::search::{Form, PatternOptions, Query, Request, Surroundings, search};
+use crate::output::Format;
+use crate::query::search::{Answer, Form, PatternOptions, Query, Request, Surroundings, search};
 use crate::query::{Library, Outcome};
 
-pub(super) fn run(global: &Global, arguments: &SearchArgs) -> Result<Status> {
-    let lines_only = global.format() == FormatName::Text && arguments.no_heading;
-    let mut request = request(arguments, lines_only)?;
-    request.keep_to(arguments.passage, global.max_chars);
-    let (snapshot, full_text) = store::open_full_text(global)?;
-    let answer = kept(search(&Library::new(&snapshot), kept(full_text), &request)?);
-    if arguments.quiet {
-        let is_found = answer.outcome() != Outcome::None;
-        return Ok(if is_found { Status::Success } else { Status::Nothing });
-    }
-    global.print_list(answer)?;
-    Ok(answer.outcome().into())
+/// Arguments of `search`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: mdsel search 'install windows'    mdsel search -e 'TODO|FIXME' -C 1"
+)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
+pub(super) struct SearchArgs {
+    /// A question or words, best passages first: "a phrase", +must, NOT word, prefix*, title:word
+    #[arg(value_name = "QUERY", required_unless_present = "patterns", conflicts_with = "patterns")]
+    pub(super) query: Vec<String>,
+    /// Add another wording of the question, such as the terms its answer may use; repeatable. Two of
+    /// these find most answers that the question alone misses
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true,
+        conflicts_with_all = ["patterns", "fixed_strings"])]
+    pub(super) also: Vec<String>,
+    /// Show about N characters of each section that matches; 0 for one line
+    #[arg(long, value_name = "N")]
+    pub(super) passage: Option<usize>,
+    /// Show every section, even if its text is nearly the same as another's
+    #[arg(long)]
+    pub(super) keep_duplicates: bool,
+    /// Omit the lines with the titles of sections; with -e or -F
+    #[arg(long)]
+    pub(super) no_heading: bool,
+    /// Search each line for a regular expression; repeatable
+    #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
+    pub(super) patterns: Vec<String>,
+    /// Search for the QUERY, or the patterns, as literal text
+    #[arg(short = 'F', long)]
+    pub(super) fixed_strings: bool,
+    /// Ignore case in patterns (words always ignore case)
+    #[arg(short, long)]
+    pub(super) ignore_case: bool,
+    /// Match whole words only; with -e or -F
+    #[arg(short, long)]
+    pub(super) word_regexp: bool,
+    /// Let a match span lines of a section's own text; with -e or -F
+    #[arg(short = 'U', long)]
+    pub(super) multiline: bool,
+    /// Show N lines after each match
+    #[arg(short = 'A', long, value_name = "N", value_parser = context_lines)]
+    pub(super) after_context: Option<usize>,
+    /// Show N lines before each match
+    #[arg(short = 'B', long, value_name = "N", value_parser = context_lines)]
+    pub(super) before_context: Option<usize>,
+    /// Show N lines before and after each match
+    #[arg(short = 'C', long, value_name = "N", value_parser = context_lines)]
+    pub(super) context: Option<usize>,
+    /// Print only the number of hits in each document
+    #[arg(short, long, conflicts_with_all = ["files", "quiet"])]
+    pub(super) count: bool,
+    /// Print only the documents that have a hit
+    #[arg(short = 'l', long, conflicts_with = "quiet")]
+    pub(super) files: bool,
+    /// Show the match instead of its line
+    #[arg(short, long)]
+    pub(super) only_matching: bool,
+    /// Print nothing; exit with status 0 if there is a hit
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    /// Explain how the hits were found
+    #[arg(long)]
+    pub(super) explain: bool,
+    /// Print at most N hits; 0 for all
+    #[arg(long, value_name = "N", default_value_t = limits::SEARCH_LIMIT)]
+    pub(super) limit: usize,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
 }
 
-/// Returns the request. `lines_only` is set if the output contains no addresses.
-fn request(arguments: &SearchArgs, lines_only: bool) -> Result<Request> {
+/// Parses a number of lines around a match.
+fn context_lines(text: &str) -> std::result::Result<usize, String> {
+    match text.parse() {
+        Ok(lines) if lines <= limits::MAX_CONTEXT_LINES => Ok(lines),
+        Ok(_) => Err(format!("exceeds the limit context-lines ({})", limits::MAX_CONTEXT_LINES)),
+        Err(_) => Err("not a number of lines".to_owned()),
+    }
+}
+
+impl ReadCommand for SearchArgs {
+    fn has(&self, format: Format) -> bool {
+        has::<Answer>(format)
+    }
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.filter.documents.under.iter_mut().collect())
+    }
+
+    fn run(&self, global: &Global) -> Result<Status> {
+        let with_addresses = global.format() != Format::Text || !self.no_heading;
+        let mut request = request(self, with_addresses)?;
+        request.keep_to(self.passage, global.max_chars);
+        let reader = kept(store::open_for_search(global)?);
+        let answer = kept(search(&Library::new(&**reader), &request)?);
+        if self.quiet {
+            let is_found = answer.outcome() != Outcome::None;
+            return Ok(if is_found { Status::Success } else { Status::Nothing });
+        }
+        global.print_list(answer)?;
+        Ok(answer.outcome().into())
+    }
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        all.push(described::<Answer>(name));
+    }
+}
+
+fn request(arguments: &SearchArgs, with_addresses: bool) -> Result<Request> {
     let options = PatternOptions {
         is_literal: arguments.fixed_strings,
         ignores_case: arguments.ignore_case,
@@ -61,7 +160,7 @@ fn request(arguments: &SearchArgs, lines_only: bool) -> Result<Request> {
         },
         passage: limits::PASSAGE_CHARS,
         keeps_duplicates: arguments.keep_duplicates,
-        lines_only,
+        with_addresses,
         explain: arguments.explain,
         limit: arguments.limit,
         after: cursor(arguments.after.as_ref())?,

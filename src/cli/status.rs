@@ -1,5 +1,6 @@
 //! `status`: prints counts, options, the root and the trust of the store.
 
+use std::path::Path;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -9,10 +10,11 @@ use serde_json::{Value, json};
 use super::args::{Global, StatusArgs};
 use super::progress::Silent;
 use super::{Status, store};
+use crate::corpus::{IngestOptions, root_from_store};
 use crate::error::Result;
 use crate::ingest::{self, Change, OptionChanges, Paths};
 use crate::limits;
-use crate::store::{IngestOptions, Totals};
+use crate::store::Totals;
 use crate::trust::{Source, Wish};
 
 /// What the store holds.
@@ -43,32 +45,37 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         global.print(&Value::Object(rows.collect()))?;
         return Ok(Status::Success);
     }
-    let snapshot = store::open_fresh(global, |_| Ok(None))?;
-    let trust = store::trust();
-    let path = ingest::resolved(snapshot.path())?;
-    let wish = Wish::of(&path, snapshot.root(), snapshot.options());
+    let reader = store::open_fresh(global, |_| Ok(None))?;
+    let store = store::store(global)?;
+    let root = match store.path() {
+        Some(path) => root_from_store(reader.root(), path)?,
+        None => reader.root().display().to_string(),
+    };
+    let trust = store.path().map_or(Source::OwnFolder, |path| {
+        let wish = Wish::of(path, reader.root(), reader.options());
+        store.trust().source(path, &wish).unwrap_or(Source::Untrusted)
+    });
     let stale = if arguments.stale {
         let request = ingest::Request {
-            store: snapshot.path(),
+            store: &store,
             root: None,
-            folder: snapshot.path(),
+            folder: Path::new(""),
             paths: Paths::All,
             options: OptionChanges::default(),
             force: false,
             wait: Duration::ZERO,
-            trust: &trust,
         };
         ingest::preview(&request, &Silent)?.changes
     } else {
         None
     };
     let answer = Answer {
-        totals: snapshot.totals()?,
-        generation: snapshot.generation(),
-        index_generation: crate::store::index_generation(&snapshot),
-        options: snapshot.options().clone(),
-        root: ingest::root_from_store(snapshot.root(), &path)?,
-        trust: trust.source(&path, &wish).unwrap_or(Source::Untrusted),
+        totals: reader.totals()?,
+        generation: reader.generation(),
+        index_generation: reader.index_generation(),
+        options: reader.options().clone(),
+        root,
+        trust,
         stale,
     };
     global.print(&serde_json::to_value(answer).unwrap_or_default())?;

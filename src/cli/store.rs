@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::args::Global;
 use super::note;
-use crate::edit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{self, Paths};
 use crate::query::Library;
-use crate::store::{FullText, Snapshot};
+use crate::store::{Purpose, Reader, Store};
 use crate::trust::Trust;
 
 /// The default file name of a store.
@@ -54,7 +53,7 @@ pub(super) fn shown(global: &Global) -> String {
 }
 
 /// Returns the path at which a store is created if none was found.
-pub(super) fn new_path() -> Result<PathBuf> {
+fn new_path() -> Result<PathBuf> {
     Ok(current_folder()?.join(FILE_NAME))
 }
 
@@ -79,56 +78,40 @@ pub(super) fn existing(global: &Global) -> Result<PathBuf> {
     })
 }
 
-/// Opens the store for reading, after finishing edits that were interrupted.
-pub(super) fn open(global: &Global) -> Result<Snapshot> {
-    let path = existing(global)?;
-    let snapshot = Snapshot::open(&path)?;
-    if !snapshot.has_edit_intents()? {
-        return Ok(snapshot);
-    }
-    drop(snapshot);
-    finish_edits(&path);
-    Snapshot::open(&path)
+/// Returns the store to read.
+pub(super) fn store(global: &Global) -> Result<Store> {
+    Store::at(&existing(global)?, trust())
 }
 
-/// Finishes edits that were interrupted, if any. Errors of the store are left to the caller that
-/// opens it.
-pub(super) fn finish_edits_if_needed(path: &Path) {
-    let has_intents =
-        Snapshot::open(path).and_then(|snapshot| snapshot.has_edit_intents()).unwrap_or(false);
-    if has_intents {
-        finish_edits(path);
+/// Returns the path of the store to write, which need not exist.
+pub(super) fn path_to_write(global: &Global) -> Result<PathBuf> {
+    match find(global)? {
+        Some(path) => Ok(path),
+        None => new_path(),
     }
 }
 
-/// Finishes edits that were interrupted. If this fails, prints a warning; the store can still be
-/// read.
-fn finish_edits(path: &Path) {
-    match edit::settle(path, &trust()) {
-        Ok(warnings) => {
-            for warning in warnings {
-                note(&format!("warning: {}", warning.message));
-            }
-        }
-        Err(error) => {
-            note(&format!("warning: an interrupted edit could not be finished yet: {error}"));
-        }
-    }
+/// Returns the store to write, which need not exist.
+pub(super) fn store_to_write(global: &Global) -> Result<Store> {
+    Store::at(&path_to_write(global)?, trust())
 }
 
-/// Opens the store and its full-text index. With `--refresh`, ingests all changed files first.
-pub(super) fn open_full_text(global: &Global) -> Result<(Snapshot, FullText)> {
-    let path = existing(global)?;
+/// Opens `store` for reading, after finishing edits that were interrupted.
+pub(super) fn open(store: &Store, purpose: Purpose) -> Result<Box<dyn Reader>> {
+    let reader = store.reader(purpose);
+    for warning in store.take_warnings() {
+        note(&format!("warning: {}", warning.message));
+    }
+    reader
+}
+
+/// Opens the store for searches. With `--refresh`, ingests all changed files first.
+pub(super) fn open_for_search(global: &Global) -> Result<Box<dyn Reader>> {
+    let store = store(global)?;
     if global.refresh {
-        refresh(&path, Paths::All)?;
+        refresh(&store, Paths::All)?;
     }
-    let (snapshot, full_text) = FullText::open(&path)?;
-    if !snapshot.has_edit_intents()? {
-        return Ok((snapshot, full_text));
-    }
-    drop((snapshot, full_text));
-    finish_edits(&path);
-    FullText::open(&path)
+    open(&store, Purpose::Search)
 }
 
 /// Opens the store for reading. With `--refresh`, first ingests changes of the documents whose
@@ -136,22 +119,22 @@ pub(super) fn open_full_text(global: &Global) -> Result<(Snapshot, FullText)> {
 pub(super) fn open_fresh(
     global: &Global,
     wanted: impl FnOnce(&Library<'_>) -> Result<Option<Vec<String>>>,
-) -> Result<Snapshot> {
-    let snapshot = open(global)?;
+) -> Result<Box<dyn Reader>> {
+    let store = store(global)?;
+    let reader = open(&store, Purpose::Read)?;
     if !global.refresh {
-        return Ok(snapshot);
+        return Ok(reader);
     }
-    let documents = wanted(&Library::new(&snapshot))?;
-    let store = snapshot.path().to_owned();
+    let documents = wanted(&Library::new(&*reader))?;
     // An open reader would keep the writer from truncating the write-ahead log.
-    drop(snapshot);
+    drop(reader);
     refresh(&store, documents.as_ref().map_or(Paths::All, |documents| Paths::Stored(documents)))?;
-    open(global)
+    open(&store, Purpose::Read)
 }
 
-/// Ingests changes of documents of the store at `store`.
-fn refresh(store: &Path, paths: Paths<'_>) -> Result<()> {
-    let report = ingest::refresh(store, paths, &trust())?;
+/// Ingests changes of documents of `store`.
+fn refresh(store: &Store, paths: Paths<'_>) -> Result<()> {
+    let report = ingest::refresh(store, paths)?;
     for skipped in &report.skipped {
         note(&format!("skipped {}: {}", skipped.file, skipped.reason));
     }

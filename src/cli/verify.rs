@@ -13,12 +13,11 @@ pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
         global.has_room_for_report()?;
     }
     let request = Request {
-        store: &store::existing(global)?,
+        store: &store::store(global)?,
         is_full: arguments.full,
         is_reparsed: arguments.reparse,
         is_repair: arguments.repair,
         wait: Duration::from_secs(arguments.wait),
-        trust: &store::trust(),
         after: cursor(arguments.after.as_ref())?,
     };
     let findings = verify(&request)?.at_most(arguments.limit);

@@ -1,12 +1,8 @@
-//! The answer of an edit, and its JSON.
+//! The answer of an edit.
 
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
-
-use super::{Done, Report};
+use super::Report;
 use crate::address::Fault;
 use crate::error::Warning;
-use crate::query::node::short_hash;
 use crate::query::{List, Outcome};
 
 /// The report of the edits, or why none was made.
@@ -66,107 +62,5 @@ impl List for Answer {
 
     fn first(&self, count: usize) -> Self {
         Self { with_content: count > 0, ..self.clone() }
-    }
-}
-
-/// The JSON fields of one edit; the flag says whether the old content is included.
-struct One<'a>(&'a Done, bool);
-
-impl One<'_> {
-    fn fields<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        let Self(done, with_content) = self;
-        map.serialize_entry("selector", &done.selector)?;
-        let old = with_content.then(|| String::from_utf8_lossy(&done.old_content));
-        match done.operation {
-            "insert" => {
-                map.serialize_entry("inserted_at", &done.new_lines.start)?;
-                map.serialize_entry("new_section_path", &done.new_section_path)?;
-            }
-            "delete" => {
-                map.serialize_entry("deleted_content", &old)?;
-                let lines = [done.old_lines.start, done.old_lines.end];
-                map.serialize_entry("deleted_lines", &lines)?;
-            }
-            _ => {
-                map.serialize_entry("old_content", &old)?;
-                map.serialize_entry("new_line_start", &done.new_lines.start)?;
-                map.serialize_entry("new_line_end", &done.new_lines.end)?;
-            }
-        }
-        if !done.removed_sections.is_empty() {
-            map.serialize_entry("removed_sections", &done.removed_sections)?;
-        }
-        if !done.reparented.is_empty() {
-            let moved: Vec<_> = done
-                .reparented
-                .iter()
-                .map(|moved| serde_json::json!({ "from": moved.from, "to": moved.to }))
-                .collect();
-            map.serialize_entry("reparented", &moved)?;
-        }
-        if !done.kept_definitions.is_empty() {
-            map.serialize_entry("kept_definitions", &done.kept_definitions)?;
-        }
-        if !done.renumbered.is_empty() {
-            let renumbered: Vec<_> = done
-                .renumbered
-                .iter()
-                .map(
-                    |one| serde_json::json!({ "title": one.title, "from": one.from, "to": one.to }),
-                )
-                .collect();
-            map.serialize_entry("renumbered", &renumbered)?;
-        }
-        for (name, is_so) in
-            [("stripped_heading", done.stripped_heading), ("unchanged", done.is_noop)]
-        {
-            if is_so {
-                map.serialize_entry(name, &true)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Serialize for One<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("operation", self.0.operation)?;
-        self.fields(&mut map)?;
-        map.end()
-    }
-}
-
-impl Serialize for Answer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("success", &self.report.is_some())?;
-        if let Some(report) = &self.report {
-            let one = |done| One(done, self.with_content);
-            match report.done.as_slice() {
-                [done] if !self.is_batch => one(done).fields(&mut map)?,
-                all => map.serialize_entry("edits", &all.iter().map(one).collect::<Vec<_>>())?,
-            }
-            map.serialize_entry("file", &report.file)?;
-            if !report.broken_links.is_empty() {
-                map.serialize_entry("broken_links", &report.broken_links)?;
-            }
-            map.serialize_entry("hash_before", &short_hash(&report.before))?;
-            map.serialize_entry("hash_after", &short_hash(&report.after))?;
-            if !self.with_content {
-                map.serialize_entry("content_omitted", &true)?;
-            }
-            if self.is_dry_run {
-                map.serialize_entry("dry_run", &true)?;
-                map.serialize_entry("diff", &String::from_utf8_lossy(&self.diff()))?;
-            }
-        }
-        if !self.faults.is_empty() {
-            map.serialize_entry("unresolved_selectors", &self.faults)?;
-        }
-        if !self.warnings().is_empty() {
-            map.serialize_entry("warnings", self.warnings())?;
-        }
-        map.end()
     }
 }

@@ -9,40 +9,34 @@
 mod answer;
 mod change;
 mod content;
-mod file;
 mod hint;
 mod line;
 pub mod plan;
-pub(crate) mod schema;
 
 pub use answer::Answer;
 pub use change::{Done, Edit, Operation};
 pub use content::checked_content;
-pub(crate) use file::is_temporary;
 pub use line::Line;
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::address::Fault;
+use crate::corpus::{FileHandle, FileState, Seen, conflict, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::failpoint;
-use crate::ingest::{self, Paths, resolved};
+use crate::ingest::{self, Paths};
 use crate::links::Outgoing;
-use crate::markdown::{self, Dialect};
+use crate::markdown::Dialect;
+use crate::prepare::{Preparation, PreparedDocument};
 use crate::query::links::broken::{BrokenLink, Changed, broken_by};
 use crate::query::{Library, Named, named};
-use crate::store::{
-    EditIntent, FileState, PackedDocument, Packer, Snapshot, Writer, packed_version,
-};
-use crate::trust::{Trust, Wish};
+use crate::store::{EditIntent, Purpose, Store, Writer, forget};
 use change::Current;
-use file::{FileHandle, Seen};
 
 /// A request to edit one document.
 pub struct Request<'a> {
-    /// The store file, absolute.
-    pub store: &'a Path,
+    /// The store.
+    pub store: &'a Store,
     /// The name of the document; `None` if each edit names its place by an address.
     pub document: Option<String>,
     /// The edits, applied in this order; either all of them are made, or none.
@@ -53,8 +47,6 @@ pub struct Request<'a> {
     pub is_refresh: bool,
     /// The longest time to wait for another writer.
     pub wait: Duration,
-    /// Which stores are trusted.
-    pub trust: &'a Trust,
     /// Called once before anything is written; an error cancels the edits. The caller checks that the answer
     /// can be printed.
     pub confirm: &'a dyn Fn(&Report) -> Result<()>,
@@ -79,16 +71,13 @@ pub struct Report {
 
 /// Edits one document. The inner error says why a place was not found.
 pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>> {
-    let store = resolved(request.store)?;
-    let refreshed = if request.is_refresh { refresh(&store, request)? } else { Vec::new() };
+    let mut warnings = if request.is_refresh { refresh(request)? } else { Vec::new() };
     // The writer holds the lock from before the file is read until the store is written, so concurrent edits
     // run one after the other.
-    let mut writer = Writer::open(&store, request.wait)?;
-    check_trust(request.trust, &store, &writer)?;
-    let mut warnings = refreshed;
-    warnings.extend(recover(&mut writer)?);
-    let snapshot = Snapshot::open(&store)?;
-    let library = Library::new(&snapshot);
+    let (mut writer, recovered) = request.store.trusted_writer(request.wait)?;
+    warnings.extend(recovered);
+    let reader = request.store.reader(Purpose::Read)?;
+    let library = Library::new(&*reader);
     let places = match places(&library, request)? {
         Ok(places) => places,
         Err(fault) => return Ok(Err(fault)),
@@ -99,11 +88,11 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
         );
     };
     let path = stored.path.clone();
-    let place = FileHandle::open(snapshot.root(), &path)?;
-    let (before, seen) = place.read(snapshot.options().max_file_bytes)?;
+    let place = FileHandle::open(reader.root(), &path)?;
+    let (before, seen) = place.read(reader.options().max_file_bytes)?;
     if *blake3::hash(&before).as_bytes() != stored.hash {
         let message = format!("{}: the file differs from the version in the store", stored.path);
-        return Err(file::conflict(message));
+        return Err(conflict(message));
     }
     let mut current = Current::new(stored.clone(), before.clone());
     let original = current.document().clone();
@@ -129,7 +118,7 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     let broken_links = broken_by(&library, &original, &before, &changed)?;
     let version = current.into_version();
     drop((library, original));
-    drop(snapshot);
+    drop(reader);
     let after = version.bytes().to_vec();
     if after.len() as u64 > writer.options()?.unwrap_or_default().max_file_bytes {
         return Err(crate::limits::exceeded("max-file-size"));
@@ -139,7 +128,7 @@ pub fn edit(request: &Request<'_>) -> Result<std::result::Result<Report, Fault>>
     (request.confirm)(&report)?;
     let is_written = !request.is_dry_run && report.after != report.before;
     if is_written {
-        write(&mut writer, &place, &seen, version, &mut report)?;
+        write(writer.as_mut(), &place, &seen, version, &mut report)?;
     }
     match writer.close() {
         Ok(warnings) => report.warnings.extend(warnings),
@@ -179,17 +168,17 @@ fn of_edit(mut fault: Fault, edit: &Edit) -> Fault {
 }
 
 /// Ingests the document of the edits; all documents if a place is not found yet.
-fn refresh(store: &Path, request: &Request<'_>) -> Result<Vec<Warning>> {
+fn refresh(request: &Request<'_>) -> Result<Vec<Warning>> {
     let paths = {
-        let snapshot = Snapshot::open(store)?;
-        let places = places(&Library::new(&snapshot), request)?;
+        let reader = request.store.reader(Purpose::Read)?;
+        let places = places(&Library::new(&*reader), request)?;
         places
             .ok()
             .map(|places| places.into_iter().map(|named| named.stored.path).take(1).collect())
     };
     let paths: Option<Vec<String>> = paths;
     let paths = paths.as_ref().map_or(Paths::All, |paths| Paths::Stored(paths));
-    let report = ingest::refresh(store, paths, request.trust)?;
+    let report = ingest::refresh(request.store, paths)?;
     let skipped = report
         .skipped
         .iter()
@@ -204,7 +193,7 @@ fn refresh(store: &Path, request: &Request<'_>) -> Result<Vec<Warning>> {
 /// edit. After the rename the edit is made and later errors are only warnings, because a user who repeats
 /// the edit after an error would apply it twice.
 fn write(
-    writer: &mut Writer,
+    writer: &mut dyn Writer,
     place: &FileHandle<'_>,
     seen: &Seen,
     version: plan::Version,
@@ -212,8 +201,8 @@ fn write(
 ) -> Result<()> {
     // Everything that can be refused is checked before anything is written.
     let document = pack(&report.file, version)?;
-    let (path, temporary) = (report.file.clone(), file::temporary_name());
-    let intent = EditIntent { path, temporary, new_hash: document.hash };
+    let (path, temporary) = (report.file.clone(), temporary_name());
+    let intent = EditIntent { path, temporary, new_hash: document.hash() };
     let note = writer.note_intent(&intent)?;
     if let Err(error) = place.stage(&intent.temporary, &report.after) {
         place.remove_temporary(&intent.temporary);
@@ -255,65 +244,22 @@ fn unfinished(error: &Error) -> Warning {
 }
 
 /// Packs a new version of a file for the store.
-fn pack(path: &str, version: plan::Version) -> Result<PackedDocument> {
+fn pack(path: &str, version: plan::Version) -> Result<PreparedDocument> {
     let (bytes, document, markup) = version.into_parts();
     let hash = *blake3::hash(&bytes).as_bytes();
     // The file may change again within the same clock tick, so the times are left at 0 and the next ingest
     // reads the file again.
-    let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
+    let state = FileState::unknown(bytes.len());
     let path_of = path.to_owned();
-    packed_version(path_of, bytes, hash, state, document, markup, &mut Packer::new()?)?
+    Preparation::new()?
+        .of_parsed(path_of, bytes, hash, state, document, markup)?
         .map_err(|reason| Error::new(ErrorKind::EditRefused, format!("{path}: {reason}")))
 }
 
 /// Stores a document in a transaction of its own.
-fn put(writer: &mut Writer, document: PackedDocument) -> Result<()> {
-    writer.begin()?;
-    writer.put(document)?;
+fn put(writer: &mut dyn Writer, document: PreparedDocument) -> Result<()> {
+    writer.put(vec![document])?;
     writer.commit()
-}
-
-/// Removes the stored intent of an edit.
-fn forget(writer: &mut Writer, note: i64) -> Result<()> {
-    writer.begin()?;
-    writer.forget_intent(note)?;
-    writer.commit()
-}
-
-/// Recovers the edits whose process was killed: stores the version that the file has, old or new, and
-/// removes the temporary files.
-fn recover(writer: &mut Writer) -> Result<Vec<Warning>> {
-    let mut warnings = Vec::new();
-    let intents = writer.intents()?;
-    let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(warnings) };
-    let most = writer.options()?.unwrap_or_default().max_file_bytes;
-    for (note, intent) in intents {
-        let Ok(place) = FileHandle::open(&root, &intent.path) else {
-            forget(writer, note)?;
-            continue;
-        };
-        place.remove_temporary(&intent.temporary);
-        failpoint!(RECOVERY_SWEPT);
-        let bytes = place.read(most).map(|(bytes, _)| bytes).unwrap_or_default();
-        let hash = *blake3::hash(&bytes).as_bytes();
-        let stored = writer.documents()?.into_iter().find(|stored| stored.path == intent.path);
-        // If the store has one of the two versions and the file the other, the file decides.
-        let is_outdated = stored.is_some_and(|stored| {
-            stored.hash != hash && [stored.hash, hash].contains(&intent.new_hash)
-        });
-        if is_outdated && markdown::refusal(&bytes).is_none() {
-            put(
-                writer,
-                pack(&intent.path, plan::Version::read_as(bytes, Dialect::of(&intent.path)))?,
-            )?;
-            failpoint!(RECOVERY_STORED);
-        }
-        forget(writer, note)?;
-        let what = if hash == intent.new_hash { "was made" } else { "was not made" };
-        let message = format!("{}: an interrupted edit {what}", intent.path);
-        warnings.push(Warning::new("EDIT_RECOVERED", message));
-    }
-    Ok(warnings)
 }
 
 /// Removes the temporary file of an edit at `path`, relative to `root`, if it exists.
@@ -321,31 +267,4 @@ pub(crate) fn remove_temporary(root: &Path, path: &str) {
     if let Ok(place) = FileHandle::open(root, path) {
         place.remove_temporary(path.rsplit('/').next().unwrap_or(path));
     }
-}
-
-/// Returns `UNTRUSTED_STORE` if the user has not accepted what the store asks for.
-fn check_trust(trust: &Trust, store: &Path, writer: &Writer) -> Result<()> {
-    let Some(root) = writer.root()? else { return Ok(()) };
-    let wish = Wish::of(store, &root, &writer.options()?.unwrap_or_default());
-    trust.check(store, &wish, &Wish::default())
-}
-
-/// Recovers interrupted edits. Does nothing if another process is writing, if the store is read-only, or if
-/// the store is not trusted, because stored intents name files.
-pub fn settle(store: &Path, trust: &Trust) -> Result<Vec<Warning>> {
-    let store = resolved(store)?;
-    let mut writer = match Writer::open(&store, Duration::ZERO) {
-        Ok(writer) => writer,
-        Err(error) if matches!(error.kind(), ErrorKind::Locked | ErrorKind::ReadOnly) => {
-            return Ok(Vec::new());
-        }
-        Err(error) => return Err(error),
-    };
-    let mut warnings = match check_trust(trust, &store, &writer) {
-        Ok(()) => recover(&mut writer)?,
-        Err(error) if error.kind() == ErrorKind::UntrustedStore => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    warnings.extend(writer.close()?);
-    Ok(warnings)
 }

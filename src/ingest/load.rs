@@ -11,11 +11,14 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::beneath::{is_not_a_folder, make_below, make_file, open_file, open_root};
-use super::report::{ChangeKind, Report, Skipped};
+use super::report::{ChangeKind, Report};
+use crate::corpus::{
+    FileState, IngestOptions, Skipped, is_not_a_folder, make_below, make_file, open_file, open_root,
+};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::pack::{self, Attachment, Item};
-use crate::store::{FileState, IngestOptions, Packer, StoredDocument, Writer, packed};
+use crate::prepare::Preparation;
+use crate::store::{Store, StoredDocument, Writer};
 
 /// What to do with a document that the store already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +32,8 @@ pub enum Strategy {
 /// A request to load a pack.
 #[derive(Debug)]
 pub struct LoadRequest<'a> {
-    /// The store file, absolute.
-    pub store: &'a Path,
+    /// The store.
+    pub store: &'a Store,
     /// The pack. It is read twice, so it must be seekable.
     pub pack: File,
     /// What to do with documents that the store already has.
@@ -48,11 +51,10 @@ fn refused(problem: &pack::Fault) -> Error {
 
 /// Stores the documents of a pack.
 pub fn load(request: LoadRequest<'_>) -> Result<Report> {
-    let store = super::resolved(request.store)?;
     let mut file = request.pack;
     let header = pack::verify(BufReader::new(&file)).map_err(|problem| refused(&problem))?;
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
-    let mut writer = Writer::open(&store, request.wait)?;
+    let mut writer = request.store.writer(request.wait)?;
     if writer.root()?.is_none() {
         let options: IngestOptions = serde_json::from_str(&header.options).unwrap_or_default();
         writer.set_up(".", &options)?;
@@ -62,14 +64,13 @@ pub fn load(request: LoadRequest<'_>) -> Result<Report> {
     let mut load = Load {
         stored,
         strategy: request.strategy,
-        packer: Packer::new()?,
+        preparation: Preparation::new()?,
         report: Report::default(),
         folder: request.attachments.map(Folder::new).transpose()?,
         left_out: 0,
     };
-    writer.begin()?;
     for item in pack::Reader::new(BufReader::new(&file)).map_err(|problem| refused(&problem))? {
-        load.take(item.map_err(|problem| refused(&problem))?, &mut writer)?;
+        load.take(item.map_err(|problem| refused(&problem))?, writer.as_mut())?;
     }
     writer.commit()?;
     let Load { mut report, left_out, .. } = load;
@@ -88,7 +89,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<Report> {
 struct Load {
     stored: HashMap<String, StoredDocument>,
     strategy: Strategy,
-    packer: Packer,
+    preparation: Preparation,
     report: Report,
     folder: Option<Folder>,
     /// The number of attachments that were not written because no folder was given.
@@ -136,7 +137,7 @@ impl Folder {
 }
 
 impl Load {
-    fn take(&mut self, item: Item, writer: &mut Writer) -> Result<()> {
+    fn take(&mut self, item: Item, writer: &mut dyn Writer) -> Result<()> {
         let document = match item {
             Item::Document(document) => document,
             // The links are derived from the documents again.
@@ -160,13 +161,13 @@ impl Load {
             return Ok(());
         }
         // The times 0 mean that the state of its file is unknown.
-        let state = FileState { size: document.bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
+        let state = FileState::unknown(document.bytes.len());
         let change = if known.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
         let path = document.path;
-        match packed(path.clone(), document.bytes, hash, state, &mut self.packer)? {
+        match self.preparation.of_bytes(path.clone(), document.bytes, hash, state)? {
             Ok(document) => {
                 self.report.warn(&path, &document.diagnostics);
-                writer.put(document)?;
+                writer.put(vec![document])?;
                 self.report.count(&path, change);
             }
             Err(reason) => {

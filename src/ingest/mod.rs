@@ -6,43 +6,40 @@
 //! new store of the same files. If a run is killed, the store has only complete documents, and the next run
 //! continues from there.
 
-mod beneath;
-mod disk;
 mod load;
 mod pipeline;
 mod report;
-mod rules;
 mod scope;
-mod state;
-mod walk;
 mod watch;
 
-pub(crate) use disk::Disk;
 pub use load::{LoadRequest, Strategy, load};
-pub use report::{Change, ChangeKind, Report, Skipped};
-pub(crate) use scope::{canonical, is_really_below, root_from_store};
-pub(crate) use state::Folder;
-pub(crate) use walk::left_out;
+pub use report::{Change, ChangeKind, Report};
 pub use watch::Watch;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::corpus::{
+    FileState, IngestOptions, Skipped, Walk, Walked, canonical, is_at_or_below, relative,
+    root_from_store,
+};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::batch_bytes;
 use crate::limits;
 use crate::links::SiteRoot;
-use crate::store::{FileState, IngestOptions, PackedDocument, Snapshot, StoredDocument, Writer};
-use crate::trust::{Trust, Wish};
+use crate::parallel::thread_failed;
+use crate::prepare::PreparedDocument;
+use crate::store::{Lookup, Store, StoredDocument, Writer};
+use crate::trust::Wish;
 use pipeline::Outcome;
 use scope::Scopes;
-use walk::{Walk, Walked};
 
 /// A request to ingest files.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The store file, absolute.
-    pub store: &'a Path,
+    /// The store.
+    pub store: &'a Store,
     /// The root, absolute, if the user gave one.
     pub root: Option<&'a Path>,
     /// The folder to ingest, absolute, if a new store is given neither root nor paths.
@@ -55,8 +52,6 @@ pub struct Request<'a> {
     pub force: bool,
     /// The longest time to wait for another writer.
     pub wait: Duration,
-    /// Which stores are trusted.
-    pub trust: &'a Trust,
 }
 
 /// The part of the corpus that an ingest covers.
@@ -96,7 +91,7 @@ impl OptionChanges {
                     "name the folder from which the web site is built: --site-root FOLDER",
                 ));
             }
-            Ok(SiteRoot { folder: scope::relative(root, &folder)?, prefix: prefix.clone() })
+            Ok(SiteRoot { folder: relative(root, &folder)?, prefix: prefix.clone() })
         };
         let site_roots = match &self.site_roots {
             Some(given) if given.len() > limits::MAX_SITE_ROOTS => {
@@ -116,7 +111,7 @@ impl OptionChanges {
 }
 
 /// Ingests `paths` of the store at `store` with its stored options.
-pub fn refresh(store: &Path, paths: Paths<'_>, trust: &Trust) -> Result<Report> {
+pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<Report> {
     /// Reports no progress.
     struct Silent;
     impl Progress for Silent {
@@ -126,27 +121,26 @@ pub fn refresh(store: &Path, paths: Paths<'_>, trust: &Trust) -> Result<Report> 
     let request = Request {
         store,
         root: None,
-        folder: store,
+        folder: Path::new(""),
         paths,
         options: OptionChanges::default(),
         force: false,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
-        trust,
     };
     run(&request, &Silent)
 }
 
 impl Request<'_> {
-    /// Returns what the store asks for. Fails unless this request gives it or the user trusts the store. For a
-    /// store without a root, `root` counts as given.
+    /// Returns what the store asks for; `None` if it is not a file. Fails unless this request gives it or
+    /// the user trusts the store. For a store without a root, `root` counts as given.
     fn checked_wish(
         &self,
-        store: &Path,
         stored_root: Option<&Path>,
         root: &Path,
         options: &IngestOptions,
-    ) -> Result<Wish> {
-        let wish = Wish::of(store, root, options);
+    ) -> Result<Option<Wish>> {
+        let Some(path) = self.store.path() else { return Ok(None) };
+        let wish = Wish::of(path, root, options);
         let is_root_given = self.root.is_some() || stored_root.is_none();
         let given = Wish {
             root: wish.root.clone().filter(|_| is_root_given),
@@ -155,8 +149,13 @@ impl Request<'_> {
             no_ignore: self.options.no_ignore.is_some(),
             site_roots: wish.site_roots.clone().filter(|_| self.options.site_roots.is_some()),
         };
-        self.trust.check(store, &wish, &given)?;
-        Ok(wish)
+        self.store.trust().check(path, &wish, &given)?;
+        Ok(Some(wish))
+    }
+
+    /// Records that the user accepts `wish`. Returns a warning if that fails.
+    fn record(&self, wish: Option<&Wish>) -> Option<Warning> {
+        self.store.trust().record(self.store.path()?, wish?)
     }
 
     /// Whether this request decides what the store may do: the store is new, or the request gives a root or
@@ -225,9 +224,8 @@ fn compare(
         candidates.push(Candidate { path: found.path, state: found.state, stored });
     }
     candidates.sort_by(|one, other| one.path.cmp(&other.path));
-    let is_unreadable = |path: &str| {
-        walked.unreadable.iter().any(|unreadable| scope::is_at_or_below(path, unreadable))
-    };
+    let is_unreadable =
+        |path: &str| walked.unreadable.iter().any(|unreadable| is_at_or_below(path, unreadable));
     let mut removed = Vec::new();
     for document in known.into_values() {
         if is_unreadable(&document.path) {
@@ -244,35 +242,34 @@ fn compare(
 
 /// Receives the changes of an ingest.
 trait Sink {
-    fn put(&mut self, document: PackedDocument, bytes: u64) -> Result<()>;
+    fn put(&mut self, document: PreparedDocument, bytes: u64) -> Result<()>;
     fn remove(&mut self, document: &StoredDocument) -> Result<()>;
     fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()>;
 }
 
 /// Writes changes to the store, and commits whenever a batch is full.
 struct Batches<'a> {
-    writer: &'a mut Writer,
+    writer: &'a mut dyn Writer,
     bytes: u64,
 }
 
 impl Sink for Batches<'_> {
-    fn put(&mut self, document: PackedDocument, bytes: u64) -> Result<()> {
-        self.writer.put(document)?;
+    fn put(&mut self, document: PreparedDocument, bytes: u64) -> Result<()> {
+        self.writer.put(vec![document])?;
         self.bytes += bytes;
-        if self.bytes >= limits::BATCH_BYTES as u64 {
+        if self.bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
             self.bytes = 0;
             self.writer.commit()?;
-            self.writer.begin()?;
         }
         Ok(())
     }
 
     fn remove(&mut self, document: &StoredDocument) -> Result<()> {
-        self.writer.remove(document.id)
+        self.writer.remove(&[document.id])
     }
 
     fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()> {
-        self.writer.set_state(document.id, state)
+        self.writer.set_states(&[(document.id, state)])
     }
 }
 
@@ -280,7 +277,7 @@ impl Sink for Batches<'_> {
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn put(&mut self, _: PackedDocument, _: u64) -> Result<()> {
+    fn put(&mut self, _: PreparedDocument, _: u64) -> Result<()> {
         Ok(())
     }
 
@@ -328,7 +325,7 @@ impl Run<'_> {
         let (reason, is_kept) = match outcome {
             Outcome::Put(document) => {
                 self.report.warn(path, &document.diagnostics);
-                let hash = document.hash;
+                let hash = document.hash();
                 sink.put(*document, candidate.state.size)?;
                 match stored {
                     // The document was parsed again, and its bytes did not change.
@@ -370,16 +367,18 @@ impl Run<'_> {
 
 /// Ingests the requested part of the corpus.
 pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
-    let store = resolved(request.store)?;
-    let snapshot = open_if_there(&store)?;
-    let scopes = Scopes::new(request, &store, snapshot.as_ref().map(Snapshot::root))?;
-    if snapshot.is_none() {
+    let reader = request.store.peek()?;
+    let scopes = Scopes::new(request, reader.as_ref().map(|reader| reader.root()))?;
+    if reader.is_none() {
         // Refuse the request before a store is created for it.
         scopes.refuse_missing(&[])?;
     }
-    drop(snapshot);
-    let root_from_store = root_from_store(scopes.root(), &store)?;
-    let mut writer = Writer::open(&store, request.wait)?;
+    drop(reader);
+    let root_from_store = match request.store.path() {
+        Some(path) => root_from_store(scopes.root(), path)?,
+        None => scopes.root().display().to_string(),
+    };
+    let mut writer = request.store.writer(request.wait)?;
     let stored_options = writer.options()?;
     let options =
         request.options.over(stored_options.clone().unwrap_or_default(), scopes.root())?;
@@ -387,10 +386,11 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     if let Some(root) = stored_root.as_ref().filter(|root| *root != scopes.root()) {
         return Err(scope::other_root(root));
     }
-    let wish = request.checked_wish(&store, stored_root.as_deref(), scopes.root(), &options)?;
+    let wish = request.checked_wish(stored_root.as_deref(), scopes.root(), &options)?;
     let is_current = writer.has_current_parser()?;
     let is_forced = request.force || !is_current;
-    let walk = Walk { root: scopes.root(), store: &store, options: &options };
+    let own_files = request.store.own_files();
+    let walk = Walk { root: scopes.root(), own_files: &own_files, options: &options };
     let existing = scopes.existing();
     let (walked, stored) = std::thread::scope(|scope| {
         let walked = scope.spawn(|| walk.run(&existing));
@@ -403,14 +403,12 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
     scopes.refuse_missing(&comparison.removed)?;
     let is_new = stored_root.is_none();
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
-    let warning =
-        request.gives_trust(is_new).then(|| request.trust.record(&store, &wish)).flatten();
+    let warning = request.gives_trust(is_new).then(|| request.record(wish.as_ref())).flatten();
     if is_new || stored_options.as_ref() != Some(&options) {
         writer.set_up(&root_from_store, &options)?;
     }
     if !comparison.is_empty() {
-        writer.begin()?;
-        run.apply(&comparison, &mut Batches { writer: &mut writer, bytes: 0 })?;
+        run.apply(&comparison, &mut Batches { writer: writer.as_mut(), bytes: 0 })?;
         writer.commit()?;
     }
     let mut report = run.report;
@@ -426,20 +424,20 @@ pub fn run(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
 
 /// Returns the report of what [`run`] would do. Writes nothing and takes no lock.
 pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report> {
-    let store = resolved(request.store)?;
-    let snapshot = open_if_there(&store)?;
-    let scopes = Scopes::new(request, &store, snapshot.as_ref().map(Snapshot::root))?;
-    let stored_options = snapshot.as_ref().map(|snapshot| snapshot.options().clone());
+    let reader = request.store.peek()?;
+    let scopes = Scopes::new(request, reader.as_ref().map(|reader| reader.root()))?;
+    let stored_options = reader.as_ref().map(|reader| reader.options().clone());
     let options = request.options.over(stored_options.unwrap_or_default(), scopes.root())?;
-    let stored_root = snapshot.as_ref().map(Snapshot::root);
-    request.checked_wish(&store, stored_root, scopes.root(), &options)?;
-    let stored = match &snapshot {
-        Some(snapshot) => snapshot.documents(None, usize::MAX)?,
+    let stored_root = reader.as_ref().map(|reader| reader.root());
+    request.checked_wish(stored_root, scopes.root(), &options)?;
+    let stored = match &reader {
+        Some(reader) => reader.all(&Lookup::All)?,
         None => Vec::new(),
     };
-    let is_current = snapshot.as_ref().is_none_or(Snapshot::has_current_parser);
+    let is_current = reader.as_ref().is_none_or(|reader| reader.facts().has_current_parser);
     let is_forced = request.force || !is_current;
-    let walk = Walk { root: scopes.root(), store: &store, options: &options };
+    let own_files = request.store.own_files();
+    let walk = Walk { root: scopes.root(), own_files: &own_files, options: &options };
     let walked = walk.run(&scopes.existing())?;
     let mut run = Run {
         scopes: &scopes,
@@ -452,36 +450,7 @@ pub fn preview(request: &Request<'_>, progress: &dyn Progress) -> Result<Report>
     scopes.refuse_missing(&comparison.removed)?;
     run.apply(&comparison, &mut Nowhere)?;
     let mut report = run.report;
-    report.generation = snapshot.map_or(0, |snapshot| snapshot.generation());
+    report.generation = reader.map_or(0, |reader| reader.generation());
     report.finish();
     Ok(report)
-}
-
-fn open_if_there(store: &Path) -> Result<Option<Snapshot>> {
-    match Snapshot::open(store) {
-        Ok(snapshot) => Ok(Some(snapshot)),
-        Err(error) if error.kind() == ErrorKind::StoreNotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Resolves symbolic links in the path of a store, so that the store has one lock and one root under every
-/// name. The store need not exist.
-pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
-    if let Ok(target) = std::fs::read_link(path) {
-        let folder = path.parent().unwrap_or_else(|| Path::new(""));
-        // The target may be another link, or a file that does not exist yet.
-        let target = folder.join(target);
-        return if path.exists() {
-            path.canonicalize().map_err(|error| Error::io(path, error))
-        } else {
-            canonical(&target)
-        };
-    }
-    canonical(path)
-}
-
-/// Returns the error for a thread that panicked.
-fn thread_failed() -> Error {
-    Error::new(ErrorKind::Io, "a thread of the ingest failed; nothing was changed")
 }

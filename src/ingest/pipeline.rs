@@ -6,30 +6,25 @@
 //! [`limits::LARGE_DOCUMENT_BYTES`] bytes per core, so that memory is bounded for every corpus. A larger file
 //! is processed alone, and at most one file over [`limits::HEAVY_DOCUMENT_BYTES`] is processed at a time.
 
-use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crossbeam_channel::{Receiver, Select};
-
 use super::Candidate;
-use super::beneath::{self, Files, is_not_a_folder};
-use super::state::{file_state, is_racy};
+use crate::corpus::{FileState, Files, file_state, is_not_a_folder, is_racy, open_root};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
-use crate::parallel;
-use crate::store::{FileState, PackedDocument, Packer, packed};
+use crate::parallel::{self, Budget};
+use crate::prepare::{Preparation, PreparedDocument};
 
 /// The result for a candidate.
 pub(super) enum Outcome {
     /// Its bytes equal the stored ones. The state is its current one.
     Same(FileState),
     /// Its document is new, changed, or parsed again.
-    Put(Box<PackedDocument>),
+    Put(Box<PreparedDocument>),
     /// It cannot be stored, for this reason.
     Refused(&'static str),
     /// It could not be read, for this reason.
@@ -47,46 +42,21 @@ const _: () = assert!(BATCH_BYTES < limits::LARGE_DOCUMENT_BYTES as u64);
 /// The size of the allocation in [`keep_memory`], in bytes. glibc adapts its thresholds to sizes up to 32 MiB.
 const KEPT_BYTES: usize = 16 << 20;
 
-/// A counting semaphore for the bytes that are processed at the same time.
-struct ByteBudget {
-    bytes: Mutex<u64>,
-    released: Condvar,
-    most: u64,
-}
-
-impl ByteBudget {
-    fn acquire(&self, bytes: u64) {
-        let mut in_use = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        while *in_use > 0 && *in_use + bytes > self.most {
-            in_use = self.released.wait(in_use).unwrap_or_else(PoisonError::into_inner);
+/// Returns the cost of a batch in bytes, of a budget of `most`. A file costs its size and a constant. A large
+/// file costs the whole budget. A heavy file costs more than half of it, because a parsed document takes many
+/// times its size in memory; so only one is processed at a time.
+fn cost(batch: &[Candidate], most: u64) -> u64 {
+    let of_one = |candidate: &Candidate| {
+        let size = candidate.state.size;
+        if is_large(candidate) {
+            most
+        } else if is_heavy(candidate) {
+            most / 2 + size
+        } else {
+            size + 4096
         }
-        *in_use += bytes;
-    }
-
-    fn release(&self, bytes: u64) {
-        let mut in_use = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        *in_use = in_use.saturating_sub(bytes);
-        self.released.notify_all();
-    }
-}
-
-impl ByteBudget {
-    /// The cost of a batch in bytes. A file costs its size and a constant. A large file costs the whole budget.
-    /// A heavy file costs more than half of it, because a parsed document takes many times its size in memory;
-    /// so only one is processed at a time.
-    fn cost(&self, batch: &[Candidate]) -> u64 {
-        let of_one = |candidate: &Candidate| {
-            let size = candidate.state.size;
-            if is_large(candidate) {
-                self.most
-            } else if is_heavy(candidate) {
-                self.most / 2 + size
-            } else {
-                size + 4096
-            }
-        };
-        batch.iter().map(of_one).sum()
-    }
+    };
+    batch.iter().map(of_one).sum()
 }
 
 fn is_heavy(candidate: &Candidate) -> bool {
@@ -123,93 +93,29 @@ pub(super) fn run(
     max_file_bytes: u64,
     mut write: impl FnMut(&Candidate, Outcome) -> Result<()>,
 ) -> Result<()> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let budget = ByteBudget {
-        bytes: Mutex::new(0),
-        released: Condvar::new(),
-        most: (limits::LARGE_DOCUMENT_BYTES * threads) as u64,
-    };
-    let root = beneath::open_root(root).map_err(|error| Error::io(root, error))?;
-    let root = &root;
+    let root = open_root(root).map_err(|error| Error::io(root, error))?;
     keep_memory();
-    let batches = &batches(candidates, threads);
-    let (job_sender, job_receiver) =
-        crossbeam_channel::bounded::<(usize, &[Candidate])>(threads * 4);
-    let (heavy_sender, heavy_receiver) = crossbeam_channel::bounded::<(usize, &[Candidate])>(1);
-    let (sender, receiver) = crossbeam_channel::unbounded::<(usize, Vec<Result<Outcome>>)>();
-    std::thread::scope(|scope| {
-        let budget = &budget;
-        scope.spawn(move || {
-            for (number, batch) in batches.iter().enumerate() {
-                budget.acquire(budget.cost(batch));
-                let is_heavy = batch.iter().any(is_heavy);
-                let sender = if is_heavy { &heavy_sender } else { &job_sender };
-                if sender.send((number, batch)).is_err() {
-                    break;
-                }
-            }
-        });
-        for worker in 0..threads {
-            // The allocator keeps memory for each thread, so only one thread parses heavy documents.
-            let mut lanes = vec![job_receiver.clone()];
-            lanes.extend((worker == 0).then(|| heavy_receiver.clone()));
-            let results = sender.clone();
-            scope.spawn(move || {
-                let mut packer = Packer::new();
-                let mut files = Files::new(root);
-                let mut taken = |candidate: &Candidate| match &mut packer {
-                    // A panic of the parser skips the document and does not stop the ingest.
-                    Ok(packer) => catch_unwind(AssertUnwindSafe(|| {
-                        take(&mut files, candidate, is_forced, max_file_bytes, packer)
-                    }))
-                    .unwrap_or(Ok(Outcome::Refused("the parser failed on it"))),
-                    Err(error) => Err(Error::new(error.kind(), error.to_string())),
-                };
-                while let Some((number, batch)) = next(&mut lanes) {
-                    let outcomes = batch.iter().map(&mut taken).collect();
-                    if results.send((number, outcomes)).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop((job_receiver, heavy_receiver, sender));
-        let mut waiting = BTreeMap::new();
-        let mut results = batches.iter().enumerate().peekable();
-        let mut result = Ok(());
-        for (number, outcomes) in receiver {
-            waiting.insert(number, outcomes);
-            while let Some((number, batch)) = results.peek().copied() {
-                let Some(outcomes) = waiting.remove(&number) else { break };
-                results.next();
-                for (candidate, outcome) in batch.iter().zip(outcomes) {
-                    if result.is_ok() {
-                        result = outcome.and_then(|outcome| write(candidate, outcome));
-                    }
-                }
-                // Also after an error, so that the thread that waits for the budget ends.
-                budget.release(budget.cost(batch));
-            }
-        }
-        result
-    })
-}
-
-/// Receives the next job from any of `lanes`; `None` after all of them are closed.
-fn next<T>(lanes: &mut Vec<Receiver<T>>) -> Option<T> {
-    while !lanes.is_empty() {
-        let mut select = Select::new();
-        for lane in lanes.iter() {
-            select.recv(lane);
-        }
-        let ready = select.select();
-        let index = ready.index();
-        match ready.recv(lanes.get(index)?) {
-            Ok(job) => return Some(job),
-            Err(_) => drop(lanes.remove(index)),
-        }
-    }
-    None
+    let most = (limits::LARGE_DOCUMENT_BYTES * parallel::cores()) as u64;
+    parallel::ordered_within(
+        Budget { most, cost: |batch: &&[Candidate]| cost(batch, most) },
+        &batches(candidates, parallel::cores()),
+        || (Files::new(&root), Preparation::new()),
+        |(files, preparation), batch| {
+            let outcome = |candidate| match preparation {
+                // A panic of the parser skips the document and does not stop the ingest.
+                Ok(preparation) => catch_unwind(AssertUnwindSafe(|| {
+                    take(files, candidate, is_forced, max_file_bytes, preparation)
+                }))
+                .unwrap_or(Ok(Outcome::Refused("the parser failed on it"))),
+                Err(error) => Err(Error::new(error.kind(), error.to_string())),
+            };
+            batch.iter().map(outcome).collect::<Vec<_>>()
+        },
+        |batch, outcomes| {
+            let mut outcomes = batch.iter().zip(outcomes);
+            outcomes.try_for_each(|(candidate, outcome)| write(candidate, outcome?))
+        },
+    )
 }
 
 /// Reads one file, and parses and packs it if it changed.
@@ -218,7 +124,7 @@ fn take(
     candidate: &Candidate,
     is_forced: bool,
     max_file_bytes: u64,
-    packer: &mut Packer,
+    preparation: &mut Preparation,
 ) -> Result<Outcome> {
     let (bytes, state) = match read(files, &candidate.path, max_file_bytes) {
         Ok(Some(read)) => read,
@@ -236,7 +142,7 @@ fn take(
     if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
         return Ok(Outcome::Same(state));
     }
-    Ok(match packed(candidate.path.clone(), bytes, hash, state, packer)? {
+    Ok(match preparation.of_bytes(candidate.path.clone(), bytes, hash, state)? {
         Ok(document) => Outcome::Put(Box::new(document)),
         Err(reason) => Outcome::Refused(reason),
     })

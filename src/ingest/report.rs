@@ -8,18 +8,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::corpus::Skipped;
 use crate::error::Warning;
 use crate::limits;
 use crate::markdown::Diagnostic;
-
-/// A file that was skipped.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
-pub struct Skipped {
-    /// Its path relative to the root.
-    pub file: String,
-    /// Why the file was skipped.
-    pub reason: String,
-}
 
 /// What an ingest does to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]

@@ -4,9 +4,10 @@
 //! removed.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::{Paths, Request};
+use crate::corpus::{canonical, is_at_or_below, is_really_below, relative};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::StoredDocument;
 
@@ -20,27 +21,10 @@ pub(super) struct Scopes {
     must_exist: Vec<String>,
 }
 
-/// Whether `path` is `scope` or is below it. Every path is below "".
-pub(super) fn is_at_or_below(path: &str, scope: &str) -> bool {
-    scope.is_empty()
-        || path.strip_prefix(scope).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 /// The folders above `path`, relative to the root; the root itself is "".
 fn above(path: &str) -> impl Iterator<Item = &str> {
     let root = (!path.is_empty()).then_some("");
     root.into_iter().chain(path.match_indices('/').filter_map(|(end, _)| path.get(..end)))
-}
-
-/// Whether `path`, relative to `root`, is really below it: it has no `..`, and no folder on the way is a
-/// symbolic link.
-pub(crate) fn is_really_below(root: &Path, path: &str) -> bool {
-    let full = root.join(path);
-    let parts_are_names =
-        Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    let folder = if path.is_empty() { Some(root) } else { full.parent() };
-    parts_are_names
-        && folder.is_some_and(|folder| folder.canonicalize().is_ok_and(|real| real == folder))
 }
 
 /// Returns the error for a request to change the root of a store.
@@ -49,26 +33,9 @@ pub(super) fn other_root(root: &Path) -> Error {
         .with_hint("leave out --root, or create another store with --db")
 }
 
-/// Returns `root` relative to the folder of `store`, with `/`; "." if it is that folder.
-pub(crate) fn root_from_store(root: &Path, store: &Path) -> Result<String> {
-    let folder = store.parent().unwrap_or_else(|| Path::new(""));
-    let from: Vec<Component<'_>> = folder.components().collect();
-    let to: Vec<Component<'_>> = root.components().collect();
-    let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
-    let mut parts = vec![".."; from.len() - common];
-    for part in to.iter().skip(common) {
-        parts.push(part.as_os_str().to_str().ok_or_else(|| not_utf8(root))?);
-    }
-    Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
-}
-
 impl Scopes {
-    /// Returns the scopes of `request` in `store`. `stored_root` is the root of the store, if it has one.
-    pub(super) fn new(
-        request: &Request<'_>,
-        store: &Path,
-        stored_root: Option<&Path>,
-    ) -> Result<Self> {
+    /// Returns the scopes of `request`. `stored_root` is the root of the store, if it has one.
+    pub(super) fn new(request: &Request<'_>, stored_root: Option<&Path>) -> Result<Self> {
         let given_root =
             request.root.map(|root| root.canonicalize().map_err(|error| Error::io(root, error)));
         let given = match request.paths {
@@ -84,7 +51,7 @@ impl Scopes {
             (Some(stored), Some(given)) if stored != given => return Err(other_root(stored)),
             (Some(stored), _) => stored.to_owned(),
             (None, Some(given)) => given,
-            (None, None) => new_root(store, &given),
+            (None, None) => new_root(request.store.path(), &given),
         };
         if !root.is_dir() {
             return Err(Error::new(
@@ -145,30 +112,11 @@ impl Scopes {
     }
 }
 
-fn not_utf8(path: &Path) -> Error {
-    Error::new(ErrorKind::Usage, format!("{}: its name is not UTF-8", path.display()))
-        .with_hint("rename it")
-}
-
-/// Returns `path` relative to `root`, with `/`. Fails if it is outside the root or not UTF-8.
-pub(super) fn relative(root: &Path, path: &Path) -> Result<String> {
-    let Ok(below) = path.strip_prefix(root) else {
-        return Err(Error::new(
-            ErrorKind::OutsideRoot,
-            format!("{}: outside the root {}", path.display(), root.display()),
-        )
-        .with_hint("create another store for it with --db, or one with a wider --root"));
-    };
-    let parts: Option<Vec<&str>> =
-        below.components().map(|part| part.as_os_str().to_str()).collect();
-    parts.map(|parts| parts.join("/")).ok_or_else(|| not_utf8(path))
-}
-
 /// The root of a new store: its own folder if that contains every path, else the deepest folder that
 /// contains them all.
-fn new_root(store: &Path, paths: &[PathBuf]) -> PathBuf {
-    let folder = store.parent().unwrap_or_else(|| Path::new("")).to_owned();
-    if paths.iter().all(|path| path.starts_with(&folder)) {
+fn new_root(store: Option<&Path>, paths: &[PathBuf]) -> PathBuf {
+    let folder = store.and_then(Path::parent).map(Path::to_owned).unwrap_or_default();
+    if store.is_some() && paths.iter().all(|path| path.starts_with(&folder)) {
         return folder;
     }
     let folder_of = |path: &PathBuf| {
@@ -183,43 +131,4 @@ fn new_root(store: &Path, paths: &[PathBuf]) -> PathBuf {
         }
     }
     common
-}
-
-/// Resolves the symbolic links in the existing part of `path`, and appends the missing part, which must
-/// have no `..`.
-pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
-    let mut missing = Vec::new();
-    let mut existing = path;
-    loop {
-        match existing.canonicalize() {
-            Ok(mut result) => {
-                result.extend(missing.iter().rev());
-                return Ok(result);
-            }
-            Err(error) => match (existing.parent(), existing.file_name()) {
-                (Some(parent), Some(name))
-                    if error.kind() == std::io::ErrorKind::NotFound
-                        || error.kind() == std::io::ErrorKind::NotADirectory =>
-                {
-                    // A dangling link exists, but counts as the missing part.
-                    missing.push(name);
-                    existing = parent;
-                }
-                _ => return Err(Error::io(path, error)),
-            },
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_at_or_below;
-
-    #[test]
-    fn scopes_match_whole_path_components() {
-        assert!(is_at_or_below("docs/a.md", "docs"));
-        assert!(is_at_or_below("docs", "docs"));
-        assert!(is_at_or_below("anything", ""));
-        assert!(!is_at_or_below("docs-old/a.md", "docs"));
-    }
 }

@@ -8,16 +8,15 @@ use std::time::{Duration, Instant};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::rules::IGNORE_FILES;
-use super::walk::is_of_store;
+use crate::corpus::{IGNORE_FILES, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::IngestOptions;
+use crate::limits;
 
 /// The time without changes that ends a wait. A program that saves a file changes it in several steps.
-const QUIET: Duration = Duration::from_millis(200);
+const QUIET: Duration = Duration::from_millis(limits::WATCH_QUIET_MILLISECONDS as u64);
 
 /// The longest time after the first change. Then the wait ends even if changes continue.
-const LONGEST: Duration = Duration::from_secs(2);
+const LONGEST: Duration = Duration::from_millis(limits::WATCH_DELAY_MILLISECONDS as u64);
 
 /// A watch for changes of the files below a root.
 #[derive(Debug)]
@@ -25,20 +24,20 @@ pub struct Watch {
     events: Receiver<notify::Result<Event>>,
     /// The watch ends when this is dropped.
     _watcher: RecommendedWatcher,
-    /// The store file, with the path that an ingest uses.
-    store: PathBuf,
+    /// The files and folders of the store, with the paths that an ingest uses.
+    own_files: Vec<PathBuf>,
     options: IngestOptions,
 }
 
 impl Watch {
-    /// Watches the folder `root` for the store at `store`, whose options are `options`.
-    pub fn new(root: &Path, store: &Path, options: &IngestOptions) -> Result<Self> {
+    /// Watches the folder `root` for a store with these files and options.
+    pub fn new(root: &Path, own_files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
         let (sender, events) = channel();
         let mut watcher =
             notify::recommended_watcher(sender).map_err(|error| watch_error(&error))?;
         watcher.watch(root, RecursiveMode::Recursive).map_err(|error| watch_error(&error))?;
-        let store = store.to_owned();
-        Ok(Self { events, _watcher: watcher, store, options: options.clone() })
+        let own_files = own_files.to_owned();
+        Ok(Self { events, _watcher: watcher, own_files, options: options.clone() })
     }
 
     /// Waits for a change, and then until there is no further change for 200 ms, at most 2 s.
@@ -80,7 +79,7 @@ impl Watch {
     }
 
     fn concerns_path(&self, path: &Path, is_gone: bool) -> bool {
-        if path.ancestors().any(|path| is_of_store(path, &self.store)) {
+        if path.ancestors().any(|path| self.own_files.iter().any(|own| own == path)) {
             return false;
         }
         let is_ignore_file =

@@ -1,14 +1,11 @@
 //! Problems of the markers of a document.
 //!
 //! Invariant: the number of problems is bounded by [`MAX_LDMD_FAULTS`], and the length of a message
-//! by [`MAX_QUOTED`], however long the ids in the document are.
+//! by [`MAX_LDMD_QUOTED_CHARS`], however long the ids in the document are.
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::MAX_LDMD_FAULTS;
-
-/// Maximum length of an id or value in a message, in Unicode scalars.
-const MAX_QUOTED: usize = 60;
+use crate::limits::{MAX_LDMD_FAULTS, MAX_LDMD_QUOTED_CHARS};
 
 /// A problem of one marker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,8 +100,8 @@ impl Faults {
 
 /// Returns `text` in quotes, shortened and without control characters, for a message.
 pub(super) fn quoted(text: &str) -> String {
-    let more = if text.chars().nth(MAX_QUOTED).is_some() { "..." } else { "" };
+    let more = if text.chars().nth(MAX_LDMD_QUOTED_CHARS).is_some() { "..." } else { "" };
     let printable = |scalar: char| if scalar.is_control() { '\u{fffd}' } else { scalar };
-    let shown: String = text.chars().take(MAX_QUOTED).map(printable).collect();
+    let shown: String = text.chars().take(MAX_LDMD_QUOTED_CHARS).map(printable).collect();
     format!("\"{shown}{more}\"")
 }

@@ -12,56 +12,54 @@ use serde_json::Value;
 
 use super::Options;
 use super::reply::{Form, Reply};
-use super::stores::Stores;
+use super::tools::ToolName;
 use crate::edit::{self, Line};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::output::Format;
+use crate::output::{Format, has_addresses};
+use crate::query::ask;
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
 use crate::query::search::{
     Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
 };
 use crate::query::{Cursor, FilterRequest, context, find, ldmd, neighbors, prime, select, toc};
+use crate::store::{Purpose, Store};
 
 /// Answers the call of a tool.
-pub(super) fn call(
-    options: &Options,
-    stores: &Stores,
-    tool: &str,
-    mut arguments: JsonObject,
-) -> Result<Reply> {
+pub(super) fn call(options: &Options, tool: ToolName, mut arguments: JsonObject) -> Result<Reply> {
+    let store = &*options.store;
     let form = form(options, &mut arguments)?;
     name_arguments(tool, &mut arguments)?;
     match tool {
-        "overview" => overview(stores, form, arguments),
-        "find" => find(stores, form, arguments),
-        "search" => words_or_patterns(stores, form, arguments),
-        "read" => read(stores, form, arguments),
-        "neighbors" => neighbors(stores, form, arguments),
-        "context" => bundle(stores, form, arguments),
-        _ => edit(stores, form, arguments),
+        ToolName::Overview => overview(store, form, arguments),
+        ToolName::Find => find(store, form, arguments),
+        ToolName::Search => words_or_patterns(store, form, arguments),
+        ToolName::Read => read(store, form, arguments),
+        ToolName::Neighbors => neighbors(store, form, arguments),
+        ToolName::Context => bundle(store, form, arguments),
+        ToolName::Edit => edit(store, form, arguments),
     }
 }
 
 /// Accepts the singular of a list's name for the list. Returns an error for a name that the tool
 /// does not have.
-fn name_arguments(tool: &str, arguments: &mut JsonObject) -> Result<()> {
-    let known = super::tools::arguments(tool);
-    let unknown = |name: &&String| !known.contains(&name.as_str());
+fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Result<()> {
+    let known = tool.arguments();
+    let unknown = |name: &&String| !known.contains(name);
     for name in arguments.keys().filter(unknown).cloned().collect::<Vec<_>>() {
         let plurals = [format!("{name}s"), format!("{name}es"), name.replace("query", "queries")];
         let list = known.iter().find(|known| plurals.iter().any(|plural| plural == *known));
-        if let Some(list) = list.filter(|list| !arguments.contains_key(**list)) {
+        if let Some(list) = list.filter(|list| !arguments.contains_key(*list)) {
             if let Some(value) = arguments.shift_remove(&name) {
-                arguments.insert((*list).to_owned(), value);
+                arguments.insert(list.clone(), value);
             }
             continue;
         }
-        let similarity = |known: &&&str| (strsim::jaro_winkler(known, &name) * 1000.0).round();
+        let similarity = |known: &&String| (strsim::jaro_winkler(known, &name) * 1000.0).round();
         let nearest =
             known.iter().max_by(|one, other| similarity(one).total_cmp(&similarity(other)));
-        let error = usage(&format!("{tool} has no argument {name:?}"));
+        let error = usage(&format!("{} has no argument {name:?}", tool.name()));
         let nearest =
             nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
         return Err(error.with_hint(format!("{nearest}its arguments are {}", known.join(", "))));
@@ -148,7 +146,7 @@ struct Overview {
     after: Option<String>,
 }
 
-fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn overview(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Overview { documents: Texts(documents), depth, ldmd: is_ldmd, limit, after } =
         parse(arguments)?;
     let after = cursor(after.as_ref())?;
@@ -159,11 +157,11 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         let [document] = <[String; 1]>::try_from(documents)
             .map_err(|_| usage(&"ldmd needs exactly one document"))?;
         let request = ldmd::index::Request { document, limit: limit.unwrap_or(0), after };
-        let answer = stores.ask(|library| ldmd::index::index(library, &request))?;
+        let answer = ask(store, Purpose::Read, |library| ldmd::index::index(library, &request))?;
         return form.reply(&answer, answer.outcome());
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
-        let answer = stores.ask(|library| prime::prime(library, after))?;
+        let answer = ask(store, Purpose::Read, |library| prime::prime(library, after))?;
         return form.reply(&answer, crate::query::Outcome::All);
     }
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
@@ -172,11 +170,11 @@ fn overview(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Re
         filter: FilterRequest::default(),
         depth,
         max_level: None,
-        lines_only: form.format == Format::Text,
+        with_addresses: has_addresses::<toc::Answer>(form.format),
         limit,
         after,
     };
-    let answer = stores.ask(|library| toc::toc(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| toc::toc(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -194,7 +192,7 @@ struct Find {
     after: Option<String>,
 }
 
-fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn find(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Find = parse(arguments)?;
     if arguments.level.is_some_and(|level| !(1..=6).contains(&level)) {
         return Err(usage(&"level must be 1 to 6"));
@@ -211,7 +209,7 @@ fn find(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
-    let answer = stores.ask(|library| find::find(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| find::find(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -240,7 +238,7 @@ struct Search {
     after: Option<String>,
 }
 
-fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let form = form.of_search();
     let arguments: Search = parse(arguments)?;
     let questions = arguments.queries.0;
@@ -275,13 +273,13 @@ fn words_or_patterns(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> 
         },
         passage: limits::PASSAGE_CHARS,
         keeps_duplicates: false,
-        lines_only: false,
+        with_addresses: true,
         explain: false,
         limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
         after: cursor(arguments.after.as_ref())?,
     };
     request.keep_to(None, Some(form.max_chars));
-    let answer = stores.search(|library, full_text| search(library, full_text, &request))?;
+    let answer = ask(store, Purpose::Search, |library| search(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -294,7 +292,7 @@ struct Read {
     after: Option<String>,
 }
 
-fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn read(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Read = parse(arguments)?;
     let request = select::Request {
         addresses: arguments.addresses.0,
@@ -303,7 +301,7 @@ fn read(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         after: cursor(arguments.after.as_ref())?,
         room: Some(form.max_chars),
     };
-    let answer = stores.ask(|library| select::select(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| select::select(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -334,7 +332,7 @@ impl From<DirectionName> for Direction {
     }
 }
 
-fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn neighbors(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Neighbors { address, links, limit, after } = parse(arguments)?;
     let after = cursor(after.as_ref())?;
     let Some(direction) = links.map(Direction::from) else {
@@ -343,7 +341,8 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
                 usage(&"limit applies to links only").with_hint("add links: out, in or both")
             );
         }
-        let answer = stores.ask(|library| neighbors::neighbors(library, &address, after))?;
+        let answer =
+            ask(store, Purpose::Read, |library| neighbors::neighbors(library, &address, after))?;
         return form.reply(&answer, answer.outcome());
     };
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
@@ -351,7 +350,7 @@ fn neighbors(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<R
     let documents = FilterRequest::default();
     let request =
         list::Request { address, direction, filter, documents, max_nodes: 0, limit, after };
-    let answer = stores.ask(|library| list::list(library, &request))?;
+    let answer = ask(store, Purpose::Read, |library| list::list(library, &request))?;
     form.reply(&answer, answer.outcome())
 }
 
@@ -374,7 +373,7 @@ struct Bundle {
     after: Option<String>,
 }
 
-fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn bundle(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Bundle = parse(arguments)?;
     let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
     let mut request = context::Request {
@@ -400,9 +399,9 @@ fn bundle(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Repl
     // A Markdown block shows the content of its place.
     request.with_body |= form.format == Format::Markdown && !is_question;
     let answer = if is_question {
-        stores.search(|library, full_text| context::context(library, Some(full_text), &request))?
+        ask(store, Purpose::Search, |library| context::context(library, &request))?
     } else {
-        stores.ask(|library| context::context(library, None, &request))?
+        ask(store, Purpose::Read, |library| context::context(library, &request))?
     };
     form.reply(&answer, answer.outcome())
 }
@@ -418,7 +417,7 @@ struct Edit {
     refresh: bool,
 }
 
-fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+fn edit(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
     let Edit { document, edits, dry_run, refresh } = parse(arguments)?;
     let is_batch = edits.len() != 1;
     let edits = (1..).zip(edits).map(|(number, edit)| {
@@ -438,13 +437,12 @@ fn edit(stores: &Stores, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         form.reply(&answer, outcome)
     };
     let request = edit::Request {
-        store: stores.path(),
+        store,
         document,
         edits,
         is_dry_run: dry_run,
         is_refresh: refresh,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
-        trust: stores.trust(),
         confirm: &|report| reply(answer(Some(report.clone()), Vec::new())).map(drop),
     };
     match edit::edit(&request)? {
@@ -473,21 +471,22 @@ mod tests {
 
     #[test]
     fn schemas_list_the_arguments_that_calls_accept() {
-        let read = |name: &str| match name {
-            "overview" => read_by::<Overview>(),
-            "find" => read_by::<Find>(),
-            "search" => read_by::<Search>(),
-            "read" => read_by::<Read>(),
-            "neighbors" => read_by::<Neighbors>(),
-            "context" => read_by::<Bundle>(),
-            _ => read_by::<Edit>(),
+        let read = |tool| match tool {
+            ToolName::Overview => read_by::<Overview>(),
+            ToolName::Find => read_by::<Find>(),
+            ToolName::Search => read_by::<Search>(),
+            ToolName::Read => read_by::<Read>(),
+            ToolName::Neighbors => read_by::<Neighbors>(),
+            ToolName::Context => read_by::<Bundle>(),
+            ToolName::Edit => read_by::<Edit>(),
         };
         for tool in tools::all(true) {
             let properties = tool.input_schema["properties"].as_object().unwrap();
             let mut named: BTreeSet<String> = properties.keys().cloned().collect();
             assert!(named.remove("format"));
             named.remove("max_chars");
-            assert_eq!(named, read(&tool.name), "{}", tool.name);
+            let name = ToolName::named(&tool.name, true).unwrap();
+            assert_eq!(named, read(name), "{}", tool.name);
         }
         let edits = &tools::all(true)[6].input_schema["properties"]["edits"]["items"]["properties"];
         let flags = tools::EDIT_FLAGS.split(' ').map(str::to_owned);

@@ -11,11 +11,9 @@ mod fault;
 mod lines;
 mod reply;
 mod resources;
-mod stores;
 mod tools;
 
 use std::io::{BufRead, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{
@@ -30,8 +28,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
-use crate::trust::Trust;
-use stores::Stores;
+use crate::store::Store;
+use tools::ToolName;
 
 /// The first text that an agent reads: how to write addresses, and how to treat text from
 /// documents.
@@ -44,8 +42,8 @@ const INSTRUCTIONS: &str = "Indexed Markdown documents. Call overview or search 
 /// Options of the server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The absolute path of the store file, which may not exist yet.
-    pub store: PathBuf,
+    /// The store, which may not exist yet.
+    pub store: Arc<Store>,
     /// The path of the store as replies print it.
     pub shown: String,
     /// The format of replies if a call names none.
@@ -54,8 +52,6 @@ pub struct Options {
     pub max_chars: usize,
     /// Whether the `edit` tool is offered.
     pub allow_write: bool,
-    /// Decides which settings of the store to follow.
-    pub trust: Trust,
 }
 
 /// Serves until `input` ends and all requests are answered.
@@ -72,8 +68,7 @@ pub fn serve(
         .max_blocking_threads(limits::CALLS_AT_ONCE)
         .build()
         .map_err(|error| unserved(&error))?;
-    let stores = Stores::new(options.store.clone(), options.trust.clone());
-    let server = Server(Arc::new(Inner { options, stores }));
+    let server = Server(Arc::new(Inner { options }));
     let result = runtime.block_on(async {
         let lines = lines::Lines::new(input, output).map_err(|error| unserved(&error))?;
         match server.serve(lines).await {
@@ -94,7 +89,6 @@ struct Server(Arc<Inner>);
 
 struct Inner {
     options: Options,
-    stores: Stores,
 }
 
 impl Server {
@@ -130,18 +124,10 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
-        if !tools::all(self.0.options.allow_write).iter().any(|tool| tool.name == request.name) {
-            let is_closed = tools::all(true).iter().any(|tool| tool.name == request.name);
-            let hint = if is_closed { "start mdsel mcp with --allow-write" } else { "" };
-            let message = format!("there is no tool {:?}", request.name);
-            return Err(fault::data(&Error::new(ErrorKind::Usage, message).with_hint(hint)));
-        }
+        let tool = ToolName::named(&request.name, self.0.options.allow_write)
+            .map_err(|error| fault::data(&error))?;
         let arguments = request.arguments.unwrap_or_default();
-        let reply = self
-            .answer(move |inner| {
-                calls::call(&inner.options, &inner.stores, &request.name, arguments)
-            })
-            .await?;
+        let reply = self.answer(move |inner| calls::call(&inner.options, tool, arguments)).await?;
         let result: CallToolResult = match reply {
             Ok(reply) => reply.into(),
             Err(error) => fault::result(&error),
@@ -170,7 +156,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListResourcesResult, ErrorData> {
-        let listed = self.answer(move |inner| resources::list(&inner.stores));
+        let listed = self.answer(move |inner| resources::list(&inner.options.store));
         listed.await?.map_err(|error| fault::data(&error))
     }
 
@@ -187,8 +173,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
-        let read =
-            self.answer(move |inner| resources::read(&inner.options, &inner.stores, &request.uri));
+        let read = self.answer(move |inner| resources::read(&inner.options, &request.uri));
         match read.await? {
             Ok(Ok(result)) => Ok(ReadResourceResponse::Complete(result)),
             Ok(Err(unresolved)) => Err(fault::unresolved(&unresolved)),

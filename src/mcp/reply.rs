@@ -22,9 +22,6 @@ pub(super) struct Form<'a> {
     pub(super) store: &'a str,
 }
 
-/// A size limit that leaves room for the frame and for an answer in text, in Unicode scalars.
-const LEAST_REPLY_CHARS: usize = 500;
-
 /// An answer in its frame.
 #[derive(Debug)]
 pub(super) struct Reply {
@@ -75,7 +72,7 @@ impl Form<'_> {
         let too_small = || {
             let message = format!("the answer does not fit in {} characters", self.max_chars);
             Error::new(ErrorKind::BudgetTooSmall, message)
-                .with_hint(format!("use max_chars {LEAST_REPLY_CHARS} or more"))
+                .with_hint(format!("use max_chars {} or more", limits::LEAST_REPLY_CHARS))
         };
         let is_error = outcome == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[]).chars().count();

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use super::Options;
 use super::reply::Form;
-use super::stores::Stores;
 use crate::address::{Fault, namespace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
+use crate::query::ask;
 use crate::query::{Library, prime, select};
-use crate::store::StoredDocument;
+use crate::store::{Lookup, Purpose, Store, StoredDocument};
 
 const SCHEME: &str = "mdsel:///";
 const MIME_TYPE: &str = "text/markdown";
@@ -37,20 +37,20 @@ fn uri(address: &str) -> String {
 /// Lists the documents that most other documents link to, in the order of `prime`, and then
 /// documents in path order, up to [`limits::RESOURCES_LISTED`]. The template covers all other
 /// documents.
-pub(super) fn list(stores: &Stores) -> Result<ListResourcesResult> {
+pub(super) fn list(store: &Store) -> Result<ListResourcesResult> {
     let listed = |library: &Library<'_>| -> Result<Vec<StoredDocument>> {
-        let snapshot = library.snapshot;
+        let reader = library.reader;
         let mut documents = Vec::new();
         for linked in prime::prime(library, None)?.most_linked {
-            documents.extend(snapshot.document_at(&linked.node.file)?);
+            documents.extend(reader.document_at(&linked.node.file)?);
         }
         let known: HashSet<i64> = documents.iter().map(|document| document.id).collect();
-        let others = snapshot.documents(None, limits::RESOURCES_LISTED)?;
+        let others = reader.documents(&Lookup::All, None, limits::RESOURCES_LISTED)?;
         documents.extend(others.into_iter().filter(|document| !known.contains(&document.id)));
         documents.truncate(limits::RESOURCES_LISTED);
         Ok(documents)
     };
-    let resources = stores.ask(listed)?.into_iter().map(|document| {
+    let resources = ask(store, Purpose::Read, listed)?.into_iter().map(|document| {
         Resource::new(uri(&namespace::encode(&document.path)), document.path)
             .with_mime_type(MIME_TYPE)
             .with_size(document.state.size)
@@ -70,7 +70,6 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 /// error says why the address has no single match.
 pub(super) fn read(
     options: &Options,
-    stores: &Stores,
     uri_read: &str,
 ) -> Result<std::result::Result<ReadResourceResult, Fault>> {
     let address = uri_read.strip_prefix(SCHEME).map(namespace::decode).ok_or_else(|| {
@@ -84,7 +83,7 @@ pub(super) fn read(
         after: None,
         room: None,
     };
-    let answer = stores.ask(|library| select::select(library, &request))?;
+    let answer = ask(&options.store, Purpose::Read, |library| select::select(library, &request))?;
     if let Some(fault) = answer.page.unresolved_selectors.first() {
         return Ok(Err(fault.clone()));
     }

@@ -9,112 +9,164 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// Returns the tools. Those that write are included if `allow_write` is set.
-pub(super) fn all(allow_write: bool) -> Vec<Tool> {
-    let reading = [
-        tool(
-            "overview",
-            "Summarize the store, or list section trees of documents (ldmd: LDMD sections)",
-            &[],
-            json!({
-                "documents": texts("path, unique suffix, folder or glob"),
-                "depth": number(), "ldmd": flag(), "max_chars": number(), "limit": number(), "after": text(""),
-            }),
-        ),
-        tool(
-            "find",
-            "Find sections by title (glob or part) and content",
-            &["pattern"],
-            json!({
-                "pattern": text(""), "content": text(""), "level": number(),
-                "globs": text("of paths"), "under": text(""), "limit": number(), "after": text(""),
-            }),
-        ),
-        tool(
-            "search",
-            "Find passages that answer queries (4000 chars): a question and 2 rewordings, with terms its answer may use \
-             (\"phrase\", +must, NOT word, prefix*, title:x); or lines by patterns (Rust regex)",
-            &[],
-            json!({
-                "queries": texts(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
-                "context": number(), "types": text("code, table, ..."), "tags": text(""),
-                "under": texts("addresses or folders"), "globs": text("of paths"),
-                "max_chars": number(), "limit": number(), "after": text(""),
-            }),
-        ),
-        tool(
-            "read",
-            "Read content by address",
-            &["addresses"],
-            json!({
-                "addresses": texts(""), "max_words": number(), "max_chars": number(), "after": text(""),
-            }),
-        ),
-        tool(
-            "neighbors",
-            "List sections around one, or with links (out, in, both) its links and backlinks",
-            &["address"],
-            json!({
-                "address": text(""), "links": one_of(&["out", "in", "both"]),
-                "limit": number(), "after": text(""),
-            }),
-        ),
-        tool(
-            "context",
-            "Bundle query passages, summaries or bodies of addresses, and what they link to",
-            &[],
-            json!({
-                "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
-                "links": number(), "with_body": flag(), "max_chars": number(), "limit": number(), "after": text(""),
-            }),
-        ),
-    ];
-    let writing = tool(
-        "edit",
-        "Edit a file, all or none; expect: hash from read",
-        &["edits"],
-        json!({
-            "document": text(""), "dry_run": flag(), "refresh": flag(),
-            "edits": { "type": "array", "items": {
-                "type": "object",
-                "properties": {
-                    "operation": one_of(&["replace", "insert", "delete"]),
-                    "section": text(""), "content": text(""), "expect": text(""),
-                    "position": one_of(&["before", "after", "first_child", "last_child"]),
-                },
-                "required": ["operation", "section"],
-                "additionalProperties": described("boolean", EDIT_FLAGS),
-            }},
-        }),
-    );
-    let reading = reading.map(|tool| tool.annotate(ToolAnnotations::new().read_only(true)));
-    reading.into_iter().chain(allow_write.then_some(writing)).collect()
+use crate::error::{Error, ErrorKind, Result};
+
+/// A tool that a call can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ToolName {
+    Overview,
+    Find,
+    Search,
+    Read,
+    Neighbors,
+    Context,
+    Edit,
 }
 
-/// Returns the names of a tool's arguments, except those that every tool has.
-pub(super) fn arguments(name: &str) -> Vec<&'static str> {
-    static NAMES: std::sync::LazyLock<Vec<(String, Vec<String>)>> =
-        std::sync::LazyLock::new(|| {
-            let names = |tool: Tool| {
-                let properties = tool.input_schema.get("properties").and_then(Value::as_object);
-                let names = properties.into_iter().flat_map(|properties| properties.keys());
-                let names = names.filter(|name| !["format", "max_chars"].contains(&name.as_str()));
-                (tool.name.into_owned(), names.cloned().collect())
-            };
-            all(true).into_iter().map(names).collect()
-        });
-    let named = NAMES.iter().filter(|(tool, _)| tool == name);
-    named.flat_map(|(_, names)| names.iter().map(String::as_str)).collect()
+impl ToolName {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Overview,
+        Self::Find,
+        Self::Search,
+        Self::Read,
+        Self::Neighbors,
+        Self::Context,
+        Self::Edit,
+    ];
+
+    /// Returns the name that a call gives.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "overview",
+            Self::Find => "find",
+            Self::Search => "search",
+            Self::Read => "read",
+            Self::Neighbors => "neighbors",
+            Self::Context => "context",
+            Self::Edit => "edit",
+        }
+    }
+
+    /// Whether the tool changes files and the store.
+    pub(super) fn writes(self) -> bool {
+        self == Self::Edit
+    }
+
+    /// Returns the tool called `name`. Fails if there is none, or if it writes and `allow_write` is not set.
+    pub(super) fn named(name: &str, allow_write: bool) -> Result<Self> {
+        let tool = Self::ALL.into_iter().find(|tool| tool.name() == name);
+        let hint = match tool {
+            Some(tool) if allow_write || !tool.writes() => return Ok(tool),
+            Some(_) => "start mdsel mcp with --allow-write",
+            None => "",
+        };
+        Err(Error::new(ErrorKind::Usage, format!("there is no tool {name:?}")).with_hint(hint))
+    }
+
+    /// Returns the description of the tool, and the schema of its arguments.
+    fn describe(self) -> Tool {
+        let tool = match self {
+            Self::Overview => tool(
+                self,
+                "Summarize the store, or list section trees of documents (ldmd: LDMD sections)",
+                &[],
+                json!({
+                    "documents": texts("path, unique suffix, folder or glob"),
+                    "depth": number(), "ldmd": flag(), "max_chars": number(), "limit": number(), "after": text(""),
+                }),
+            ),
+            Self::Find => tool(
+                self,
+                "Find sections by title (glob or part) and content",
+                &["pattern"],
+                json!({
+                    "pattern": text(""), "content": text(""), "level": number(),
+                    "globs": text("of paths"), "under": text(""), "limit": number(), "after": text(""),
+                }),
+            ),
+            Self::Search => tool(
+                self,
+                "Find passages that answer queries (4000 chars): a question and 2 rewordings, with terms its answer may use \
+             (\"phrase\", +must, NOT word, prefix*, title:x); or lines by patterns (Rust regex)",
+                &[],
+                json!({
+                    "queries": texts(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
+                    "context": number(), "types": text("code, table, ..."), "tags": text(""),
+                    "under": texts("addresses or folders"), "globs": text("of paths"),
+                    "max_chars": number(), "limit": number(), "after": text(""),
+                }),
+            ),
+            Self::Read => tool(
+                self,
+                "Read content by address",
+                &["addresses"],
+                json!({
+                    "addresses": texts(""), "max_words": number(), "max_chars": number(), "after": text(""),
+                }),
+            ),
+            Self::Neighbors => tool(
+                self,
+                "List sections around one, or with links (out, in, both) its links and backlinks",
+                &["address"],
+                json!({
+                    "address": text(""), "links": one_of(&["out", "in", "both"]),
+                    "limit": number(), "after": text(""),
+                }),
+            ),
+            Self::Context => tool(
+                self,
+                "Bundle query passages, summaries or bodies of addresses, and what they link to",
+                &[],
+                json!({
+                    "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
+                    "links": number(), "with_body": flag(), "max_chars": number(), "limit": number(), "after": text(""),
+                }),
+            ),
+            Self::Edit => tool(
+                self,
+                "Edit a file, all or none; expect: hash from read",
+                &["edits"],
+                json!({
+                    "document": text(""), "dry_run": flag(), "refresh": flag(),
+                    "edits": { "type": "array", "items": {
+                        "type": "object",
+                        "properties": {
+                            "operation": one_of(&["replace", "insert", "delete"]),
+                            "section": text(""), "content": text(""), "expect": text(""),
+                            "position": one_of(&["before", "after", "first_child", "last_child"]),
+                        },
+                        "required": ["operation", "section"],
+                        "additionalProperties": described("boolean", EDIT_FLAGS),
+                    }},
+                }),
+            ),
+        };
+        if self.writes() { tool } else { tool.annotate(ToolAnnotations::new().read_only(true)) }
+    }
+
+    /// Returns the names of the tool's arguments, except those that every tool has.
+    pub(super) fn arguments(self) -> Vec<String> {
+        let tool = self.describe();
+        let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+        let names = properties.into_iter().flat_map(|properties| properties.keys());
+        names.filter(|name| !["format", "max_chars"].contains(&name.as_str())).cloned().collect()
+    }
+}
+
+/// Returns the tools. Those that write are included if `allow_write` is set.
+pub(super) fn all(allow_write: bool) -> Vec<Tool> {
+    let tools = ToolName::ALL.into_iter().filter(|tool| allow_write || !tool.writes());
+    tools.map(ToolName::describe).collect()
 }
 
 fn tool(
-    name: &'static str,
+    name: ToolName,
     description: &'static str,
     required: &[&str],
     mut properties: Value,
 ) -> Tool {
     if let Some(properties) = properties.as_object_mut() {
-        let is_first = name == "overview";
+        let is_first = name == ToolName::Overview;
         properties.insert("format".to_owned(), text(if is_first { FORMAT_NAMES } else { "" }));
     }
     let mut schema = JsonObject::new();
@@ -123,7 +175,7 @@ fn tool(
     if !required.is_empty() {
         schema.insert("required".to_owned(), json!(required));
     }
-    Tool::new(name, description, Arc::new(schema))
+    Tool::new(name.name(), description, Arc::new(schema))
 }
 
 /// The formats that a model can use. Only one tool describes them: an enumeration in every tool
@@ -177,5 +229,18 @@ mod tests {
         assert!(bytes / 4 < 950, "{} tokens", bytes / 4);
         assert_eq!(all(true).len(), 7);
         assert_eq!(all(false).len(), 6);
+    }
+
+    #[test]
+    fn only_a_server_that_may_write_has_the_tool_that_writes() {
+        assert_eq!(ToolName::named("edit", true).unwrap(), ToolName::Edit);
+        let closed = ToolName::named("edit", false).unwrap_err();
+        assert!(closed.hints()[0].contains("--allow-write"));
+        assert!(ToolName::named("replace", true).is_err());
+        for tool in all(true) {
+            let name = ToolName::named(&tool.name, true).unwrap();
+            let is_read_only = tool.annotations.unwrap_or_default().read_only_hint;
+            assert_eq!(is_read_only == Some(true), !name.writes(), "{}", tool.name);
+        }
     }
 }

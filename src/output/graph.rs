@@ -9,7 +9,7 @@ use super::sanitize;
 use crate::query::links::Node;
 
 /// Nodes and the edges between them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Graph<'a> {
     /// The nodes, in the order of the answer.
     pub(super) nodes: Vec<&'a Node>,

@@ -6,6 +6,7 @@
 //! anything was left out.
 
 mod budget;
+pub(crate) mod edit_schema;
 mod footer;
 mod forms;
 mod graph;
@@ -52,6 +53,39 @@ pub enum Format {
     Dot,
 }
 
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 9] = [
+        Self::Json,
+        Self::Jsonl,
+        Self::Raw,
+        Self::Text,
+        Self::Ldmd,
+        Self::Records,
+        Self::Markdown,
+        Self::Mermaid,
+        Self::Dot,
+    ];
+
+    /// The formats that every answer has.
+    pub const COMMON: [Self; 4] = [Self::Json, Self::Jsonl, Self::Text, Self::Ldmd];
+
+    /// Returns the name, as `-f` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+            Self::Raw => "raw",
+            Self::Text => "text",
+            Self::Ldmd => "ldmd",
+            Self::Records => "records",
+            Self::Markdown => "markdown",
+            Self::Mermaid => "mermaid",
+            Self::Dot => "dot",
+        }
+    }
+}
+
 /// The format of an answer, and where it is printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -82,26 +116,33 @@ pub enum Caller {
     },
 }
 
-/// Whether an answer supports a format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FormatSupport {
-    /// The answer supports the format, and was written.
-    Written,
-    /// The answer does not support the format.
-    Unsupported,
-}
-
-/// An answer that can be printed in any [`Format`].
+/// An answer that can be printed in several formats. JSON follows from [`Serialize`].
 pub trait Answer: Serialize {
+    /// The formats of the answer besides [`Format::COMMON`], which every answer has. For each of them the
+    /// answer implements the method that writes it.
+    const FORMATS: &'static [Format] = &[];
+
+    /// Returns whether this answer can be printed in `format`.
+    fn has(&self, format: Format) -> bool {
+        Format::COMMON.contains(&format) || Self::FORMATS.contains(&format)
+    }
+
+    /// Returns whether the answer prints addresses in `format`. A query need not make those that are not
+    /// printed.
+    fn has_addresses(format: Format) -> bool {
+        let _ = format;
+        true
+    }
+
     /// Returns the part of the answer that is not an item: warnings, unresolved selectors, the cursor.
     fn rest(&self) -> Footer<'_>;
 
     /// Returns one JSON value per item, for `jsonl`.
     fn rows(&self) -> Vec<serde_json::Value>;
 
-    /// Returns the bytes that `raw` prints, or `None` if the answer does not quote documents.
-    fn raw(&self) -> Option<Vec<u8>> {
-        None
+    /// Returns the bytes that `raw` prints.
+    fn raw(&self) -> Vec<u8> {
+        Vec::new()
     }
 
     /// Writes the items for `text`.
@@ -114,21 +155,26 @@ pub trait Answer: Serialize {
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()>;
 
     /// Writes the answer for `records`.
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let _ = records;
-        Ok(FormatSupport::Unsupported)
+        Ok(())
     }
 
     /// Writes the answer for `markdown`.
-    fn markdown(&self, out: &mut dyn Write) -> io::Result<FormatSupport> {
+    fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let _ = out;
-        Ok(FormatSupport::Unsupported)
+        Ok(())
     }
 
-    /// Returns the graph for `mermaid` and `dot`, if the answer has one.
-    fn graph(&self) -> Option<Graph<'_>> {
-        None
+    /// Returns the graph for `mermaid` and `dot`.
+    fn graph(&self) -> Graph<'_> {
+        Graph::default()
     }
+}
+
+/// Returns whether answers of the type `A` print addresses in `format`.
+pub fn has_addresses<A: Answer>(format: Format) -> bool {
+    A::has_addresses(format)
 }
 
 /// The output of an answer.
@@ -182,10 +228,11 @@ fn unwritten(error: io::Error) -> Error {
 }
 
 fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> Result<Vec<String>> {
-    let no_form = |name: &str| {
-        Error::new(ErrorKind::Usage, format!("this answer cannot be printed as {name}"))
-            .with_hint(format!("use one of {}", forms_of(answer)))
-    };
+    if !answer.has(options.format) {
+        let message = format!("this answer cannot be printed as {}", options.format.name());
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint(format!("use one of {}", names(|format| answer.has(format)))));
+    }
     // Lines that the format cannot express are returned, and printed to standard error.
     let footer = Footer { caller: options.caller, ..answer.rest() };
     let messages = match options.format {
@@ -201,8 +248,7 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
             }
         }
         Format::Raw => {
-            let bytes = answer.raw().ok_or_else(|| no_form("raw"))?;
-            out.write_all(&bytes).map_err(unwritten)?;
+            out.write_all(&answer.raw()).map_err(unwritten)?;
         }
         Format::Text => {
             let mut writer = TextWriter::new(options.has_color);
@@ -217,20 +263,16 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
         }
         Format::Records => {
             let mut records = Records::new(out, options.store, &footer);
-            if answer.records(&mut records).map_err(unwritten)? == FormatSupport::Unsupported {
-                return Err(no_form("records"));
-            }
+            answer.records(&mut records).map_err(unwritten)?;
         }
         Format::Markdown => {
-            if answer.markdown(out).map_err(unwritten)? == FormatSupport::Unsupported {
-                return Err(no_form("markdown"));
-            }
+            answer.markdown(out).map_err(unwritten)?;
             if let Some(end) = footer.end() {
                 writeln!(out, "{end}").map_err(unwritten)?;
             }
         }
         Format::Mermaid | Format::Dot => {
-            let graph = answer.graph().ok_or_else(|| no_form("a graph"))?;
+            let graph = answer.graph();
             let is_dot = options.format == Format::Dot;
             if is_dot { graph.dot(out) } else { graph.mermaid(out) }.map_err(unwritten)?;
         }
@@ -238,21 +280,8 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
     Ok(messages)
 }
 
-/// Returns the names of the formats that the answer supports, for a hint.
-fn forms_of(answer: &impl Answer) -> String {
-    let footer = answer.rest();
-    let sink = &mut io::sink();
-    let has_records = answer
-        .records(&mut Records::new(sink, "", &footer))
-        .is_ok_and(|form| form == FormatSupport::Written);
-    let has_markdown =
-        answer.markdown(&mut io::sink()).is_ok_and(|form| form == FormatSupport::Written);
-    let others = [
-        ("raw", answer.raw().is_some()),
-        ("records", has_records),
-        ("markdown", has_markdown),
-        ("mermaid, dot", answer.graph().is_some()),
-    ];
-    let others = others.into_iter().filter_map(|(name, has)| has.then_some(name));
-    ["json", "jsonl", "text", "ldmd"].into_iter().chain(others).collect::<Vec<_>>().join(", ")
+/// Returns the names of the formats for which `has` is true, for a hint.
+pub fn names(has: impl Fn(Format) -> bool) -> String {
+    let named = Format::ALL.into_iter().filter(|format| has(*format)).map(Format::name);
+    named.collect::<Vec<_>>().join(", ")
 }

@@ -6,8 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use schemars::JsonSchema;
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::library::is_false;
@@ -22,8 +21,6 @@ use crate::address::{Fault, Params};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::schema::schema_as;
-use crate::store::FullText;
 
 /// A request for a bundle.
 #[derive(Clone, Debug, Default)]
@@ -95,66 +92,6 @@ pub struct PlaceItem {
     pub found: Option<Hit>,
 }
 
-/// The JSON of a place.
-#[derive(JsonSchema, Serialize)]
-struct Flat<'a> {
-    #[serde(flatten)]
-    answer: &'a NodeAnswer,
-    /// The tags of its document.
-    tags: &'a [String],
-    /// What sums it up, on one line.
-    summary: &'a Option<String>,
-    /// The parts of it that show the most of what was asked.
-    #[serde(skip_serializing_if = "<[search::Window]>::is_empty")]
-    passage: &'a [search::Window],
-    /// The address of the rest of the passage, if the passage is cut.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rest: Option<&'a String>,
-    /// Addresses of sections with nearly the same text.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    duplicates: &'a [String],
-    /// How many links lead to it from the places asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hop: Option<usize>,
-}
-
-/// A place or a text from outside.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum ItemShape {
-    Place(Flat<'static>),
-    Outside(Outside),
-}
-
-/// The JSON of a bundle.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct Shape {
-    /// The items.
-    items: Vec<ItemShape>,
-    #[schemars(flatten)]
-    page: Page,
-}
-
-schema_as!(Answer => Shape);
-
-impl Serialize for Item {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self {
-            Self::Outside(outside) => outside.serialize(serializer),
-            Self::Place(place) => {
-                let PlaceItem { answer, node, found, .. } = &**place;
-                let (tags, summary, hop) = (&node.tags, &node.summary, node.hop);
-                let passage = found.as_ref().map_or(&[][..], |hit| &hit.passage);
-                let duplicates = found.as_ref().map_or(&[][..], |hit| &hit.duplicates);
-                let rest = found.as_ref().and_then(|hit| hit.rest.as_ref());
-                Flat { answer, tags, summary, passage, rest, duplicates, hop }.serialize(serializer)
-            }
-        }
-    }
-}
-
 /// The bundle that was assembled.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -177,15 +114,6 @@ impl Answer {
             (true, _) => Outcome::None,
             (false, is_whole) => Outcome::of(true, !is_whole),
         }
-    }
-}
-
-impl Serialize for Answer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("items", &self.items)?;
-        self.page.fields(&mut map)?;
-        map.end()
     }
 }
 
@@ -260,12 +188,8 @@ impl List for Answer {
 }
 
 /// Assembles the bundle.
-pub fn context(
-    library: &Library<'_>,
-    full_text: Option<&mut FullText>,
-    request: &Request,
-) -> Result<Answer> {
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+pub fn context(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     // One node more than requested is enough: it shows that there are further items.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
@@ -280,9 +204,10 @@ pub fn context(
         advice: None,
     };
     bundle.add_addresses()?;
-    match full_text.filter(|_| !request.queries.is_empty()) {
-        Some(full_text) => bundle.add_found(full_text)?,
-        None => bundle.add_documents()?,
+    if request.queries.is_empty() {
+        bundle.add_documents()?;
+    } else {
+        bundle.add_found()?;
     }
     bundle.add_linked()?;
     let Bundle { places, warnings, faults, mut passages, advice, .. } = bundle;
@@ -385,7 +310,7 @@ impl Bundle<'_> {
     }
 
     /// Adds the sections that the question finds, with their passages.
-    fn add_found(&mut self, full_text: &mut FullText) -> Result<()> {
+    fn add_found(&mut self) -> Result<()> {
         let request = search::Request {
             query: Query::Words(self.request.queries.clone()),
             filter: self.request.filter.clone(),
@@ -393,13 +318,13 @@ impl Bundle<'_> {
             surroundings: Surroundings::default(),
             passage: self.request.passage,
             keeps_duplicates: false,
-            lines_only: false,
+            with_addresses: true,
             explain: false,
             // One more hit than is returned shows that there are further hits.
             limit: if self.enough == usize::MAX { 0 } else { self.enough },
             after: None,
         };
-        let found = search::search(self.library, full_text, &request)?;
+        let found = search::search(self.library, &request)?;
         self.warnings.extend(found.page.warnings);
         self.faults.extend(found.page.unresolved_selectors);
         self.advice = found.advice;

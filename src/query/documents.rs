@@ -4,19 +4,16 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::filter::{Filter, Order};
-use super::glob::{Glob, Separator};
+use super::name::{NameMatch, document_named};
 use super::resolve::Resolver;
 use super::suggestion::similar_documents;
 use super::{FilterRequest, Library};
 use crate::address::{Fault, FaultCode, namespace};
+use crate::corpus::{is_really_below, left_out};
 use crate::error::{Result, shell_word};
-use crate::ingest::{is_really_below, left_out};
+use crate::glob::Glob;
 use crate::limits;
-use crate::markdown::slug::fold;
-use crate::store::{NameMatch, StoredDocument};
-
-/// The maximum number of characters of a name that a hint repeats.
-const MAX_PART_CHARS: usize = 40;
+use crate::store::{Lookup, StoredDocument};
 
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
@@ -34,8 +31,8 @@ pub(crate) fn by_name(library: &Library<'_>, name: &str) -> Result<NameMatch> {
         return Ok(NameMatch::None);
     }
     let decoded = namespace::decode(name);
-    match library.snapshot.named(&decoded)? {
-        NameMatch::None if decoded != name => library.snapshot.named(name),
+    match document_named(library.reader, &decoded)? {
+        NameMatch::None if decoded != name => document_named(library.reader, name),
         other => Ok(other),
     }
 }
@@ -58,13 +55,13 @@ pub(super) fn next_command(library: &Library<'_>, name: &str) -> Result<String> 
     let decoded = namespace::decode(name);
     let path = decoded.strip_prefix("./").unwrap_or(&decoded);
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    if !folder.is_empty() && library.snapshot.is_folder(folder)? {
+    if !folder.is_empty() && library.reader.is_folder(folder)? {
         let folder = shell_word(folder);
         return Ok(format!("`mdsel toc {folder} --depth 1` lists the documents of {folder}"));
     }
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let part = if stem.is_empty() { file } else { stem };
-    let part: String = part.chars().take(MAX_PART_CHARS).collect();
+    let part: String = part.chars().take(limits::MAX_HINT_CHARS).collect();
     let part = shell_word(&format!("*{}*", part.replace(['*', '?', '[', '{', '\\'], "?")));
     Ok(format!("`mdsel find {part}` looks in titles, `mdsel index -f text` lists all documents"))
 }
@@ -72,11 +69,12 @@ pub(super) fn next_command(library: &Library<'_>, name: &str) -> Result<String> 
 /// Returns a fault if `name` is a file that has not been ingested.
 pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<Fault>> {
     let Some(path) = file_on_disk(library, name) else { return Ok(None) };
-    if library.snapshot.document_at(&path)?.is_some() {
+    if library.reader.document_at(&path)?.is_some() {
         return Ok(None);
     }
-    let snapshot = library.snapshot;
-    let message = match left_out(snapshot.root(), snapshot.path(), snapshot.options(), &path) {
+    let reader = library.reader;
+    let message = match left_out(reader.root(), &reader.facts().own_files, reader.options(), &path)
+    {
         Some(reason) => format!("{path} is not in the store: {reason}"),
         None => format!("{path} is not in the store: `mdsel ingest` adds it"),
     };
@@ -85,8 +83,8 @@ pub(super) fn not_ingested(library: &Library<'_>, name: &str) -> Result<Option<F
 
 /// Returns the path, relative to the root, of the file with that name.
 fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
-    let root = library.snapshot.root();
-    let options = library.snapshot.options();
+    let root = library.reader.root();
+    let options = library.reader.options();
     let decoded = namespace::decode(name);
     // A path may name any file; a name without `./` only a file that an ingest accepts.
     let (name, is_path) =
@@ -98,22 +96,11 @@ fn file_on_disk(library: &Library<'_>, name: &str) -> Option<String> {
         .find(|path| root.join(path).symlink_metadata().is_ok_and(|metadata| metadata.is_file()))
 }
 
-/// Parses a glob over document paths, as for `-g` of ripgrep: without a `/` it matches file names in
-/// every folder, and `*` does not match a `/`.
-pub fn glob(pattern: &str) -> Result<Glob> {
-    let anchored = match pattern.strip_prefix('/') {
-        Some(rest) => rest.to_owned(),
-        None if pattern.contains('/') => pattern.to_owned(),
-        None => format!("**/{pattern}"),
-    };
-    Glob::new(&anchored, Separator::Slash)
-}
-
 /// Returns the documents with the given names, or all documents if `names` is empty.
 pub fn named(library: &Library<'_>, names: &[String]) -> Result<Named> {
     let mut result = Named::default();
     if names.is_empty() {
-        result.documents = library.snapshot.documents(None, usize::MAX)?;
+        result.documents = library.reader.all(&Lookup::All)?;
         return Ok(result);
     }
     if names.len() > limits::MAX_ADDRESSES {
@@ -150,27 +137,12 @@ pub(super) fn filtered(
 ) -> Result<(Named, Filter)> {
     let filter = Filter::new(library, request)?;
     let mut found = named(library, names)?;
-    found.documents.retain(|stored| filter.takes_document(stored));
+    filter.retain(library, &mut found.documents)?;
     if let Some(order) = Order::of(request) {
         order.sort(library, &mut found.documents)?;
     }
     found.faults.extend(filter.faults.iter().cloned());
     Ok((found, filter))
-}
-
-/// Returns the ids of the documents that have each of `tags` or a tag nested in it, or `None` if `tags`
-/// is empty.
-pub(super) fn tagged(library: &Library<'_>, tags: &[String]) -> Result<Option<HashSet<i64>>> {
-    let mut tagged: Option<HashSet<i64>> = None;
-    for tag in tags {
-        let tag = fold(tag.trim_start_matches('#'));
-        let having: HashSet<i64> = library.snapshot.documents_with_tag(&tag)?.into_iter().collect();
-        tagged = Some(match tagged {
-            Some(tagged) => tagged.intersection(&having).copied().collect(),
-            None => having,
-        });
-    }
-    Ok(tagged)
 }
 
 /// Returns the one document with that name, which may also be a folder or a glob. The inner error
@@ -212,8 +184,8 @@ pub(super) fn folder_path(name: &str) -> Option<String> {
 pub(super) fn below(library: &Library<'_>, name: &str) -> Result<Vec<StoredDocument>> {
     match folder_path(name).as_deref() {
         None => Ok(Vec::new()),
-        Some("") => library.snapshot.documents(None, usize::MAX),
-        Some(folder) => library.snapshot.documents_below(folder),
+        Some("") => library.reader.all(&Lookup::All),
+        Some(folder) => library.reader.all(&Lookup::Folder(folder)),
     }
 }
 
@@ -228,8 +200,8 @@ fn below_or_like(library: &Library<'_>, name: &str, plain: &str) -> Result<Vec<S
     }
     // A pattern that begins with `./` is relative to the root. An invalid glob matches nothing.
     let pattern = name.strip_prefix('.').filter(|rest| rest.starts_with('/')).unwrap_or(name);
-    let Ok(glob) = glob(pattern) else { return Ok(Vec::new()) };
-    let mut all = library.snapshot.documents(None, usize::MAX)?;
+    let Ok(glob) = Glob::over_paths(pattern) else { return Ok(Vec::new()) };
+    let mut all = library.reader.all(&Lookup::All)?;
     all.retain(|document| glob.is_match(&document.path));
     Ok(all)
 }

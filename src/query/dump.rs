@@ -12,17 +12,17 @@ use super::Library;
 use super::links::graph::{Destination, Graph};
 use super::links::{EdgeFilter, source_word};
 use super::place::Place;
+use crate::corpus::is_really_below;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::is_really_below;
 use crate::limits;
 use crate::pack::{Attachment, Document, Header, Link, Writer, is_safe_path};
 use crate::position::ByteSpan;
-use crate::store::StoredDocument;
+use crate::store::{Lookup, StoredDocument};
 
 /// Writes the pack of a store. `with_attachments` adds the linked files that are not documents.
 pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> Result<()> {
-    let snapshot = library.snapshot;
-    let documents = snapshot.documents(None, usize::MAX)?;
+    let reader = library.reader;
+    let documents = reader.all(&Lookup::All)?;
     if let Some(unsafe_one) = documents.iter().find(|document| !is_safe_path(&document.path)) {
         let message = format!("the path {:?} is not allowed in a pack", unsafe_one.path);
         return Err(Error::new(ErrorKind::Usage, message)
@@ -31,7 +31,7 @@ pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> R
     let header = Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         documents: documents.len(),
-        options: serde_json::to_string(snapshot.options()).unwrap_or_default(),
+        options: serde_json::to_string(reader.options()).unwrap_or_default(),
     };
     let unwritten = |error| Error::io(Path::new("standard output"), error);
     let mut writer = Writer::new(out, &header).map_err(unwritten)?;
@@ -69,17 +69,17 @@ pub fn dump(library: &Library<'_>, with_attachments: bool, out: impl Write) -> R
 }
 
 fn document(library: &Library<'_>, stored: &StoredDocument) -> Result<Document> {
-    let snapshot = library.snapshot;
-    let front_matter = snapshot.front_matter(stored)?;
+    let reader = library.reader;
+    let front_matter = reader.front_matter(stored)?;
     let field = |name: &str| front_matter.as_ref().and_then(|values| values.get(name));
     let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
     Ok(Document {
         path: stored.path.clone(),
-        title: snapshot.links(stored)?.title.unwrap_or_else(|| stored.path.clone()),
+        title: reader.links(stored)?.title.unwrap_or_else(|| stored.path.clone()),
         kind: field("type").and_then(Value::as_str).unwrap_or("Document").to_owned(),
-        tags: snapshot.tags(stored)?,
+        tags: reader.tags(stored)?,
         sources: field("sources").map(sources).unwrap_or_default(),
-        bytes: snapshot.content(stored, ByteSpan::new(0, length))?,
+        bytes: reader.content(stored, ByteSpan::new(0, length))?,
     })
 }
 
@@ -93,7 +93,7 @@ fn sources(value: &Value) -> Vec<String> {
 
 /// Reads the file at `path`, or returns `None` if it is not a readable file below the root.
 fn attachment(library: &Library<'_>, path: String) -> Option<Attachment> {
-    let root = library.snapshot.root();
+    let root = library.reader.root();
     if !is_safe_path(&path) || !is_really_below(root, &path) {
         return None;
     }

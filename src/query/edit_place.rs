@@ -19,7 +19,8 @@ use crate::address::{
     StepKind, parse_params, parse_places, readings, split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{NameMatch, StoredDocument};
+use crate::query::NameMatch;
+use crate::store::{Lookup, StoredDocument};
 
 /// A node as an edit names it, before its document is read.
 #[derive(Clone, Debug)]
@@ -150,7 +151,7 @@ fn in_named_document(
     for reading in readings {
         match reading {
             Reading::ExactPath { path, place }
-                if place.steps.is_empty() && library.snapshot.document_at(path)?.is_some() =>
+                if place.steps.is_empty() && library.reader.document_at(path)?.is_some() =>
             {
                 return Ok(None);
             }
@@ -196,7 +197,7 @@ impl Meanings {
             Reading::ExactPath { path: name, place } | Reading::DocumentName { name, place } => {
                 let found = match reading {
                     Reading::ExactPath { .. } => {
-                        let stored = library.snapshot.document_at(name)?;
+                        let stored = library.reader.document_at(name)?;
                         stored.map_or(NameMatch::None, NameMatch::One)
                     }
                     _ => documents::by_name(library, name)?,
@@ -273,7 +274,7 @@ impl Meanings {
 
 /// Resolves a node that is named neither as a section nor as a document, if only one document has it.
 fn elsewhere(library: &Library<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
-    if let [stored] = library.snapshot.documents(None, 2)?.as_slice() {
+    if let [stored] = library.reader.documents(&Lookup::All, None, 2)?.as_slice() {
         let (stored, places) = (stored.clone(), Ok(vec![place.clone()]));
         return Ok(Ok(Named { stored, text: text.to_owned(), places, is_address: false }));
     }

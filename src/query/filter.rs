@@ -3,22 +3,22 @@
 //! Invariant: items that a filter excludes do not count toward a limit.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::documents;
-use super::glob::Globs;
 use super::library::{Library, OpenDocument};
 use super::resolve::{Window, resolve};
 use super::search::types_of;
 use crate::address::Fault;
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::glob::Globs;
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
-use crate::markdown::slug::comparable;
+use crate::markdown::slug::{comparable, fold};
 use crate::position::ByteSpan;
-use crate::store::{SectionFilter, Snapshot, StoredDocument};
+use crate::store::{DocumentFilter, SectionFilter, StoredDocument, Under};
 
 /// The filters of a request.
 #[derive(Clone, Debug, Default)]
@@ -96,11 +96,9 @@ impl<'a> Order<'a> {
     fn value(&self, library: &Library<'_>, document: &StoredDocument) -> Result<Option<SortKey>> {
         Ok(match self.key {
             "path" => Some(SortKey::Text(document.path.clone())),
-            "title" => {
-                library.snapshot.links(document)?.title.map(|title| SortKey::of_text(&title))
-            }
+            "title" => library.reader.links(document)?.title.map(|title| SortKey::of_text(&title)),
             key => {
-                let values = library.snapshot.front_matter(document)?;
+                let values = library.reader.front_matter(document)?;
                 values.as_ref().and_then(|values| values.get(key)).and_then(SortKey::of)
             }
         })
@@ -152,39 +150,14 @@ pub const BLOCK_TYPES: [&str; 12] = [
     "frontmatter",
 ];
 
-/// The nodes that hits must be in.
-#[derive(Debug, Default)]
-struct Under {
-    /// Folders, whose documents match as a whole.
-    folders: Vec<String>,
-    /// Byte spans, by the id of the document.
-    places: HashMap<i64, Vec<ByteSpan>>,
-}
-
-impl Under {
-    fn has_in_folder(&self, document: &StoredDocument) -> bool {
-        self.folders.iter().any(|folder| {
-            let rest = document.path.strip_prefix(folder.as_str());
-            rest.is_some_and(|rest| rest.starts_with('/'))
-        })
-    }
-
-    /// Adds each document as a whole.
-    fn add_whole(&mut self, documents: &[StoredDocument]) {
-        for document in documents {
-            let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
-            self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
-        }
-    }
-}
-
 /// The filters of a request, resolved in a store.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
-    globs: Globs,
-    /// The ids of the documents with all tags, if tags were given.
-    tagged: Option<HashSet<i64>>,
-    under: Option<Under>,
+    /// The conditions on documents.
+    pub(super) documents: DocumentFilter,
+    /// The spans that hits in some of the documents of [`DocumentFilter::under`] must be in, by the id
+    /// of the document.
+    places: HashMap<i64, Vec<ByteSpan>>,
     pub(super) types: Vec<String>,
     level: Option<u8>,
     /// Addresses that were not resolved.
@@ -206,39 +179,46 @@ impl Filter {
             return Err(Error::new(ErrorKind::Usage, message)
                 .with_hint(format!("use one of {}", BLOCK_TYPES.join(", "))));
         }
+        let tags = request.tags.iter().map(|tag| fold(tag.trim_start_matches('#')));
         let mut filter = Self {
-            globs: Globs::new(&request.globs)?,
-            tagged: documents::tagged(library, &request.tags)?,
+            documents: DocumentFilter {
+                globs: Globs::new(&request.globs)?,
+                tags: tags.collect(),
+                under: None,
+            },
             types: request.types.clone(),
             level: request.level,
             ..Self::default()
         };
+        let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
-            filter.add_under(library, address)?;
+            // A folder takes precedence over a section whose title contains the name.
+            match documents::folder_path(address) {
+                Some(root) if root.is_empty() => under = None,
+                Some(folder) if library.reader.is_folder(&folder)? => {
+                    if let Some(under) = &mut under {
+                        under.folders.push(folder);
+                    }
+                }
+                _ => filter.add_under(library, address)?,
+            }
+        }
+        if let Some(mut under) = under {
+            under.documents.extend(filter.places.keys());
+            filter.documents.under = Some(under);
+        } else {
+            filter.places.clear();
         }
         Ok(filter)
     }
 
-    /// Adds the nodes of `address`, or the documents if it is a folder or a glob.
+    /// Adds the nodes of `address`, or the documents if it is a glob.
     fn add_under(&mut self, library: &Library<'_>, address: &str) -> Result<()> {
-        let under = self.under.get_or_insert_default();
-        // A folder takes precedence over a section whose title contains the name.
-        match documents::folder_path(address) {
-            Some(root) if root.is_empty() => {
-                under.add_whole(&library.snapshot.documents(None, usize::MAX)?);
-                return Ok(());
-            }
-            Some(folder) if library.snapshot.is_folder(&folder)? => {
-                under.folders.push(folder);
-                return Ok(());
-            }
-            _ => {}
-        }
         let all = Window { skip: 0, take: usize::MAX };
         let resolution = resolve(library, address, all)?;
         let Some(fault) = resolution.fault else {
             for place in &resolution.places {
-                let spans = under.places.entry(place.document.stored.id).or_default();
+                let spans = self.places.entry(place.document.stored.id).or_default();
                 spans.push(place.part_span());
             }
             self.warnings.extend(resolution.warnings);
@@ -248,24 +228,40 @@ impl Filter {
         if !named.faults.is_empty() {
             self.faults.push(fault);
         }
-        under.add_whole(&named.documents);
+        for document in &named.documents {
+            let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+            self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
+        }
         Ok(())
     }
 
-    /// Returns whether hits in `document` can match.
-    pub(super) fn takes_document(&self, document: &StoredDocument) -> bool {
-        self.globs.takes(&document.path)
-            && self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
-            && self.under.as_ref().is_none_or(|under| {
-                under.has_in_folder(document) || under.places.contains_key(&document.id)
-            })
+    /// Keeps the documents in which hits can match.
+    pub(super) fn retain(
+        &self,
+        library: &Library<'_>,
+        documents: &mut Vec<StoredDocument>,
+    ) -> Result<()> {
+        documents.retain(|document| self.documents.takes_name(document.id, &document.path));
+        if !self.documents.tags.is_empty() {
+            let tags = library.reader.all_tags(documents)?;
+            let mut tags = tags.iter();
+            documents.retain(|_| tags.next().is_some_and(|tags| self.documents.takes_tags(tags)));
+        }
+        Ok(())
     }
 
     /// Returns whether a filter depends on more than the document.
     pub(super) fn looks_inside(&self) -> bool {
-        self.under.as_ref().is_some_and(|under| !under.places.is_empty())
-            || !self.types.is_empty()
-            || self.level.is_some()
+        !self.places.is_empty() || !self.types.is_empty() || self.level.is_some()
+    }
+
+    /// Returns whether `span` of a document is in one of the nodes that hits must be in.
+    fn is_under(&self, document: &StoredDocument, span: ByteSpan) -> bool {
+        self.documents.under.as_ref().is_none_or(|under| {
+            let spans = self.places.get(&document.id);
+            under.has_in_folder(&document.path)
+                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
+        })
     }
 
     /// Returns whether a section matches: its level, its position, and the types of its own blocks.
@@ -273,12 +269,7 @@ impl Filter {
         let tree = &document.tree;
         let span = tree.node(section.node).map(|node| node.bytes).unwrap_or_default();
         let own = tree.outline().own_text(section);
-        let is_under = self.under.as_ref().is_none_or(|under| {
-            let spans = under.places.get(&document.stored.id);
-            under.has_in_folder(&document.stored)
-                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
-        });
-        is_under
+        self.is_under(&document.stored, span)
             && self.level.is_none_or(|level| section.level == level)
             && (self.types.is_empty()
                 || self.types.iter().any(|name| name == BlockType::Heading.name())
@@ -306,46 +297,24 @@ impl Filter {
     }
 
     fn takes_place(&self, document: &OpenDocument, span: ByteSpan) -> bool {
-        self.under.as_ref().is_none_or(|under| {
-            let spans = under.places.get(&document.stored.id);
-            under.has_in_folder(&document.stored)
-                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
-        }) && (self.types.is_empty()
-            || types_of(document, span)
-                .iter()
-                .any(|of| self.types.iter().any(|wanted| wanted == of)))
+        self.is_under(&document.stored, span)
+            && (self.types.is_empty()
+                || types_of(document, span)
+                    .iter()
+                    .any(|of| self.types.iter().any(|wanted| wanted == of)))
     }
 
     /// Returns the filter for the index, which selects sections. [`Self::takes`] then checks each hit.
-    pub(super) fn sections(&self, snapshot: &Snapshot) -> Result<SectionFilter> {
+    pub(super) fn sections(&self) -> SectionFilter<'_> {
         let wants_front_matter = self.types.iter().any(|name| name == "frontmatter");
-        let mut sections = SectionFilter {
+        SectionFilter {
+            documents: &self.documents,
             level: self.level,
             front_matter: match self.types.len() {
                 0 => None,
                 1 if wants_front_matter => Some(true),
                 _ => (!wants_front_matter).then_some(false),
             },
-            ..SectionFilter::default()
-        };
-        sections.documents.extend(self.tagged.clone());
-        if let Some(under) = &self.under {
-            if under.places.is_empty() {
-                sections.folders.clone_from(&under.folders);
-            } else {
-                let mut documents: HashSet<i64> = under.places.keys().copied().collect();
-                for folder in &under.folders {
-                    documents
-                        .extend(snapshot.documents_below(folder)?.iter().map(|below| below.id));
-                }
-                sections.documents.push(documents);
-            }
         }
-        if !self.globs.is_empty() {
-            let mut paths = snapshot.paths()?;
-            paths.retain(|(_, path)| self.globs.takes(path));
-            sections.documents.push(paths.into_iter().map(|(id, _)| id).collect());
-        }
-        Ok(sections)
     }
 }

@@ -5,13 +5,14 @@ use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::filter::{Filter, Order};
-use super::glob::{Glob, Separator};
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
 use super::{Cursor, FilterRequest, Library, List, Outcome, Page};
 use crate::error::Result;
+use crate::glob::{Glob, Separator};
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
+use crate::store::Lookup;
 
 /// A request for sections.
 #[derive(Clone, Debug)]
@@ -135,7 +136,7 @@ fn literal_of(pattern: &str) -> &str {
 
 /// Finds sections by title.
 pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
     let mut result = Answer { matches: Vec::new(), page, advice: None };
     let title = TitlePattern::new(&request.pattern)?;
     let filter = Filter::new(library, &request.filter)?;
@@ -145,8 +146,8 @@ pub fn find(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
     let mut skip = result.page.part.start();
-    let mut documents = library.snapshot.documents_with_title_part(&[literal], usize::MAX)?;
-    documents.retain(|stored| filter.takes_document(stored));
+    let mut documents = library.reader.all(&Lookup::TitleParts(&[literal]))?;
+    filter.retain(library, &mut documents)?;
     if let Some(order) = Order::of(&request.filter) {
         order.sort(library, &mut documents)?;
     }

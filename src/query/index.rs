@@ -196,7 +196,7 @@ impl List for Answer {
 
 /// Lists documents with their headings and blocks.
 pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let part = ListPart::beginning(request.after, library.snapshot.generation());
+    let part = ListPart::beginning(request.after, library.reader.generation());
     let mut page = Page::new(part).with_empty_lists();
     let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
     let (documents, next) = groups::within(

@@ -1,4 +1,4 @@
-//! The documents of one snapshot: their outlines, their bytes, and whether their files have changed.
+//! The documents of one reader: their outlines, their bytes, and whether their files have changed.
 //!
 //! Invariant: bytes come from the store and never from the file, so offsets and bytes belong to the same
 //! version. The file is only compared with that version.
@@ -11,12 +11,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::address::{Tree, namespace};
+use crate::corpus::{Disk, Folder, is_really_below};
 use crate::error::Result;
-use crate::ingest::{Disk, Folder, is_really_below};
 use crate::ldmd::Markup;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
-use crate::store::{Snapshot, StoredDocument};
+use crate::store::{Purpose, Reader, Store, StoredDocument};
 
 /// A document and its structure.
 #[derive(Debug)]
@@ -74,21 +74,6 @@ pub struct Freshness {
     pub is_missing: bool,
 }
 
-impl Freshness {
-    /// Adds the fields that are true to an answer.
-    pub(super) fn fields<M: serde::ser::SerializeMap>(
-        self,
-        map: &mut M,
-    ) -> std::result::Result<(), M::Error> {
-        for (name, is_so) in [("stale", self.is_stale), ("missing", self.is_missing)] {
-            if is_so {
-                map.serialize_entry(name, &true)?;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Returns whether a flag is not serialized.
 pub(super) fn is_false(value: &bool) -> bool {
     !value
@@ -97,11 +82,21 @@ pub(super) fn is_false(value: &bool) -> bool {
 /// The maximum number of documents that are kept open.
 const MAX_OPEN: usize = 64;
 
-/// Opens the documents of one snapshot, and caches the documents that are open.
+/// Answers a question from the newest generation of `store`.
+pub fn ask<T>(
+    store: &Store,
+    purpose: Purpose,
+    question: impl FnOnce(&Library<'_>) -> Result<T>,
+) -> Result<T> {
+    let reader = store.reader(purpose)?;
+    question(&Library::new(&*reader))
+}
+
+/// Opens the documents of one reader, and caches the documents that are open.
 #[derive(Debug)]
 pub struct Library<'a> {
-    /// The snapshot that all documents belong to.
-    pub snapshot: &'a Snapshot,
+    /// The state of the store that all documents belong to.
+    pub reader: &'a dyn Reader,
     open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
     freshness: RefCell<HashMap<i64, Freshness>>,
     folders: RefCell<HashMap<String, bool>>,
@@ -112,20 +107,20 @@ pub struct Library<'a> {
 
 impl<'a> Library<'a> {
     /// Returns a cache without open documents.
-    pub fn new(snapshot: &'a Snapshot) -> Self {
+    pub fn new(reader: &'a dyn Reader) -> Self {
         Self {
-            snapshot,
+            reader,
             open: RefCell::default(),
             freshness: RefCell::default(),
             folders: RefCell::default(),
-            root: Some(Folder::new(snapshot.root())).filter(Folder::exists),
+            root: Some(Folder::new(reader.root())).filter(Folder::exists),
             disk: OnceCell::new(),
         }
     }
 
     /// Returns the files below the root, as they are on disk now.
     pub(super) fn disk(&self) -> &Disk {
-        self.disk.get_or_init(|| Disk::new(self.snapshot.root()))
+        self.disk.get_or_init(|| Disk::new(self.reader.root()))
     }
 
     /// Opens a document, or returns it from the cache.
@@ -133,8 +128,8 @@ impl<'a> Library<'a> {
         if let Some(open) = self.open.borrow().get(&stored.id) {
             return Ok(Rc::clone(open));
         }
-        let outline = self.snapshot.outline(stored)?;
-        let markup = self.snapshot.markup(stored)?;
+        let outline = self.reader.outline(stored)?;
+        let markup = self.reader.markup(stored)?;
         let document = Rc::new(OpenDocument::new(stored.clone(), outline, markup));
         let mut open = self.open.borrow_mut();
         if open.len() >= MAX_OPEN {
@@ -146,16 +141,18 @@ impl<'a> Library<'a> {
 
     /// Opens many documents, without caching them.
     pub fn open_all(&self, stored: &[StoredDocument]) -> Result<Vec<OpenDocument>> {
-        let outlines = self.snapshot.outlines(stored)?;
-        let open = |(stored, outline): (&StoredDocument, Outline)| {
-            Ok(OpenDocument::new(stored.clone(), outline, self.snapshot.markup(stored)?))
+        let outlines = self.reader.outlines(stored)?;
+        let markups = self.reader.markups(stored)?;
+        let parts = stored.iter().zip(outlines.into_iter().zip(markups));
+        let open = |(stored, (outline, markup)): (&StoredDocument, _)| {
+            OpenDocument::new(stored.clone(), outline, markup)
         };
-        stored.iter().zip(outlines).map(open).collect()
+        Ok(parts.map(open).collect())
     }
 
     /// Returns the bytes of a document within `span`.
     pub fn content(&self, document: &OpenDocument, span: ByteSpan) -> Result<Vec<u8>> {
-        self.snapshot.content(&document.stored, span)
+        self.reader.content(&document.stored, span)
     }
 
     /// Returns whether the folder of a document is really below the root. Each folder is checked once.
@@ -164,7 +161,7 @@ impl<'a> Library<'a> {
         if let Some(is_real) = self.folders.borrow().get(folder) {
             return *is_real;
         }
-        let is_real = is_really_below(self.snapshot.root(), path);
+        let is_real = is_really_below(self.reader.root(), path);
         self.folders.borrow_mut().insert(folder.to_owned(), is_real);
         is_real
     }
@@ -196,7 +193,7 @@ impl<'a> Library<'a> {
                 let is_same = is_same_state
                     || (is_file
                         && state.size == stored.state.size
-                        && std::fs::read(self.snapshot.root().join(&stored.path))
+                        && std::fs::read(self.reader.root().join(&stored.path))
                             .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
                 Freshness { is_stale: !is_same, is_missing: false }
             }

@@ -11,7 +11,8 @@ use crate::address::{
 };
 use crate::error::Result;
 use crate::limits;
-use crate::store::{NameMatch, StoredDocument};
+use crate::query::NameMatch;
+use crate::store::{Lookup, StoredDocument};
 
 impl Resolver<'_> {
     /// Returns those of the `corrected` locators that resolve in some document. The number of documents
@@ -22,7 +23,8 @@ impl Resolver<'_> {
             return Ok(suggestions);
         }
         let mut in_range = None;
-        let documents = self.library.snapshot.documents(None, limits::MAX_DOCUMENTS_TRIED)?;
+        let documents =
+            self.library.reader.documents(&Lookup::All, None, limits::MAX_DOCUMENTS_TRIED)?;
         for text in corrected {
             let readings = readings(text);
             let Some(Reading::Selector(place)) = readings.last() else {

@@ -12,7 +12,6 @@ mod edit_place;
 mod filter;
 pub mod find;
 pub mod finding;
-mod glob;
 mod groups;
 pub mod index;
 pub mod ldmd;
@@ -20,6 +19,7 @@ pub mod library;
 pub mod links;
 mod locate;
 mod missing;
+mod name;
 pub mod neighbors;
 pub mod node;
 mod over_store;
@@ -39,7 +39,8 @@ pub mod toc;
 pub use cursor::Cursor;
 pub(crate) use edit_place::{Named, locate_for_edit, named};
 pub use filter::{BLOCK_TYPES, FilterRequest};
-pub use library::Library;
+pub use library::{Library, ask};
+pub use name::{NameMatch, document_named};
 pub use page::{List, Page};
 
 /// The outcome of a command. It determines the exit status.

@@ -1,20 +1,17 @@
 //! `neighbors`: returns the nodes around a node.
 
 use schemars::JsonSchema;
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::cursor::{Cursor, ListPart};
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
-use super::page::{NoPlaceShape, NoticesShape};
 use super::place::Target;
 use super::resolve::resolve_one;
 use super::{Library, List, Outcome, Page};
 use crate::address::Scope;
 use crate::error::Result;
 use crate::markdown::outline::NodeKind;
-use crate::schema::schema_as;
 
 /// A node next to another.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -54,50 +51,6 @@ pub struct Answer {
     pub around: Option<Around>,
     /// Warnings, an unresolved address, and the cursor of the children, named `next_children` in JSON.
     pub page: Page,
-}
-
-/// What is around a place, or why there is no such place.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Shape {
-    Place {
-        #[schemars(flatten)]
-        around: Box<Around>,
-        #[schemars(flatten)]
-        notices: NoticesShape,
-        /// Whether something was left out or cut.
-        truncated: bool,
-        /// The cursor of the children that were left out.
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        next_children: Option<String>,
-    },
-    NoPlace {
-        #[schemars(flatten)]
-        notices: NoPlaceShape,
-        /// Whether something was left out or cut.
-        truncated: bool,
-    },
-}
-
-schema_as!(Answer => Shape);
-
-impl Serialize for Answer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(around) = &self.around {
-            map.serialize_entry("selector", &around.selector)?;
-            map.serialize_entry("prev", &around.prev)?;
-            map.serialize_entry("next", &around.next)?;
-            map.serialize_entry("parent", &around.parent)?;
-            map.serialize_entry("children", &around.children)?;
-            map.serialize_entry("prev_in_order", &around.prev_in_order)?;
-            map.serialize_entry("next_in_order", &around.next_in_order)?;
-            around.freshness.fields(&mut map)?;
-        }
-        self.page.fields(&mut map)?;
-        map.end()
-    }
 }
 
 impl Around {
@@ -163,7 +116,7 @@ impl List for Answer {
 
 /// Returns the nodes around the node at `address`, with its children from `after` on.
 pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) -> Result<Answer> {
-    let part = ListPart::beginning(after, library.snapshot.generation());
+    let part = ListPart::beginning(after, library.reader.generation());
     let mut page = Page { is_of_children: true, ..Page::new(part) };
     let (place, warnings) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,

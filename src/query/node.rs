@@ -4,10 +4,9 @@
 //! are the node.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::library::{Freshness, Library, is_false};
 use super::page::shorten;
@@ -17,7 +16,6 @@ use crate::error::Result;
 use crate::limits;
 use crate::markdown::words::{measure, page, page_count};
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start};
-use crate::schema::schema_as;
 
 /// Bytes of a document, to print as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,12 +49,6 @@ impl Content {
     }
 }
 
-impl Serialize for Content {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(&String::from_utf8_lossy(&self.shown()))
-    }
-}
-
 /// A direct subsection.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Child {
@@ -86,15 +78,6 @@ pub struct Pagination {
 /// Counts by name; a map that keeps its order.
 #[derive(Clone, Debug, Default)]
 pub struct Counts(pub Vec<(&'static str, usize)>);
-
-impl Serialize for Counts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
-    }
-}
-
-schema_as!(Content => String);
-schema_as!(Counts => BTreeMap<String, usize>);
 
 impl Counts {
     fn is_empty(&self) -> bool {
@@ -182,9 +165,6 @@ impl Pager {
         }
     }
 }
-
-/// Maximum length of the title of a node that is cut, in Unicode scalars.
-const CUT_TITLE_CHARS: usize = 80;
 
 /// Returns the hash that identifies content: the first 16 hexadecimal digits of its BLAKE3 hash.
 pub fn short_hash(bytes: &[u8]) -> String {
@@ -335,7 +315,7 @@ impl NodeAnswer {
         self.children_omitted |= !self.children_available.is_empty();
         self.children_available.clear();
         if let Some(title) = &mut self.title {
-            shorten(title, CUT_TITLE_CHARS);
+            shorten(title, limits::CUT_TITLE_CHARS);
         }
         true
     }

@@ -13,7 +13,7 @@ use super::steps::{self, RANGE_PAST_END};
 use crate::address::{Fault, FaultCode, Locator, Params, ParsedPlace, namespace};
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::store::StoredDocument;
+use crate::store::{Lookup, StoredDocument};
 
 impl Resolver<'_> {
     /// Finds a section of any document by its exact slug path or title.
@@ -47,7 +47,7 @@ impl Resolver<'_> {
             return Ok(None);
         }
         let most = limits::MAX_TITLE_DOCUMENTS;
-        let documents = self.library.snapshot.documents_with_title_part(&texts, most)?;
+        let documents = self.library.reader.documents(&Lookup::TitleParts(&texts), None, most)?;
         let hits = self.sections_of(&documents, &path, Tier::Substring)?;
         let is_cut = documents.len() >= most;
         Ok((!hits.is_empty()).then(|| continued(hits, text, place, true, is_cut)))
@@ -61,7 +61,7 @@ impl Resolver<'_> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let documents = self.library.snapshot.documents_with_title(&keys, most)?;
+        let documents = self.library.reader.documents(&Lookup::Titles(&keys), None, most)?;
         for tier in path.exact_tiers() {
             let hits = self.sections_of(&documents, &path, tier)?;
             if !hits.is_empty() {
@@ -97,7 +97,7 @@ impl Resolver<'_> {
             .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
             .map(|(slug, _)| slug);
         let keys: Vec<&str> = [anchor, decoded.as_str()].into_iter().chain(unnumbered).collect();
-        let documents = self.library.snapshot.documents_with_title(&keys, usize::MAX)?;
+        let documents = self.library.reader.all(&Lookup::Titles(&keys))?;
         self.only_of(&documents, place)
     }
 
@@ -107,12 +107,8 @@ impl Resolver<'_> {
         let decoded = namespace::decode(id);
         // `id@LINE` names the section with that id that begins at the line.
         let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
-        let mut documents = Vec::new();
-        for id in [id, decoded.as_str()].into_iter().chain(unnumbered) {
-            documents.extend(self.library.snapshot.documents_with_ldmd_section(id)?);
-        }
-        documents.sort_by(|one, other| one.path.cmp(&other.path));
-        documents.dedup();
+        let ids: Vec<&str> = [id, decoded.as_str()].into_iter().chain(unnumbered).collect();
+        let documents = self.library.reader.all(&Lookup::LdmdSections(&ids))?;
         self.only_of(&documents, place)
     }
 
@@ -149,7 +145,8 @@ impl Resolver<'_> {
         let mut first_fault: Option<Located> = None;
         resolution.warnings.extend(self.shadowed(text)?);
         loop {
-            let documents = self.library.snapshot.documents(after.as_deref(), DOCUMENTS_AT_ONCE)?;
+            let documents =
+                self.library.reader.documents(&Lookup::All, after.as_deref(), DOCUMENTS_AT_ONCE)?;
             for stored in &documents {
                 let Some(located) = locate(&self.library.open(stored)?, place) else { continue };
                 if located.fault.is_some() {

@@ -5,14 +5,10 @@
 
 use std::ops::Range;
 
-use schemars::JsonSchema;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-
 use super::cursor::ListPart;
 use crate::address::Fault;
 use crate::error::Warning;
-use crate::schema::schema_as;
+use crate::limits::BRIEF_MESSAGE_CHARS;
 
 /// The parts of a page that are not items.
 #[derive(Clone, Debug, Default)]
@@ -26,15 +22,12 @@ pub struct Page {
     /// The cursor of the first item that was left out, if any.
     pub next: Option<String>,
     /// Whether JSON includes empty lists of warnings and unresolved addresses.
-    pub(super) has_empty_lists: bool,
+    pub(crate) has_empty_lists: bool,
     /// Whether the items are children of a node, whose answer has another field `next`.
-    pub(super) is_of_children: bool,
+    pub(crate) is_of_children: bool,
     /// The position of the page in the list.
     pub(super) part: ListPart,
 }
-
-/// Maximum length of a message in a shortened page, in Unicode scalars.
-const BRIEF_CHARS: usize = 60;
 
 impl Page {
     /// Returns the page of a part of a list, with its warnings.
@@ -71,107 +64,19 @@ impl Page {
         self.unresolved_selectors.truncate(1);
         self.warnings.truncate(1 - self.unresolved_selectors.len());
         for fault in &mut self.unresolved_selectors {
-            shorten(&mut fault.selector, BRIEF_CHARS);
-            shorten(&mut fault.message, BRIEF_CHARS);
+            shorten(&mut fault.selector, BRIEF_MESSAGE_CHARS);
+            shorten(&mut fault.message, BRIEF_MESSAGE_CHARS);
             fault.suggestions.clear();
             fault.candidates = Box::default();
         }
         for warning in &mut self.warnings {
-            shorten(&mut warning.message, BRIEF_CHARS);
+            shorten(&mut warning.message, BRIEF_MESSAGE_CHARS);
         }
         if total > 1 {
             let message = format!("{} more messages were left out", total - 1);
             self.warnings.push(Warning::new("REMARKS_CUT", message));
         }
     }
-}
-
-impl Page {
-    /// Adds the fields of the page to an answer.
-    pub(super) fn fields<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        self.messages(map)?;
-        map.serialize_entry("truncated", &self.truncated)?;
-        let name = if self.is_of_children { "next_children" } else { "next" };
-        match &self.next {
-            Some(next) => map.serialize_entry(name, next),
-            None => Ok(()),
-        }
-    }
-
-    /// Adds the unresolved addresses and the warnings to an answer.
-    pub(super) fn messages<M: SerializeMap>(
-        &self,
-        map: &mut M,
-    ) -> std::result::Result<(), M::Error> {
-        if self.has_empty_lists || !self.unresolved_selectors.is_empty() {
-            map.serialize_entry("unresolved_selectors", &self.unresolved_selectors)?;
-        }
-        if self.has_empty_lists || !self.warnings.is_empty() {
-            map.serialize_entry("warnings", &self.warnings)?;
-        }
-        Ok(())
-    }
-}
-
-impl Serialize for Page {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.fields(&mut map)?;
-        map.end()
-    }
-}
-
-/// The JSON fields of a list other than its items.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct PageShape {
-    #[schemars(flatten)]
-    notices: NoticesShape,
-    /// Whether something was left out or cut.
-    truncated: bool,
-    /// The cursor of the items that were left out.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-}
-
-schema_as!(Page => PageShape);
-
-/// The problems and warnings of an answer.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-pub(super) struct NoticesShape {
-    /// Addresses without an answer.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    unresolved_selectors: Option<Vec<Fault>>,
-    /// Warnings.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    warnings: Option<Vec<Warning>>,
-}
-
-/// The JSON fields of an answer about one place that does not exist.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-pub(super) struct NoPlaceShape {
-    /// Why the address has no answer.
-    unresolved_selectors: Vec<Fault>,
-    /// Warnings.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    warnings: Option<Vec<Warning>>,
-}
-
-/// A page that has all lists.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-pub(super) struct WholePageShape {
-    /// Addresses without an answer.
-    unresolved_selectors: Vec<Fault>,
-    /// Warnings.
-    warnings: Vec<Warning>,
-    /// Whether something was left out or cut.
-    truncated: bool,
-    /// The cursor of the items that were left out.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
 }
 
 /// Minimum length of an item of a list in any format, in Unicode scalars.

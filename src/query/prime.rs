@@ -10,14 +10,9 @@ use super::page::longest;
 use super::place::Place;
 use super::{Cursor, Library, List, Page};
 use crate::error::Result;
+use crate::limits;
 use crate::links::link_keys;
-use crate::store::Totals;
-
-/// Maximum number of documents and of folders to list.
-const SHOWN: usize = 10;
-
-/// Number of link target names to consider for the documents with the most links to them.
-const NAMES: usize = 40;
+use crate::store::{Lookup, Totals};
 
 /// A folder directly below the root.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -120,11 +115,11 @@ impl Answer {
 
 /// Describes the store and the commands to use next, from `after` on.
 pub fn prime(library: &Library<'_>, after: Option<Cursor>) -> Result<Answer> {
-    let folders = library.snapshot.folders(SHOWN)?;
-    let page = Page::new(ListPart::beginning(after, library.snapshot.generation()));
+    let folders = library.reader.folders(limits::PRIME_ITEMS)?;
+    let page = Page::new(ListPart::beginning(after, library.reader.generation()));
     let start = page.part.start();
     let mut answer = Answer {
-        totals: library.snapshot.totals()?,
+        totals: library.reader.totals()?,
         folders: folders
             .into_iter()
             .map(|(folder, documents)| Folder { folder, documents })
@@ -140,7 +135,7 @@ pub fn prime(library: &Library<'_>, after: Option<Cursor>) -> Result<Answer> {
 fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
     let graph = Graph::new(library, EdgeFilter::default());
     let mut found: Vec<(i64, Linked)> = Vec::new();
-    for (key, linked_from) in library.snapshot.frequent_link_keys(NAMES)? {
+    for (key, linked_from) in library.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
         let Some(place) = target_of(library, &graph, key)? else { continue };
         let id = place.document.stored.id;
         if found.iter().any(|(known, _)| *known == id) {
@@ -148,7 +143,7 @@ fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
         }
         let place = Place::whole(place.document);
         found.push((id, Linked { node: Node::of(library, &place)?, linked_from }));
-        if found.len() == SHOWN {
+        if found.len() == limits::PRIME_ITEMS {
             break;
         }
     }
@@ -157,8 +152,9 @@ fn most_linked(library: &Library<'_>) -> Result<Vec<Linked>> {
 
 /// Returns the target of the first link with that key that has a target.
 fn target_of(library: &Library<'_>, graph: &Graph<'_>, key: i64) -> Result<Option<Place>> {
-    for source in library.snapshot.documents_linking(&[key])?.into_iter().take(SHOWN) {
-        let links = library.snapshot.links(&source)?.links;
+    let most = limits::PRIME_ITEMS;
+    for source in library.reader.documents(&Lookup::LinkKeys(&[key]), None, most)? {
+        let links = library.reader.links(&source)?.links;
         let Some(link) = links.iter().find(|link| link_keys(&source.path, link).contains(&key))
         else {
             continue;

@@ -1,16 +1,10 @@
 //! `read`: returns one node in full.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::ser::SerializeMap as _;
-
 use super::node::{Extent, NodeAnswer, answer};
-use super::page::{NoPlaceShape, NoticesShape};
 use super::resolve::{Resolver, resolve_one};
 use super::{Library, List, Outcome, Page, documents};
 use crate::address::{Fault, Part, namespace, parse_places};
 use crate::error::Result;
-use crate::schema::schema_as;
 
 /// A request for a node.
 #[derive(Clone, Debug)]
@@ -26,41 +20,13 @@ pub struct Request {
 }
 
 /// The node, or why it was not found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Answer {
     /// The node.
-    #[serde(flatten)]
     pub node: Option<NodeAnswer>,
     /// Warnings and faults. The node itself has the field `truncated`.
-    #[serde(flatten, serialize_with = "messages_only")]
     pub page: Page,
 }
-
-/// Serializes the warnings and faults, without `truncated`, which the node has.
-fn messages_only<S: serde::Serializer>(
-    page: &Page,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(None)?;
-    page.messages(&mut map)?;
-    map.end()
-}
-
-/// A place, or why there is none.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Shape {
-    Place {
-        #[schemars(flatten)]
-        node: Box<NodeAnswer>,
-        #[schemars(flatten)]
-        notices: NoticesShape,
-    },
-    NoPlace(NoPlaceShape),
-}
-
-schema_as!(Answer => Shape);
 
 impl Answer {
     fn fault(fault: Fault) -> Self {

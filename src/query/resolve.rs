@@ -17,7 +17,8 @@ use crate::address::{
 };
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::store::NameMatch;
+use crate::query::NameMatch;
+use crate::store::Lookup;
 
 /// The part of the nodes of an address to return.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +143,7 @@ impl Resolver<'_> {
     /// Returns what a reading names, or `None` if nothing in the store has that name.
     fn located(&self, reading: &Reading) -> Result<Option<Located>> {
         match reading {
-            Reading::ExactPath { path, place } => match self.library.snapshot.document_at(path)? {
+            Reading::ExactPath { path, place } => match self.library.reader.document_at(path)? {
                 Some(stored) => Ok(locate(&self.library.open(&stored)?, place)),
                 None => Ok(None),
             },
@@ -216,7 +217,7 @@ impl Resolver<'_> {
 
     /// Returns a place that every document has, if the store has only one document.
     fn in_only_document(&self, place: &ParsedPlace) -> Result<Located> {
-        match self.library.snapshot.documents(None, 2)?.as_slice() {
+        match self.library.reader.documents(&Lookup::All, None, 2)?.as_slice() {
             [stored] => Ok(locate_first(&self.library.open(stored)?, std::slice::from_ref(place))),
             _ => {
                 let message = "write the document before the place, as in `guide.md::*`; `mdsel index -f text` lists \
@@ -276,8 +277,8 @@ impl Resolver<'_> {
         if text.is_empty() || text.contains(':') {
             return Ok(None);
         }
-        let snapshot = self.library.snapshot;
-        if !snapshot.documents_with_title(&[text], 1)?.is_empty() {
+        let reader = self.library.reader;
+        if !reader.documents(&Lookup::Titles(&[text]), None, 1)?.is_empty() {
             return Ok(Some(locate::shadows(text)));
         }
         Ok(match documents::by_name(self.library, text)? {
@@ -313,7 +314,7 @@ impl Resolver<'_> {
     ) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
         for path in paths {
-            let Some(stored) = self.library.snapshot.document_at(path)? else { continue };
+            let Some(stored) = self.library.reader.document_at(path)? else { continue };
             let document = self.library.open(&stored)?;
             let located = places.iter().find_map(|place| locate(&document, place));
             let place = located.and_then(|located| located.places.into_iter().next());
@@ -327,7 +328,7 @@ impl Resolver<'_> {
     fn candidate(&self, place: &Place) -> Result<Candidate> {
         let mut candidate = place.candidate();
         if place.target == Target::Document {
-            let title = self.library.snapshot.links(&place.document.stored)?.title;
+            let title = self.library.reader.links(&place.document.stored)?.title;
             candidate.title = title.or(candidate.title);
         }
         Ok(candidate)

@@ -1,11 +1,9 @@
 //! `select`: returns content by address, for many addresses in one request.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::node::{Extent, NodeAnswer, answer};
-use super::page::WholePageShape;
 use super::place::Place;
 use super::resolve::{Window, resolve};
 use super::{Cursor, Library, List, Outcome, Page};
@@ -29,7 +27,7 @@ pub struct Request {
 }
 
 /// The selected nodes.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Answer {
     /// The nodes in the order of the addresses; for one address, in document order.
     pub results: Vec<NodeAnswer>,
@@ -37,7 +35,6 @@ pub struct Answer {
     pub partial_results: Vec<NodeAnswer>,
     /// Warnings, unresolved addresses and the cursor.
     #[serde(flatten)]
-    #[schemars(with = "WholePageShape")]
     pub page: Page,
     /// The results and faults, in order.
     #[serde(skip)]
@@ -113,7 +110,7 @@ pub fn select(library: &Library<'_>, request: &Request) -> Result<Answer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
-    let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
     // By default, each address that names one node has a result.
     let limit = match request.limit {
         Some(limit) => most(limit),

@@ -12,6 +12,7 @@ use crate::address::{
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::BlockType;
+use crate::store::{Lookup, StoredDocument};
 
 use super::library::{Library, OpenDocument};
 use super::locate::locate;
@@ -141,10 +142,10 @@ pub(super) fn similar_documents(library: &Library<'_>, name: &str) -> Result<Vec
     let components = name.split('/').count();
     let has_extension = name.rsplit('/').next().is_some_and(|file| file.contains('.'));
     let shortened: Vec<(String, String)> = library
-        .snapshot
-        .similar_paths(name)?
+        .reader
+        .all(&Lookup::LikeName(name))?
         .into_iter()
-        .map(|path| {
+        .map(|StoredDocument { path, .. }| {
             let parts: Vec<&str> = path.split('/').collect();
             let tail = parts.get(parts.len().saturating_sub(components)..).unwrap_or_default();
             let mut tail = tail.join("/");

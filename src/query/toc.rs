@@ -1,8 +1,7 @@
 //! `toc`: returns the section tree of documents.
 
 use schemars::JsonSchema;
-use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::filter::Filter;
@@ -12,7 +11,6 @@ use super::page::{self, shorten};
 use super::{Cursor, FilterRequest, Library, List, Outcome, Page, documents, groups};
 use crate::error::Result;
 use crate::parallel;
-use crate::schema::schema_as;
 use crate::store::StoredDocument;
 
 /// Number of documents that one thread lists at a time.
@@ -29,8 +27,8 @@ pub struct Request {
     pub depth: Option<usize>,
     /// The deepest heading level to list, 1 to 6.
     pub max_level: Option<u8>,
-    /// Whether only titles and lines are needed, and not slugs, paths and addresses.
-    pub lines_only: bool,
+    /// Whether to return slugs, paths and addresses, and not only titles and lines.
+    pub with_addresses: bool,
     /// The maximum number of documents and sections together; 0 for all.
     pub limit: usize,
     /// The cursor of the previous answer, if any.
@@ -168,7 +166,7 @@ impl List for Answer {
 
 /// Lists the section trees of documents.
 pub fn toc(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let mut page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let mut page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
     let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
     let is_single = request.documents.len() == 1 && named.documents.len() == 1;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
@@ -201,11 +199,11 @@ fn on_all_cores(
     request: &Request,
     filter: &Filter,
 ) -> Result<Vec<File>> {
-    let snapshot = library.snapshot;
+    let reader = library.reader;
     // Reading and passing on documents one by one would take longer than building their trees.
     let batches: Vec<&[StoredDocument]> = documents.chunks(BATCH).collect();
     let trees = parallel::map(&batches, |batch| -> Result<Vec<File>> {
-        let library = Library::new(snapshot);
+        let library = Library::new(reader);
         let open = library.open_all(batch)?;
         let files = open.iter().map(|document| sections(&library, document, request, filter));
         Ok(files.filter(|file| !filter.looks_inside() || file.items() > 0).collect())
@@ -235,14 +233,14 @@ fn sections(
             *above += total;
         }
     }
-    let unless_lines_only =
-        |make: &dyn Fn() -> String| if request.lines_only { String::new() } else { make() };
+    let if_wanted =
+        |make: &dyn Fn() -> String| if request.with_addresses { make() } else { String::new() };
     let mut paths: Vec<Option<String>> = Vec::with_capacity(outline.sections.len());
     let mut depths: Vec<usize> = Vec::with_capacity(outline.sections.len());
     let mut entries = Vec::new();
     for (index, section) in outline.sections.iter().enumerate() {
         let parent = tree.parent_section(section.node);
-        let part = if request.lines_only { None } else { section.path_part() };
+        let part = if request.with_addresses { section.path_part() } else { None };
         let path = match parent {
             None => part,
             Some(parent) => match (paths.get(parent).and_then(Option::as_ref), part) {
@@ -277,7 +275,7 @@ fn sections(
             depth,
             section: Section {
                 title: section.title.clone(),
-                slug: unless_lines_only(&|| section.slug.clone()),
+                slug: if_wanted(&|| section.slug.clone()),
                 level: section.level,
                 line_start: node.lines.start,
                 line_end: node.lines.end,
@@ -285,8 +283,8 @@ fn sections(
                 char_count: totals.get(index).copied().unwrap_or(0),
                 own_char_count: section.own.chars,
                 path,
-                anchor: if request.lines_only { None } else { section.anchor() },
-                selector: unless_lines_only(&|| document.address_of(section.node)),
+                anchor: if request.with_addresses { section.anchor() } else { None },
+                selector: if_wanted(&|| document.address_of(section.node)),
                 omitted_sections: 0,
             },
         });
@@ -303,135 +301,5 @@ fn sections(
                 - usize::from(outline.start() > 0),
         }),
         freshness: library.freshness(&document.stored),
-    }
-}
-
-/// A section and its listed subsections.
-struct Branch<'a> {
-    entry: &'a Entry,
-    below: &'a [Entry],
-}
-
-/// Sibling sections and their subsections.
-struct Forest<'a>(&'a [Entry]);
-
-impl Serialize for Branch<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let section = &self.entry.section;
-        let mut fields = serializer.serialize_struct("Section", 13)?;
-        fields.serialize_field("title", &section.title)?;
-        fields.serialize_field("slug", &section.slug)?;
-        fields.serialize_field("level", &section.level)?;
-        fields.serialize_field("line_start", &section.line_start)?;
-        fields.serialize_field("line_end", &section.line_end)?;
-        fields.serialize_field("own_line_end", &section.own_line_end)?;
-        fields.serialize_field("char_count", &section.char_count)?;
-        fields.serialize_field("own_char_count", &section.own_char_count)?;
-        fields.serialize_field("path", &section.path)?;
-        fields.serialize_field("anchor", &section.anchor)?;
-        fields.serialize_field("selector", &section.selector)?;
-        fields.serialize_field("children", &Forest(self.below))?;
-        if section.omitted_sections > 0 {
-            fields.serialize_field("omitted_sections", &section.omitted_sections)?;
-        }
-        fields.end()
-    }
-}
-
-impl Serialize for Forest<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut sequence = serializer.serialize_seq(None)?;
-        let mut rest = self.0;
-        while let Some((entry, after)) = rest.split_first() {
-            let below = after.iter().take_while(|other| other.depth > entry.depth).count();
-            let (below, next) = after.split_at(below);
-            sequence.serialize_element(&Branch { entry, below })?;
-            rest = next;
-        }
-        sequence.end()
-    }
-}
-
-/// The sections of one document.
-#[derive(JsonSchema, Serialize)]
-#[schemars(rename = "File")]
-struct Fields<'a> {
-    /// The path of the document.
-    file: &'a str,
-    /// Its sections at the top.
-    sections: Forest<'a>,
-    /// Where its front matter is; `null` if it has none.
-    frontmatter: Option<FrontMatter>,
-    #[serde(flatten)]
-    freshness: Freshness,
-}
-
-/// A section with those below it.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(rename = "Section")]
-struct SectionShape {
-    #[schemars(flatten)]
-    section: Section,
-    /// The sections directly below it that are listed.
-    children: Vec<SectionShape>,
-}
-
-schema_as!(Forest<'_> => Vec<SectionShape>);
-
-/// One document, or a list of them.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Shape {
-    Single {
-        #[schemars(flatten)]
-        file: Fields<'static>,
-        #[schemars(flatten)]
-        page: Page,
-    },
-    Several {
-        /// The documents.
-        files: Vec<Fields<'static>>,
-        #[schemars(flatten)]
-        page: Page,
-    },
-}
-
-schema_as!(Answer => Shape);
-
-impl Serialize for File {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        Fields {
-            file: &self.file,
-            sections: Forest(&self.entries),
-            frontmatter: self.front_matter,
-            freshness: self.freshness,
-        }
-        .serialize(serializer)
-    }
-}
-
-/// One document is an object; several documents are a list in `files`.
-impl Serialize for Answer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self.files.first().filter(|_| self.is_single) {
-            Some(file) => {
-                map.serialize_entry("file", &file.file)?;
-                map.serialize_entry("sections", &Forest(&file.entries))?;
-                map.serialize_entry("frontmatter", &file.front_matter)?;
-                for (name, is_so) in
-                    [("stale", file.freshness.is_stale), ("missing", file.freshness.is_missing)]
-                {
-                    if is_so {
-                        map.serialize_entry(name, &true)?;
-                    }
-                }
-            }
-            None => map.serialize_entry("files", &self.files)?,
-        }
-        self.page.fields(&mut map)?;
-        map.end()
     }
 }

@@ -1,78 +1,168 @@
-//! The store: the ingested documents in one SQLite file, and a full-text index derived from it.
+//! The store: the ingested documents, and the ways to find them.
 //!
-//! All commands access documents through this module only. [`Snapshot`] reads one unchanging state,
-//! [`FullText`] searches it, and [`Writer`] holds the lock and changes both parts. Only this module
-//! uses both: `db` uses SQLite, `fulltext` uses tantivy, and neither uses the other. See `mdsel
-//! help store`.
+//! All commands access documents through this module only. `local` is the engine for one machine: a
+//! SQLite file and a full-text index derived from it.
 //!
-//! Invariants: the row, the bytes, the outline and the diagnostics of a document change together or
-//! not at all. All answers of a snapshot come from one generation. The state of the index affects
-//! only the time that a search takes.
+//! Invariants: all parts of a document change together or not at all. All answers of a reader come
+//! from one generation.
 
-mod check;
-mod db;
-mod fault;
-mod full_text;
-mod fulltext;
-mod recovery;
-mod swap;
-mod writer;
+mod interrupted;
+mod local;
+mod memory;
+mod reader;
+mod search;
+mod write;
 
-pub use check::{Check, Checked};
-use db::Checksums;
-pub use db::{NameMatch, Runs, Snapshot, Totals, Work};
-pub use fault::{Fault, FaultKind, Part};
-pub use full_text::{Candidates, FullText, Ranking, index_generation};
-pub use fulltext::{
-    Place, QueryTerm, Ranked, SectionFilter, StemClass, Trigram, TrigramQuery, WordQuery, trigram,
+pub(crate) use interrupted::forget;
+pub(crate) use local::is_guarded;
+pub use local::{
+    Check, Checked, Fault, FaultKind, LostDocument, Part, Recovery, RecoveryReport, Runs, Work,
+    clear_way, count_work, rebuild_index, sweep,
 };
-pub(crate) use fulltext::{TokenKind, Tokens, camel_parts, is_guarded, same_length_text};
-pub use recovery::{LostDocument, Recovery, RecoveryReport, clear_way, rebuild_index, sweep};
-pub use writer::{PackedDocument, Packer, Writer};
-pub(crate) use writer::{packed, packed_version};
+pub use memory::Memory;
+pub use reader::{Facts, FrontMatter, Lookup, Purpose, Reader, Totals};
+pub use search::{DocumentFilter, Place, Ranked, RankedSection, Ranking, SectionFilter, Under};
+pub use write::Writer;
 
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use crate::error::{Error, Result};
-use crate::ldmd::Markup;
-use crate::links::{Outgoing, SiteRoot};
-use crate::markdown::Document;
+use crate::corpus::{FileState, resolved};
+use crate::error::{ErrorKind, Result, Warning};
+use crate::prepare::checksums::Checksums;
+use crate::trust::{Trust, Wish};
+use local::LocalEngine;
 
-/// Returns the path of the file next to a store whose name is the name of the store plus `suffix`.
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
+/// Where documents are kept: what differs between a file on this machine and a server.
+pub trait Engine: Debug + Send + Sync {
+    /// Returns the path of the store file, absolute and free of symbolic links; `None` if the store is
+    /// not a file.
+    fn path(&self) -> Option<&Path>;
+
+    /// Returns the files and folders that belong to the store and are never documents.
+    fn own_files(&self) -> Vec<PathBuf>;
+
+    /// Opens the newest generation.
+    ///
+    /// # Errors
+    ///
+    /// `STORE_NOT_FOUND` if the store does not exist.
+    fn reader(&self, purpose: Purpose) -> Result<Box<dyn Reader>>;
+
+    /// Opens the store for writing, and creates it if it does not exist. Waits up to `wait` for
+    /// another writer.
+    fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>>;
 }
 
-/// Removes a file. A missing file is not an error.
-fn remove(path: &Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
-        _ => Ok(()),
+/// A store, which need not exist yet, and the decision which of its settings to follow.
+#[derive(Debug)]
+pub struct Store {
+    engine: Box<dyn Engine>,
+    trust: Trust,
+    warnings: Mutex<Vec<Warning>>,
+}
+
+impl Store {
+    /// Returns the store file at `path`, which must be absolute.
+    pub fn at(path: &Path, trust: Trust) -> Result<Self> {
+        Ok(Self::new(Box::new(LocalEngine::new(resolved(path)?)), trust))
+    }
+
+    /// Returns the store that `engine` keeps.
+    pub fn new(engine: Box<dyn Engine>, trust: Trust) -> Self {
+        Self { engine, trust, warnings: Mutex::default() }
+    }
+
+    /// Returns the path of the store file; `None` if the store is not a file.
+    pub fn path(&self) -> Option<&Path> {
+        self.engine.path()
+    }
+
+    /// Returns the files and folders that belong to the store and are never documents.
+    pub fn own_files(&self) -> Vec<PathBuf> {
+        self.engine.own_files()
+    }
+
+    /// Returns what decides which settings of the store to follow.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// Returns the warnings about interrupted edits since the last call.
+    pub fn take_warnings(&self) -> Vec<Warning> {
+        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Opens the store for reading, after finishing edits that were interrupted.
+    pub fn reader(&self, purpose: Purpose) -> Result<Box<dyn Reader>> {
+        let reader = self.engine.reader(purpose)?;
+        if !reader.facts().is_interrupted {
+            return Ok(reader);
+        }
+        drop(reader);
+        // If the edits cannot be finished now, the store can still be read.
+        let warnings = self.finish_edits().unwrap_or_else(|error| {
+            let message = format!("an interrupted edit could not be finished yet: {error}");
+            vec![Warning::new("EDIT_UNFINISHED", message)]
+        });
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
+        self.engine.reader(purpose)
+    }
+
+    /// Opens the store for reading, and leaves interrupted edits as they are; `None` if it does not
+    /// exist.
+    pub fn peek(&self) -> Result<Option<Box<dyn Reader>>> {
+        match self.engine.reader(Purpose::Read) {
+            Ok(reader) => Ok(Some(reader)),
+            Err(error) if error.kind() == ErrorKind::StoreNotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the store for writing, and creates it if it does not exist. Waits up to `wait` for
+    /// another writer.
+    pub fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {
+        self.engine.writer(wait)
+    }
+
+    /// Opens the store for an edit: finishes interrupted edits first, and returns the warnings about
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// `UNTRUSTED_STORE` if the user has not accepted what the store asks for, because its edits name
+    /// files.
+    pub fn trusted_writer(&self, wait: Duration) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
+        let mut writer = self.writer(wait)?;
+        if let (Some(path), Some(root)) = (self.path(), writer.root()?) {
+            let wish = Wish::of(path, &root, &writer.options()?.unwrap_or_default());
+            self.trust.check(path, &wish, &Wish::default())?;
+        }
+        let warnings = interrupted::recover(writer.as_mut())?;
+        Ok((writer, warnings))
+    }
+
+    /// Finishes edits that were interrupted. Does nothing if another process is writing, if the store
+    /// is read-only, or if the store is not trusted.
+    pub fn finish_edits(&self) -> Result<Vec<Warning>> {
+        match self.trusted_writer(Duration::ZERO) {
+            Ok((writer, mut warnings)) => {
+                warnings.extend(writer.close()?);
+                Ok(warnings)
+            }
+            Err(error) => match error.kind() {
+                ErrorKind::Locked | ErrorKind::ReadOnly | ErrorKind::UntrustedStore => {
+                    Ok(Vec::new())
+                }
+                _ => Err(error),
+            },
+        }
     }
 }
 
-/// Returns `path` without its extension and the dot before it.
-fn without_extension(path: &str) -> &str {
-    crate::links::split_extension(path).0
-}
-
-/// The metadata of a file when its bytes were read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileState {
-    /// Size in bytes.
-    pub size: u64,
-    /// Time of the last modification, in nanoseconds since the Unix epoch. 0 if the file was read
-    /// so soon after that time that a later change could have the same time (git calls this racily
-    /// clean).
-    pub mtime_ns: i64,
-    /// Time of the last inode change, in nanoseconds since the Unix epoch. 0 if the system does not
-    /// report it, or under the same condition as `mtime_ns`.
-    pub ctime_ns: i64,
-}
-
-/// A row of the table `document`.
+/// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDocument {
     /// The id, which is never reused for another version of the document.
@@ -102,67 +192,18 @@ pub struct EditIntent {
     pub new_hash: [u8; 32],
 }
 
-/// A parsed document to write to the store.
-#[derive(Debug)]
-pub struct NewDocument {
-    /// The path relative to the root, with `/` as separator.
-    pub path: String,
-    /// The bytes of the file.
-    pub bytes: Vec<u8>,
-    /// blake3 of the bytes.
-    pub hash: [u8; 32],
-    /// The metadata of the file when it was read.
-    pub state: FileState,
-    /// The structure of the document.
-    pub document: Document,
-    /// The LDMD sections of the document.
-    pub markup: Markup,
-    /// The links of the document and the names by which other documents can link to it.
-    pub links: Outgoing,
-}
-
-/// The options that select the files of an ingest. They are stored and apply until they are
-/// changed.
-#[derive(
-    Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize, serde::Deserialize,
-)]
-pub struct IngestOptions {
-    /// The extensions without the dot, compared case-insensitively.
-    pub extensions: Vec<String>,
-    /// Whether hidden files are ingested.
-    pub hidden: bool,
-    /// Whether `.gitignore`, `.ignore` and `.mdselignore` files are not read.
-    pub no_ignore: bool,
-    /// The size in bytes of the largest file that is ingested.
-    pub max_file_bytes: u64,
-    /// Where links that begin with `/` lead.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub site_roots: Vec<SiteRoot>,
-}
-
-impl IngestOptions {
-    /// Returns whether the file at `path` has one of the extensions.
-    pub fn takes(&self, path: &Path) -> bool {
-        path.extension().and_then(std::ffi::OsStr::to_str).is_some_and(|extension| {
-            self.extensions.iter().any(|taken| taken.eq_ignore_ascii_case(extension))
-        })
-    }
-
-    /// Limits `max_file_bytes` to what this version allows, because stored options are not trusted.
-    fn within_limits(mut self) -> Self {
-        self.max_file_bytes = self.max_file_bytes.min(crate::limits::LARGEST_MAX_FILE_BYTES as u64);
-        self
-    }
-}
-
-impl Default for IngestOptions {
-    fn default() -> Self {
+#[cfg(test)]
+impl StoredDocument {
+    /// Returns a document without bytes at `path`.
+    pub(crate) fn at(path: &str) -> Self {
         Self {
-            extensions: ["md", "markdown", "mdx"].map(str::to_owned).to_vec(),
-            hidden: false,
-            no_ignore: false,
-            max_file_bytes: crate::limits::MAX_FILE_BYTES as u64,
-            site_roots: Vec::new(),
+            id: 1,
+            path: path.to_owned(),
+            hash: [0; 32],
+            state: FileState { size: 0, mtime_ns: 0, ctime_ns: 0 },
+            is_lossy: false,
+            has_ldmd: false,
+            checksums: Checksums::stored(None),
         }
     }
 }

@@ -11,19 +11,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::edit;
-use crate::error::{ErrorKind, Result};
-use crate::ingest::{is_really_below, resolved};
+use crate::corpus::{is_really_below, is_temporary};
+use crate::error::{Error, ErrorKind, Result};
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
-use crate::store::{Check, Checked, Fault, FaultKind, Part, Snapshot};
-use crate::trust::Trust;
+use crate::store::{Check, Checked, Fault, FaultKind, Part, Store};
 
 /// A request to check or repair a store.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The store file, absolute.
-    pub store: &'a Path,
+    /// The store, which must be a file.
+    pub store: &'a Store,
     /// Whether SQLite compares all of its indices with their tables.
     pub is_full: bool,
     /// Whether to parse every document again and compare the result with the stored one.
@@ -32,17 +30,18 @@ pub struct Request<'a> {
     pub is_repair: bool,
     /// The longest time to wait for another writer.
     pub wait: Duration,
-    /// Which stores are trusted.
-    pub trust: &'a Trust,
     /// The position at which the previous page of the answer ended.
     pub after: Option<Cursor>,
 }
 
 /// Checks the store, and repairs it if requested.
 pub fn verify(request: &Request<'_>) -> Result<Findings> {
-    let store = resolved(request.store)?;
+    let Some(path) = request.store.path() else {
+        return Err(Error::new(ErrorKind::Usage, "only a store file can be checked")
+            .with_hint("name the file with --db FILE"));
+    };
     let (checked, generation) =
-        if request.is_repair { repair::repair(&store, request)? } else { check(&store, request)? };
+        if request.is_repair { repair::repair(path, request)? } else { check(path, request)? };
     let findings = checked.faults.into_iter().map(finding).collect();
     let mut findings = Findings::new(findings, Vec::new(), request.after, generation);
     findings.page.warnings.extend(checked.warnings);
@@ -52,9 +51,9 @@ pub fn verify(request: &Request<'_>) -> Result<Findings> {
 /// Checks the store at `path`. Also returns its generation.
 fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
     let check = Check::begin(path, request.wait)?;
-    let generation = check.snapshot().generation();
+    let generation = check.generation();
     // The check holds the lock, so no edit is running.
-    let leftovers = leftovers(check.snapshot())?;
+    let leftovers = leftovers(check.root(), check.paths())?;
     let mut checked = check.run(request.is_full, request.is_reparsed)?;
     checked.faults.extend(leftovers.iter().map(|path| {
         let message = "this is the temporary file of an interrupted edit";
@@ -68,8 +67,8 @@ fn check(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
 }
 
 /// The temporary files of edits in the folders of the documents, relative to the root.
-fn leftovers(snapshot: &Snapshot) -> Result<Vec<String>> {
-    let paths = match snapshot.stored_paths() {
+fn leftovers(root: &Path, paths: Result<Vec<String>>) -> Result<Vec<String>> {
+    let paths = match paths {
         // The check itself reports the damage.
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => Vec::new(),
         paths => paths?,
@@ -79,13 +78,13 @@ fn leftovers(snapshot: &Snapshot) -> Result<Vec<String>> {
     let mut leftovers = Vec::new();
     for folder in folders {
         let prefix = folder.map_or_else(String::new, |folder| format!("{folder}/"));
-        if !is_really_below(snapshot.root(), &format!("{prefix}x")) {
+        if !is_really_below(root, &format!("{prefix}x")) {
             continue;
         }
-        let entries = std::fs::read_dir(snapshot.root().join(&prefix));
+        let entries = std::fs::read_dir(root.join(&prefix));
         let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
         let names = names.filter_map(|name| name.into_string().ok());
-        let temporary = names.filter(|name| edit::is_temporary(name));
+        let temporary = names.filter(|name| is_temporary(name));
         leftovers.extend(temporary.map(|name| format!("{prefix}{name}")));
     }
     leftovers.sort();

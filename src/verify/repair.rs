@@ -13,8 +13,8 @@ use crate::edit;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, OptionChanges, Paths, Progress};
 use crate::store::{
-    Checked, Fault, FaultKind, LostDocument, Part, Recovery, Snapshot, clear_way, rebuild_index,
-    sweep,
+    Checked, Fault, FaultKind, Lookup, LostDocument, Part, Purpose, Reader, Recovery, Store,
+    clear_way, rebuild_index, sweep,
 };
 use crate::trust::{Trust, Wish};
 
@@ -65,7 +65,8 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
         let report = std::mem::take(&mut recovery.report);
         warnings.extend(report.warnings);
         // Before the new store replaces the old one, because afterwards nothing lists the lost documents.
-        lost = from_files(path, &recovery.store(), report.lost, request.trust, &mut warnings)?;
+        let new = Store::at(&recovery.store(), Trust::Everything)?;
+        lost = from_files(request.store, &new, report.lost, &mut warnings)?;
         let kept = recovery.put_in_place()?;
         warnings.insert(0, Warning::new("STORE_REPAIRED", repaired(report.recovered, &kept)));
     } else if is_damaged(Part::Index) {
@@ -73,12 +74,14 @@ fn repair_store(path: &Path, request: &Request<'_>) -> Result<(Checked, u64)> {
         warnings.push(Warning::new("INDEX_REBUILT", "the full-text index was rebuilt"));
     }
     if found.is_none() || is_damaged(Part::Leftover) {
-        warnings.extend(edit::settle(path, request.trust)?);
+        warnings.extend(request.store.finish_edits()?);
         sweep(path, request.wait)?;
-        let snapshot = Snapshot::open(path)?;
-        let is_trusted = is_trusted(path, &snapshot, request.trust);
-        for leftover in leftovers(&snapshot)?.into_iter().filter(|_| is_trusted) {
-            edit::remove_temporary(snapshot.root(), &leftover);
+        let reader = request.store.reader(Purpose::Read)?;
+        let is_trusted = is_trusted(request.store, &*reader);
+        let paths = reader.all(&Lookup::All)?.into_iter().map(|document| document.path);
+        let leftovers = leftovers(reader.root(), Ok(paths.collect()))?;
+        for leftover in leftovers.into_iter().filter(|_| is_trusted) {
+            edit::remove_temporary(reader.root(), &leftover);
             let message = format!("{leftover} was removed");
             warnings.push(Warning::new("LEFTOVER_REMOVED", message));
         }
@@ -97,66 +100,80 @@ fn repaired(recovered: usize, kept: &Path) -> String {
     )
 }
 
-/// Whether the user trusts the store, which is at `path` or will be, to name the files to read and remove.
-fn is_trusted(path: &Path, store: &Snapshot, trust: &Trust) -> bool {
-    let wish = Wish::of(path, store.root(), store.options());
-    trust.check(path, &wish, &Wish::default()).is_ok()
+/// Whether the user trusts `store`, whose content is or will be that of `reader`, to name the files to read
+/// and remove.
+fn is_trusted(store: &Store, reader: &dyn Reader) -> bool {
+    store.path().is_none_or(|path| {
+        let wish = Wish::of(path, reader.root(), reader.options());
+        store.trust().check(path, &wish, &Wish::default()).is_ok()
+    })
 }
 
-/// Ingests the lost documents from their files into the new store at `path`, which will be moved to `store`.
-/// Returns the documents that remain lost.
+/// Ingests the lost documents from their files into the store `new`, which will replace `store`. Returns the
+/// documents that remain lost.
 fn from_files(
-    store: &Path,
-    path: &Path,
+    store: &Store,
+    new: &Store,
     lost: Vec<LostDocument>,
-    trust: &Trust,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Fault>> {
     let paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
     let mut skipped = HashMap::new();
-    let snapshot = Snapshot::open(path)?;
-    let is_trusted = is_trusted(store, &snapshot, trust);
+    let reader = new.reader(Purpose::Read)?;
+    let is_trusted = is_trusted(store, &*reader);
     if !is_trusted {
         let untrusted = |file: &String| (file.clone(), "the store is not trusted".to_owned());
         skipped.extend(paths.iter().map(untrusted));
     }
-    let is_root_there = snapshot.root().is_dir();
-    drop(snapshot);
-    if !paths.is_empty() && is_trusted && is_root_there {
+    let is_root_there = reader.root().is_dir();
+    drop(reader);
+    // The file of a document without a path can be any file.
+    let is_every_file = paths.len() < lost.len();
+    if !lost.is_empty() && is_trusted && is_root_there {
         let request = ingest::Request {
-            store: path,
+            store: new,
             root: None,
-            folder: path,
-            paths: Paths::Stored(&paths),
+            folder: Path::new(""),
+            paths: if is_every_file { Paths::All } else { Paths::Stored(&paths) },
             options: OptionChanges::default(),
             force: false,
             wait: Recovery::LOCK_WAIT,
-            trust: &Trust::Everything,
         };
         let report = ingest::run(&request, &Silent)?;
         skipped =
             report.skipped.into_iter().map(|skipped| (skipped.file, skipped.reason)).collect();
     }
-    let snapshot = Snapshot::open(path)?;
+    let reader = new.reader(Purpose::Read)?;
+    let stored = if is_every_file { reader.all(&Lookup::All)? } else { Vec::new() };
     let mut faults = Vec::new();
     for document in lost {
         let Some(path) = document.path else {
-            let message = "some documents may be lost; their paths cannot be read";
-            faults.push(Fault { file: None, kind: FaultKind::Lost, message: message.to_owned() });
+            let same = stored.iter().find(|stored| Some(stored.hash) == document.hash);
+            if let Some(stored) = same {
+                warnings.push(taken(&stored.path, true));
+            } else {
+                let message = "a document is lost; its path cannot be read".to_owned();
+                faults.push(Fault { file: None, kind: FaultKind::Lost, message });
+            }
             continue;
         };
-        let Some(stored) = snapshot.document_at(&path)? else {
+        let Some(stored) = reader.document_at(&path)? else {
             let reason = skipped.get(&path).map_or("there is no such file", String::as_str);
             let message = format!("its bytes are lost, and its file cannot be ingested: {reason}");
             faults.push(Fault { file: Some(path), kind: FaultKind::Lost, message });
             continue;
         };
-        let (code, what) = if document.hash == Some(stored.hash) {
-            ("TAKEN_FROM_FILE", "it was ingested from its file, which is the stored version")
-        } else {
-            ("NEW_VERSION", "it was ingested from its file, which is not the stored version")
-        };
-        warnings.push(Warning::new(code, format!("{path}: {what}")));
+        warnings.push(taken(&path, document.hash == Some(stored.hash)));
     }
     Ok(faults)
+}
+
+/// Returns the warning that a document was ingested from its file.
+fn taken(path: &str, is_stored_version: bool) -> Warning {
+    let (code, what) = if is_stored_version {
+        ("TAKEN_FROM_FILE", "it was ingested from its file, which is the stored version")
+    } else {
+        ("NEW_VERSION", "it was ingested from its file, which is not the stored version")
+    };
+    Warning::new(code, format!("{path}: {what}"))
 }

@@ -13,7 +13,9 @@ use mdsel::markdown::{self, tiling};
 use mdsel::output::sanitize;
 use mdsel::position::ByteSpan;
 use mdsel::query::search::{PatternOptions, required_trigrams};
-use mdsel::store::{Snapshot, trigram};
+use mdsel::store::{Lookup, Purpose, Store};
+use mdsel::terms::trigram;
+use mdsel::trust::Trust;
 
 /// A check of arbitrary bytes.
 type Check = fn(&[u8]);
@@ -237,18 +239,19 @@ pub(crate) fn store(bytes: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     std::fs::File::create(&path).unwrap().write_all(&file).unwrap();
-    let Ok(snapshot) = Snapshot::open(&path) else { return };
-    let Ok(documents) = snapshot.documents(None, 100) else { return };
-    drop(snapshot.totals());
+    let Ok(store) = Store::at(&path, Trust::File(None)) else { return };
+    let Ok(reader) = store.reader(Purpose::Read) else { return };
+    let Ok(documents) = reader.documents(&Lookup::All, None, 100) else { return };
+    drop(reader.totals());
     for document in documents {
-        drop(snapshot.tags(&document));
-        drop(snapshot.front_matter(&document));
-        drop(snapshot.links(&document));
-        drop(snapshot.markup(&document));
-        drop(snapshot.named(&document.path));
-        let Ok(outline) = snapshot.outline(&document) else { continue };
+        drop(reader.tags(&document));
+        drop(reader.front_matter(&document));
+        drop(reader.links(&document));
+        drop(reader.markup(&document));
+        drop(mdsel::query::document_named(&*reader, &document.path));
+        let Ok(outline) = reader.outline(&document) else { continue };
         let whole = ByteSpan::new(0, outline.bytes);
-        let content = snapshot.content(&document, whole);
+        let content = reader.content(&document, whole);
         assert!(content.is_err() || content.is_ok_and(|content| content.len() == outline.bytes));
         let tree = Tree::new(outline);
         for node in (0..tree.outline().nodes.len()).take(NODES) {

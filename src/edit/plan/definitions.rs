@@ -6,13 +6,11 @@
 use super::effect::LostLink;
 use super::text::{slice, trimmed};
 use super::version::{Version, is_in};
+use crate::limits;
 use crate::markdown;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
-
-/// The number of bytes of a link in which its label is looked up.
-const LONGEST_REFERENCE: usize = 4096;
 
 /// A link reference definition inside the place.
 struct Definition {
@@ -126,7 +124,7 @@ fn label_of(text: &[u8]) -> String {
 
 /// The label that the link at `offset` refers to; `None` if the text there is not a reference.
 fn references(file: &[u8], offset: usize) -> Option<String> {
-    let text = file.get(offset..file.len().min(offset + LONGEST_REFERENCE))?;
+    let text = file.get(offset..file.len().min(offset + limits::MAX_REFERENCE_BYTES))?;
     let (first, rest) = bracketed(text.strip_prefix(b"!").unwrap_or(text))?;
     match bracketed(rest) {
         Some((label, _)) if !label.is_empty() => Some(label),

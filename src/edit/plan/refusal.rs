@@ -4,6 +4,7 @@
 //! command. Invariant: a refusal that no flag allows would leave a file that no user can have intended.
 
 use super::Allow;
+use crate::limits;
 
 /// A change outside the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,8 +225,9 @@ fn count(sections: &[String]) -> String {
     format!("{} section{plural}", sections.len())
 }
 
-/// The first five of `sections`, and `...` if there are more.
+/// The first of `sections`, and `...` if there are more than [`limits::MAX_SECTIONS_NAMED`].
 fn list(sections: &[String]) -> String {
-    let shown = sections.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if sections.len() > 5 { format!("{shown}, ...") } else { shown }
+    let most = limits::MAX_SECTIONS_NAMED;
+    let shown = sections.iter().take(most).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if sections.len() > most { format!("{shown}, ...") } else { shown }
 }

@@ -1,16 +1,22 @@
 //! Formats `select` and `read`, whose answers have content.
 
+use std::collections::BTreeMap;
 use std::io;
 
+use schemars::JsonSchema;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter, short_count};
-use super::super::{Answer, Footer};
+use super::super::{Answer, Footer, Format};
+use super::page::{NoPlaceShape, NoticesShape, WholePageShape};
 use super::value;
 use crate::query::library::Freshness;
-use crate::query::node::NodeAnswer;
-use crate::query::{read, select};
+use crate::query::node::{Content, Counts, NodeAnswer};
+use crate::query::{Page, read, select};
+use crate::schema::schema_as;
 
 /// Returns the address of a node and of its next page, if only a page of it is printed.
 pub(super) fn cut(node: &NodeAnswer) -> Option<(&str, &str)> {
@@ -72,13 +78,15 @@ fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()
 }
 
 impl Answer for select::Answer {
+    const FORMATS: &'static [Format] = &[Format::Raw];
+
     fn rows(&self) -> Vec<Value> {
         self.results.iter().map(value).collect()
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
+    fn raw(&self) -> Vec<u8> {
         let contents = self.results.iter().filter_map(|result| result.content.as_ref());
-        Some(contents.flat_map(|content| content.shown().into_owned()).collect())
+        contents.flat_map(|content| content.shown().into_owned()).collect()
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -106,13 +114,15 @@ impl Answer for select::Answer {
 }
 
 impl Answer for read::Answer {
+    const FORMATS: &'static [Format] = &[Format::Raw];
+
     fn rows(&self) -> Vec<Value> {
         self.node.iter().map(value).collect()
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
+    fn raw(&self) -> Vec<u8> {
         let content = self.node.as_ref().and_then(|node| node.content.as_ref());
-        Some(content.map_or_else(Vec::new, |content| content.shown().into_owned()))
+        content.map_or_else(Vec::new, |content| content.shown().into_owned())
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -136,3 +146,74 @@ impl Answer for read::Answer {
         nodes(renderer, self.node.as_slice())
     }
 }
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&String::from_utf8_lossy(&self.shown()))
+    }
+}
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+schema_as!(Content => String);
+schema_as!(Counts => BTreeMap<String, usize>);
+
+/// The JSON of a node.
+#[derive(Serialize)]
+struct ReadFields<'a> {
+    #[serde(flatten)]
+    node: &'a Option<NodeAnswer>,
+    #[serde(flatten)]
+    messages: Messages<'a>,
+}
+
+/// The warnings and faults of a page, without `truncated`, which a node has.
+struct Messages<'a>(&'a Page);
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.0.messages(&mut map)?;
+        map.end()
+    }
+}
+
+impl Serialize for read::Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ReadFields { node: &self.node, messages: Messages(&self.page) }.serialize(serializer)
+    }
+}
+
+/// A place, or why there is none.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum ReadShape {
+    Place {
+        #[schemars(flatten)]
+        node: Box<NodeAnswer>,
+        #[schemars(flatten)]
+        notices: NoticesShape,
+    },
+    NoPlace(NoPlaceShape),
+}
+
+schema_as!(read::Answer => ReadShape);
+
+/// The selected nodes.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct SelectShape {
+    /// The nodes in the order of the addresses; for one address, in document order.
+    results: Vec<NodeAnswer>,
+    /// The nodes that the longest resolving prefix of each unresolved address names, without content.
+    partial_results: Vec<NodeAnswer>,
+    #[schemars(flatten)]
+    page: WholePageShape,
+}
+
+schema_as!(select::Answer => SelectShape);

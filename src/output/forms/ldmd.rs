@@ -2,12 +2,17 @@
 
 use std::io;
 
+use schemars::JsonSchema;
+use serde::ser::{SerializeMap as _, SerializeStruct as _};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer};
+use super::super::{Answer, Footer, Format};
+use super::page::NoPlaceShape;
 use super::value;
+use crate::query::Page;
 use crate::query::ldmd::emit::Emission;
 use crate::query::ldmd::get::Section;
 use crate::query::ldmd::index::{Entry, Index};
@@ -15,6 +20,7 @@ use crate::query::ldmd::neighbors::Neighbors;
 use crate::query::ldmd::search::{Match, Matches};
 use crate::query::ldmd::{self};
 use crate::query::library::Freshness;
+use crate::schema::schema_as;
 
 /// The parts that differ between the answers about one LDMD document.
 trait Body: serde::Serialize + Sized {
@@ -34,9 +40,12 @@ trait Body: serde::Serialize + Sized {
         None
     }
 
-    /// Returns the bytes that `raw` prints, or `None` if the answer has none.
-    fn raw(&self) -> Option<Vec<u8>> {
-        None
+    /// The formats besides those that every answer has.
+    const FORMATS: &'static [Format] = &[];
+
+    /// Returns the bytes that `raw` prints.
+    fn raw(&self) -> Vec<u8> {
+        Vec::new()
     }
 
     fn text(&self, writer: &mut TextWriter);
@@ -49,6 +58,8 @@ trait Body: serde::Serialize + Sized {
 }
 
 impl<B: Body> Answer for ldmd::Answer<B> {
+    const FORMATS: &'static [Format] = B::FORMATS;
+
     fn rows(&self) -> Vec<Value> {
         self.body.iter().flat_map(Body::rows).collect()
     }
@@ -59,8 +70,8 @@ impl<B: Body> Answer for ldmd::Answer<B> {
         footer
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
-        self.body.as_ref().map_or_else(|| Some(Vec::new()), Body::raw)
+    fn raw(&self) -> Vec<u8> {
+        self.body.as_ref().map(Body::raw).unwrap_or_default()
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -130,6 +141,7 @@ fn extent(section: &Entry) -> String {
 
 impl Body for Section {
     const NAME: &'static str = "ldmd get";
+    const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn document(&self) -> (&str, Freshness) {
         (&self.file, self.freshness)
@@ -148,8 +160,8 @@ impl Body for Section {
         })
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
-        Some(self.content.shown().into_owned())
+    fn raw(&self) -> Vec<u8> {
+        self.content.shown().into_owned()
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -227,13 +239,14 @@ impl Body for Neighbors {
 
 impl Body for Emission {
     const NAME: &'static str = "ldmd emit";
+    const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn document(&self) -> (&str, Freshness) {
         (&self.file, self.freshness)
     }
 
-    fn raw(&self) -> Option<Vec<u8>> {
-        Some(self.content())
+    fn raw(&self) -> Vec<u8> {
+        self.content()
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -242,5 +255,80 @@ impl Body for Emission {
 
     fn lines(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+/// What was asked for, or why there is none.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum AnswerShape<Body> {
+    Document {
+        #[schemars(flatten)]
+        body: Body,
+        #[schemars(flatten)]
+        page: Page,
+    },
+    NoPlace {
+        #[schemars(flatten)]
+        notices: NoPlaceShape,
+        /// Whether something was left out or cut.
+        truncated: bool,
+    },
+}
+
+schema_as!([Body] ldmd::Answer<Body> => AnswerShape<Body>);
+
+/// The JSON of a document.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct EmissionShape {
+    /// The path of the document.
+    file: String,
+    /// The document as LDMD.
+    content: String,
+    #[schemars(flatten)]
+    freshness: Freshness,
+}
+
+schema_as!(Emission => EmissionShape);
+
+impl Serialize for Emission {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("file", &self.file)?;
+        fields.serialize_entry("content", &String::from_utf8_lossy(&self.content()))?;
+        self.freshness.fields(&mut fields)?;
+        fields.end()
+    }
+}
+
+/// The JSON of a line.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct MatchShape {
+    /// The id of the innermost section that holds it.
+    section_id: String,
+    /// The line, 0-based from the first content line of the section.
+    line: usize,
+    /// The line of the document, 1-based.
+    doc_line: usize,
+    /// The line without blanks around it.
+    text: String,
+    /// The ids of the sections that hold that section, outermost first.
+    ancestors: Vec<String>,
+}
+
+schema_as!(Match => MatchShape);
+
+impl Serialize for Match {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Match", 5)?;
+        fields.serialize_field("section_id", &self.section_id())?;
+        fields.serialize_field("line", &self.line)?;
+        fields.serialize_field("doc_line", &self.doc_line)?;
+        fields.serialize_field("text", &self.text)?;
+        fields.serialize_field("ancestors", &self.ancestors().collect::<Vec<_>>())?;
+        fields.end()
     }
 }

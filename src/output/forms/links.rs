@@ -2,17 +2,23 @@
 
 use std::io;
 
+use schemars::JsonSchema;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, FormatSupport, Graph, Records};
+use super::super::{Answer, Footer, Format, Graph, Records};
 use super::value;
+use crate::links::Kind;
+use crate::query::Page;
 use crate::query::library::Freshness;
 use crate::query::links::list;
 use crate::query::links::walk::{self, NoPath, Step, Walked};
 use crate::query::links::{Edge, Node, source_word};
 use crate::query::place::Place;
+use crate::schema::schema_as;
 
 /// Returns an edge on one line.
 fn line(edge: &Edge) -> String {
@@ -73,6 +79,8 @@ fn write_graph<'a>(
 }
 
 impl Answer for list::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
+
     fn rows(&self) -> Vec<Value> {
         rows(self.nodes.iter(), self.edges.iter())
     }
@@ -107,7 +115,7 @@ impl Answer for list::Answer {
         write_graph(renderer, self.nodes.iter(), self.edges.iter().map(|edge| (edge, line(edge))))
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let fields = [
             ("root", self.nodes.first().map(|node| node.selector.clone()).unwrap_or_default()),
             ("nodes", self.nodes.len().to_string()),
@@ -120,14 +128,14 @@ impl Answer for list::Answer {
         for edge in &self.edges {
             records.edge(edge)?;
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 
-    fn graph(&self) -> Option<Graph<'_>> {
+    fn graph(&self) -> Graph<'_> {
         let edges = self.edges.iter().filter_map(|edge| {
             Some((edge.from.address(), edge.target()?.address(), edge.link.kind.relation()))
         });
-        Some(Graph { nodes: self.nodes.iter().collect(), edges: edges.collect() })
+        Graph { nodes: self.nodes.iter().collect(), edges: edges.collect() }
     }
 }
 
@@ -152,6 +160,8 @@ fn file(edge: &Edge) -> &str {
 }
 
 impl Answer for walk::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
+
     fn rows(&self) -> Vec<Value> {
         rows(self.steps.iter().map(|step| &step.node), self.edges())
     }
@@ -193,7 +203,7 @@ impl Answer for walk::Answer {
         renderer.key_findings(lines.len(), lines.into_iter())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let mode = if self.is_path { "link.path" } else { "link.tree" };
         let fields = [
             ("root", self.steps.first().map(|s| s.node.selector.clone()).unwrap_or_default()),
@@ -212,15 +222,146 @@ impl Answer for walk::Answer {
                 records.link(walked.from(), kind.relation(), walked.to(), kind.is_typed())?;
             }
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 
-    fn graph(&self) -> Option<Graph<'_>> {
+    fn graph(&self) -> Graph<'_> {
         let nodes = self.steps.iter().map(|step| &step.node).collect();
         let edges = self.edges().map(|walked| {
             let relation = walked.edge.link.kind.relation();
             (walked.from().to_owned(), walked.to().to_owned(), relation)
         });
-        Some(Graph { nodes, edges: edges.collect() })
+        Graph { nodes, edges: edges.collect() }
+    }
+}
+
+/// The JSON of an edge.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct EdgeShape {
+    /// The address of the section that holds the link.
+    from: String,
+    /// Its type: `related`, `embeds`, `references`, or one of front matter.
+    #[schemars(rename = "type")]
+    relation: String,
+    /// The address that it leads to; `null` if it leads to no place of the store.
+    to: Option<String>,
+    /// `typed` for a link of front matter, `inline` for one of the text.
+    source: String,
+    /// How it is written: `markdown`, `image`, `wikilink`, `embed`, `ldmd` or `front_matter`.
+    kind: String,
+    /// Where it leads, as written.
+    target: String,
+    /// The document that holds it.
+    file: String,
+    /// Its line, 1-based.
+    line: usize,
+    /// Why it leads to no place of the store.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    broken: Option<String>,
+}
+
+schema_as!(Edge => EdgeShape);
+
+impl Serialize for Edge {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let to = self.target().map(Place::address);
+        self.fields(&mut map, &self.from.address(), to.as_deref())?;
+        map.end()
+    }
+}
+
+impl Edge {
+    /// Serializes the edge into `map`, with `from` and `to` as its ends.
+    fn fields<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        from: &str,
+        to: Option<&str>,
+    ) -> Result<(), M::Error> {
+        map.serialize_entry("from", from)?;
+        map.serialize_entry("type", self.link.kind.relation())?;
+        map.serialize_entry("to", &to)?;
+        map.serialize_entry("source", source_word(&self.link.kind))?;
+        map.serialize_entry("kind", kind_word(&self.link.kind))?;
+        map.serialize_entry("target", &self.link.target)?;
+        map.serialize_entry("file", &self.from.document.stored.path)?;
+        map.serialize_entry("line", &self.link.line)?;
+        if let Some(word) = self.to.broken_word() {
+            map.serialize_entry("broken", word)?;
+        }
+        Ok(())
+    }
+}
+
+fn kind_word(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Markdown => "markdown",
+        Kind::Image => "image",
+        Kind::Wikilink => "wikilink",
+        Kind::Embed => "embed",
+        Kind::Ldmd(_) => "ldmd",
+        Kind::Typed(_) => "front_matter",
+    }
+}
+
+/// The JSON of an edge that was walked.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct WalkedShape {
+    #[schemars(flatten)]
+    edge: EdgeShape,
+    /// The section that holds the link, if `from` is another place.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    from_section: Option<String>,
+    /// The section that the link leads to, if `to` is another place.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    to_section: Option<String>,
+}
+
+/// The JSON of a walk.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct WalkShape {
+    /// The places, the root first.
+    nodes: Vec<Node>,
+    /// The links between them.
+    edges: Vec<WalkedShape>,
+    /// Why there is no path, if one was asked for.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    no_path: Option<NoPath>,
+    #[schemars(flatten)]
+    page: Page,
+}
+
+schema_as!(walk::Answer => WalkShape);
+
+impl Serialize for Walked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.edge.fields(&mut map, self.from(), Some(self.to()))?;
+        let from = self.edge.from.address();
+        if from != self.from() {
+            map.serialize_entry("from_section", &from)?;
+        }
+        if let Some(to) = self.edge.target().map(Place::address).filter(|to| to != self.to()) {
+            map.serialize_entry("to_section", &to)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for walk::Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let nodes: Vec<&Node> = self.steps.iter().map(|step| &step.node).collect();
+        map.serialize_entry("nodes", &nodes)?;
+        map.serialize_entry("edges", &self.edges().collect::<Vec<_>>())?;
+        if let Some(no_path) = &self.no_path {
+            map.serialize_entry("no_path", no_path)?;
+        }
+        self.page.fields(&mut map)?;
+        map.end()
     }
 }

@@ -9,8 +9,13 @@ mod edit;
 mod ingest;
 mod ldmd;
 mod links;
+mod page;
+mod prime;
 mod search;
 mod structure;
+#[cfg(test)]
+mod tests;
+mod toc;
 
 use serde_json::Value;
 

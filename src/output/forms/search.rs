@@ -3,17 +3,21 @@
 use std::collections::HashMap;
 use std::io;
 
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, FormatSupport, Records};
+use super::super::{Answer, Footer, Format, Records};
 use super::context::BANNER;
 use super::value;
-use crate::query::List as _;
 use crate::query::search::{self, Hit, Items};
+use crate::query::{List as _, Page};
+use crate::schema::schema_as;
 
 impl Answer for search::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
     fn rows(&self) -> Vec<Value> {
         let mut rows: Vec<Value> = match &self.items {
             Items::Hits(hits) => hits.iter().map(value).collect(),
@@ -146,7 +150,7 @@ impl Answer for search::Answer {
         Ok(())
     }
 
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let fields = [("items", self.count().to_string())];
         records.header("search", &fields)?;
         if matches!(&self.items, Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()))
@@ -177,7 +181,7 @@ impl Answer for search::Answer {
                 }
             }
         }
-        Ok(FormatSupport::Written)
+        Ok(())
     }
 }
 
@@ -237,3 +241,44 @@ impl Hit {
         context(self.line_end.unwrap_or(self.line) + 1, &self.after, writer);
     }
 }
+
+/// What is beside the items.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct BesideShape {
+    /// Hits in all, where they are counted.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    /// How it was found, where that was asked.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    explanation: Option<search::Explanation>,
+    #[schemars(flatten)]
+    page: Page,
+}
+
+/// Hits, counts with `-c`, or paths with `-l`.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum AnswerShape {
+    Hits {
+        /// Each hit.
+        hits: Vec<Hit>,
+        #[schemars(flatten)]
+        beside: BesideShape,
+    },
+    Counts {
+        /// How many there are in each document, in path order.
+        counts: Vec<search::Count>,
+        #[schemars(flatten)]
+        beside: BesideShape,
+    },
+    Files {
+        /// The documents that have one, in path order.
+        files: Vec<String>,
+        #[schemars(flatten)]
+        beside: BesideShape,
+    },
+}
+
+schema_as!(search::Answer => AnswerShape);

@@ -1,14 +1,19 @@
-//! Formats the answers about structure: `index`, `toc`, `find` and `neighbors`.
+//! Formats `index`, `find` and `neighbors`.
 
 use std::io;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter, short_count};
-use super::super::{Answer, Footer, FormatSupport, Records};
+use super::super::{Answer, Footer};
+use super::page::{NoPlaceShape, NoticesShape};
 use super::{locator, value};
-use crate::query::{find, index, neighbors, toc};
+use crate::query::{find, index, neighbors};
+use crate::schema::schema_as;
 
 impl Answer for index::Answer {
     fn rows(&self) -> Vec<Value> {
@@ -70,118 +75,6 @@ impl Answer for index::Answer {
         }
         Ok(())
     }
-}
-
-impl Answer for toc::Answer {
-    fn rows(&self) -> Vec<Value> {
-        let sections = self.files.iter().flat_map(|file| {
-            let mut whole = json!({ "file": file.file, "frontmatter": file.front_matter });
-            if let (Some(row), Value::Object(freshness)) =
-                (whole.as_object_mut(), value(&file.freshness))
-            {
-                row.extend(freshness);
-            }
-            let entries = file.entries.iter().map(|entry| {
-                let mut row = json!({ "file": file.file });
-                if let (Some(row), Value::Object(section)) =
-                    (row.as_object_mut(), value(&entry.section))
-                {
-                    row.extend(section);
-                }
-                row
-            });
-            std::iter::once(whole).chain(entries)
-        });
-        sections.collect()
-    }
-
-    fn rest(&self) -> Footer<'_> {
-        Footer::of(&self.page).with(self.files.iter().map(|file| (&*file.file, file.freshness)))
-    }
-
-    fn text(&self, writer: &mut TextWriter) {
-        writer.items(&self.files, |writer, file| {
-            if !self.is_single {
-                writer.line(Style::Heading, &file.file);
-            }
-            if let Some(front_matter) = &file.front_matter {
-                let size = size(front_matter.char_count);
-                let lines =
-                    format!("({}-{}, {size})", front_matter.line_start, front_matter.line_end);
-                writer.line(Style::Plain, &format!("[frontmatter] {lines}"));
-            }
-            for entry in &file.entries {
-                let section = &entry.section;
-                let marks = "#".repeat(usize::from(section.level));
-                let indent = "  ".repeat(entry.depth);
-                let lines = format!("{}-{}", section.line_start, section.line_end);
-                writer.piece(Style::Plain, &format!("{indent}{marks} {}", section.title)).line(
-                    Style::Faint,
-                    &format!(" ({lines}, {}){}", size(section.char_count), omitted(section)),
-                );
-            }
-        });
-    }
-
-    fn name(&self) -> &'static str {
-        "toc"
-    }
-
-    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
-        let sections = self.files.iter().map(|file| file.entries.len()).sum::<usize>();
-        let facts = [("files", self.files.len().to_string()), ("sections", sections.to_string())];
-        renderer.summary(&facts)?;
-        let line = |entry: &toc::Entry| {
-            let section = &entry.section;
-            let lines = format!("{}-{}", section.line_start, section.line_end);
-            format!(
-                "{} ({lines}, {}){} @ {}",
-                section.title,
-                size(section.char_count),
-                omitted(section),
-                section.selector
-            )
-        };
-        let is_top = |entry: &&toc::Entry| entry.depth == 0;
-        let top = || self.files.iter().flat_map(|file| file.entries.iter().filter(is_top));
-        renderer.key_findings(top().count(), top().map(line))?;
-        for file in &self.files {
-            let entries = file.entries.iter().map(|entry| {
-                format!("{} {}", "#".repeat(usize::from(entry.section.level)), line(entry))
-            });
-            renderer.items(&file.file, &file.file, entries)?;
-        }
-        Ok(())
-    }
-
-    fn records(&self, records: &mut Records<'_>) -> io::Result<FormatSupport> {
-        let fields = [("files", self.files.len().to_string())];
-        records.header("toc", &fields)?;
-        for file in &self.files {
-            for entry in &file.entries {
-                let section = &entry.section;
-                records.place(&section.selector, "Section", &section.title, &file.file)?;
-            }
-        }
-        Ok(FormatSupport::Written)
-    }
-}
-
-/// Returns the number of descendant sections that are too deep to be listed, as text.
-fn omitted(section: &toc::Section) -> String {
-    match section.omitted_sections {
-        0 => String::new(),
-        count => format!(" +{count} below"),
-    }
-}
-
-/// Formats a number of characters as `400B` or `1.2K`.
-fn size(chars: usize) -> String {
-    let mut text = short_count(chars);
-    if text.ends_with(|c: char| c.is_ascii_digit()) {
-        text.push('B');
-    }
-    text
 }
 
 impl Answer for find::Answer {
@@ -285,4 +178,48 @@ fn all_around(
     ];
     let single = single.into_iter().filter_map(|(name, at)| at.as_ref().map(|at| (name, at)));
     single.chain(around.children.iter().map(|child| ("child", child)))
+}
+
+/// What is around a place, or why there is no such place.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum NeighborsShape {
+    Place {
+        #[schemars(flatten)]
+        around: Box<neighbors::Around>,
+        #[schemars(flatten)]
+        notices: NoticesShape,
+        /// Whether something was left out or cut.
+        truncated: bool,
+        /// The cursor of the children that were left out.
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        next_children: Option<String>,
+    },
+    NoPlace {
+        #[schemars(flatten)]
+        notices: NoPlaceShape,
+        /// Whether something was left out or cut.
+        truncated: bool,
+    },
+}
+
+schema_as!(neighbors::Answer => NeighborsShape);
+
+impl Serialize for neighbors::Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(around) = &self.around {
+            map.serialize_entry("selector", &around.selector)?;
+            map.serialize_entry("prev", &around.prev)?;
+            map.serialize_entry("next", &around.next)?;
+            map.serialize_entry("parent", &around.parent)?;
+            map.serialize_entry("children", &around.children)?;
+            map.serialize_entry("prev_in_order", &around.prev_in_order)?;
+            map.serialize_entry("next_in_order", &around.next_in_order)?;
+            around.freshness.fields(&mut map)?;
+        }
+        self.page.fields(&mut map)?;
+        map.end()
+    }
 }

@@ -9,7 +9,7 @@ pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> 
     let found = documents::named(library, names)?;
     let mut findings = Vec::new();
     for stored in found.documents.iter().filter(|stored| stored.has_ldmd) {
-        let markup = library.snapshot.markup(stored)?;
+        let markup = library.reader.markup(stored)?;
         findings.extend(markup.faults.into_iter().map(|fault| Finding {
             code: fault.kind.code(),
             message: fault.message,
@@ -18,5 +18,5 @@ pub fn check(library: &Library<'_>, names: &[String], after: Option<Cursor>) -> 
             hint: None,
         }));
     }
-    Ok(Findings::new(findings, found.faults, after, library.snapshot.generation()))
+    Ok(Findings::new(findings, found.faults, after, library.reader.generation()))
 }

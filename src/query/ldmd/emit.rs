@@ -8,10 +8,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use schemars::JsonSchema;
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
-
 use super::{Answer, Items, in_document};
 use crate::address::Scope;
 use crate::error::Result;
@@ -23,7 +19,6 @@ use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::{Cursor, Library, summary};
-use crate::schema::schema_as;
 
 /// A section of the output.
 #[derive(Clone, Debug)]
@@ -95,30 +90,6 @@ impl Items for Emission {
             *self = self.up_to(self.given.start + shown.end);
             shown.end
         })
-    }
-}
-
-/// The JSON of a document.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct Shape {
-    /// The path of the document.
-    file: String,
-    /// The document as LDMD.
-    content: String,
-    #[schemars(flatten)]
-    freshness: Freshness,
-}
-
-schema_as!(Emission => Shape);
-
-impl Serialize for Emission {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_map(None)?;
-        fields.serialize_entry("file", &self.file)?;
-        fields.serialize_entry("content", &String::from_utf8_lossy(&self.content()))?;
-        self.freshness.fields(&mut fields)?;
-        fields.end()
     }
 }
 
@@ -264,7 +235,7 @@ pub fn emit(
     document: &str,
     after: Option<Cursor>,
 ) -> Result<Answer<Emission>> {
-    let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(after, library.reader.generation());
     in_document(library, document, (part, warnings), |document| {
         let plan = plan(document, library.content(document, document.span())?)?;
         let end = plan.bytes.len();

@@ -89,7 +89,7 @@ impl Items for Section {
 
 /// Returns a section of a document.
 pub fn get(library: &Library<'_>, request: &Request) -> Result<Answer<Section>> {
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     let mut limited = None;
     let mut answer = in_document(library, &request.document, (part, warnings), |document| {
         let index = match section(document, &request.id) {

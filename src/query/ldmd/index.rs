@@ -93,7 +93,7 @@ impl Items for Index {
 
 /// Lists the sections of a document.
 pub fn index(library: &Library<'_>, request: &Request) -> Result<Answer<Index>> {
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     let answer = in_document(library, &request.document, (part, warnings), |document| {
         let markup = &document.markup;
         let from = part.start().min(markup.sections.len());

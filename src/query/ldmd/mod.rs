@@ -12,7 +12,6 @@ pub mod search;
 
 use std::rc::Rc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::library::OpenDocument;
@@ -21,8 +20,6 @@ use super::{Library, List, Outcome, Page, documents};
 use crate::address::Fault;
 use crate::error::{Result, Warning, shell_word};
 use crate::query::cursor::ListPart;
-use crate::query::page::NoPlaceShape;
-use crate::schema::schema_as;
 
 /// An answer about one document.
 #[derive(Clone, Debug, Serialize)]
@@ -34,27 +31,6 @@ pub struct Answer<Body> {
     #[serde(flatten)]
     pub page: Page,
 }
-
-/// What was asked for, or why there is none.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Shape<Body> {
-    Document {
-        #[schemars(flatten)]
-        body: Body,
-        #[schemars(flatten)]
-        page: Page,
-    },
-    NoPlace {
-        #[schemars(flatten)]
-        notices: NoPlaceShape,
-        /// Whether something was left out or cut.
-        truncated: bool,
-    },
-}
-
-schema_as!([Body] Answer<Body> => Shape<Body>);
 
 impl<Body> Answer<Body> {
     /// Returns the outcome of the command.

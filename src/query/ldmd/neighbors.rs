@@ -63,7 +63,7 @@ pub fn neighbors(
     id: &str,
     after: Option<Cursor>,
 ) -> Result<Answer<Neighbors>> {
-    let (part, warnings) = ListPart::beginning(after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(after, library.reader.generation());
     let mut answer = in_document(library, document, (part, warnings), |document| {
         let markup = &document.markup;
         Ok(section(document, id).map(|index| {

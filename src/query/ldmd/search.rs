@@ -3,8 +3,7 @@
 use std::rc::Rc;
 
 use schemars::JsonSchema;
-use serde::ser::SerializeStruct as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{Answer, Items, in_document};
 use crate::error::{Error, ErrorKind, Result};
@@ -13,7 +12,6 @@ use crate::query::cursor::{ListPart, most};
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
 use crate::query::{Cursor, Library, List as _, Outcome};
-use crate::schema::schema_as;
 
 /// A request for lines.
 #[derive(Clone, Debug)]
@@ -52,36 +50,6 @@ impl Match {
     pub fn ancestors(&self) -> impl Iterator<Item = String> {
         let markup = &self.document.markup;
         markup.ancestors(self.section).into_iter().map(|section| markup.name(section))
-    }
-}
-
-/// The JSON of a line.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct Shape {
-    /// The id of the innermost section that holds it.
-    section_id: String,
-    /// The line, 0-based from the first content line of the section.
-    line: usize,
-    /// The line of the document, 1-based.
-    doc_line: usize,
-    /// The line without blanks around it.
-    text: String,
-    /// The ids of the sections that hold that section, outermost first.
-    ancestors: Vec<String>,
-}
-
-schema_as!(Match => Shape);
-
-impl Serialize for Match {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Match", 5)?;
-        fields.serialize_field("section_id", &self.section_id())?;
-        fields.serialize_field("line", &self.line)?;
-        fields.serialize_field("doc_line", &self.doc_line)?;
-        fields.serialize_field("text", &self.text)?;
-        fields.serialize_field("ancestors", &self.ancestors().collect::<Vec<_>>())?;
-        fields.end()
     }
 }
 
@@ -131,7 +99,7 @@ pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer<Matches
         return Err(Error::new(ErrorKind::Usage, "the query is empty")
             .with_hint("pass the text to find with --query"));
     }
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     let answer = in_document(library, &request.document, (part, warnings), |document| {
         let markup = &document.markup;
         let bytes = library.content(document, document.span())?;

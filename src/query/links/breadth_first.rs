@@ -9,11 +9,9 @@ use super::graph::{EdgeKey, Graph};
 use super::walk::Walked;
 use super::{Direction, Edge, EdgeFilter, contains};
 use crate::error::Result;
+use crate::limits;
 use crate::query::Library;
 use crate::query::place::Place;
-
-/// Maximum number of nodes that [`Walk::farthest`] returns.
-const ENDS_SHOWN: usize = 5;
 
 /// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
 /// distance. The roots are not included.
@@ -70,7 +68,7 @@ impl<'a> Walk<'a> {
     pub(super) fn farthest(&self) -> Vec<String> {
         let hops = self.places.last().map_or(0, |last| last.hop);
         let far = self.places.iter().filter(|visited| visited.hop == hops && hops > 0);
-        far.take(ENDS_SHOWN).map(|visited| visited.place.address()).collect()
+        far.take(limits::MAX_ENDS_SHOWN).map(|visited| visited.place.address()).collect()
     }
 
     /// Walks at most `max_hops` hops and `most` nodes, or until `to` is reached. Returns the index of

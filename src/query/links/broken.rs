@@ -46,7 +46,7 @@ pub(crate) fn broken_by(
     bytes: &[u8],
     changed: &Changed<'_>,
 ) -> Result<Vec<BrokenLink>> {
-    let links = library.snapshot.links(&old.stored)?;
+    let links = library.reader.links(&old.stored)?;
     let now = names(&changed.document, changed.links, changed.bytes);
     if names(old, &links, bytes).is_subset(&now) {
         return Ok(Vec::new());

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::graph::{Destination, Graph};
 use super::{EdgeFilter, Library};
 use crate::address::suggest::most_similar;
+use crate::corpus::left_out;
 use crate::error::Result;
-use crate::ingest::left_out;
 use crate::limits;
 use crate::links::{Link, OnDisk, Reason};
 use crate::markdown::outline::Section;
@@ -14,6 +14,7 @@ use crate::position::{ByteSpan, LineIndex};
 use crate::query::finding::{Finding, Findings};
 use crate::query::library::OpenDocument;
 use crate::query::{Cursor, FilterRequest, documents};
+use crate::store::Lookup;
 
 /// Lists the broken links of the documents of those names, or of all documents if there are no names. The filter
 /// must admit the document and the line of the link.
@@ -28,7 +29,7 @@ pub fn check(
     let mut hints = Hints { library, files: HashMap::new() };
     let mut findings = Vec::new();
     for stored in &found.documents {
-        let links = library.snapshot.links(stored)?.links;
+        let links = library.reader.links(stored)?.links;
         if links.is_empty() {
             continue;
         }
@@ -62,7 +63,7 @@ pub fn check(
             }
         }
     }
-    let generation = library.snapshot.generation();
+    let generation = library.reader.generation();
     let mut findings = Findings::new(findings, found.faults, after, generation);
     findings.page.warnings.extend(filter.warnings);
     Ok(findings)
@@ -105,8 +106,8 @@ fn problem(library: &Library<'_>, link: &Link, to: &Destination) -> Option<(&'st
 
 /// Returns why an ingest excludes the Markdown file at `path`, or `None` if it does not.
 fn why_left_out(library: &Library<'_>, path: &str) -> Option<String> {
-    let snapshot = library.snapshot;
-    left_out(snapshot.root(), snapshot.path(), snapshot.options(), path)
+    let reader = library.reader;
+    left_out(reader.root(), &reader.facts().own_files, reader.options(), path)
 }
 
 /// Finds the targets that may have been meant.
@@ -145,8 +146,8 @@ impl Hints<'_> {
         if let Some(known) = self.files.get(stem) {
             return Ok(known.clone());
         }
-        let hint = match self.library.snapshot.documents_with_stem(stem)?.as_slice() {
-            [(_, path)] if !stem.is_empty() => Some(format!("did you mean {path}?")),
+        let hint = match self.library.reader.all(&Lookup::Names(&[stem]))?.as_slice() {
+            [only] if !stem.is_empty() => Some(format!("did you mean {}?", only.path)),
             _ => None,
         };
         self.files.insert(stem.to_owned(), hint.clone());

@@ -7,19 +7,16 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use schemars::JsonSchema;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-
 use super::broken::Changed;
 use super::contains;
 use super::targets::Targets;
 use crate::address::Params;
 use crate::error::{Result, Warning};
+use crate::limits;
 use crate::links::{self, Kind, Link, Reason, Resolution, Source, link_keys};
 use crate::query::library::{Library, OpenDocument};
 use crate::query::place::{Place, Target};
-use crate::schema::schema_as;
+use crate::store::Lookup;
 
 /// The direction of edges, as seen from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +58,6 @@ impl EdgeFilter {
             && (self.types.is_empty() || self.types.iter().any(|name| name == kind.relation()))
     }
 }
-
-/// Maximum number of existing types that the warning for an unknown type lists.
-const TYPES_SHOWN: usize = 10;
 
 /// The target of a link.
 #[derive(Clone, Debug)]
@@ -116,86 +110,15 @@ impl Edge {
     }
 }
 
-/// The JSON of an edge.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-pub(super) struct EdgeShape {
-    /// The address of the section that holds the link.
-    from: String,
-    /// Its type: `related`, `embeds`, `references`, or one of front matter.
-    #[schemars(rename = "type")]
-    relation: String,
-    /// The address that it leads to; `null` if it leads to no place of the store.
-    to: Option<String>,
-    /// `typed` for a link of front matter, `inline` for one of the text.
-    source: String,
-    /// How it is written: `markdown`, `image`, `wikilink`, `embed`, `ldmd` or `front_matter`.
-    kind: String,
-    /// Where it leads, as written.
-    target: String,
-    /// The document that holds it.
-    file: String,
-    /// Its line, 1-based.
-    line: usize,
-    /// Why it leads to no place of the store.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    broken: Option<String>,
-}
-
-schema_as!(Edge => EdgeShape);
-
-impl Serialize for Edge {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let to = self.target().map(Place::address);
-        self.fields(&mut map, &self.from.address(), to.as_deref())?;
-        map.end()
-    }
-}
-
-impl Edge {
-    /// Serializes the edge into `map`, with `from` and `to` as its ends.
-    pub(super) fn fields<M: SerializeMap>(
-        &self,
-        map: &mut M,
-        from: &str,
-        to: Option<&str>,
-    ) -> std::result::Result<(), M::Error> {
-        map.serialize_entry("from", from)?;
-        map.serialize_entry("type", self.link.kind.relation())?;
-        map.serialize_entry("to", &to)?;
-        map.serialize_entry("source", source_word(&self.link.kind))?;
-        map.serialize_entry("kind", kind_word(&self.link.kind))?;
-        map.serialize_entry("target", &self.link.target)?;
-        map.serialize_entry("file", &self.from.document.stored.path)?;
-        map.serialize_entry("line", &self.link.line)?;
-        if let Some(word) = self.to.broken_word() {
-            map.serialize_entry("broken", word)?;
-        }
-        Ok(())
-    }
-}
-
 /// Returns `typed` for a link in front matter and `inline` for a link in text.
 pub fn source_word(kind: &Kind) -> &'static str {
     if kind.is_typed() { "typed" } else { "inline" }
 }
 
-fn kind_word(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Markdown => "markdown",
-        Kind::Image => "image",
-        Kind::Wikilink => "wikilink",
-        Kind::Embed => "embed",
-        Kind::Ldmd(_) => "ldmd",
-        Kind::Typed(_) => "front_matter",
-    }
-}
-
 impl Destination {
     /// Returns why the link has no target, as one word. Returns `None` if it leads to a node or to an
     /// attachment.
-    pub(super) fn broken_word(&self) -> Option<&'static str> {
+    pub(crate) fn broken_word(&self) -> Option<&'static str> {
         match self {
             Self::Place(_) | Self::Attachment { .. } => None,
             Self::NotInStore(_) => Some("not_in_store"),
@@ -240,7 +163,8 @@ impl<'a> Graph<'a> {
     pub(super) fn unknown_types(&self) -> Vec<Warning> {
         let seen = self.types_seen.borrow();
         let unknown = self.filter.types.iter().filter(|name| !seen.contains(*name));
-        let known: Vec<&str> = seen.iter().take(TYPES_SHOWN).map(String::as_str).collect();
+        let known: Vec<&str> =
+            seen.iter().take(limits::MAX_LINK_TYPES_SHOWN).map(String::as_str).collect();
         let known = if known.is_empty() { "no link".to_owned() } else { known.join(", ") };
         let warning = |name: &String| {
             let message = format!("no link here has the type {name:?}; existing types: {known}");
@@ -275,7 +199,7 @@ impl<'a> Graph<'a> {
     pub(in crate::query) fn all_out_of(&self, place: &Place) -> Result<Vec<Edge>> {
         let document = &place.document;
         let mut edges = Vec::new();
-        for link in self.library.snapshot.links(&document.stored)?.links {
+        for link in self.library.reader.links(&document.stored)?.links {
             let from = from(document, &link);
             if contains(place, &from)
                 && self.takes(&link.kind)
@@ -290,10 +214,10 @@ impl<'a> Graph<'a> {
     /// Returns the edges of the links to `place` or to a node in it, by path and in document order.
     pub fn leading_to(&self, place: &Place) -> Result<Vec<Edge>> {
         let stored = &place.document.stored;
-        let snapshot = self.library.snapshot;
-        let sites = &snapshot.options().site_roots;
-        let keys = snapshot.links(stored)?.target_keys(&stored.path, sites);
-        let mut sources = snapshot.documents_linking(&keys)?;
+        let reader = self.library.reader;
+        let sites = &reader.options().site_roots;
+        let keys = reader.links(stored)?.target_keys(&stored.path, sites);
+        let mut sources = reader.all(&Lookup::LinkKeys(&keys))?;
         if !sources.iter().any(|source| source.id == stored.id) {
             // A link within a document need not name the document.
             sources.push(stored.clone());
@@ -305,7 +229,7 @@ impl<'a> Graph<'a> {
                 source.id == stored.id
                     || link_keys(&source.path, link).iter().any(|key| keys.contains(key))
             };
-            let links = snapshot.links(&source)?.links.into_iter();
+            let links = reader.links(&source)?.links.into_iter();
             let links: Vec<Link> =
                 links.filter(|link| self.takes(&link.kind) && may_lead_here(link)).collect();
             let Some(document) = (!links.is_empty()).then(|| self.library.open(&source)) else {

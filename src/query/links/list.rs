@@ -91,7 +91,7 @@ impl List for Answer {
 
 /// Lists the links of a node.
 pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
-    let page = Page::new(ListPart::beginning(request.after, library.snapshot.generation()));
+    let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
     let mut answer = Answer { nodes: Vec::new(), edges: Vec::new(), page, needs: Vec::new() };
     let part = answer.page.part;
     let place = match resolve_one(library, &request.address)? {
@@ -109,7 +109,15 @@ pub fn list(library: &Library<'_>, request: &Request) -> Result<Answer> {
     answer.page.warnings.extend(graph.unknown_types());
     if !request.documents.is_empty() {
         let filter = Filter::new(library, &request.documents)?;
-        edges.retain(|edge| other_end(edge, &place).is_some_and(|end| is_taken(&filter, end)));
+        let mut taken = Vec::with_capacity(edges.len());
+        for edge in edges {
+            if let Some(end) = other_end(&edge, &place)
+                && is_taken(library, &filter, end)?
+            {
+                taken.push(edge);
+            }
+        }
+        edges = taken;
         answer.page.unresolved_selectors.extend(filter.faults);
         answer.page.warnings.extend(filter.warnings);
     }
@@ -141,7 +149,9 @@ fn other_end<'a>(edge: &'a Edge, place: &Place) -> Option<&'a Place> {
     if is_out { edge.target() } else { Some(&edge.from) }
 }
 
-fn is_taken(filter: &Filter, end: &Place) -> bool {
-    filter.takes_document(&end.document.stored)
-        && (!filter.looks_inside() || filter.takes(&end.document, end.part_span()))
+fn is_taken(library: &Library<'_>, filter: &Filter, end: &Place) -> Result<bool> {
+    let mut document = vec![end.document.stored.clone()];
+    filter.retain(library, &mut document)?;
+    Ok(!document.is_empty()
+        && (!filter.looks_inside() || filter.takes(&end.document, end.part_span())))
 }

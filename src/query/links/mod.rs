@@ -52,20 +52,20 @@ impl Node {
     /// Returns the description of a node.
     pub(super) fn of(library: &Library<'_>, place: &Place) -> Result<Self> {
         let stored = &place.document.stored;
-        let front_matter = library.snapshot.front_matter(stored)?;
+        let front_matter = library.reader.front_matter(stored)?;
         let field = |name: &str| {
             let value = front_matter.as_ref().and_then(|values| values.get(name));
             value.and_then(serde_json::Value::as_str).map(str::to_owned)
         };
         let title = match place.title() {
             Some(title) => Some(title),
-            None => library.snapshot.links(stored)?.title,
+            None => library.reader.links(stored)?.title,
         };
         Ok(Self {
             selector: place.address(),
             node_type: field("type").unwrap_or_else(|| place.word().to_owned()),
             title: title.unwrap_or_else(|| file_stem(&stored.path).to_owned()),
-            tags: library.snapshot.tags(stored)?,
+            tags: library.reader.tags(stored)?,
             file: stored.path.clone(),
             hop: None,
             summary: library.summary(place, front_matter.as_ref())?,

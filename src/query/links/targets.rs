@@ -10,6 +10,7 @@ use super::broken::Changed;
 use crate::error::{Error, Result};
 use crate::links::{self, DocumentId, NameKind, OnDisk, SiteRoot, sections};
 use crate::query::library::{Library, OpenDocument};
+use crate::store::{Lookup, StoredDocument};
 
 /// The link targets of a snapshot.
 pub(super) struct Targets<'a> {
@@ -46,7 +47,7 @@ impl<'a> Targets<'a> {
         if let Some(changed) = self.changed(id) {
             return Ok(Some(Rc::clone(&changed.document)));
         }
-        match self.library.snapshot.document(id)? {
+        match self.library.reader.document(id)? {
             Some(stored) => self.library.open(&stored).map(Some),
             None => Ok(None),
         }
@@ -54,7 +55,7 @@ impl<'a> Targets<'a> {
 
     fn documents_called(&self, kind: NameKind, name: &str) -> Vec<DocumentId> {
         let key = links::name_key(kind, name);
-        let mut documents = self.or_keep_error(self.library.snapshot.documents_with_name(key));
+        let mut documents = ids(self.or_keep_error(self.library.reader.all(&Lookup::NameKey(key))));
         if let Some(changed) = &self.changed {
             let id = changed.document.stored.id;
             documents.retain(|document| *document != id);
@@ -66,13 +67,19 @@ impl<'a> Targets<'a> {
     }
 }
 
+/// Returns the ids of `documents`.
+fn ids(documents: Vec<StoredDocument>) -> Vec<DocumentId> {
+    documents.into_iter().map(|document| document.id).collect()
+}
+
 impl links::Library for Targets<'_> {
     fn document(&self, path: &str) -> Option<DocumentId> {
-        self.or_keep_error(self.library.snapshot.document_at(path)).map(|document| document.id)
+        self.or_keep_error(self.library.reader.document_at(path)).map(|document| document.id)
     }
 
     fn documents_named(&self, name: &str) -> Vec<(DocumentId, String)> {
-        self.or_keep_error(self.library.snapshot.documents_with_stem(name))
+        let documents = self.or_keep_error(self.library.reader.all(&Lookup::Names(&[name])));
+        documents.into_iter().map(|document| (document.id, document.path)).collect()
     }
 
     fn documents_titled(&self, title: &str) -> Vec<DocumentId> {
@@ -94,7 +101,7 @@ impl links::Library for Targets<'_> {
             let html = match self.changed(document.stored.id) {
                 Some(changed) => changed.links.html_anchors.clone(),
                 None => {
-                    self.or_keep_error(self.library.snapshot.links(&document.stored)).html_anchors
+                    self.or_keep_error(self.library.reader.links(&document.stored)).html_anchors
                 }
             };
             sections::by_anchor(outline, &html, anchor)
@@ -115,6 +122,6 @@ impl links::Library for Targets<'_> {
     }
 
     fn site_roots(&self) -> &[SiteRoot] {
-        &self.library.snapshot.options().site_roots
+        &self.library.reader.options().site_roots
     }
 }

@@ -8,23 +8,18 @@
 use std::collections::HashSet;
 
 use schemars::JsonSchema;
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::breadth_first::{Visited, Walk};
-use super::graph::EdgeShape;
 use super::{Direction, Edge, EdgeFilter, Node};
 use crate::address::Params;
 use crate::error::Result;
+use crate::limits;
 use crate::query::cursor::{ListPart, most};
 use crate::query::page::longest;
 use crate::query::place::Place;
 use crate::query::resolve::resolve_one;
 use crate::query::{Cursor, Library, List, Outcome, Page};
-use crate::schema::schema_as;
-
-/// Maximum number of nodes visited backward from the end of a path that was not found.
-const MOST_BACKWARD: usize = 2000;
 
 /// A request for a walk.
 #[derive(Clone, Debug)]
@@ -69,52 +64,6 @@ impl Walked {
     /// Returns the address of the node that is or contains the target.
     pub fn to(&self) -> &str {
         if self.is_forward { &self.there } else { &self.here }
-    }
-}
-
-/// The JSON of an edge that was walked.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct WalkedShape {
-    #[schemars(flatten)]
-    edge: EdgeShape,
-    /// The section that holds the link, if `from` is another place.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    from_section: Option<String>,
-    /// The section that the link leads to, if `to` is another place.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    to_section: Option<String>,
-}
-
-/// The JSON of a walk.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct Shape {
-    /// The places, the root first.
-    nodes: Vec<Node>,
-    /// The links between them.
-    edges: Vec<WalkedShape>,
-    /// Why there is no path, if one was asked for.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    no_path: Option<NoPath>,
-    #[schemars(flatten)]
-    page: Page,
-}
-
-schema_as!(Answer => Shape);
-
-impl Serialize for Walked {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.edge.fields(&mut map, self.from(), Some(self.to()))?;
-        let from = self.edge.from.address();
-        if from != self.from() {
-            map.serialize_entry("from_section", &from)?;
-        }
-        if let Some(to) = self.edge.target().map(Place::address).filter(|to| to != self.to()) {
-            map.serialize_entry("to_section", &to)?;
-        }
-        map.end()
     }
 }
 
@@ -172,20 +121,6 @@ impl Answer {
     /// Returns the edges, in the order of the nodes that they were followed from.
     pub fn edges(&self) -> impl Iterator<Item = &Walked> {
         self.steps.iter().flat_map(|step| &step.edges)
-    }
-}
-
-impl Serialize for Answer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let nodes: Vec<&Node> = self.steps.iter().map(|step| &step.node).collect();
-        map.serialize_entry("nodes", &nodes)?;
-        map.serialize_entry("edges", &self.edges().collect::<Vec<_>>())?;
-        if let Some(no_path) = &self.no_path {
-            map.serialize_entry("no_path", no_path)?;
-        }
-        self.page.fields(&mut map)?;
-        map.end()
     }
 }
 
@@ -254,7 +189,7 @@ impl List for Answer {
 pub fn walk(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let mut answer = Answer {
         steps: Vec::new(),
-        page: Page::new(ListPart::beginning(request.after, library.snapshot.generation())),
+        page: Page::new(ListPart::beginning(request.after, library.reader.generation())),
         no_path: None,
         is_path: request.to.is_some(),
         max_hops: request.max_hops,
@@ -321,7 +256,7 @@ fn no_path(
         Direction::Both => Direction::Both,
     };
     let mut back = Walk::new(library, request.filter.clone(), direction, vec![to.clone()]);
-    back.run(request.max_hops, MOST_BACKWARD, None)?;
+    back.run(request.max_hops, limits::MAX_NODES_BACKWARD, None)?;
     Ok(NoPath {
         from,
         to: to.address(),

@@ -12,7 +12,6 @@ use super::{Form, Request};
 use crate::limits;
 use crate::query::cursor::{ListPart, most};
 use crate::query::{List, Outcome, Page};
-use crate::schema::schema_as;
 
 /// The number of hits in a document.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -87,47 +86,6 @@ pub struct Answer {
     #[serde(skip)]
     has_hit: bool,
 }
-
-/// What is beside the items.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct BesideShape {
-    /// Hits in all, where they are counted.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    /// How it was found, where that was asked.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    explanation: Option<Explanation>,
-    #[schemars(flatten)]
-    page: Page,
-}
-
-/// Hits, counts with `-c`, or paths with `-l`.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Shape {
-    Hits {
-        /// Each hit.
-        hits: Vec<Hit>,
-        #[schemars(flatten)]
-        beside: BesideShape,
-    },
-    Counts {
-        /// How many there are in each document, in path order.
-        counts: Vec<Count>,
-        #[schemars(flatten)]
-        beside: BesideShape,
-    },
-    Files {
-        /// The documents that have one, in path order.
-        files: Vec<String>,
-        #[schemars(flatten)]
-        beside: BesideShape,
-    },
-}
-
-schema_as!(Answer => Shape);
 
 impl Answer {
     pub(super) fn new(found: Found, explanation: Option<Explanation>, mut page: Page) -> Self {

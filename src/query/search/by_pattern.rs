@@ -13,7 +13,7 @@ use super::scan::{Scan, ScanMode};
 use super::{Form, Order, Search};
 use crate::error::Result;
 use crate::limits;
-use crate::store::{StoredDocument, TrigramQuery};
+use crate::terms::TrigramQuery;
 
 impl Search<'_> {
     pub(super) fn patterns(
@@ -29,15 +29,11 @@ impl Search<'_> {
             );
         }
         let all = self.documents_in_store()?;
-        let (mut documents, method) = if pattern.plan == TrigramQuery::All {
-            (self.library.snapshot.documents_above(0)?, "scan")
-        } else {
-            (self.candidates(&pattern.plan)?, "trigrams")
-        };
-        documents.retain(|document| self.filter.takes_document(document));
-        match Order::of(&self.request.filter) {
-            Some(order) => order.sort(self.library, &mut documents)?,
-            None => documents.sort_by(|one, other| one.path.cmp(&other.path)),
+        let method = if pattern.plan == TrigramQuery::All { "scan" } else { "trigrams" };
+        let mut documents =
+            self.library.reader.candidates(&pattern.plan, &self.filter.documents)?;
+        if let Some(order) = Order::of(&self.request.filter) {
+            order.sort(self.library, &mut documents)?;
         }
         let explanation = Explanation {
             method,
@@ -47,11 +43,13 @@ impl Search<'_> {
         };
         let mut collector = Collector::new(self.request, self.part);
         let scan = Scan {
-            snapshot: self.library.snapshot,
+            reader: self.library.reader,
             pattern: &pattern,
             filter: self.filter,
             mode: match self.request.form {
-                Form::Hits if self.request.lines_only => ScanMode::Lines(self.request.surroundings),
+                Form::Hits if !self.request.with_addresses => {
+                    ScanMode::Lines(self.request.surroundings)
+                }
                 Form::Hits => ScanMode::Hits(self.request.surroundings),
                 Form::Counts => ScanMode::Counts,
                 Form::Files | Form::Existence => ScanMode::Any,
@@ -78,19 +76,5 @@ impl Search<'_> {
             let error = limits::exceeded("search-hits");
             self.warn("LIMIT", error);
         }
-    }
-
-    /// Returns the documents that may contain a match.
-    fn candidates(&mut self, plan: &TrigramQuery) -> Result<Vec<StoredDocument>> {
-        let snapshot = self.library.snapshot;
-        let candidates = self.full_text.candidates(plan);
-        let mut documents = snapshot.documents_with_ids(&candidates.indexed)?;
-        if documents.len() < candidates.indexed.len() {
-            self.full_text.check_lacking(snapshot)?;
-        }
-        // Documents with greater ids are not indexed completely yet, so they are scanned.
-        documents.retain(|document| document.id <= candidates.through);
-        documents.extend(snapshot.documents_above(candidates.through)?);
-        Ok(documents)
     }
 }

@@ -18,7 +18,8 @@ use super::scored::{REORDERED, ScoredSection, Texts};
 use super::{Form, Search};
 use crate::error::Result;
 use crate::limits;
-use crate::store::{QueryTerm, Ranked, WordQuery};
+use crate::store::Ranked;
+use crate::terms::{QueryTerm, WordQuery};
 
 impl Search<'_> {
     /// Searches for the words of `texts`: a question, and other wordings of it.
@@ -101,7 +102,7 @@ impl Search<'_> {
     fn hits(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
         let terms = terms(queries);
         let highlighter = Highlighter::new(&terms);
-        let filter = self.filter.sections(self.library.snapshot)?;
+        let filter = self.filter.sections();
         let collector = Collector::new(self.request, self.part);
         let wanted = collector.skip.saturating_add(collector.most).saturating_add(1);
         let mut needed = wanted.saturating_mul(2).clamp(4 * REORDERED, MOST_RANKED);
@@ -127,7 +128,7 @@ impl Search<'_> {
     fn counts(&mut self, queries: &[WordQuery]) -> Result<(Found, Explanation)> {
         let highlighter = Highlighter::new(&terms(queries));
         let mut collector = Collector::new(self.request, self.part);
-        let filter = self.filter.sections(self.library.snapshot)?;
+        let filter = self.filter.sections();
         let is_existence = self.request.form == Form::Existence;
         // One section is enough, unless a filter looks inside documents.
         let is_one_enough = is_existence && !self.filter.looks_inside();

@@ -11,7 +11,8 @@ use std::rc::Rc;
 use super::Search;
 use crate::error::Result;
 use crate::limits;
-use crate::store::{Ranked, SectionFilter, StoredDocument, WordQuery};
+use crate::store::{Ranked, RankedSection, Ranking, SectionFilter, StoredDocument};
+use crate::terms::WordQuery;
 
 /// Maximum number of sections to request from the index.
 pub(super) const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
@@ -64,7 +65,7 @@ impl Search<'_> {
     pub(super) fn sections(
         &mut self,
         queries: &[WordQuery],
-        filter: &SectionFilter,
+        filter: &SectionFilter<'_>,
         needed: usize,
     ) -> Result<Sections> {
         let [query] = queries else { return self.fused(queries, filter, needed) };
@@ -75,7 +76,7 @@ impl Search<'_> {
     fn fused(
         &mut self,
         queries: &[WordQuery],
-        filter: &SectionFilter,
+        filter: &SectionFilter<'_>,
         needed: usize,
     ) -> Result<Sections> {
         let mut fused: Vec<Candidate> = Vec::new();
@@ -132,48 +133,30 @@ impl Search<'_> {
         &mut self,
         query: &WordQuery,
         index: usize,
-        filter: &SectionFilter,
+        filter: &SectionFilter<'_>,
         needed: usize,
     ) -> Result<Sections> {
-        let snapshot = self.library.snapshot;
         let mut count = needed.saturating_add(needed / 2).clamp(64, MOST_RANKED);
-        let mut documents: HashMap<i64, Option<Rc<StoredDocument>>> = HashMap::new();
         loop {
-            let ranking = self.full_text.ranked(snapshot, query, filter, count)?;
-            let ranked = ranking.sections;
-            let is_complete = ranked.len() < count;
+            let Ranking { sections, weights, is_complete } =
+                self.library.reader.ranked(query, filter, count)?;
             // The index chooses arbitrarily among the sections with the lowest score, so they are
             // dropped.
-            let last = ranked.last().map(|last| last.score).filter(|_| !is_complete);
-            let mut candidates = Vec::with_capacity(ranked.len());
-            for found in ranked {
-                if last == Some(found.score) && count < MOST_RANKED {
-                    continue;
-                }
-                let id = found.place.document;
-                let document = match documents.get(&id) {
-                    Some(document) => document.clone(),
-                    None => {
-                        let stored = snapshot.document(id)?;
-                        if stored.is_none() {
-                            self.full_text.check_lacking(snapshot)?;
-                        }
-                        let stored = stored.filter(|stored| self.filter.takes_document(stored));
-                        documents.entry(id).or_insert(stored.map(Rc::new)).clone()
-                    }
-                };
-                let queries = vec![index];
-                let score = found.score;
-                candidates.extend(document.map(|document| Candidate {
-                    found,
+            let last = sections.last().map(|last| last.ranked.score).filter(|_| !is_complete);
+            let is_dropped = |score: f32| last == Some(score) && count < MOST_RANKED;
+            let mut candidates: Vec<Candidate> = sections
+                .into_iter()
+                .filter(|section| !is_dropped(section.ranked.score))
+                .map(|RankedSection { ranked, document }| Candidate {
+                    score: ranked.score,
+                    found: ranked,
                     document,
-                    score,
-                    queries,
-                }));
-            }
+                    queries: vec![index],
+                })
+                .collect();
             if is_complete || candidates.len() >= needed || count == MOST_RANKED {
                 candidates.sort_by(Candidate::order);
-                let wordings = vec![Wording { weight: 1.0, rarities: ranking.weights }];
+                let wordings = vec![Wording { weight: 1.0, rarities: weights }];
                 return Ok(Sections { candidates, wordings, is_complete });
             }
             count = count.saturating_mul(4).min(MOST_RANKED);

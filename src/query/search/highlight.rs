@@ -4,7 +4,7 @@
 //! line is the first of those with the most different words.
 
 use crate::position::{ByteSpan, LineIndex};
-use crate::store::{QueryTerm, StemClass, TokenKind, Tokens, same_length_text};
+use crate::terms::{QueryTerm, StemClass, TokenKind, Tokens, same_length_text};
 
 /// For a term of joined words, such as `15.9`: the share of its weight for the joined form. The single
 /// words get the remainder.
@@ -26,7 +26,7 @@ pub(crate) struct Highlighter {
 
 /// A word of a term, and how it matches.
 struct Word {
-    /// The index of the term in [`WordQuery::terms`](crate::store::WordQuery::terms).
+    /// The index of the term in [`WordQuery::terms`](crate::terms::WordQuery::terms).
     term: usize,
     /// The share of the weight of its term.
     share: f32,
@@ -135,7 +135,7 @@ fn has_camel_part(text: &str, tokens: &Tokens<'_>, word: &Word) -> bool {
     let source = text.get(tokens.span.start..tokens.span.end).unwrap_or_default();
     let mut has = false;
     if source.len() > word.text.len() && source.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        crate::store::camel_parts(source, |part| has |= part == word.text);
+        crate::terms::camel_parts(source, |part| has |= part == word.text);
     }
     has
 }
@@ -143,7 +143,7 @@ fn has_camel_part(text: &str, tokens: &Tokens<'_>, word: &Word) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::WordQuery;
+    use crate::terms::WordQuery;
 
     fn best(query: &str, text: &str) -> Option<String> {
         let query = WordQuery::parse(query);

@@ -153,7 +153,7 @@ impl Hit {
             self.text_cut = true;
         }
         let titles = self.heading_path.iter().cloned().map(|mut title| {
-            shorten(&mut title, chars.min(CUT_TITLE_CHARS));
+            shorten(&mut title, chars.min(limits::HIT_TITLE_CHARS));
             title
         });
         self.heading_path = titles.collect();

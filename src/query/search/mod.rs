@@ -33,7 +33,6 @@ use super::page::fitting;
 use super::{Cursor, FilterRequest, Library, Outcome, Page};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
-use crate::store::FullText;
 
 /// What to search for.
 #[derive(Clone, Debug)]
@@ -72,8 +71,8 @@ pub struct Request {
     pub passage: usize,
     /// Whether to return sections with nearly the same text as separate hits.
     pub keeps_duplicates: bool,
-    /// Whether only the lines of hits are needed, and not their addresses.
-    pub lines_only: bool,
+    /// Whether to return the addresses of hits of a pattern, and not only their lines.
+    pub with_addresses: bool,
     /// Whether to report how the search was executed.
     pub explain: bool,
     /// The maximum number of hits; 0 for all.
@@ -96,20 +95,13 @@ impl Request {
 /// Returns the length of a passage in Unicode scalars: the requested one, or a share of the limit
 /// `max_chars`.
 pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
-    let share =
-        |most: usize| (210 + most * 3 / 25).clamp(LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+    let (least, greatest) = (limits::LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+    let share = |most: usize| (210 + most * 3 / 25).clamp(least, greatest);
     asked.unwrap_or_else(|| max_chars.map_or(limits::PASSAGE_CHARS, share))
 }
 
-/// Minimum length of a passage under a limit, in Unicode scalars.
-const LEAST_PASSAGE_CHARS: usize = 300;
-
 /// Searches the store.
-pub fn search(
-    library: &Library<'_>,
-    full_text: &mut FullText,
-    request: &Request,
-) -> Result<Answer> {
+pub fn search(library: &Library<'_>, request: &Request) -> Result<Answer> {
     let Surroundings { before, after, .. } = request.surroundings;
     if before.max(after) > limits::MAX_CONTEXT_LINES {
         return Err(limits::exceeded("context-lines"));
@@ -121,16 +113,15 @@ pub fn search(
         )
         .with_hint("remove --sort, or search for a pattern with -e or -F"));
     }
-    let (part, warnings) = ListPart::beginning(request.after, library.snapshot.generation());
+    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     let filter = Filter::new(library, &request.filter)?;
-    let mut search =
-        Search { library, full_text, request, filter: &filter, part, warnings, language: None };
+    let mut search = Search { library, request, filter: &filter, part, warnings, language: None };
     let (found, explanation) = match &request.query {
         Query::Words(texts) => search.words(texts)?,
         Query::Patterns(patterns, options) => search.patterns(patterns, *options)?,
     };
     let mut warnings = search.warnings;
-    warnings.splice(0..0, std::mem::take(&mut full_text.warnings));
+    warnings.splice(0..0, library.reader.take_warnings());
     let mut page = Page::new((part, warnings));
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
@@ -144,7 +135,7 @@ pub fn search(
 
 /// Returns the text for an empty answer: what was searched and what to try next.
 fn advice(library: &Library<'_>, request: &Request) -> Result<String> {
-    let totals = library.snapshot.totals()?;
+    let totals = library.reader.totals()?;
     let searched = if request.filter.is_empty() {
         format!("{} sections in {} documents", totals.sections, totals.documents)
     } else {
@@ -164,7 +155,6 @@ fn advice(library: &Library<'_>, request: &Request) -> Result<String> {
 /// A search that is being executed.
 struct Search<'a> {
     library: &'a Library<'a>,
-    full_text: &'a mut FullText,
     request: &'a Request,
     filter: &'a Filter,
     part: ListPart,
@@ -176,7 +166,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Returns the number of documents in the store, or 0 unless an explanation is requested.
     fn documents_in_store(&self) -> Result<usize> {
-        Ok(if self.request.explain { self.library.snapshot.totals()?.documents } else { 0 })
+        Ok(if self.request.explain { self.library.reader.totals()?.documents } else { 0 })
     }
 
     fn warn(&mut self, code: &'static str, message: impl std::fmt::Display) {

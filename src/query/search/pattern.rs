@@ -17,7 +17,7 @@ use super::plan::plan;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::position::ByteSpan;
-use crate::store::TrigramQuery;
+use crate::terms::TrigramQuery;
 
 /// How patterns are parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

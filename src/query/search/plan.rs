@@ -7,7 +7,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-use crate::store::TrigramQuery;
+use crate::terms::TrigramQuery;
 
 /// Maximum number of exact texts of a part; above it only prefixes and suffixes are kept.
 const MOST_TEXTS: usize = 16;

@@ -3,8 +3,6 @@
 //! Invariant: results are reported in the order of the documents, and of the bytes in each. The search
 //! ends soon after enough results are found. The bytes of a document are dropped after it is searched.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::hit::{Hit, HitMaker, Surroundings};
@@ -12,11 +10,11 @@ use super::pattern::Pattern;
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::Outline;
-use crate::parallel::shares;
+use crate::parallel::{ordered, shares};
 use crate::position::ByteSpan;
 use crate::query::filter::Filter;
 use crate::query::library::OpenDocument;
-use crate::store::{Snapshot, StoredDocument};
+use crate::store::{Reader, StoredDocument};
 
 /// The results to report for each document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +42,7 @@ pub(super) struct Found {
 
 /// A search for a pattern.
 pub(super) struct Scan<'a> {
-    pub(super) snapshot: &'a Snapshot,
+    pub(super) reader: &'a dyn Reader,
     pub(super) pattern: &'a Pattern,
     pub(super) filter: &'a Filter,
     pub(super) mode: ScanMode,
@@ -77,9 +75,6 @@ fn batches(documents: &[StoredDocument]) -> Vec<Batch<'_>> {
     shares.map(batch).collect()
 }
 
-/// Fewer documents than this are searched on the calling thread.
-const FEW: usize = 4;
-
 impl Scan<'_> {
     /// Searches `documents` and calls `take` with the results of each document that has any, until it
     /// returns false.
@@ -88,58 +83,19 @@ impl Scan<'_> {
         documents: &[StoredDocument],
         mut take: impl FnMut(Found) -> bool,
     ) -> Result<()> {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let batches = &batches(documents);
-        if documents.len() < FEW || threads < 2 {
-            for batch in batches {
-                if !self.search_batch(self.pattern, batch)?.into_iter().all(&mut take) {
-                    break;
-                }
-            }
-            return Ok(());
+        let ended = ordered(
+            &batches(documents),
+            || self.pattern.for_thread(),
+            |pattern, batch| self.search_batch(pattern, batch),
+            |_, found| {
+                let continues = found.map_err(Some)?.into_iter().all(&mut take);
+                if continues { Ok(()) } else { Err(None) }
+            },
+        );
+        match ended {
+            Err(Some(error)) => Err(error),
+            Ok(()) | Err(None) => Ok(()),
         }
-        let next = AtomicUsize::new(0);
-        let is_over = AtomicBool::new(false);
-        let (sender, receiver) = crossbeam_channel::bounded(threads * 32);
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                let (sender, next, is_over) = (sender.clone(), &next, &is_over);
-                scope.spawn(move || {
-                    let pattern = self.pattern.for_thread();
-                    while !is_over.load(Ordering::Relaxed) {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(batch) = batches.get(number) else { break };
-                        if sender.send((number, self.search_batch(&pattern, batch))).is_err() {
-                            break;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            let mut waiting = BTreeMap::new();
-            let mut expected = 0;
-            let mut result = Ok(());
-            'answers: for (number, found) in &receiver {
-                waiting.insert(number, found);
-                while let Some(found) = waiting.remove(&expected) {
-                    expected += 1;
-                    let continues = match found {
-                        Ok(found) => found.into_iter().all(&mut take),
-                        Err(error) => {
-                            result = Err(error);
-                            false
-                        }
-                    };
-                    if !continues {
-                        break 'answers;
-                    }
-                }
-            }
-            is_over.store(true, Ordering::Relaxed);
-            // Dropping the receiver ends threads that wait to send a result.
-            drop(receiver);
-            result
-        })
     }
 
     /// Returns an error after the deadline.
@@ -153,9 +109,11 @@ impl Scan<'_> {
     /// Searches the documents of a batch, whose bytes are read from the store together.
     fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<Found>> {
         let mut found = Vec::new();
-        let contents = self.snapshot.contents(batch.documents)?;
+        let whole = |document| (document, ByteSpan::new(0, usize::MAX));
+        let parts: Vec<_> = batch.documents.iter().map(whole).collect();
+        let contents = self.reader.contents(&parts)?;
         for ((index, document), bytes) in (batch.first..).zip(batch.documents).zip(contents) {
-            found.extend(self.search(pattern, index, document, &bytes?)?);
+            found.extend(self.search(pattern, index, document, &bytes)?);
         }
         Ok(found)
     }
@@ -175,8 +133,8 @@ impl Scan<'_> {
         if pattern.is_multi_line || self.filter.looks_inside() {
             let outline = outline.insert(OpenDocument::new(
                 document.clone(),
-                self.snapshot.outline(document)?,
-                self.snapshot.markup(document)?,
+                self.reader.outline(document)?,
+                self.reader.markup(document)?,
             ));
             let parts = if pattern.is_multi_line {
                 own_texts(outline.tree.outline())
@@ -221,8 +179,8 @@ impl Scan<'_> {
         if has_places && outline.is_none() {
             outline = Some(OpenDocument::new(
                 document.clone(),
-                self.snapshot.outline(document)?,
-                self.snapshot.markup(document)?,
+                self.reader.outline(document)?,
+                self.reader.markup(document)?,
             ));
         }
         let open = outline.as_ref().filter(|_| has_places);

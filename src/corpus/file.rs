@@ -1,0 +1,268 @@
+//! Reads and replaces a file below the root.
+//!
+//! Invariant: the folders of a path are opened one by one from the root, without following a symbolic link,
+//! and every file is read, written and renamed by its name in the open folder. So nothing outside the root
+//! is touched, even if a folder is replaced at the same time.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::failpoint::failpoint;
+
+/// The metadata of a file that changes when anybody writes to the file or replaces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    inode: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Seen {
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        Self {
+            inode: (metadata.dev(), metadata.ino()),
+            size: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+/// A file name in an open folder below the root.
+#[derive(Debug)]
+pub(crate) struct FileHandle<'a> {
+    folder: OwnedFd,
+    path: &'a Path,
+    name: String,
+}
+
+impl<'a> FileHandle<'a> {
+    /// Opens the folder of the document at `path`, relative to `root`.
+    pub(crate) fn open(root: &Path, path: &'a str) -> Result<Self> {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut folder = rustix::fs::open(root, flags, Mode::empty())
+            .map_err(|error| Error::io(root, error.into()))?;
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(outside(path));
+        }
+        for part in folders.split_terminator('/') {
+            folder = rustix::fs::openat(&folder, part, flags | OFlags::NOFOLLOW, Mode::empty())
+                .map_err(|error| match error {
+                    rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => outside(path),
+                    rustix::io::Errno::NOENT => gone(path),
+                    error => Error::io(Path::new(path), error.into()),
+                })?;
+        }
+        Ok(Self { folder, path: Path::new(path), name: name.to_owned() })
+    }
+
+    fn io(&self, error: impl Into<std::io::Error>) -> Error {
+        Error::io(self.path, error.into())
+    }
+
+    fn refused(&self, what: &str, hint: &str) -> Error {
+        let message = format!("{}: {what}", self.path.display());
+        Error::new(ErrorKind::EditRefused, message).with_hint(hint)
+    }
+
+    /// Opens the file. Refuses a symbolic link, a FIFO and a device, and a file with another hard link, which
+    /// would keep the old bytes.
+    fn file(&self) -> Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&self.folder, self.name.as_str(), flags, Mode::empty());
+        let file = match opened {
+            Ok(file) => File::from(file),
+            Err(rustix::io::Errno::LOOP) => {
+                return Err(self.refused(
+                    "it is a symbolic link",
+                    "edit the file that it leads to, if that is a document of the store",
+                ));
+            }
+            Err(rustix::io::Errno::NOENT) => return Err(gone(&self.path.to_string_lossy())),
+            Err(error) => return Err(self.io(error)),
+        };
+        let metadata = file.metadata().map_err(|error| self.io(error))?;
+        if !metadata.is_file() {
+            return Err(self.refused(
+                "it is not a regular file",
+                "replace it with a regular file, or remove the document from the store with `mdsel ingest`",
+            ));
+        }
+        if metadata.nlink() > 1 {
+            let hint = "replace it with a copy that has one link: `cp FILE NEW && mv NEW FILE`";
+            return Err(self.refused("the file has several hard links", hint));
+        }
+        if metadata.mode() & 0o222 == 0 {
+            let message = format!("{}: the file is read-only", self.path.display());
+            return Err(Error::new(ErrorKind::ReadOnly, message)
+                .with_hint("make it writable first: `chmod u+w FILE`"));
+        }
+        Ok(file)
+    }
+
+    /// Returns the bytes of the file, and its metadata from before they were read. Fails if there are more than
+    /// `most` bytes.
+    pub(crate) fn read(&self, most: u64) -> Result<(Vec<u8>, Seen)> {
+        let file = self.file()?;
+        // Taken before the bytes are read, so that a write during the read is detected as a change.
+        let seen = Seen::of(&file.metadata().map_err(|error| self.io(error))?);
+        let mut bytes = Vec::new();
+        file.take(most.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.io(error))?;
+        if bytes.len() as u64 > most {
+            return Err(crate::limits::exceeded("max-file-size"));
+        }
+        Ok((bytes, seen))
+    }
+
+    /// Writes `bytes` to the file `temporary` in the same folder, with the owner and mode of the file, and syncs
+    /// it.
+    pub(crate) fn stage(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
+        let old = self.file()?.metadata().map_err(|error| self.io(error))?;
+        failpoint!(EDIT_NOTED);
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let new = rustix::fs::openat(&self.folder, temporary, flags, Mode::RUSR | Mode::WUSR)
+            .map_err(|error| self.io(error))?;
+        let mut new = File::from(new);
+        failpoint!(EDIT_TEMPORARY_MADE);
+        new.write_all(bytes).map_err(|error| self.io(error))?;
+        // Without the right to change the owner, the current user owns the new file.
+        let owner = (Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
+        rustix::fs::fchown(&new, owner.0, owner.1).ok();
+        rustix::fs::fchmod(&new, Mode::from_raw_mode(old.mode() & 0o7777))
+            .map_err(|error| self.io(error))?;
+        failpoint!(EDIT_TEMPORARY_WRITTEN);
+        new.sync_all().map_err(|error| self.io(error))
+    }
+
+    /// Renames the file `temporary` to the file. Returns `CONFLICT` if the file is not the one that was `seen`:
+    /// a concurrent write is kept.
+    pub(crate) fn put_in_place(&self, temporary: &str, seen: &Seen) -> Result<()> {
+        let now = self.file()?.metadata().map_err(|error| self.io(error))?;
+        if Seen::of(&now) != *seen {
+            let message = format!("{}: the file was changed during the edit", self.path.display());
+            return Err(conflict(message));
+        }
+        failpoint!(EDIT_BEFORE_RENAME);
+        rustix::fs::renameat(&self.folder, temporary, &self.folder, self.name.as_str())
+            .map_err(|error| self.io(error))
+    }
+
+    /// Syncs the folder. Until then a crash can undo the rename.
+    pub(crate) fn sync_folder(&self) -> Result<()> {
+        failpoint!(EDIT_RENAMED);
+        rustix::fs::fsync(&self.folder).map_err(|error| self.io(error))
+    }
+
+    /// Removes the temporary file of that name, if it exists.
+    pub(crate) fn remove_temporary(&self, temporary: &str) {
+        if is_temporary(temporary) {
+            rustix::fs::unlinkat(&self.folder, temporary, AtFlags::empty()).ok();
+        }
+    }
+}
+
+/// Returns the error for a file that is not the one that the edit was made for.
+pub(crate) fn conflict(message: String) -> Error {
+    Error::new(ErrorKind::Conflict, message).with_hint(
+        "run `mdsel ingest`, or pass --refresh; read the section again, and repeat the edit",
+    )
+}
+
+fn gone(path: &str) -> Error {
+    Error::new(ErrorKind::Conflict, format!("{path}: the file is gone"))
+        .with_hint("restore the file, or remove the document from the store with `mdsel ingest`")
+}
+
+fn outside(path: &str) -> Error {
+    Error::new(ErrorKind::OutsideRoot, format!("{path}: its folder is not below the root"))
+        .with_hint(
+            "replace the symbolic link with a folder, or ingest the folder that it leads to and edit there",
+        )
+}
+
+/// The prefix of the names of all temporary files.
+const PREFIX: &str = ".mdsel-edit-";
+
+/// Returns a random name for a temporary file.
+pub(crate) fn temporary_name() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    format!("{PREFIX}{:016x}", hasher.finish())
+}
+
+/// Whether `name` is the name of a temporary file. A hostile store may give any name.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_with_the_prefix_and_hexadecimal_digits_are_temporary() {
+        assert!(is_temporary(&temporary_name()));
+        assert!(!is_temporary("README.md"));
+        assert!(!is_temporary(".mdsel-edit-../x"));
+        assert_ne!(temporary_name(), temporary_name());
+    }
+
+    #[test]
+    fn a_concurrent_write_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.md");
+        std::fs::write(&path, "old").unwrap();
+        let place = FileHandle::open(folder.path(), "x.md").unwrap();
+        let (_, seen) = place.read(10).unwrap();
+        // An editor that saves by renaming, and one that writes in place.
+        std::fs::write(folder.path().join("new"), "new").unwrap();
+        std::fs::rename(folder.path().join("new"), &path).unwrap();
+        place.stage(".mdsel-edit-1", b"mine").unwrap();
+        let error = place.put_in_place(".mdsel-edit-1", &seen).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict);
+        let (_, seen) = place.read(10).unwrap();
+        std::fs::write(&path, "longer").unwrap();
+        assert!(place.put_in_place(".mdsel-edit-1", &seen).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"longer");
+        let (_, seen) = place.read(10).unwrap();
+        place.put_in_place(".mdsel-edit-1", &seen).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn paths_outside_the_root_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        std::fs::create_dir_all(root.join("in")).unwrap();
+        std::fs::create_dir(folder.path().join("out")).unwrap();
+        std::fs::write(folder.path().join("out/x.md"), "x").unwrap();
+        std::os::unix::fs::symlink("../out", root.join("link")).unwrap();
+        std::os::unix::fs::symlink("../../out/x.md", root.join("in/x.md")).unwrap();
+        for path in ["link/x.md", "../out/x.md", "in/../../out/x.md", "/out/x.md", "in//x.md", "."]
+        {
+            let kind = FileHandle::open(&root, path).unwrap_err().kind();
+            assert_eq!(kind, ErrorKind::OutsideRoot, "{path}");
+        }
+        let link = FileHandle::open(&root, "in/x.md").unwrap();
+        assert_eq!(link.read(10).unwrap_err().kind(), ErrorKind::EditRefused);
+        std::fs::write(root.join("in/y.md"), "y").unwrap();
+        let other = FileHandle::open(&root, "in/y.md").unwrap();
+        let (_, seen) = other.read(10).unwrap();
+        assert!(link.stage(".mdsel-edit-1", b"z").is_err());
+        assert!(link.put_in_place("y.md", &seen).is_err());
+        assert_eq!(std::fs::read(folder.path().join("out/x.md")).unwrap(), b"x");
+    }
+}

@@ -1,0 +1,27 @@
+//! The corpus: the folder of the files, apart from any store.
+//!
+//! Which files belong to it, how they are opened without following a symbolic link out of the root,
+//! whether a file is the one that was read before, and how one file is replaced. Invariant: nothing
+//! outside the root is read as a document or written.
+
+mod beneath;
+mod disk;
+mod file;
+mod options;
+mod paths;
+mod rules;
+mod state;
+mod walk;
+
+pub(crate) use beneath::{Files, is_not_a_folder, make_below, make_file, open_file, open_root};
+pub(crate) use disk::Disk;
+pub(crate) use file::{FileHandle, Seen, conflict, is_temporary, temporary_name};
+pub use options::IngestOptions;
+pub(crate) use paths::{
+    canonical, is_at_or_below, is_really_below, relative, resolved, root_from_store,
+};
+pub(crate) use rules::IGNORE_FILES;
+pub use state::FileState;
+pub(crate) use state::{Folder, file_state, is_racy};
+pub use walk::Skipped;
+pub(crate) use walk::{Walk, Walked, left_out};

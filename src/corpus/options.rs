@@ -1,0 +1,51 @@
+//! The options that decide which files of a folder belong to the corpus.
+
+use std::path::Path;
+
+use crate::links::SiteRoot;
+
+/// The options that select the files of an ingest. They are stored and apply until they are
+/// changed.
+#[derive(
+    Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize, serde::Deserialize,
+)]
+pub struct IngestOptions {
+    /// The extensions without the dot, compared case-insensitively.
+    pub extensions: Vec<String>,
+    /// Whether hidden files are ingested.
+    pub hidden: bool,
+    /// Whether `.gitignore`, `.ignore` and `.mdselignore` files are not read.
+    pub no_ignore: bool,
+    /// The size in bytes of the largest file that is ingested.
+    pub max_file_bytes: u64,
+    /// Where links that begin with `/` lead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub site_roots: Vec<SiteRoot>,
+}
+
+impl IngestOptions {
+    /// Returns whether the file at `path` has one of the extensions.
+    pub fn takes(&self, path: &Path) -> bool {
+        path.extension().and_then(std::ffi::OsStr::to_str).is_some_and(|extension| {
+            self.extensions.iter().any(|taken| taken.eq_ignore_ascii_case(extension))
+        })
+    }
+
+    /// Limits `max_file_bytes` to what this version allows, because stored options are not trusted.
+    pub(crate) fn within_limits(mut self) -> Self {
+        self.max_file_bytes = self.max_file_bytes.min(crate::limits::LARGEST_MAX_FILE_BYTES as u64);
+        self
+    }
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        Self {
+            extensions: ["md", "markdown", "mdx"].map(str::to_owned).to_vec(),
+            hidden: false,
+            no_ignore: false,
+            max_file_bytes: crate::limits::MAX_FILE_BYTES as u64,
+            site_roots: Vec::new(),
+        }
+    }
+}

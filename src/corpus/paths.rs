@@ -1,0 +1,111 @@
+//! Paths of files: real ones, and those relative to the root.
+//!
+//! Invariant: a path relative to the root uses `/` and is UTF-8.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Whether `path` is `scope` or is below it. Every path is below "".
+pub(crate) fn is_at_or_below(path: &str, scope: &str) -> bool {
+    scope.is_empty()
+        || path.strip_prefix(scope).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether `path`, relative to `root`, is really below it: it has no `..`, and no folder on the way is a
+/// symbolic link.
+pub(crate) fn is_really_below(root: &Path, path: &str) -> bool {
+    let full = root.join(path);
+    let parts_are_names =
+        Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let folder = if path.is_empty() { Some(root) } else { full.parent() };
+    parts_are_names
+        && folder.is_some_and(|folder| folder.canonicalize().is_ok_and(|real| real == folder))
+}
+
+/// Returns `root` relative to the folder of `store`, with `/`; "." if it is that folder.
+pub(crate) fn root_from_store(root: &Path, store: &Path) -> Result<String> {
+    let folder = store.parent().unwrap_or_else(|| Path::new(""));
+    let from: Vec<Component<'_>> = folder.components().collect();
+    let to: Vec<Component<'_>> = root.components().collect();
+    let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let mut parts = vec![".."; from.len() - common];
+    for part in to.iter().skip(common) {
+        parts.push(part.as_os_str().to_str().ok_or_else(|| not_utf8(root))?);
+    }
+    Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+}
+
+fn not_utf8(path: &Path) -> Error {
+    Error::new(ErrorKind::Usage, format!("{}: its name is not UTF-8", path.display()))
+        .with_hint("rename it")
+}
+
+/// Returns `path` relative to `root`, with `/`. Fails if it is outside the root or not UTF-8.
+pub(crate) fn relative(root: &Path, path: &Path) -> Result<String> {
+    let Ok(below) = path.strip_prefix(root) else {
+        return Err(Error::new(
+            ErrorKind::OutsideRoot,
+            format!("{}: outside the root {}", path.display(), root.display()),
+        )
+        .with_hint("create another store for it with --db, or one with a wider --root"));
+    };
+    let parts: Option<Vec<&str>> =
+        below.components().map(|part| part.as_os_str().to_str()).collect();
+    parts.map(|parts| parts.join("/")).ok_or_else(|| not_utf8(path))
+}
+
+/// Resolves the symbolic links in the existing part of `path`, and appends the missing part, which must
+/// have no `..`.
+pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
+    let mut missing = Vec::new();
+    let mut existing = path;
+    loop {
+        match existing.canonicalize() {
+            Ok(mut result) => {
+                result.extend(missing.iter().rev());
+                return Ok(result);
+            }
+            Err(error) => match (existing.parent(), existing.file_name()) {
+                (Some(parent), Some(name))
+                    if error.kind() == std::io::ErrorKind::NotFound
+                        || error.kind() == std::io::ErrorKind::NotADirectory =>
+                {
+                    // A dangling link exists, but counts as the missing part.
+                    missing.push(name);
+                    existing = parent;
+                }
+                _ => return Err(Error::io(path, error)),
+            },
+        }
+    }
+}
+
+/// Resolves symbolic links in the path of a store, so that the store has one lock and one root under every
+/// name. The store need not exist.
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
+    if let Ok(target) = std::fs::read_link(path) {
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        // The target may be another link, or a file that does not exist yet.
+        let target = folder.join(target);
+        return if path.exists() {
+            path.canonicalize().map_err(|error| Error::io(path, error))
+        } else {
+            canonical(&target)
+        };
+    }
+    canonical(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_at_or_below;
+
+    #[test]
+    fn scopes_match_whole_path_components() {
+        assert!(is_at_or_below("docs/a.md", "docs"));
+        assert!(is_at_or_below("docs", "docs"));
+        assert!(is_at_or_below("anything", ""));
+        assert!(!is_at_or_below("docs-old/a.md", "docs"));
+    }
+}

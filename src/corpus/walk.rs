@@ -1,0 +1,360 @@
+//! Finds the files of a corpus.
+//!
+//! Owns the rules for which files are ingested: extension, ignore files, hidden names, symbolic links, file
+//! types, and the store's own files. Invariant: no path outside the root is accessed, folders are opened one
+//! by one, no symbolic link is followed, and no document is opened. A file with a matching extension that is
+//! left out is reported, unless an ignore file or a hidden name excludes it.
+
+use std::ffi::{CStr, OsStr};
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{AtFlags, Dir, FileType};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::beneath::{Files, is_not_a_folder, open_below, open_folder, open_root};
+use super::rules::{IGNORE_FILES, Rules};
+use super::state::state_in;
+use super::{FileState, IngestOptions};
+use crate::error::{Error, Result};
+use crate::limits;
+
+/// A file that was skipped.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
+pub struct Skipped {
+    /// Its path relative to the root.
+    pub file: String,
+    /// Why the file was skipped.
+    pub reason: String,
+}
+
+/// A file to ingest, with its state.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// Path relative to the root, with `/`.
+    pub(crate) path: String,
+    pub(crate) state: FileState,
+}
+
+/// The result of a walk.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    pub(crate) found: Vec<Found>,
+    pub(crate) skipped: Vec<Skipped>,
+    /// Paths that could not be read. The documents at or below them stay in the store.
+    pub(crate) unreadable: Vec<String>,
+}
+
+impl Walked {
+    fn skip(&mut self, path: &[u8], reason: impl Into<String>) {
+        self.skipped.push(Skipped { file: shown(path), reason: reason.into() });
+    }
+
+    fn fail(&mut self, path: &[u8], error: &std::io::Error) {
+        self.skip(path, error.to_string());
+        self.unreadable.push(shown(path));
+    }
+}
+
+/// A path as text, with replacement characters for bytes that are not UTF-8.
+fn shown(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
+}
+
+/// The parameters of a walk.
+pub(crate) struct Walk<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) own_files: &'a [PathBuf],
+    pub(crate) options: &'a IngestOptions,
+}
+
+/// A folder to walk, as its name in an open folder.
+struct Task {
+    parent: Arc<OwnedFd>,
+    /// Empty for the open folder itself.
+    name: Vec<u8>,
+    /// Path relative to the root.
+    path: Vec<u8>,
+    rules: Arc<Rules>,
+}
+
+/// The folders to walk, and the number of folders that are being walked. The last folder is taken first, so
+/// that few folders stay open.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<(Vec<Task>, usize)>,
+    changed: Condvar,
+}
+
+/// Counts the walk of one folder as running until it is dropped.
+struct Turn<'a>(&'a Queue);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.lock().1 -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, (Vec<Task>, usize)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, tasks: Vec<Task>) {
+        if !tasks.is_empty() {
+            self.lock().0.extend(tasks);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for the next folder; `None` after all folders are walked.
+    fn next(&self) -> Option<(Task, Turn<'_>)> {
+        let mut state = self.lock();
+        loop {
+            if let Some(task) = state.0.pop() {
+                state.1 += 1;
+                return Some((task, Turn(self)));
+            }
+            if state.1 == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Walks the `scopes` on all cores. Scopes are existing paths relative to the root; "" is the whole root.
+    pub(crate) fn run(&self, scopes: &[String]) -> Result<Walked> {
+        let root = open_root(self.root).map_err(|error| Error::io(self.root, error))?;
+        let root = Arc::new(root);
+        let queue = &Queue::default();
+        let mut walked = Walked::default();
+        for scope in scopes {
+            self.begin(&root, scope, queue, &mut walked);
+        }
+        let threads = crate::parallel::cores();
+        std::thread::scope(|scope| {
+            let walk = || {
+                let mut walked = Walked::default();
+                while let Some((task, _turn)) = queue.next() {
+                    self.folder(task, queue, &mut walked);
+                }
+                walked
+            };
+            let walks: Vec<_> = (0..threads).map(|_| scope.spawn(walk)).collect();
+            for walk in walks {
+                // After a panic the walk is incomplete, and missing files would be removed from the store.
+                let part = walk.join().map_err(|_| crate::parallel::thread_failed())?;
+                walked.found.extend(part.found);
+                walked.skipped.extend(part.skipped);
+                walked.unreadable.extend(part.unreadable);
+            }
+            Ok(walked)
+        })
+    }
+
+    /// Starts the walk of a scope. The scope itself is walked even if an ignore file excludes it.
+    fn begin(&self, root: &Arc<OwnedFd>, scope: &str, queue: &Queue, walked: &mut Walked) {
+        let start = self.root.join(scope);
+        let rules =
+            if self.options.no_ignore { Arc::default() } else { Rules::above(self.root, &start) };
+        let path = scope.as_bytes().to_vec();
+        if scope.is_empty() {
+            let parent = Arc::clone(root);
+            return queue.push(vec![Task { parent, name: Vec::new(), path, rules }]);
+        }
+        let (parent, name) = match scope.rsplit_once('/') {
+            None => (Arc::clone(root), scope),
+            Some((folders, name)) => match open_below(root, folders) {
+                Ok(parent) => (Arc::new(parent), name),
+                // A folder was replaced after the scopes were computed.
+                Err(error) if is_not_a_folder(&error) => return,
+                Err(error) => return walked.fail(&path, &error),
+            },
+        };
+        match rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(state) if FileType::from_raw_mode(state.st_mode).is_dir() => {
+                let name = name.as_bytes().to_vec();
+                queue.push(vec![Task { parent, name, path, rules }]);
+            }
+            Ok(_) if !self.options.takes(Path::new(name)) => {
+                walked.skip(&path, "its extension is not ingested (see --ext)");
+            }
+            Ok(state) => {
+                let kind = FileType::from_raw_mode(state.st_mode);
+                self.file(&parent, name.as_bytes(), &path, kind, walked);
+            }
+            Err(error) => walked.fail(&path, &error.into()),
+        }
+    }
+
+    fn folder(&self, task: Task, queue: &Queue, walked: &mut Walked) {
+        let Task { parent, name, path, rules } = task;
+        let name = if name.is_empty() { b".".as_slice() } else { &name };
+        let (folder, entries) = match open_folder(&*parent, name).and_then(entries_of) {
+            Ok(opened) => opened,
+            // The folder was replaced by a link after it was listed; the link is not followed.
+            Err(error) if is_not_a_folder(&error) => return,
+            Err(error) => return walked.fail(&path, &error),
+        };
+        drop(parent);
+        let folder = Arc::new(folder);
+        let full = self.root.join(OsStr::from_bytes(&path));
+        let present: Vec<&str> = IGNORE_FILES
+            .into_iter()
+            .filter(|file| entries.iter().any(|(name, _)| name.to_bytes() == file.as_bytes()))
+            .collect();
+        let rules = if present.is_empty() || self.options.no_ignore {
+            rules
+        } else {
+            Rules::of_folder(&rules, &folder, &full, &present)
+        };
+        let mut tasks = Vec::new();
+        for (name, mut kind) in entries {
+            let name = name.to_bytes();
+            let as_path = Path::new(OsStr::from_bytes(name));
+            // Checked first, because it is cheap and excludes most files.
+            if !matches!(kind, FileType::Directory | FileType::Unknown)
+                && !self.options.takes(as_path)
+            {
+                continue;
+            }
+            if kind == FileType::Unknown {
+                let Ok(stat) = rustix::fs::statat(&*folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
+                    continue;
+                };
+                kind = FileType::from_raw_mode(stat.st_mode);
+            }
+            if !kind.is_dir() && !self.options.takes(as_path)
+                || self.is_left_out(&full.join(as_path), name, kind.is_dir(), &rules)
+            {
+                continue;
+            }
+            let path =
+                if path.is_empty() { name.to_vec() } else { [&path, &b"/"[..], name].concat() };
+            if kind.is_dir() {
+                let (parent, rules) = (Arc::clone(&folder), Arc::clone(&rules));
+                tasks.push(Task { parent, name: name.to_vec(), path, rules });
+            } else {
+                self.file(&folder, name, &path, kind, walked);
+            }
+        }
+        queue.push(tasks);
+    }
+
+    /// Adds a file to the found files, or to the skipped files with a reason.
+    fn file(
+        &self,
+        folder: &OwnedFd,
+        name: &[u8],
+        path: &[u8],
+        kind: FileType,
+        walked: &mut Walked,
+    ) {
+        if let Some(reason) = refusal(path, kind) {
+            return walked.skip(path, reason);
+        }
+        match state_in(folder, name) {
+            Ok((state, _)) if state.size > self.options.max_file_bytes => {
+                let most = self.options.max_file_bytes;
+                walked.skip(path, format!("larger than --max-file-size ({most} bytes)"));
+            }
+            Ok((state, _)) => walked.found.push(Found { path: shown(path), state }),
+            // The file was removed after its folder was listed.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => walked.fail(path, &error),
+        }
+    }
+
+    fn is_left_out(&self, path: &Path, name: &[u8], is_folder: bool, rules: &Rules) -> bool {
+        (name.starts_with(b".") && !self.options.hidden)
+            || name == b".git"
+            || self.own_files.iter().any(|own| own == path)
+            || rules.ignore(path, is_folder)
+    }
+}
+
+/// The names and file types of the entries of a folder.
+fn entries_of(folder: OwnedFd) -> std::io::Result<(OwnedFd, Vec<(std::ffi::CString, FileType)>)> {
+    let mut entries = Vec::new();
+    // Duplicating the descriptor costs less than opening the folder again.
+    for entry in Dir::new(folder.try_clone()?)? {
+        let entry = entry?;
+        let name: &CStr = entry.file_name();
+        if name.to_bytes() != b"." && name.to_bytes() != b".." {
+            entries.push((name.to_owned(), entry.file_type()));
+        }
+    }
+    Ok((folder, entries))
+}
+
+/// The reason to skip a file with a matching extension, if any.
+fn refusal(path: &[u8], kind: FileType) -> Option<&'static str> {
+    if std::str::from_utf8(path).is_err() {
+        return Some("its name is not UTF-8");
+    }
+    if path.len() > limits::MAX_PATH_BYTES {
+        return Some("its path is longer than the limit path-bytes");
+    }
+    if kind.is_symlink() {
+        return Some("it is a symbolic link, which is not followed");
+    }
+    (!kind.is_file()).then_some("it is not a regular file")
+}
+
+/// The reason why an ingest skips the file at `path`, relative to `root`; `None` if it would be ingested.
+pub(crate) fn left_out(
+    root: &Path,
+    own_files: &[PathBuf],
+    options: &IngestOptions,
+    path: &str,
+) -> Option<String> {
+    let walk = Walk { root, own_files, options };
+    if !options.takes(Path::new(path)) {
+        return Some(
+            "its extension is not ingested; `mdsel ingest --ext LIST` sets the extensions"
+                .to_owned(),
+        );
+    }
+    let mut parts = path.split('/').peekable();
+    let mut full = root.to_owned();
+    while let Some(part) = parts.next() {
+        full.push(part);
+        if part.starts_with('.') && !options.hidden {
+            return Some(format!("{part} is hidden; `mdsel ingest --hidden` takes hidden files"));
+        }
+        let rules = if options.no_ignore { Arc::default() } else { Rules::above(root, &full) };
+        if walk.is_left_out(&full, part.as_bytes(), parts.peek().is_some(), &rules) {
+            return Some(
+                "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files"
+                    .to_owned(),
+            );
+        }
+    }
+    let opened = open_root(root).ok()?;
+    let mut file = match Files::new(&opened).open(path) {
+        Ok(file) => file,
+        Err(error) if is_not_a_folder(&error) => {
+            return Some("it is a symbolic link, which is not followed".to_owned());
+        }
+        Err(error) => return Some(error.to_string()),
+    };
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() {
+        return Some("it is not a regular file".to_owned());
+    }
+    if metadata.len() > options.max_file_bytes {
+        return Some(format!("larger than --max-file-size ({} bytes)", options.max_file_bytes));
+    }
+    let mut bytes = Vec::new();
+    match (&mut file).take(options.max_file_bytes).read_to_end(&mut bytes) {
+        Ok(_) => crate::markdown::refusal(&bytes).map(str::to_owned),
+        Err(error) => Some(error.to_string()),
+    }
+}

@@ -1,0 +1,173 @@
+//! The JSON Schemas of the answers of edits, whose JSON `forms/edit.rs` writes.
+
+#![expect(dead_code, reason = "only the schemas of the types are used")]
+#![expect(clippy::large_enum_variant, reason = "no value of the types exists")]
+#![expect(clippy::struct_field_names, reason = "the names are those of the JSON")]
+
+use schemars::JsonSchema;
+
+use crate::address::Fault;
+use crate::error::Warning;
+use crate::query::links::broken::BrokenLink;
+
+/// The answer of a command that makes one edit, or why it made none.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Single<Effect> {
+    Done {
+        /// The address of the place.
+        selector: String,
+        #[schemars(flatten)]
+        effect: Effect,
+        #[schemars(flatten)]
+        changes: Changes,
+        #[schemars(flatten)]
+        file: File,
+    },
+    NoPlace(NoPlace),
+}
+
+/// The answer of a batch of edits, or why none was made.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Batch {
+    Done {
+        /// The edits, in the order of the batch.
+        edits: Vec<One>,
+        #[schemars(flatten)]
+        file: File,
+    },
+    NoPlace(NoPlace),
+}
+
+/// One edit of a batch.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum One {
+    Replace(OneOf<Replaced>),
+    Insert(OneOf<Inserted>),
+    Delete(OneOf<Deleted>),
+}
+
+/// One edit of a batch.
+#[derive(JsonSchema)]
+#[schemars(rename = "{Effect}")]
+pub(crate) struct OneOf<Effect> {
+    /// The operation: `replace`, `insert` or `delete`.
+    operation: String,
+    /// The address of the place.
+    selector: String,
+    #[schemars(flatten)]
+    effect: Effect,
+    #[schemars(flatten)]
+    changes: Changes,
+}
+
+/// What `replace` did.
+#[derive(JsonSchema)]
+pub(crate) struct Replaced {
+    /// The content before the edit; `null` if it was left out.
+    old_content: Option<String>,
+    /// The first line of the place after the edit, 1-based.
+    new_line_start: usize,
+    /// Its last line.
+    new_line_end: usize,
+}
+
+/// What `insert` did.
+#[derive(JsonSchema)]
+pub(crate) struct Inserted {
+    /// The first line of the new content, 1-based.
+    inserted_at: usize,
+    /// The slug path of the first new section; `null` if the content has none.
+    new_section_path: Option<String>,
+}
+
+/// What `delete` did.
+#[derive(JsonSchema)]
+pub(crate) struct Deleted {
+    /// The deleted content; `null` if it was left out.
+    deleted_content: Option<String>,
+    /// The first and the last line that were deleted, 1-based.
+    deleted_lines: [usize; 2],
+}
+
+/// What an edit did beyond the place.
+#[derive(JsonSchema)]
+pub(crate) struct Changes {
+    /// The slug paths of the sections that are gone.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    removed_sections: Option<Vec<String>>,
+    /// The sections that have another parent now.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    reparented: Option<Vec<Reparented>>,
+    /// The link definitions that were kept because other text uses them.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    kept_definitions: Option<Vec<String>>,
+    /// The sections whose anchor has another number now.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    renumbered: Option<Vec<Renumbered>>,
+    /// The content began with the heading of the section, which was not doubled.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    stripped_heading: Option<bool>,
+    /// The bytes of the file did not change.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    unchanged: Option<bool>,
+}
+
+/// A section that has another parent.
+#[derive(JsonSchema)]
+pub(crate) struct Reparented {
+    /// Its slug path before the edit.
+    from: String,
+    /// Its slug path after the edit.
+    to: String,
+}
+
+/// A section whose anchor has another number.
+#[derive(JsonSchema)]
+pub(crate) struct Renumbered {
+    /// Its title.
+    title: String,
+    /// Its anchor before the edit.
+    from: String,
+    /// Its anchor after the edit.
+    to: String,
+}
+
+// What an answer says of the file.
+#[derive(JsonSchema)]
+pub(crate) struct File {
+    /// Whether the edit was made.
+    success: bool,
+    /// The path of the document.
+    file: String,
+    /// The links of other documents that lead nowhere now.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    broken_links: Option<Vec<BrokenLink>>,
+    /// The hash of the file before the edit.
+    hash_before: String,
+    /// The hash of the file after the edit.
+    hash_after: String,
+    /// The old content was left out to keep to a budget.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    content_omitted: Option<bool>,
+    /// Nothing was written.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<bool>,
+    /// What a dry run would change, as a unified diff.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    /// Warnings.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<Warning>>,
+}
+
+/// Why no edit was made.
+#[derive(JsonSchema)]
+pub(crate) struct NoPlace {
+    /// Always `false`.
+    success: bool,
+    /// The places that were not found.
+    unresolved_selectors: Vec<Fault>,
+}

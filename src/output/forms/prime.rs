@@ -1,0 +1,96 @@
+//! Formats `prime`.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter, short_count};
+use super::super::{Answer, Footer, Format, Records};
+use super::value;
+use crate::query::prime;
+
+impl Answer for prime::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
+    fn rows(&self) -> Vec<Value> {
+        let totals = std::iter::once(json!({ "totals": self.totals }));
+        let commands = self.commands.iter().map(value);
+        let linked = self.most_linked.iter().map(value);
+        let folders = self.folders.iter().map(value);
+        totals.chain(commands).chain(linked).chain(folders).collect()
+    }
+
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page)
+    }
+
+    fn text(&self, writer: &mut TextWriter) {
+        writer.line(Style::Heading, &totals(self));
+        for folder in &self.folders {
+            writer.line(
+                Style::Plain,
+                &format!("  {}/  {} documents", folder.folder, folder.documents),
+            );
+        }
+        for linked in &self.most_linked {
+            writer
+                .piece(Style::Plain, &format!("  {}", linked.node.title))
+                .line(Style::Faint, &format!("  {}", linked.node.selector));
+        }
+        for advice in &self.commands {
+            writer
+                .piece(Style::Plain, &format!("  {:<30}", advice.command))
+                .line(Style::Faint, &format!("  {}", advice.what));
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "prime"
+    }
+
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        let facts = [
+            ("documents", self.totals.documents.to_string()),
+            ("sections", self.totals.sections.to_string()),
+            ("words", self.totals.words.to_string()),
+        ];
+        renderer.summary(&facts)?;
+        let linked = self.most_linked.iter();
+        let linked =
+            linked.map(|linked| format!("{} @ {}", linked.node.title, linked.node.selector));
+        let advice =
+            self.commands.iter().map(|advice| format!("{}: {}", advice.command, advice.what));
+        let count = self.most_linked.len() + self.commands.len();
+        renderer.key_findings(count, linked.chain(advice))
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
+        let fields = [
+            ("documents", self.totals.documents.to_string()),
+            ("sections", self.totals.sections.to_string()),
+            ("words", self.totals.words.to_string()),
+        ];
+        records.header("prime", &fields)?;
+        for folder in &self.folders {
+            records.detail(&format!("folder {}/ documents={}", folder.folder, folder.documents))?;
+        }
+        for linked in &self.most_linked {
+            records.map_of_content(&linked.node)?;
+        }
+        for advice in &self.commands {
+            records.command(advice.command, advice.what)?;
+        }
+        Ok(())
+    }
+}
+
+fn totals(answer: &prime::Answer) -> String {
+    let totals = &answer.totals;
+    format!(
+        "{} documents, {} sections, {} words",
+        totals.documents,
+        totals.sections,
+        short_count(totals.words)
+    )
+}

@@ -1,0 +1,259 @@
+//! Formats `toc`.
+
+use std::io;
+
+use schemars::JsonSchema;
+use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter, short_count};
+use super::super::{Answer, Footer, Format, Records};
+use super::value;
+use crate::query::Page;
+use crate::query::library::Freshness;
+use crate::query::toc::{self, Entry, File, FrontMatter, Section};
+use crate::schema::schema_as;
+
+impl Answer for toc::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
+    fn has_addresses(format: Format) -> bool {
+        format != Format::Text
+    }
+
+    fn rows(&self) -> Vec<Value> {
+        let sections = self.files.iter().flat_map(|file| {
+            let mut whole = json!({ "file": file.file, "frontmatter": file.front_matter });
+            if let (Some(row), Value::Object(freshness)) =
+                (whole.as_object_mut(), value(&file.freshness))
+            {
+                row.extend(freshness);
+            }
+            let entries = file.entries.iter().map(|entry| {
+                let mut row = json!({ "file": file.file });
+                if let (Some(row), Value::Object(section)) =
+                    (row.as_object_mut(), value(&entry.section))
+                {
+                    row.extend(section);
+                }
+                row
+            });
+            std::iter::once(whole).chain(entries)
+        });
+        sections.collect()
+    }
+
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.files.iter().map(|file| (&*file.file, file.freshness)))
+    }
+
+    fn text(&self, writer: &mut TextWriter) {
+        writer.items(&self.files, |writer, file| {
+            if !self.is_single {
+                writer.line(Style::Heading, &file.file);
+            }
+            if let Some(front_matter) = &file.front_matter {
+                let size = size(front_matter.char_count);
+                let lines =
+                    format!("({}-{}, {size})", front_matter.line_start, front_matter.line_end);
+                writer.line(Style::Plain, &format!("[frontmatter] {lines}"));
+            }
+            for entry in &file.entries {
+                let section = &entry.section;
+                let marks = "#".repeat(usize::from(section.level));
+                let indent = "  ".repeat(entry.depth);
+                let lines = format!("{}-{}", section.line_start, section.line_end);
+                writer.piece(Style::Plain, &format!("{indent}{marks} {}", section.title)).line(
+                    Style::Faint,
+                    &format!(" ({lines}, {}){}", size(section.char_count), omitted(section)),
+                );
+            }
+        });
+    }
+
+    fn name(&self) -> &'static str {
+        "toc"
+    }
+
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        let sections = self.files.iter().map(|file| file.entries.len()).sum::<usize>();
+        let facts = [("files", self.files.len().to_string()), ("sections", sections.to_string())];
+        renderer.summary(&facts)?;
+        let line = |entry: &toc::Entry| {
+            let section = &entry.section;
+            let lines = format!("{}-{}", section.line_start, section.line_end);
+            format!(
+                "{} ({lines}, {}){} @ {}",
+                section.title,
+                size(section.char_count),
+                omitted(section),
+                section.selector
+            )
+        };
+        let is_top = |entry: &&toc::Entry| entry.depth == 0;
+        let top = || self.files.iter().flat_map(|file| file.entries.iter().filter(is_top));
+        renderer.key_findings(top().count(), top().map(line))?;
+        for file in &self.files {
+            let entries = file.entries.iter().map(|entry| {
+                format!("{} {}", "#".repeat(usize::from(entry.section.level)), line(entry))
+            });
+            renderer.items(&file.file, &file.file, entries)?;
+        }
+        Ok(())
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
+        let fields = [("files", self.files.len().to_string())];
+        records.header("toc", &fields)?;
+        for file in &self.files {
+            for entry in &file.entries {
+                let section = &entry.section;
+                records.place(&section.selector, "Section", &section.title, &file.file)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the number of descendant sections that are too deep to be listed, as text.
+fn omitted(section: &toc::Section) -> String {
+    match section.omitted_sections {
+        0 => String::new(),
+        count => format!(" +{count} below"),
+    }
+}
+
+/// Formats a number of characters as `400B` or `1.2K`.
+fn size(chars: usize) -> String {
+    let mut text = short_count(chars);
+    if text.ends_with(|c: char| c.is_ascii_digit()) {
+        text.push('B');
+    }
+    text
+}
+
+/// A section and its listed subsections.
+struct Branch<'a> {
+    entry: &'a Entry,
+    below: &'a [Entry],
+}
+
+/// Sibling sections and their subsections.
+struct Forest<'a>(&'a [Entry]);
+
+impl Serialize for Branch<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let section = &self.entry.section;
+        let mut fields = serializer.serialize_struct("Section", 13)?;
+        fields.serialize_field("title", &section.title)?;
+        fields.serialize_field("slug", &section.slug)?;
+        fields.serialize_field("level", &section.level)?;
+        fields.serialize_field("line_start", &section.line_start)?;
+        fields.serialize_field("line_end", &section.line_end)?;
+        fields.serialize_field("own_line_end", &section.own_line_end)?;
+        fields.serialize_field("char_count", &section.char_count)?;
+        fields.serialize_field("own_char_count", &section.own_char_count)?;
+        fields.serialize_field("path", &section.path)?;
+        fields.serialize_field("anchor", &section.anchor)?;
+        fields.serialize_field("selector", &section.selector)?;
+        fields.serialize_field("children", &Forest(self.below))?;
+        if section.omitted_sections > 0 {
+            fields.serialize_field("omitted_sections", &section.omitted_sections)?;
+        }
+        fields.end()
+    }
+}
+
+impl Serialize for Forest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sequence = serializer.serialize_seq(None)?;
+        let mut rest = self.0;
+        while let Some((entry, after)) = rest.split_first() {
+            let below = after.iter().take_while(|other| other.depth > entry.depth).count();
+            let (below, next) = after.split_at(below);
+            sequence.serialize_element(&Branch { entry, below })?;
+            rest = next;
+        }
+        sequence.end()
+    }
+}
+
+/// The sections of one document.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "File")]
+struct Fields<'a> {
+    /// The path of the document.
+    file: &'a str,
+    /// Its sections at the top.
+    sections: Forest<'a>,
+    /// Where its front matter is; `null` if it has none.
+    frontmatter: Option<FrontMatter>,
+    #[serde(flatten)]
+    freshness: Freshness,
+}
+
+/// A section with those below it.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(rename = "Section")]
+struct SectionShape {
+    #[schemars(flatten)]
+    section: Section,
+    /// The sections directly below it that are listed.
+    children: Vec<SectionShape>,
+}
+
+schema_as!(Forest<'_> => Vec<SectionShape>);
+
+/// One document, or a list of them.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Shape {
+    Single {
+        #[schemars(flatten)]
+        file: Fields<'static>,
+        #[schemars(flatten)]
+        page: Page,
+    },
+    Several {
+        /// The documents.
+        files: Vec<Fields<'static>>,
+        #[schemars(flatten)]
+        page: Page,
+    },
+}
+
+schema_as!(toc::Answer => Shape);
+
+impl Serialize for File {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Fields {
+            file: &self.file,
+            sections: Forest(&self.entries),
+            frontmatter: self.front_matter,
+            freshness: self.freshness,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// One document is an object; several documents are a list in `files`.
+impl Serialize for toc::Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self.files.first().filter(|_| self.is_single) {
+            Some(file) => {
+                map.serialize_entry("file", &file.file)?;
+                map.serialize_entry("sections", &Forest(&file.entries))?;
+                map.serialize_entry("frontmatter", &file.front_matter)?;
+                file.freshness.fields(&mut map)?;
+            }
+            None => map.serialize_entry("files", &self.files)?,
+        }
+        self.page.fields(&mut map)?;
+        map.end()
+    }
+}

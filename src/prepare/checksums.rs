@@ -1,0 +1,148 @@
+//! Checksums of the stored parts of a document.
+//!
+//! SQLite has no checksums of its pages. The column `document.seal` therefore contains one checksum
+//! for each part of a document that can be read separately. A reader verifies only the parts that
+//! it reads. The bytes of a document have their own hash. Invariant: a reader never gets a part
+//! that differs from what was written, unless a version of mdsel without checksums wrote it.
+
+use super::rows::DerivedRows;
+
+/// A part of a document that can be read separately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The columns that a document is listed with.
+    Row,
+    Outline,
+    Markup,
+    Links,
+    FrontMatter,
+    Tags,
+}
+
+/// The number of checksums: one for each [`Part`], and a last one that only `verify` compares.
+const PARTS: usize = 7;
+
+/// Size of one checksum in bytes.
+const LENGTH: usize = 8;
+
+/// A checksum: the first [`LENGTH`] bytes of a blake3 hash.
+type Checksum = [u8; LENGTH];
+
+/// The checksums of a document; `None` if a version of mdsel without part checksums wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checksums(Option<[Checksum; PARTS]>);
+
+impl Checksums {
+    /// Computes the checksums of `rows` of a document of `size` bytes.
+    pub(crate) fn of(rows: &DerivedRows, size: u64) -> Self {
+        let mut rest = Fields::default();
+        rest.text(&rows.name_key);
+        rows.counts.iter().for_each(|count| rest.field(&count.to_le_bytes()));
+        rest.optional(rows.title_keys.as_ref().map(String::as_bytes));
+        rest.list(&rows.markup_ids);
+        for diagnostic in &rows.diagnostics {
+            rest.text(&diagnostic.code);
+            rest.field(&diagnostic.line.unwrap_or(-1).to_le_bytes());
+            rest.text(&diagnostic.message);
+        }
+        let row = row(&rows.path, &rows.hash, size, rows.is_lossy, rows.has_markup);
+        let front_matter = rows.front_matter.as_ref().map(String::as_bytes);
+        Self(Some([
+            row,
+            optional(rows.outline.as_deref()),
+            optional(rows.markup.as_deref()),
+            optional(rows.links.as_deref()),
+            optional(front_matter),
+            list(&rows.tags),
+            rest.checksum(),
+        ]))
+    }
+
+    /// Reads the stored form. Older versions wrote no bytes, or one hash of all parts. Bytes of any
+    /// other length are damaged and match no part.
+    pub(crate) fn stored(bytes: Option<&[u8]>) -> Self {
+        let Some(bytes) = bytes.filter(|bytes| bytes.len() != blake3::OUT_LEN) else {
+            return Self(None);
+        };
+        let (parts, rest) = bytes.as_chunks::<LENGTH>();
+        let parts = <[Checksum; PARTS]>::try_from(parts).ok().filter(|_| rest.is_empty());
+        Self(Some(parts.unwrap_or_default()))
+    }
+
+    /// Reads the stored form; `None` if its length is not that of part checksums.
+    pub(crate) fn known(bytes: &[u8]) -> Option<Self> {
+        (bytes.len() == PARTS * LENGTH).then(|| Self::stored(Some(bytes)))
+    }
+
+    /// Returns the stored form.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.iter().flatten().flatten().copied().collect()
+    }
+
+    /// Returns whether `checksum` matches that of `part`, or the document has no checksums.
+    pub(crate) fn is(&self, part: Part, checksum: impl FnOnce() -> Checksum) -> bool {
+        self.0.is_none_or(|parts| parts.get(part as usize) == Some(&checksum()))
+    }
+}
+
+/// Returns the checksum of [`Part::Row`].
+pub(crate) fn row(path: &str, hash: &[u8], size: u64, is_lossy: bool, has_ldmd: bool) -> Checksum {
+    let mut fields = Fields(Vec::with_capacity(128 + path.len()));
+    fields.text(path);
+    fields.field(hash);
+    fields.field(&size.to_le_bytes());
+    fields.field(&[u8::from(is_lossy), u8::from(has_ldmd)]);
+    fields.checksum()
+}
+
+/// Returns the checksum of a part that is one optional value.
+pub(crate) fn optional(bytes: Option<&[u8]>) -> Checksum {
+    let mut fields = Fields::default();
+    fields.optional(bytes);
+    fields.checksum()
+}
+
+/// Returns the checksum of a part that is a list.
+pub(crate) fn list(texts: &[String]) -> Checksum {
+    let mut fields = Fields::default();
+    fields.list(texts);
+    fields.checksum()
+}
+
+/// Fields to hash. Each is preceded by its length, so the result is unambiguous. The bytes are
+/// collected first, because hashing many small pieces takes several times as long.
+#[derive(Default)]
+pub(crate) struct Fields(Vec<u8>);
+
+impl Fields {
+    pub(crate) fn field(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        self.0.extend_from_slice(bytes);
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        self.field(text.as_bytes());
+    }
+
+    pub(crate) fn optional(&mut self, bytes: Option<&[u8]>) {
+        self.field(&[u8::from(bytes.is_some())]);
+        self.field(bytes.unwrap_or_default());
+    }
+
+    pub(crate) fn list(&mut self, texts: &[String]) {
+        self.field(&(texts.len() as u64).to_le_bytes());
+        for text in texts {
+            self.text(text);
+        }
+    }
+
+    pub(crate) fn hash(&self) -> [u8; 32] {
+        *blake3::hash(&self.0).as_bytes()
+    }
+
+    fn checksum(&self) -> Checksum {
+        let mut checksum = Checksum::default();
+        checksum.copy_from_slice(&self.hash()[..LENGTH]);
+        checksum
+    }
+}

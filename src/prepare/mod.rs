@@ -1,0 +1,188 @@
+//! From the bytes of a file to a document that is ready to be stored.
+//!
+//! This is slow and needs no store, so an ingest does it on all cores. Every engine of the store takes
+//! the same [`PreparedDocument`]. Invariant: the result depends only on the path, the bytes and
+//! `PARSER_VERSION`.
+
+pub(crate) mod checksums;
+pub(crate) mod rows;
+pub(crate) mod title_keys;
+
+use std::path::Path;
+
+use self::checksums::Checksums;
+use self::rows::DerivedRows;
+use crate::codec::content::ContentCompressor;
+use crate::corpus::FileState;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ldmd::{self, Markup};
+use crate::links::Outgoing;
+use crate::markdown::slug::fold;
+use crate::markdown::{self, Diagnostic, Dialect, Document, front_matter};
+use crate::terms::{DocumentText, TextExtractor};
+
+/// The version of the parser and of what is derived from its result. It is incremented whenever the
+/// same bytes give different rows, so that the next ingest parses all documents again.
+pub(crate) const PARSER_VERSION: i64 = 6;
+
+/// A parsed document.
+#[derive(Debug)]
+pub(crate) struct ParsedDocument {
+    /// The path relative to the root, with `/` as separator.
+    pub(crate) path: String,
+    /// The bytes of the file.
+    pub(crate) bytes: Vec<u8>,
+    /// blake3 of the bytes.
+    pub(crate) hash: [u8; 32],
+    /// The metadata of the file when it was read.
+    pub(crate) state: FileState,
+    /// The structure of the document.
+    pub(crate) document: Document,
+    /// The LDMD sections of the document.
+    pub(crate) markup: Markup,
+    /// The links of the document and the names by which other documents can link to it.
+    pub(crate) links: Outgoing,
+}
+
+/// A document in the form in which it is written to a store.
+#[derive(Debug)]
+pub struct PreparedDocument {
+    /// The metadata of the file when it was read.
+    pub(crate) state: FileState,
+    /// The bytes, compressed.
+    pub(crate) chunks: Vec<Vec<u8>>,
+    /// All rows except the bytes and the keys of links and names.
+    pub(crate) rows: DerivedRows,
+    /// The checksums of the rows.
+    pub(crate) checksums: Checksums,
+    /// The keys by which the targets of its links are found.
+    pub(crate) link_keys: Vec<i64>,
+    /// The keys of the names by which other documents can link to it.
+    pub(crate) name_keys: Vec<i64>,
+    /// The text to index.
+    pub(crate) text: DocumentText,
+    /// The problems that the parser reported.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl PreparedDocument {
+    /// Returns the blake3 hash of the bytes.
+    pub(crate) fn hash(&self) -> [u8; 32] {
+        self.rows.hash
+    }
+}
+
+/// Prepares documents. Each thread uses its own, because creating a compressor costs more than
+/// compressing a small document.
+pub(crate) struct Preparation {
+    compressor: ContentCompressor,
+    texts: TextExtractor,
+}
+
+impl Preparation {
+    /// Creates a preparation. Fails if there is not enough memory for the compressor.
+    pub(crate) fn new() -> Result<Self> {
+        let compressor =
+            ContentCompressor::new().map_err(|error| Error::io(Path::new("zstd"), error))?;
+        Ok(Self { compressor, texts: TextExtractor::new() })
+    }
+
+    /// Parses the bytes of a document and prepares the result. The inner error is the reason why the
+    /// bytes are not accepted as a document.
+    pub(crate) fn of_bytes(
+        &mut self,
+        path: String,
+        bytes: Vec<u8>,
+        hash: [u8; 32],
+        state: FileState,
+    ) -> Result<std::result::Result<PreparedDocument, &'static str>> {
+        if let Some(reason) = markdown::refusal(&bytes) {
+            return Ok(Err(reason));
+        }
+        let document = markdown::parse_as(&bytes, Dialect::of(&path));
+        let markup = ldmd::parse(&bytes, &document.opaque);
+        self.of_parsed(path, bytes, hash, state, document, markup)
+    }
+
+    /// Prepares a parsed document. The inner error is the reason why the document is not accepted.
+    pub(crate) fn of_parsed(
+        &mut self,
+        path: String,
+        bytes: Vec<u8>,
+        hash: [u8; 32],
+        state: FileState,
+        mut document: Document,
+        markup: Markup,
+    ) -> Result<std::result::Result<PreparedDocument, &'static str>> {
+        let faults = markup.faults.iter();
+        document.diagnostics.extend(faults.map(|fault| Diagnostic {
+            code: fault.kind.code(),
+            line: Some(fault.line),
+            message: fault.message.clone(),
+        }));
+        let links = Outgoing::of(&document, &markup);
+        let parsed = ParsedDocument { path, bytes, hash, state, document, markup, links };
+        match self.finish(parsed) {
+            Ok(document) => Ok(Ok(document)),
+            Err(error) if error.kind() == ErrorKind::Limit => {
+                Ok(Err("its outline is larger than the limit outline-bytes"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Derives all rows. Fails with [`ErrorKind::Limit`] if the outline is too large.
+    fn finish(&mut self, parsed: ParsedDocument) -> Result<PreparedDocument> {
+        let values = parsed.document.front_matter.as_ref();
+        let tags = values.map(front_matter::tags).unwrap_or_default();
+        let title = values.and_then(front_matter::title).map(str::to_owned);
+        let rows = DerivedRows::of(&parsed, tags.clone())?;
+        let chunks = self
+            .compressor
+            .compress(&parsed.bytes)
+            .map_err(|error| Error::io(Path::new(&parsed.path), error))?;
+        let ParsedDocument { path, bytes, document, links, state, .. } = parsed;
+        Ok(PreparedDocument {
+            state,
+            chunks,
+            checksums: rows.checksums(state.size),
+            link_keys: links.link_keys(&path),
+            name_keys: links.name_keys(),
+            text: self.texts.extract(&path, bytes, &document.outline, tags, title),
+            diagnostics: document.diagnostics,
+            rows,
+        })
+    }
+}
+
+/// Returns the key by which suffixes of a path without extension are found: the folded components
+/// in reverse order, each with `/` after it.
+pub(crate) fn name_key(stem: &str) -> String {
+    let mut key = String::with_capacity(stem.len() + 1);
+    for component in fold(stem).rsplit('/') {
+        key.push_str(component);
+        key.push('/');
+    }
+    key
+}
+
+/// Converts a count to the integer type of databases. Saturates.
+pub(crate) fn integer(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::links::split_extension;
+
+    #[test]
+    fn name_keys_turn_suffixes_into_prefixes() {
+        let stem = |path| split_extension(path).0;
+        assert_eq!(name_key(stem("docs/API/Guide.md")), "guide/api/docs/");
+        assert_eq!(stem("a/v1.2.md"), "a/v1.2");
+        assert_eq!(stem("a.b/c"), "a.b/c");
+        assert_eq!(stem(".hidden"), ".hidden");
+        assert_eq!(name_key("e\u{301}"), name_key("\u{c9}"));
+    }
+}

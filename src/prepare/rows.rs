@@ -1,0 +1,155 @@
+//! The rows that are derived from the bytes of a document.
+//!
+//! The writer stores them, and the checks read them back. Invariant: the checks compare every field
+//! that the writer stores.
+
+use std::collections::BTreeSet;
+
+use crate::limits;
+use crate::links::{Outgoing, split_extension};
+use crate::markdown::outline::{Node, NodeKind, Outline};
+
+use super::checksums::{Checksums, Fields};
+use super::{ParsedDocument, integer, name_key, title_keys};
+use crate::codec::{markup, outline};
+
+/// A diagnostic of the parser in its stored form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredDiagnostic {
+    pub(crate) code: String,
+    pub(crate) line: Option<i64>,
+    pub(crate) message: String,
+}
+
+/// All rows of a document except its bytes and its keys in the link graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DerivedRows {
+    /// The path relative to the root.
+    pub(crate) path: String,
+    /// The form of the path in which suffixes are looked up: [`super::name_key`].
+    pub(crate) name_key: String,
+    /// blake3 of the bytes.
+    pub(crate) hash: [u8; 32],
+    /// The numbers of lines, words, sections, blocks and links.
+    pub(crate) counts: [i64; 5],
+    /// Whether the document contains bytes that are not UTF-8.
+    pub(crate) is_lossy: bool,
+    /// Whether the document contains LDMD markers.
+    pub(crate) has_markup: bool,
+    pub(crate) outline: Option<Vec<u8>>,
+    pub(crate) title_keys: Option<String>,
+    pub(crate) markup: Option<Vec<u8>>,
+    /// The distinct ids of the LDMD sections, ascending.
+    pub(crate) markup_ids: Vec<String>,
+    pub(crate) links: Option<Vec<u8>>,
+    /// The front matter as JSON.
+    pub(crate) front_matter: Option<String>,
+    /// The distinct tags, ascending.
+    pub(crate) tags: Vec<String>,
+    pub(crate) diagnostics: Vec<StoredDiagnostic>,
+}
+
+/// Returns the distinct texts, ascending.
+fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    texts.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Returns the counts of a document that has `links` links.
+pub(crate) fn counts(outline: &Outline, links: usize) -> [i64; 5] {
+    let is_block = |node: &&Node| matches!(node.kind, NodeKind::Block(_));
+    let blocks = outline.nodes.iter().filter(is_block).count();
+    [outline.lines, outline.document.words, outline.sections.len(), blocks, links].map(integer)
+}
+
+/// Returns the packed links and names of a document; `None` if it has neither.
+pub(crate) fn packed_links(links: &Outgoing) -> Option<Vec<u8>> {
+    (!links.is_empty()).then(|| postcard::to_stdvec(links).unwrap_or_default())
+}
+
+impl DerivedRows {
+    /// Derives the rows of a document. Fails with `outline-bytes` if the outline, the titles or the
+    /// LDMD markup is too large.
+    pub(crate) fn of(new: &ParsedDocument, tags: Vec<String>) -> crate::error::Result<Self> {
+        let tree = &new.document.outline;
+        let packed = outline::encode(tree);
+        let title_keys = title_keys::of(tree);
+        let has_markup = !new.markup.is_empty();
+        let packed_markup = has_markup.then(|| markup::encode(&new.markup));
+        let markup_bytes = packed_markup.as_ref().map_or(0, Vec::len);
+        if packed.len().max(title_keys.len()).max(markup_bytes) > limits::MAX_OUTLINE_BYTES {
+            return Err(limits::exceeded("outline-bytes"));
+        }
+        let front_matter = new.document.front_matter.as_ref();
+        Ok(Self {
+            path: new.path.clone(),
+            name_key: name_key(split_extension(&new.path).0),
+            hash: new.hash,
+            counts: counts(tree, new.links.links.len()),
+            is_lossy: new.document.is_lossy,
+            has_markup,
+            outline: Some(packed),
+            title_keys: Some(title_keys).filter(|keys| !keys.is_empty()),
+            markup: packed_markup,
+            markup_ids: distinct(new.markup.sections.iter().map(|section| section.id.clone())),
+            links: packed_links(&new.links),
+            front_matter: front_matter.and_then(|values| serde_json::to_string(values).ok()),
+            tags: distinct(tags),
+            diagnostics: new
+                .document
+                .diagnostics
+                .iter()
+                .map(|diagnostic| StoredDiagnostic {
+                    code: diagnostic.code.to_owned(),
+                    line: diagnostic.line.map(integer),
+                    message: diagnostic.message.clone(),
+                })
+                .collect(),
+        })
+    }
+
+    /// Returns the checksums of these rows of a document of `size` bytes.
+    pub(crate) fn checksums(&self, size: u64) -> Checksums {
+        Checksums::of(self, size)
+    }
+
+    /// Returns one hash of all rows. Older versions of mdsel stored it instead of [`Checksums`].
+    pub(crate) fn whole_hash(&self) -> [u8; 32] {
+        let mut fields = Fields::default();
+        fields.text(&self.path);
+        fields.text(&self.name_key);
+        fields.field(&self.hash);
+        self.counts.iter().for_each(|count| fields.field(&count.to_le_bytes()));
+        fields.field(&[u8::from(self.is_lossy), u8::from(self.has_markup)]);
+        fields.optional(self.outline.as_deref());
+        fields.optional(self.title_keys.as_ref().map(String::as_bytes));
+        fields.optional(self.markup.as_deref());
+        fields.list(&self.markup_ids);
+        fields.optional(self.links.as_deref());
+        fields.optional(self.front_matter.as_ref().map(String::as_bytes));
+        fields.list(&self.tags);
+        for diagnostic in &self.diagnostics {
+            fields.text(&diagnostic.code);
+            fields.field(&diagnostic.line.unwrap_or(-1).to_le_bytes());
+            fields.text(&diagnostic.message);
+        }
+        fields.hash()
+    }
+
+    /// Returns the name of the first part that differs from `other`.
+    pub(crate) fn difference(&self, other: &Self) -> Option<&'static str> {
+        [
+            ("path", self.path == other.path && self.name_key == other.name_key),
+            ("hash", self.hash == other.hash),
+            ("outline", self.outline == other.outline),
+            ("titles", self.title_keys == other.title_keys),
+            ("LDMD sections", self.markup == other.markup && self.markup_ids == other.markup_ids),
+            ("links", self.links == other.links),
+            ("front matter", self.front_matter == other.front_matter),
+            ("tags", self.tags == other.tags),
+            ("diagnostics", self.diagnostics == other.diagnostics),
+            ("counts", self == other),
+        ]
+        .into_iter()
+        .find_map(|(part, is_equal)| (!is_equal).then_some(part))
+    }
+}

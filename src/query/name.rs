@@ -1,0 +1,108 @@
+//! The rule by which a name means a document; see `mdsel help addresses`.
+//!
+//! Invariant: the first tier with a match decides, and a tier with several matches is an ambiguity.
+
+use crate::error::Result;
+use crate::limits;
+use crate::links::split_extension;
+use crate::markdown::slug::fold;
+use crate::store::{Lookup, Reader, StoredDocument};
+
+/// The result of looking up a document by name.
+#[derive(Debug)]
+pub enum NameMatch {
+    /// No document has this name.
+    None,
+    /// Exactly one document has this name.
+    One(StoredDocument),
+    /// Several documents have this name: the first paths in path order, and the number of
+    /// documents.
+    Many(Vec<String>, usize),
+}
+
+/// Finds the document called `name`.
+pub fn document_named(reader: &dyn Reader, name: &str) -> Result<NameMatch> {
+    let path = name.strip_prefix("./").unwrap_or(name);
+    if let Some(document) = reader.document_at(path)? {
+        return Ok(NameMatch::One(document));
+    }
+    let names = [stem(path), path];
+    let names = if stem(path) == path { &names[..1] } else { &names[..] };
+    Ok(choose(name, reader.all(&Lookup::Names(names))?))
+}
+
+fn stem(path: &str) -> &str {
+    split_extension(path).0
+}
+
+/// Chooses among the documents whose paths may be meant by `name`. The tiers are: the exact path;
+/// the path without its extension; a suffix of whole components with or without the extension; and
+/// the same with case folded. If `name` begins with `./`, only the first two tiers are used.
+fn choose(name: &str, mut documents: Vec<StoredDocument>) -> NameMatch {
+    let (name, tiers) = name.strip_prefix("./").map_or((name, 8), |path| (path, 2));
+    let folded = fold(name);
+    let is_suffix = |path: &str, name: &str| {
+        path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    for tier in 0..tiers {
+        let is_hit = |document: &StoredDocument| {
+            let path = document.path.as_str();
+            match tier {
+                0 => path == name,
+                1 => stem(path) == name,
+                2 => is_suffix(path, name),
+                3 => is_suffix(stem(path), name),
+                4 => fold(path) == folded,
+                5 => fold(stem(path)) == folded,
+                6 => is_suffix(&fold(path), &folded),
+                _ => is_suffix(&fold(stem(path)), &folded),
+            }
+        };
+        let hits: Vec<usize> = (0..documents.len())
+            .filter(|index| documents.get(*index).is_some_and(is_hit))
+            .collect();
+        match hits.as_slice() {
+            [] => {}
+            [only] => return NameMatch::One(documents.swap_remove(*only)),
+            many => {
+                let shown = many.iter().take(limits::MAX_CANDIDATES_SHOWN);
+                let paths = shown.filter_map(|index| documents.get(*index));
+                return NameMatch::Many(paths.map(|one| one.path.clone()).collect(), many.len());
+            }
+        }
+    }
+    NameMatch::None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(name: &str, paths: &[&str]) -> String {
+        let documents = paths.iter().map(|path| StoredDocument::at(path)).collect();
+        match choose(name, documents) {
+            NameMatch::None => "none".to_owned(),
+            NameMatch::One(document) => document.path,
+            NameMatch::Many(paths, count) => format!("{count}: {}", paths.join(" ")),
+        }
+    }
+
+    #[test]
+    fn the_first_tier_with_a_match_decides() {
+        for (name, paths, expected) in [
+            ("a.md", &["a.md", "b/a.md"][..], "a.md"),
+            ("a", &["a.md", "b/a.md"], "a.md"),
+            ("a", &["a.md", "a.mdx", "b/a.md"], "2: a.md a.mdx"),
+            ("a.md", &["b/a.md", "c/A.md"], "b/a.md"),
+            ("a", &["b/a.md", "c/a.md"], "2: b/a.md c/a.md"),
+            ("b/a", &["x/b/a.md", "c/a.md"], "x/b/a.md"),
+            ("A", &["b/a.md"], "b/a.md"),
+            ("README", &["readme.md", "b/README.md"], "b/README.md"),
+            ("./README", &["readme.md", "b/README.md"], "none"),
+            ("./a", &["a.md"], "a.md"),
+            ("a", &["ba.md"], "none"),
+        ] {
+            assert_eq!(chosen(name, paths), expected, "{name}");
+        }
+    }
+}

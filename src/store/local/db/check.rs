@@ -1,0 +1,145 @@
+//! SQLite's check of its own file, and checks of rows that do not belong to a single document.
+//!
+//! Invariants: every row of the store is checked either here or with its document. No check loads a
+//! whole table into memory.
+
+use std::collections::HashMap;
+
+use super::snapshot::Snapshot;
+use super::{content, meta};
+use crate::error::{ErrorKind, Result};
+use crate::limits;
+use crate::store::local::fault::{Fault, FaultKind, Tally};
+
+/// Tables with a secondary index. SQLite's quick check does not compare an index with its table.
+const INDEXED_TABLES: [&str; 3] = ["document", "tag", "ldmd_section"];
+
+/// Tallies of the keys in one table of the link graph, by document id.
+pub(in crate::store) type KeyTallies = HashMap<i64, Tally>;
+
+impl Snapshot {
+    /// Returns the problems that SQLite reports for its file. If `is_full` is set, SQLite compares
+    /// every index with its table; otherwise only those of [`INDEXED_TABLES`].
+    pub(in crate::store) fn database_faults(&self, is_full: bool) -> Result<Vec<Fault>> {
+        let mut faults = Vec::new();
+        if is_full {
+            self.pragma_faults("integrity_check", &limits::MAX_FAULTS.to_string(), &mut faults)?;
+        } else {
+            self.pragma_faults("quick_check", &limits::MAX_FAULTS.to_string(), &mut faults)?;
+            for table in INDEXED_TABLES {
+                self.pragma_faults("integrity_check", table, &mut faults)?;
+            }
+        }
+        faults.dedup();
+        Ok(faults)
+    }
+
+    fn pragma_faults(&self, pragma: &str, argument: &str, faults: &mut Vec<Fault>) -> Result<()> {
+        let statement = format!("PRAGMA {pragma}({argument})");
+        let connection = self.long_statement();
+        let reported = connection.prepare(&statement).and_then(|mut statement| {
+            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
+        });
+        drop(connection);
+        match self.wrap(reported) {
+            Ok(reported) => {
+                let lines = reported.iter().flat_map(|text| text.lines());
+                let lines = lines.filter(|line| *line != "ok" && !line.starts_with("*** in"));
+                faults.extend(lines.map(|line| Fault::new(FaultKind::Database, line)));
+            }
+            Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
+                faults.push(Fault::new(FaultKind::Database, error.to_string()));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Returns the problems with the metadata of the store.
+    pub(in crate::store) fn meta_faults(&self) -> Result<Vec<Fault>> {
+        let mut faults = Vec::new();
+        let mut fault = |message: &str| faults.push(Fault::new(FaultKind::Meta, message));
+        let connection = self.long_statement();
+        let keys: Vec<String> = self.wrap(
+            connection
+                .prepare("SELECT key FROM meta ORDER BY key")
+                .and_then(|mut keys| keys.query_map([], |row| row.get(0))?.collect()),
+        )?;
+        if keys.iter().any(|key| !meta::KEYS.contains(&key.as_str())) {
+            fault("the metadata has a key that mdsel does not write");
+        }
+        // Versions of mdsel without checksums do not write this row.
+        if keys.iter().any(|key| key == "seal") {
+            let checksum: Vec<u8> = self.wrap(connection.query_row(
+                "SELECT value FROM meta WHERE key = 'seal'",
+                [],
+                |row| row.get(0),
+            ))?;
+            if self.wrap(meta::stored_checksum(&connection))? != *checksum {
+                fault("its root or its options differ from what was written");
+            }
+        } else if self.has_current_parser() {
+            fault("the checksum of its root and its options is missing");
+        }
+        let (is_counted, is_numbered): (bool, bool) = self.wrap(connection.query_row(
+            "SELECT coalesce(max(generation), 0) <= ?1, coalesce(max(id), 0) <= \
+             coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'document'), 0) \
+             FROM document",
+            [i64::try_from(self.generation()).unwrap_or(i64::MAX)],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        ))?;
+        if !is_counted {
+            fault("a document has a later generation than the store");
+        }
+        if !is_numbered {
+            fault("a document has an id that is not assigned yet");
+        }
+        Ok(faults)
+    }
+
+    /// Returns a problem for each table with rows whose document does not exist.
+    pub(in crate::store) fn orphan_faults(&self) -> Result<Vec<Fault>> {
+        let connection = self.long_statement();
+        let tables: Vec<String> =
+            self.wrap(connection.prepare("PRAGMA foreign_key_check").and_then(|mut rows| {
+                rows.query_map([], |row| row.get(0))?.take(limits::MAX_FAULTS).collect()
+            }))?;
+        let mut faults: Vec<Fault> = tables
+            .iter()
+            .map(|table| Fault::new(FaultKind::Orphan, format!("a row of {table} has no document")))
+            .collect();
+        faults.dedup();
+        if self.wrap(content::orphan(&connection))?.is_some() {
+            faults.push(Fault::new(FaultKind::Orphan, "a row of content has no document"));
+        }
+        Ok(faults)
+    }
+
+    /// Returns tallies of the keys in the tables `link_key` and `name_key`, by document.
+    pub(in crate::store) fn key_tallies(&self) -> Result<[KeyTallies; 2]> {
+        let tallies = |table: &str| {
+            let statement = format!("SELECT document_id, key FROM {table}");
+            let mut tallies = KeyTallies::new();
+            let connection = self.long_statement();
+            let read = connection.prepare(&statement).and_then(|mut statement| {
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    let key: i64 = row.get(1)?;
+                    tallies.entry(row.get(0)?).or_default().add(key.cast_unsigned());
+                }
+                Ok(())
+            });
+            self.wrap(read).map(|()| tallies)
+        };
+        Ok([tallies("link_key")?, tallies("name_key")?])
+    }
+
+    /// Returns the paths of the edits that were started and not finished.
+    pub(in crate::store) fn intent_paths(&self) -> Result<Vec<String>> {
+        self.wrap(
+            self.statement()
+                .prepare("SELECT path FROM edit_intent ORDER BY id")
+                .and_then(|mut paths| paths.query_map([], |row| row.get(0))?.collect()),
+        )
+    }
+}

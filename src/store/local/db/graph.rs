@@ -1,0 +1,53 @@
+//! Reading what connects documents: links and their lookup keys, names, and LDMD sections.
+//!
+//! Invariant: looking up a key returns every document that it can refer to, and possibly others.
+//! The caller verifies the result.
+
+use rusqlite::Row;
+
+use super::snapshot::Snapshot;
+use super::{corrupt, sql};
+use crate::codec::markup;
+use crate::error::Result;
+use crate::ldmd::Markup;
+use crate::links::Outgoing;
+use crate::prepare::checksums::Part;
+use crate::store::StoredDocument;
+
+impl Snapshot {
+    /// Returns the links and the names of a document.
+    pub(in crate::store) fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
+        let statement = "SELECT packed FROM link WHERE document_id = ?1";
+        let packed = self.packed_row(statement, document, Part::Links)?;
+        let Some(packed) = packed else { return Ok(Outgoing::default()) };
+        postcard::from_bytes(&packed).map_err(|_| {
+            corrupt(self.path(), &format!("the links of {} cannot be read", document.path))
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
+        })
+    }
+
+    /// Returns the `count` link keys that occur in the most documents, with the number of these
+    /// documents.
+    pub(in crate::store) fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {
+        let statement = "SELECT key, count(*) AS documents FROM link_key GROUP BY key \
+             ORDER BY documents DESC, key LIMIT ?1";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+            let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
+            statement.query_map([sql(count)], row)?.collect()
+        }))
+    }
+
+    /// Returns the LDMD sections of a document and the problems with its markers.
+    pub(in crate::store) fn markup(&self, document: &StoredDocument) -> Result<Markup> {
+        if !document.has_ldmd {
+            return Ok(Markup::default());
+        }
+        let statement = "SELECT packed FROM ldmd WHERE document_id = ?1";
+        let packed = self.packed_row(statement, document, Part::Markup)?;
+        let length = self.length(document)?;
+        packed.and_then(|packed| markup::decode(&packed, length)).ok_or_else(|| {
+            corrupt(self.path(), &format!("the LDMD sections of {} cannot be read", document.path))
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
+        })
+    }
+}

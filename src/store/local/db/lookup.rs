@@ -1,0 +1,188 @@
+//! Finding documents: each [`Lookup`] is a statement that an index serves.
+//!
+//! Invariants: the documents are in path order, each once. A lookup by a key returns every document
+//! that has it.
+
+use rusqlite::{Params, params, params_from_iter};
+
+use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, stored_document};
+use super::{corrupt, sql};
+use crate::error::Result;
+use crate::limits;
+use crate::links::split_extension;
+use crate::prepare::{name_key, title_keys};
+use crate::store::{Lookup, StoredDocument};
+
+impl Snapshot {
+    /// Returns the first `most` of the documents that `which` means whose paths are greater than
+    /// `after`. The filter of [`Lookup::Matching`] is applied by the caller.
+    pub(in crate::store) fn documents(
+        &self,
+        which: &Lookup<'_>,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        let mut documents = match *which {
+            Lookup::All | Lookup::Matching(_) => return self.all_documents(after, most),
+            Lookup::Folder(folder) => return self.documents_below(folder, after, most),
+            Lookup::Titles(texts) => {
+                return self.documents_with_keys(texts, title_keys::holds, after, most);
+            }
+            Lookup::TitleParts(texts) => {
+                return self.documents_with_keys(texts, |_, _| true, after, most);
+            }
+            Lookup::Ids([id]) => self.document(*id)?.into_iter().collect(),
+            Lookup::Ids(ids) => self.documents_with_ids(ids)?,
+            Lookup::Paths(paths) => {
+                let mut documents = Vec::with_capacity(paths.len());
+                for path in paths {
+                    documents.extend(self.document_at(path)?);
+                }
+                documents
+            }
+            Lookup::Names(names) => Self::of_each(names, |name| {
+                let key = name_key(name);
+                let end = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
+                self.stored_documents("name_key >= ?1 AND name_key < ?2", [key, end])
+            })?,
+            Lookup::LikeName(name) => {
+                let key = name_key(split_extension(name).0);
+                let first: String = key.chars().take(1).collect();
+                let end = format!("{first}\u{10FFFF}");
+                let most = sql(limits::MAX_NAMESPACES_COMPARED);
+                let condition = "name_key >= ?1 AND name_key < ?2 ORDER BY name_key LIMIT ?3";
+                self.stored_documents(condition, params![first, end, most])?
+            }
+            Lookup::LdmdSections(ids) => Self::of_each(ids, |id| {
+                let condition =
+                    "id IN (SELECT document_id FROM ldmd_section WHERE ldmd_section.id = ?1)";
+                self.stored_documents(condition, [id])
+            })?,
+            Lookup::LinkKeys(keys) => Self::of_each(keys, |key| {
+                self.stored_documents(
+                    "id IN (SELECT document_id FROM link_key WHERE key = ?1)",
+                    [key],
+                )
+            })?,
+            Lookup::NameKey(key) => self.stored_documents(
+                "id IN (SELECT document_id FROM name_key WHERE key = ?1)",
+                [key],
+            )?,
+        };
+        documents.sort_by(|one, other| one.path.cmp(&other.path));
+        documents.dedup_by(|one, other| one.id == other.id);
+        if let Some(after) = after {
+            documents.retain(|document| document.path.as_str() > after);
+        }
+        documents.truncate(most);
+        Ok(documents)
+    }
+
+    /// Calls `find` with each of `keys` and joins the results.
+    fn of_each<K>(
+        keys: &[K],
+        find: impl Fn(&K) -> Result<Vec<StoredDocument>>,
+    ) -> Result<Vec<StoredDocument>> {
+        let mut documents = Vec::new();
+        for key in keys {
+            documents.extend(find(key)?);
+        }
+        Ok(documents)
+    }
+
+    /// Returns the documents that meet `condition`.
+    fn stored_documents(
+        &self,
+        condition: &str,
+        bounds: impl Params,
+    ) -> Result<Vec<StoredDocument>> {
+        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE {condition}");
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map(bounds, stored_document)?.collect()),
+        )
+    }
+
+    /// Returns the first `count` documents in path order whose paths are greater than `after`.
+    fn all_documents(&self, after: Option<&str>, count: usize) -> Result<Vec<StoredDocument>> {
+        let condition = "path > ?1 ORDER BY path LIMIT ?2";
+        let bounds = params![after.unwrap_or_default(), sql(count)];
+        let documents = self.stored_documents(condition, bounds)?;
+        // Only damage can make the index on paths and the table differ.
+        if after.is_none() && documents.len() < count {
+            let statement = "SELECT count(*) FROM document NOT INDEXED";
+            let in_table: i64 = self.wrap(
+                self.statement()
+                    .prepare_cached(statement)
+                    .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
+            )?;
+            if in_table != sql(documents.len()) {
+                return Err(corrupt(self.path(), "the list of documents is incomplete"));
+            }
+        }
+        Ok(documents)
+    }
+
+    /// Returns the first `count` documents below `folder` whose paths are greater than `after`.
+    fn documents_below(
+        &self,
+        folder: &str,
+        after: Option<&str>,
+        count: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        // `0` is the character after `/`.
+        let (start, end) = (format!("{folder}/"), format!("{folder}0"));
+        let start = start.as_str().max(after.unwrap_or_default());
+        let condition = "path > ?1 AND path < ?2 ORDER BY path LIMIT ?3";
+        self.stored_documents(condition, params![start, end, sql(count)])
+    }
+
+    /// Returns the document with this id, if any.
+    pub(in crate::store) fn document(&self, id: i64) -> Result<Option<StoredDocument>> {
+        Ok(self.stored_documents("id = ?1", [id])?.pop())
+    }
+
+    /// Returns the document whose path is exactly `path`, if any.
+    fn document_at(&self, path: &str) -> Result<Option<StoredDocument>> {
+        Ok(self.stored_documents("path = ?1", [path])?.pop())
+    }
+
+    /// The first `count` documents with keys that contain one of `texts` and pass `is_hit`. All titles
+    /// are read once, whatever the number of texts.
+    fn documents_with_keys(
+        &self,
+        texts: &[&str],
+        is_hit: impl Fn(&str, &str) -> bool,
+        after: Option<&str>,
+        count: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        let mut needles: Vec<String> = texts.iter().map(|text| title_keys::needle(text)).collect();
+        needles.sort_unstable();
+        needles.dedup();
+        let conditions = vec!["instr(keys, ?) > 0"; needles.len()];
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS}, keys FROM title JOIN document ON id = document_id \
+             WHERE {} ORDER BY path",
+            conditions.join(" OR ")
+        );
+        let mut documents = Vec::new();
+        self.wrap(self.statement().prepare_cached(&statement).and_then(|mut statement| {
+            let mut rows = statement.query(params_from_iter(&needles))?;
+            while documents.len() < count
+                && let Some(row) = rows.next()?
+            {
+                let path = row.get_ref("path")?.as_str()?;
+                if after.is_some_and(|after| path <= after) {
+                    continue;
+                }
+                let keys = row.get_ref("keys")?.as_str()?;
+                if needles.iter().any(|needle| keys.contains(needle) && is_hit(keys, needle)) {
+                    documents.push(stored_document(row)?);
+                }
+            }
+            Ok(())
+        }))?;
+        Ok(documents)
+    }
+}

@@ -1,0 +1,110 @@
+//! The metadata of the store: the rows of the table `meta`.
+//!
+//! Invariant: a store that has documents but no readable metadata is damaged; it is never treated
+//! as a new store. Only the options of the last ingest have a fallback, the defaults.
+
+use std::path::Path;
+
+use rusqlite::types::{FromSql, Value, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::{corrupt, store_error};
+use crate::corpus::IngestOptions;
+use crate::error::Result;
+use crate::prepare::checksums::Fields;
+
+/// The keys of all rows. `seal` is the checksum of the others.
+pub(super) const KEYS: [&str; 6] =
+    ["generation", "identity", "options", "parser_version", "root", "seal"];
+
+/// The keys that the checksum does not cover. The generation changes with every commit, the
+/// full-text index also stores the identity, and `seal` is the checksum itself.
+const UNCHECKED_KEYS: [&str; 3] = ["generation", "identity", "seal"];
+
+/// Returns blake3 of the rows that have a checksum. The rows must be sorted by key.
+pub(super) fn checksum<'a>(rows: impl Iterator<Item = (&'a str, Vec<u8>)>) -> [u8; 32] {
+    let mut fields = Fields::default();
+    for (key, value) in rows.filter(|(key, _)| !UNCHECKED_KEYS.contains(key)) {
+        fields.text(key);
+        fields.field(&value);
+    }
+    fields.hash()
+}
+
+/// Computes the checksum of the stored metadata.
+pub(super) fn stored_checksum(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
+    let mut statement = connection.prepare("SELECT key, value FROM meta ORDER BY key")?;
+    let rows = statement.query_map([], |row| {
+        let value = match row.get_ref(1)? {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
+            ValueRef::Integer(integer) => integer.to_le_bytes().to_vec(),
+            ValueRef::Real(_) | ValueRef::Null => Vec::new(),
+        };
+        Ok((row.get::<_, String>(0)?, value))
+    })?;
+    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(checksum(rows.iter().map(|(key, value)| (key.as_str(), value.clone()))))
+}
+
+/// The metadata of a store.
+#[derive(Debug)]
+pub(super) struct Meta {
+    /// The number of commits that changed a document.
+    pub(super) generation: u64,
+    /// A random name that distinguishes this store from all others.
+    pub(super) identity: String,
+    /// The root, relative to the folder of the store.
+    pub(super) root: String,
+    /// The options of the last ingest; `None` if they cannot be read.
+    pub(super) options: Option<IngestOptions>,
+    /// The parser version of the documents; `None` if it cannot be read.
+    pub(super) parser_version: Option<i64>,
+}
+
+/// Reads one value; `None` if the key does not exist.
+pub(super) fn value<T: FromSql>(connection: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
+    connection
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()
+}
+
+/// Reads the options of the last ingest; `None` if they are missing or cannot be read.
+pub(super) fn options(connection: &Connection) -> rusqlite::Result<Option<IngestOptions>> {
+    let mut statement =
+        connection.prepare_cached("SELECT value FROM meta WHERE key = 'options'")?;
+    let options = statement.query_row([], |row| match row.get_ref(0)? {
+        ValueRef::Text(bytes) => Ok(serde_json::from_slice(bytes).ok()),
+        _ => Ok(None),
+    });
+    Ok(options.optional()?.flatten().map(IngestOptions::within_limits))
+}
+
+/// Reads the metadata of the store at `path`; `None` if nothing has been ingested yet.
+pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<Meta>> {
+    let read = || -> rusqlite::Result<_> {
+        let value = |key| value::<Value>(connection, key);
+        let has_documents: bool = connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM document)")?
+            .query_row([], |row| row.get(0))?;
+        Ok((value("generation")?, value("identity")?, value("root")?, has_documents))
+    };
+    let wrap = |error| store_error(path, error);
+    let (generation, identity, root) = match read().map_err(wrap)? {
+        // The first ingest was killed before it wrote any metadata.
+        (None, None, None, false) => return Ok(None),
+        (
+            Some(Value::Integer(generation)),
+            Some(Value::Text(identity)),
+            Some(Value::Text(root)),
+            _,
+        ) => (generation.unsigned_abs(), identity, root),
+        _ => return Err(corrupt(path, "its metadata cannot be read")),
+    };
+    let parser_version = match value(connection, "parser_version").map_err(wrap)? {
+        Some(Value::Integer(version)) => Some(version),
+        _ => None,
+    };
+    let options = options(connection).map_err(wrap)?;
+    Ok(Some(Meta { generation, identity, root, options, parser_version }))
+}

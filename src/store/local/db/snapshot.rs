@@ -1,0 +1,561 @@
+//! Reading one unchanging state of the store.
+//!
+//! Invariants: all answers of one [`Snapshot`] come from the same committed generation, whatever a
+//! writer does meanwhile. A reader never waits for a writer.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::types::{Type, Value};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
+use serde_json::{Map, Value as Json};
+
+use super::schema::Age;
+use super::writer::RowWriter;
+use super::{
+    Header, connect, content, corrupt, count, file_name, has_log, has_no_room, lock_path, meta,
+    not_found, peek, schema, sql, store_error, with_suffix,
+};
+use crate::corpus::{FileState, IngestOptions};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::markdown::outline::Outline;
+use crate::position::ByteSpan;
+use crate::prepare::PARSER_VERSION;
+use crate::prepare::checksums::{self, Checksums, Part};
+use crate::store::local::own_files;
+use crate::store::{Facts, StoredDocument, Totals};
+
+/// The columns of a [`StoredDocument`], in the order in which [`stored_document`] reads them.
+pub(super) const DOCUMENT_COLUMNS: &str =
+    "id, path, hash, size, mtime_ns, ctime_ns, lossy, ldmd, seal";
+
+/// Reads a row of [`DOCUMENT_COLUMNS`]. Fails if its checksum is wrong.
+pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
+    let stored = unchecked_document(row)?;
+    let StoredDocument { path, hash, state, is_lossy, has_ldmd, .. } = &stored;
+    let checksum = || checksums::row(path, hash, state.size, *is_lossy, *has_ldmd);
+    if stored.checksums.is(Part::Row, checksum) {
+        return Ok(stored);
+    }
+    let damage = Box::new(RowDamaged(stored.path));
+    Err(rusqlite::Error::FromSqlConversionFailure(1, Type::Text, damage))
+}
+
+/// Reads a row of [`DOCUMENT_COLUMNS`] without comparing its checksum.
+pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
+    Ok(StoredDocument {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        hash: row.get(2)?,
+        state: FileState {
+            size: row.get::<_, i64>(3)?.unsigned_abs(),
+            mtime_ns: row.get(4)?,
+            ctime_ns: row.get(5)?,
+        },
+        is_lossy: row.get(6)?,
+        has_ldmd: row.get(7)?,
+        checksums: Checksums::stored(row.get_ref(8)?.as_blob_or_null()?),
+    })
+}
+
+/// The row of the document at this path differs from what was written.
+#[derive(Debug, thiserror::Error)]
+#[error("the row of {0} differs from what was written")]
+pub(super) struct RowDamaged(String);
+
+/// The device and the inode of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileIdentity(u64, u64);
+
+impl FileIdentity {
+    fn of(path: &Path) -> Option<Self> {
+        std::fs::metadata(path).ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
+    }
+}
+
+/// One unchanging state of the store.
+#[derive(Debug)]
+pub(in crate::store) struct Snapshot {
+    /// Locked only while a statement runs. Slow work with the rows is done afterwards.
+    connection: Mutex<Connection>,
+    path: PathBuf,
+    /// Read before the file is opened, so a file that replaces it is never mistaken for it.
+    file: Option<FileIdentity>,
+    root: PathBuf,
+    options: IngestOptions,
+    generation: u64,
+    identity: String,
+    has_current_parser: bool,
+    /// The ids of the documents whose bytes have been compared with their hash.
+    checked: Mutex<HashSet<i64>>,
+    /// The time at which the current statement started.
+    statement_began: Arc<Mutex<Instant>>,
+    /// A shared or exclusive lock that excludes writers if SQLite cannot use its log.
+    lock: Option<File>,
+}
+
+impl Snapshot {
+    /// Opens the store at `path` and pins its newest generation. A store with an older schema is
+    /// migrated first.
+    pub(in crate::store) fn open(path: &Path) -> Result<Self> {
+        Self::open_locked(path, None)
+    }
+
+    /// Opens the store like [`Self::open`]. `lock` is the writer's lock if the caller holds it.
+    pub(in crate::store) fn open_locked(path: &Path, lock: Option<&File>) -> Result<Self> {
+        if peek(path)? == Header::Absent {
+            return Err(not_found(path));
+        }
+        let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        match Self::open_current(&path, lock)? {
+            Some(snapshot) => Ok(snapshot),
+            None => {
+                let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+                let migrated = RowWriter::open(&path, wait).and_then(RowWriter::close);
+                migrated.map_err(|error| {
+                    error.with_hint("make the store writable, so that it can be upgraded")
+                })?;
+                Self::open_current(&path, lock)?
+                    .ok_or_else(|| corrupt(&path, "it could not be upgraded"))
+            }
+        }
+    }
+
+    /// Opens a store with the newest schema; `None` if it must be migrated first.
+    fn open_current(path: &Path, held: Option<&File>) -> Result<Option<Self>> {
+        let path = path.to_owned();
+        let file = FileIdentity::of(&path);
+        let (mut connection, lock) = connect_for_reading(&path, held)?;
+        let statement_began = Arc::new(Mutex::new(Instant::now()));
+        let began = Arc::clone(&statement_began);
+        let most = Duration::from_secs(limits::QUERY_SECONDS as u64);
+        let is_too_long =
+            move || began.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > most;
+        connection
+            .progress_handler(100_000, Some(is_too_long))
+            .and_then(|()| connection.execute_batch("BEGIN"))
+            .map_err(|error| store_error(&path, error))?;
+        if schema::check(&path, &connection, schema::MIGRATIONS)? != Age::Current {
+            return Ok(None);
+        }
+        let mut snapshot = Self {
+            connection: Mutex::new(connection),
+            file,
+            root: PathBuf::new(),
+            options: IngestOptions::default(),
+            generation: 0,
+            identity: String::new(),
+            has_current_parser: false,
+            checked: Mutex::default(),
+            statement_began,
+            path,
+            lock,
+        };
+        let known = meta::read(&snapshot.path, &snapshot.statement())?;
+        // The first ingest was killed before it wrote any metadata.
+        let Some(known) = known else { return Err(not_found(&snapshot.path)) };
+        snapshot.identity = known.identity;
+        snapshot.has_current_parser = known.parser_version == Some(PARSER_VERSION);
+        snapshot.generation = known.generation;
+        snapshot.root = root_folder(&snapshot.path, &known.root);
+        // A writer warns about unreadable options. Reading does not depend on them.
+        snapshot.options = known.options.unwrap_or_default();
+        Ok(Some(snapshot))
+    }
+
+    /// Returns what is known about the store.
+    pub(in crate::store) fn facts(&self) -> Result<Facts> {
+        Ok(Facts {
+            path: Some(self.path.clone()),
+            own_files: own_files(&self.path),
+            root: self.root.clone(),
+            options: self.options.clone(),
+            generation: self.generation,
+            has_current_parser: self.has_current_parser,
+            is_interrupted: self.has_edit_intents()?,
+        })
+    }
+
+    /// Releases the generation, so that a writer can write the log back. Call [`Self::renew`]
+    /// before the next query.
+    pub(in crate::store) fn release(&self) -> Result<()> {
+        self.wrap(self.statement().execute_batch("ROLLBACK"))
+    }
+
+    /// Returns whether no writer can write as long as this snapshot exists.
+    pub(in crate::store) fn holds_writers_off(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// Pins the newest generation after [`Self::release`]. Returns whether it is the same
+    /// generation of the same file. If not, the store must be opened again.
+    pub(in crate::store) fn renew(&self) -> Result<bool> {
+        if self.file.is_none() || self.file != FileIdentity::of(&self.path) {
+            return Ok(false);
+        }
+        self.wrap(self.statement().execute_batch("BEGIN"))?;
+        let generation: Option<Value> = self.wrap(meta::value(&self.statement(), "generation"))?;
+        Ok(
+            matches!(generation, Some(Value::Integer(number)) if number.unsigned_abs() == self.generation),
+        )
+    }
+
+    pub(super) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+        result.map_err(|error| store_error(&self.path, error))
+    }
+
+    /// Returns the path of the store file.
+    pub(in crate::store) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the folder that document paths are relative to. It may not exist.
+    pub(in crate::store) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns whether the documents were parsed with the parser version of this program.
+    pub(in crate::store) fn has_current_parser(&self) -> bool {
+        self.has_current_parser
+    }
+
+    /// Returns the connection for a statement that may run for [`limits::QUERY_SECONDS`].
+    pub(super) fn statement(&self) -> MutexGuard<'_, Connection> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        connection
+    }
+
+    /// Returns the connection for a statement that may run for [`limits::CHECK_SECONDS`].
+    pub(super) fn long_statement(&self) -> MutexGuard<'_, Connection> {
+        let connection = self.statement();
+        let more = Duration::from_secs((limits::CHECK_SECONDS - limits::QUERY_SECONDS) as u64);
+        *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) += more;
+        connection
+    }
+
+    /// Returns the generation: the number of commits that changed a document.
+    pub(in crate::store) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Returns the random name that distinguishes this store from all others.
+    pub(in crate::store) fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// Returns the highest id of a document; 0 if there are no documents.
+    pub(in crate::store) fn highest_id(&self) -> Result<i64> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT coalesce(max(id), 0) FROM document")
+                .and_then(|mut highest| highest.query_row([], |row| row.get(0))),
+        )
+    }
+
+    /// Returns the documents with ids above `id`, in the order of their ids.
+    pub(in crate::store) fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
+        let statement =
+            format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id > ?1 ORDER BY id");
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map([id], stored_document)?.collect()),
+        )
+    }
+
+    /// Returns the documents with these ids, in no particular order. Unknown ids are ignored.
+    pub(in crate::store) fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN (SELECT value FROM json_each(?1))"
+        );
+        let ids = serde_json::to_string(ids).unwrap_or_default();
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map([ids], stored_document)?.collect()),
+        )
+    }
+
+    /// Returns the tags of a document, case-folded and sorted.
+    pub(in crate::store) fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
+        let tags: Vec<String> = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag")
+                .and_then(|mut tags| tags.query_map([document.id], |row| row.get(0))?.collect()),
+        )?;
+        let is_whole = document.checksums.is(Part::Tags, || checksums::list(&tags));
+        if is_whole { Ok(tags) } else { Err(self.damaged(document, "tags")) }
+    }
+
+    /// Returns the error that a document of the index is not in the table of documents.
+    pub(in crate::store) fn lacking(&self) -> Error {
+        corrupt(&self.path, "a document that the full-text index names is missing")
+    }
+
+    /// Returns the error about a part of a document that differs from what was written.
+    pub(super) fn damaged(&self, document: &StoredDocument, part: &str) -> Error {
+        corrupt(
+            &self.path,
+            &format!("the {part} of {} differ from what was written", document.path),
+        )
+    }
+
+    /// Returns the keys and values of the front matter of a document; `None` if it has none or it
+    /// could not be parsed.
+    pub(in crate::store) fn front_matter(
+        &self,
+        document: &StoredDocument,
+    ) -> Result<Option<Map<String, Json>>> {
+        let value: Option<String> = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT value FROM front_matter WHERE document_id = ?1")
+                .and_then(|mut values| {
+                    values.query_row([document.id], |row| row.get(0)).optional()
+                }),
+        )?;
+        let checksum = || checksums::optional(value.as_ref().map(String::as_bytes));
+        if !document.checksums.is(Part::FrontMatter, checksum) {
+            return Err(self.damaged(document, "values of the front matter"));
+        }
+        Ok(value.and_then(|value| serde_json::from_str(&value).ok()))
+    }
+
+    /// Returns the ids of the documents with the case-folded `tag` or a tag below it.
+    pub(in crate::store) fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
+        // `0` is the character after `/`.
+        let bounds = [tag.to_owned(), format!("{tag}/"), format!("{tag}0")];
+        self.wrap(
+            self.statement()
+                .prepare_cached(
+                    "SELECT document_id FROM tag WHERE tag = ?1 OR tag > ?2 AND tag < ?3",
+                )
+                .and_then(|mut tags| tags.query_map(bounds, |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// Returns the ids and paths of all documents, in path order. This reads only an index.
+    pub(in crate::store) fn paths(&self) -> Result<Vec<(i64, String)>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT id, path FROM document ORDER BY path")
+                .and_then(|mut statement| {
+                    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+                }),
+        )
+    }
+
+    /// Reads the packed row of a document with `statement`. Fails if the checksum of `part` is
+    /// wrong.
+    pub(super) fn packed_row(
+        &self,
+        statement: &str,
+        document: &StoredDocument,
+        part: Part,
+    ) -> Result<Option<Vec<u8>>> {
+        let packed: Option<Vec<u8>> =
+            self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+                statement.query_row([document.id], |row| row.get(0)).optional()
+            }))?;
+        let is_whole = document.checksums.is(part, || checksums::optional(packed.as_deref()));
+        if is_whole { Ok(packed) } else { Err(self.damaged(document, "packed rows")) }
+    }
+
+    /// Returns the structure of a document.
+    pub(in crate::store) fn outline(&self, document: &StoredDocument) -> Result<Outline> {
+        let statement = "SELECT packed FROM outline WHERE document_id = ?1";
+        self.unpacked(document, self.packed_row(statement, document, Part::Outline)?)
+    }
+
+    /// Returns the structures of `documents`, in the same order.
+    pub(in crate::store) fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
+        let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
+        let ids = serde_json::to_string(&ids).unwrap_or_default();
+        let statement = "SELECT document_id, packed FROM outline \
+             WHERE document_id IN (SELECT value FROM json_each(?1))";
+        let mut packed: HashMap<i64, Vec<u8>> =
+            self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+                statement.query_map([ids], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            }))?;
+        let outline = |document: &StoredDocument| {
+            let packed = packed.remove(&document.id);
+            let checksum = || checksums::optional(packed.as_deref());
+            if !document.checksums.is(Part::Outline, checksum) {
+                return Err(self.damaged(document, "packed rows"));
+            }
+            self.unpacked(document, packed)
+        };
+        documents.iter().map(outline).collect()
+    }
+
+    /// Unpacks the outline of a document.
+    fn unpacked(&self, document: &StoredDocument, packed: Option<Vec<u8>>) -> Result<Outline> {
+        let outline = packed.and_then(|packed| crate::codec::outline::decode(&packed));
+        let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
+        outline.filter(is_of_it).ok_or_else(|| {
+            corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
+        })
+    }
+
+    /// Returns the `most` folders at the top of the root that contain the most documents, with the
+    /// number of documents below each. The empty name is the root itself.
+    pub(in crate::store) fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
+        let statement = "SELECT substr(path, 1, max(instr(path, '/') - 1, 0)) AS folder, \
+             count(*) AS documents FROM document GROUP BY folder \
+             ORDER BY documents DESC, folder LIMIT ?1";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+            let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
+            statement.query_map([sql(most)], row)?.collect()
+        }))
+    }
+
+    /// Returns the bytes of a document within `span`, clipped to the document. The first read of a
+    /// document compares all of its bytes with its hash.
+    pub(in crate::store) fn content(
+        &self,
+        document: &StoredDocument,
+        span: ByteSpan,
+    ) -> Result<Vec<u8>> {
+        let span = span.clipped(self.length(document)?);
+        if self.checked_documents().contains(&document.id) {
+            return self.unchecked_content(document, span);
+        }
+        let mut hasher = blake3::Hasher::new();
+        let mut content = Vec::with_capacity(span.len());
+        let length = self.length(document)?;
+        for start in (0..length).step_by(limits::CHECK_BYTES) {
+            let piece = ByteSpan::new(start, length.min(start + limits::CHECK_BYTES));
+            let bytes = self.unchecked_content(document, piece)?;
+            hasher.update(&bytes);
+            let from = span.start.clamp(piece.start, piece.end) - start;
+            let to = span.end.clamp(piece.start, piece.end) - start;
+            content.extend_from_slice(bytes.get(from..to).unwrap_or_default());
+        }
+        if *hasher.finalize().as_bytes() != document.hash {
+            return Err(self.damaged(document, "bytes"));
+        }
+        self.checked_documents().insert(document.id);
+        Ok(content)
+    }
+
+    fn checked_documents(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unchecked_content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
+        let length = self.length(document)?;
+        let packed = self.wrap(content::read(&self.statement(), document.id, length, span))?;
+        packed.unpack().ok_or_else(|| self.damaged(document, "bytes"))
+    }
+
+    /// Returns the length of a document in bytes. Fails if it exceeds the largest possible length,
+    /// because the length determines how much memory is used.
+    pub(super) fn length(&self, document: &StoredDocument) -> Result<usize> {
+        let is_possible = document.state.size <= limits::LARGEST_MAX_FILE_BYTES as u64;
+        let length = usize::try_from(document.state.size).ok().filter(|_| is_possible);
+        length.ok_or_else(|| {
+            corrupt(&self.path, &format!("the size of {} is not possible", document.path))
+        })
+    }
+
+    /// Returns whether an edit was started and not finished.
+    pub(in crate::store) fn has_edit_intents(&self) -> Result<bool> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM edit_intent)")
+                .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
+        )
+    }
+
+    /// Returns the totals of the store.
+    pub(in crate::store) fn totals(&self) -> Result<Totals> {
+        self.wrap(self.statement().query_row(
+            "SELECT count(*), coalesce(sum(sections), 0), coalesce(sum(blocks), 0), \
+                coalesce(sum(size), 0), coalesce(sum(words), 0), coalesce(sum(lines), 0), \
+                (SELECT count(*) FROM diagnostic), coalesce(sum(links), 0) FROM document",
+            [],
+            |row| {
+                let number = |column| row.get::<_, i64>(column).map(count);
+                Ok(Totals {
+                    documents: number(0)?,
+                    sections: number(1)?,
+                    blocks: number(2)?,
+                    links: number(7)?,
+                    bytes: number(3)?,
+                    words: number(4)?,
+                    lines: number(5)?,
+                    diagnostics: number(6)?,
+                })
+            },
+        ))
+    }
+}
+
+/// Connects for reading. On a read-only file system or a full disk, SQLite cannot create the shared
+/// memory of its log. The file is then opened as immutable, which is correct only if there is no
+/// log. A full disk may get room again at any time, so a lock excludes writers in that case:
+/// `held`, or a shared lock acquired here.
+fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, Option<File>)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = connect(path, path, flags)?;
+    let probe = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
+    let Err(error) = probe else { return Ok((connection, None)) };
+    let is_unwritable = matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ffi::ErrorCode::CannotOpen | rusqlite::ffi::ErrorCode::ReadOnly)
+    );
+    let lock = match held {
+        Some(held) => held.try_clone(),
+        None => File::open(lock_path(path)),
+    };
+    let lock = match lock {
+        Ok(lock) if has_no_room(&error) && (held.is_some() || lock.try_lock_shared().is_ok()) => {
+            Some(lock)
+        }
+        _ if is_unwritable => None,
+        _ => return Err(store_error(path, error)),
+    };
+    let log = with_suffix(path, "-wal");
+    if has_log(path) {
+        if lock.is_some() {
+            return Err(store_error(path, error));
+        }
+        return Err(Error::new(
+            ErrorKind::StoreNeedsCheckpoint,
+            format!(
+                "{}: contains changes that cannot be read without write access",
+                file_name(&log)
+            ),
+        )
+        .with_hint("run `mdsel ingest` once with write access to the folder"));
+    }
+    let target = format!("file:{}?immutable=1", uri_path(path));
+    let connection = connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)?;
+    Ok((connection, lock))
+}
+
+/// Returns the root folder. `root` is relative to the folder of the store.
+pub(super) fn root_folder(store: &Path, root: &str) -> PathBuf {
+    let folder = store.parent().unwrap_or_else(|| Path::new(""));
+    let joined = if root == "." { folder.to_owned() } else { folder.join(root) };
+    joined.canonicalize().unwrap_or(joined)
+}
+
+/// Encodes a path for a `file:` URI (RFC 3986, section 2.1).
+fn uri_path(path: &Path) -> String {
+    let mut result = String::new();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            result.push(char::from(byte));
+        } else {
+            result.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    result
+}

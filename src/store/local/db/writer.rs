@@ -1,0 +1,567 @@
+//! Writing to SQLite: the lock, and transactions that change whole documents.
+//!
+//! One writer at a time holds a `flock` on a file next to the store. The system releases it however
+//! the process ends. Invariants: a change is acknowledged only after a commit with `synchronous =
+//! FULL`. Every commit that changes a document increments the generation. After a writer has
+//! written and no reader uses an older state, the store is one file without a log.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+
+use super::migrate::{Migrated, migrate};
+use super::snapshot::{DOCUMENT_COLUMNS, root_folder, unchecked_document};
+use super::{
+    Header, connect, content, corrupt, file_name, lock_path, meta, peek, schema, sql, store_error,
+    with_suffix,
+};
+use crate::corpus::{FileState, IngestOptions};
+use crate::error::{Error, ErrorKind, Result};
+use crate::failpoint::failpoint;
+use crate::limits;
+use crate::links::Outgoing;
+use crate::prepare::{PARSER_VERSION, PreparedDocument};
+use crate::store::{EditIntent, StoredDocument};
+
+/// Returns a name that no other store has. It is a hash of random numbers, the time and the process
+/// id.
+fn new_identity() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = blake3::Hasher::new();
+    for _ in 0..4 {
+        hasher.update(&RandomState::new().build_hasher().finish().to_le_bytes());
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    hasher.update(&now.map_or(0, |now| now.as_nanos()).to_le_bytes());
+    hasher.update(&std::process::id().to_le_bytes());
+    hasher.finalize().to_hex().chars().take(32).collect()
+}
+
+/// Acquires the lock of the store at `path`. Waits up to `wait` for another writer.
+pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
+    let lock_path = lock_path(path);
+    let deadline = Instant::now() + wait;
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&lock_path)
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                Error::new(
+                    ErrorKind::ReadOnly,
+                    format!("{}: the store cannot be written: {error}", file_name(path)),
+                )
+            }
+            std::io::ErrorKind::IsADirectory => {
+                corrupt(path, "a folder is in the place of its lock file")
+            }
+            _ => Error::io(&lock_path, error),
+        })?;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                return Err(Error::new(
+                    ErrorKind::Locked,
+                    format!("{}: another process is writing", file_name(path)),
+                )
+                .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+/// The page cache while writing. SQLite takes a negative number as KiB and a positive one as pages.
+/// A batch changes more than the default of 2 MB.
+const CACHE_KIBIBYTES: i32 = -(32 << 10);
+
+/// The right to change a store file: holds its lock.
+#[derive(Debug)]
+pub(in crate::store) struct RowWriter {
+    connection: Connection,
+    path: PathBuf,
+    /// The keys that are not written yet in this transaction, in no order; see
+    /// [`Self::write_keys`].
+    link_keys: Vec<(i64, i64)>,
+    name_keys: Vec<(i64, i64)>,
+    is_dirty: bool,
+    has_written: bool,
+    /// Whether the options of the last ingest cannot be read.
+    pub(in crate::store) has_lost_options: bool,
+    /// The migration that opening the store ran, if any.
+    pub(in crate::store) migrated: Option<Migrated>,
+    // The last field, so that it is released after the connection is closed.
+    _lock: File,
+}
+
+impl RowWriter {
+    /// Opens the store at `path` for writing, and creates it if it does not exist. Waits up to
+    /// `wait` for another writer.
+    pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
+        peek(path)?;
+        let lock = lock(path, wait)?;
+        failpoint!(LOCKED);
+        // Checked again, because another writer may have created the store while this one waited.
+        let was_absent = peek(path)? == Header::Absent;
+        if was_absent {
+            Self::create(path)?;
+        }
+        let mut connection = connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let wrap = |error| store_error(path, error);
+        if connection.is_readonly(c"main").map_err(wrap)? {
+            return Err(Error::new(
+                ErrorKind::ReadOnly,
+                format!("{}: the store cannot be written", file_name(path)),
+            ));
+        }
+        connection.busy_timeout(wait).map_err(wrap)?;
+        connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
+        connection.pragma_update(None, "cache_size", CACHE_KIBIBYTES).map_err(wrap)?;
+        let migrated = migrate(path, &mut connection, schema::MIGRATIONS)?;
+        // Fails if the metadata is damaged, so that it is not overwritten.
+        let meta = meta::read(path, &connection)?;
+        Ok(Self {
+            has_lost_options: meta.is_some_and(|meta| meta.options.is_none()),
+            connection,
+            path: path.to_owned(),
+            link_keys: Vec::new(),
+            name_keys: Vec::new(),
+            is_dirty: false,
+            has_written: migrated.is_some(),
+            migrated,
+            _lock: lock,
+        })
+    }
+
+    /// Creates an empty store next to `path` and renames it, so that no other process sees an
+    /// incomplete store.
+    fn create(path: &Path) -> Result<()> {
+        let new = with_suffix(path, "-new");
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            super::super::remove(&with_suffix(&new, suffix))?;
+        }
+        let wrap = |error| store_error(path, error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut connection = connect(path, &new, flags)?;
+        schema::create(&mut connection, schema::MIGRATIONS.len()).map_err(wrap)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(wrap)?;
+        connection.close().map_err(|(_, error)| wrap(error))?;
+        failpoint!(STORE_MADE_BESIDE);
+        std::fs::rename(&new, path).map_err(|error| Error::io(path, error))?;
+        failpoint!(STORE_MADE);
+        Ok(())
+    }
+
+    fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+        result.map_err(|error| store_error(&self.path, error))
+    }
+
+    fn meta<T: rusqlite::types::FromSql>(&self, key: &str) -> Result<Option<T>> {
+        self.wrap(meta::value(&self.connection, key))
+    }
+
+    fn set_meta(&self, key: &str, value: impl rusqlite::ToSql) -> Result<()> {
+        self.wrap(self.connection.execute(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
+            params![key, value],
+        ))?;
+        Ok(())
+    }
+
+    /// Sets the generation to a later one than `generation`, so that no reader takes this store for
+    /// an older state.
+    pub(in crate::store) fn set_generation_after(&mut self, generation: i64) -> Result<()> {
+        self.begin()?;
+        let current = i64::try_from(self.generation()?).unwrap_or(0);
+        self.set_meta("generation", current.max(generation.saturating_add(1)))?;
+        self.commit()
+    }
+
+    /// Writes the checksum of the metadata.
+    fn write_meta_checksum(&self) -> Result<()> {
+        let checksum = self.wrap(meta::stored_checksum(&self.connection))?;
+        self.set_meta("seal", checksum)
+    }
+
+    /// Returns the folder that document paths are relative to; `None` before the first ingest.
+    pub(in crate::store) fn root(&self) -> Result<Option<PathBuf>> {
+        Ok(self.meta::<String>("root")?.map(|root| root_folder(&self.path, &root)))
+    }
+
+    /// Stores the root, relative to the folder of the store, and the options of an ingest.
+    pub(in crate::store) fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
+        self.begin()?;
+        if self.meta::<i64>("generation")?.is_none() {
+            self.set_meta("identity", new_identity())?;
+            self.set_meta("generation", 0)?;
+            self.set_meta("parser_version", PARSER_VERSION)?;
+        }
+        self.set_meta("root", root)?;
+        self.set_meta("options", serde_json::to_string(options).unwrap_or_default())?;
+        self.write_meta_checksum()?;
+        self.commit()
+    }
+
+    /// Returns the options of the last ingest; `None` before the first one.
+    pub(in crate::store) fn options(&self) -> Result<Option<IngestOptions>> {
+        self.wrap(meta::options(&self.connection))
+    }
+
+    /// Returns whether the documents were parsed with the parser version of this program.
+    pub(in crate::store) fn has_current_parser(&self) -> Result<bool> {
+        Ok(self.meta::<i64>("parser_version")? == Some(PARSER_VERSION))
+    }
+
+    /// Returns the current generation: the number of commits that changed a document.
+    pub(in crate::store) fn generation(&self) -> Result<u64> {
+        Ok(self.meta::<i64>("generation")?.map_or(0, i64::unsigned_abs))
+    }
+
+    /// Returns all documents without comparing checksums, because an ingest replaces every document
+    /// that differs from its file.
+    pub(in crate::store) fn documents(&self) -> Result<Vec<StoredDocument>> {
+        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document");
+        self.wrap(
+            self.connection
+                .prepare(&statement)
+                .and_then(|mut statement| statement.query_map([], unchecked_document)?.collect()),
+        )
+    }
+
+    /// Begins a transaction.
+    pub(in crate::store) fn begin(&self) -> Result<()> {
+        self.wrap(self.connection.execute_batch("BEGIN IMMEDIATE"))?;
+        failpoint!(BEGUN);
+        Ok(())
+    }
+
+    /// Commits the transaction and increments the generation if a document changed.
+    pub(in crate::store) fn commit(&mut self) -> Result<()> {
+        if self.is_dirty {
+            let generation = i64::try_from(self.generation()?).unwrap_or(0) + 1;
+            self.set_meta("generation", generation)?;
+        }
+        let written = self.write_keys();
+        self.wrap(written)?;
+        failpoint!(BEFORE_COMMIT);
+        self.wrap(self.connection.execute_batch("COMMIT"))?;
+        self.is_dirty = false;
+        self.has_written = true;
+        failpoint!(AFTER_COMMIT);
+        Ok(())
+    }
+
+    /// Rolls back the transaction, if one is open.
+    pub(in crate::store) fn roll_back(&mut self) -> Result<()> {
+        if !self.connection.is_autocommit() {
+            self.wrap(self.connection.execute_batch("ROLLBACK"))?;
+            self.is_dirty = false;
+        }
+        self.link_keys.clear();
+        self.name_keys.clear();
+        Ok(())
+    }
+
+    /// Records that all documents were parsed with the parser version of this program.
+    pub(in crate::store) fn set_current_parser(&mut self) -> Result<()> {
+        self.begin()?;
+        self.set_meta("parser_version", PARSER_VERSION)?;
+        self.write_meta_checksum()?;
+        self.commit()
+    }
+
+    /// Returns the random name of this store; `None` before the first ingest.
+    pub(in crate::store) fn identity(&self) -> Result<Option<String>> {
+        self.meta("identity")
+    }
+
+    /// Returns the highest id of a document; 0 if there are no documents.
+    pub(in crate::store) fn highest_id(&self) -> Result<i64> {
+        let highest =
+            self.connection.query_row("SELECT max(id) FROM document", [], |row| row.get(0));
+        Ok(self.wrap::<Option<i64>>(highest)?.unwrap_or(0))
+    }
+
+    /// Writes a document and replaces the one with the same path, if any. Returns its id, and the
+    /// id of the replaced document.
+    pub(in crate::store) fn put(
+        &mut self,
+        document: &PreparedDocument,
+    ) -> Result<(i64, Option<i64>)> {
+        self.is_dirty = true;
+        let result = self.put_rows(document);
+        self.wrap(result)
+    }
+
+    fn put_rows(&mut self, document: &PreparedDocument) -> rusqlite::Result<(i64, Option<i64>)> {
+        let PreparedDocument { state, rows: derived, .. } = document;
+        let before = self
+            .connection
+            .prepare_cached("SELECT id FROM document WHERE path = ?1")?
+            .query_row([&derived.path], |row| row.get(0))
+            .optional()?;
+        if let Some(before) = before {
+            self.remove_rows(before)?;
+        }
+        let prepare = |statement| self.connection.prepare_cached(statement);
+        let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
+            .query_row([], |row| row.get(0))?;
+        let [lines, words, sections, blocks, link_count] = derived.counts;
+        prepare(
+            "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
+             sections, blocks, links, lossy, ldmd, generation, seal) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        )?
+        .execute(params![
+            derived.path,
+            derived.name_key,
+            derived.hash,
+            i64::try_from(state.size).unwrap_or(i64::MAX),
+            state.mtime_ns,
+            state.ctime_ns,
+            lines,
+            words,
+            sections,
+            blocks,
+            link_count,
+            derived.is_lossy,
+            derived.has_markup,
+            generation + 1,
+            document.checksums.bytes(),
+        ])?;
+        let id = self.connection.last_insert_rowid();
+        content::write(&self.connection, id, &document.chunks)?;
+        prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
+            .execute(params![id, derived.outline])?;
+        if let Some(packed) = &derived.markup {
+            prepare("INSERT INTO ldmd (document_id, packed) VALUES (?1, ?2)")?
+                .execute(params![id, packed])?;
+        }
+        for section in &derived.markup_ids {
+            prepare("INSERT INTO ldmd_section (id, document_id) VALUES (?1, ?2)")?
+                .execute(params![section, id])?;
+        }
+        if let Some(packed) = &derived.links {
+            prepare("INSERT INTO link (document_id, packed) VALUES (?1, ?2)")?
+                .execute(params![id, packed])?;
+        }
+        self.link_keys.extend(document.link_keys.iter().map(|key| (*key, id)));
+        self.name_keys.extend(document.name_keys.iter().map(|key| (*key, id)));
+        if let Some(front_matter) = &derived.front_matter {
+            prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
+                .execute(params![id, front_matter])?;
+        }
+        for tag in &derived.tags {
+            prepare("INSERT INTO tag (tag, document_id) VALUES (?1, ?2)")?
+                .execute(params![tag, id])?;
+        }
+        if let Some(title_keys) = &derived.title_keys {
+            prepare("INSERT INTO title (document_id, keys) VALUES (?1, ?2)")?
+                .execute(params![id, title_keys])?;
+        }
+        for (ordinal, diagnostic) in derived.diagnostics.iter().enumerate() {
+            prepare(
+                "INSERT INTO diagnostic (document_id, ordinal, code, line, message) \
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                id,
+                sql(ordinal),
+                diagnostic.code,
+                diagnostic.line,
+                diagnostic.message
+            ])?;
+        }
+        Ok((id, before))
+    }
+
+    /// Removes a document.
+    pub(in crate::store) fn remove(&mut self, id: i64) -> Result<()> {
+        self.is_dirty = true;
+        let result = self.remove_rows(id);
+        self.wrap(result)
+    }
+
+    /// Writes the pending keys of links and names in the order in which they are stored. Keys are
+    /// hashes, so writing them in any other order would read a page from disk for almost every one.
+    fn write_keys(&mut self) -> rusqlite::Result<()> {
+        for (table, keys) in [("link_key", &mut self.link_keys), ("name_key", &mut self.name_keys)]
+        {
+            keys.sort_unstable();
+            let mut insert = self.connection.prepare_cached(&format!(
+                "INSERT OR IGNORE INTO {table} (key, document_id) VALUES (?1, ?2)"
+            ))?;
+            for (key, id) in keys.drain(..) {
+                insert.execute([key, id])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_rows(&mut self, id: i64) -> rusqlite::Result<()> {
+        // Ids increase, so a document has no pending keys if its id is below that of the first
+        // pending key.
+        let waits = |keys: &[(i64, i64)]| keys.first().is_some_and(|(_, first)| id >= *first);
+        if waits(&self.link_keys) || waits(&self.name_keys) {
+            self.write_keys()?;
+        }
+        content::remove(&self.connection, id)?;
+        self.remove_keys(id)?;
+        self.connection
+            .prepare_cached("DELETE FROM document WHERE id = ?1")?
+            .execute([id])
+            .map(|_| ())
+    }
+
+    /// Deletes the keys of the links and names of a document.
+    fn remove_keys(&self, id: i64) -> rusqlite::Result<()> {
+        let prepare = |statement| self.connection.prepare_cached(statement);
+        let row: Option<(String, Vec<u8>)> = prepare(
+            "SELECT path, packed FROM link JOIN document ON id = document_id WHERE id = ?1",
+        )?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+        let Some((path, packed)) = row else { return Ok(()) };
+        let outgoing: Outgoing = postcard::from_bytes(&packed).unwrap_or_default();
+        for key in outgoing.link_keys(&path) {
+            prepare("DELETE FROM link_key WHERE key = ?1 AND document_id = ?2")?
+                .execute([key, id])?;
+        }
+        for key in outgoing.name_keys() {
+            prepare("DELETE FROM name_key WHERE key = ?1 AND document_id = ?2")?
+                .execute([key, id])?;
+        }
+        Ok(())
+    }
+
+    /// Records that a file is about to be replaced, in a separate transaction. Returns the id of
+    /// the record.
+    pub(in crate::store) fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
+        self.begin()?;
+        self.wrap(
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO edit_intent (path, temporary, new_hash) VALUES (?1, ?2, ?3)",
+                )
+                .and_then(|mut statement| {
+                    statement.execute(params![intent.path, intent.temporary, intent.new_hash])
+                }),
+        )?;
+        let id = self.connection.last_insert_rowid();
+        self.commit()?;
+        Ok(id)
+    }
+
+    /// Deletes the record of an edit that is finished.
+    pub(in crate::store) fn forget_intent(&self, id: i64) -> Result<()> {
+        self.wrap(
+            self.connection
+                .prepare_cached("DELETE FROM edit_intent WHERE id = ?1")
+                .and_then(|mut statement| statement.execute([id])),
+        )?;
+        Ok(())
+    }
+
+    /// Returns the edits that were started and not finished, with the ids of their records.
+    pub(in crate::store) fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
+        // A damaged name refers to no file, so the record is handled like that of a file that no
+        // longer exists.
+        let name = |row: &rusqlite::Row<'_>, column: usize| -> rusqlite::Result<String> {
+            let bytes = row.get_ref(column)?.as_bytes().unwrap_or_default();
+            Ok(String::from_utf8_lossy(bytes).into_owned())
+        };
+        let row = |row: &rusqlite::Row<'_>| {
+            let (path, temporary, new_hash) = (name(row, 1)?, name(row, 2)?, row.get(3)?);
+            Ok((row.get(0)?, EditIntent { path, temporary, new_hash }))
+        };
+        self.wrap(
+            self.connection
+                .prepare_cached("SELECT id, path, temporary, new_hash FROM edit_intent ORDER BY id")
+                .and_then(|mut statement| statement.query_map([], row)?.collect()),
+        )
+    }
+
+    /// Updates the stored metadata of a file whose bytes are unchanged.
+    pub(in crate::store) fn set_state(&self, id: i64, state: FileState) -> Result<()> {
+        self.wrap(
+            self.connection
+                .prepare_cached("UPDATE document SET mtime_ns = ?2, ctime_ns = ?3 WHERE id = ?1")
+                .and_then(|mut statement| {
+                    statement.execute(params![id, state.mtime_ns, state.ctime_ns])
+                }),
+        )?;
+        Ok(())
+    }
+
+    /// Writes the log back into the store file. A reader of an older state prevents this; the
+    /// writer waits for it at most [`limits::CLOSE_WAIT_MILLISECONDS`].
+    pub(in crate::store) fn close(self) -> Result<()> {
+        if !self.has_written {
+            return Ok(());
+        }
+        let most = Duration::from_millis(limits::CLOSE_WAIT_MILLISECONDS as u64);
+        self.wrap(self.connection.busy_timeout(most))?;
+        failpoint!(BEFORE_CHECKPOINT);
+        self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
+        failpoint!(AFTER_CHECKPOINT);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prepare::Preparation;
+
+    fn rows(preparation: &mut Preparation, path: &str, text: &str) -> PreparedDocument {
+        let bytes = text.as_bytes().to_vec();
+        let hash = *blake3::hash(&bytes).as_bytes();
+        let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
+        preparation.of_bytes(path.to_owned(), bytes, hash, state).unwrap().unwrap()
+    }
+
+    #[test]
+    fn only_keys_of_the_remaining_documents_are_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut preparation = Preparation::new().unwrap();
+        let mut writer = RowWriter::open(&folder.path().join("a.db"), Duration::ZERO).unwrap();
+        writer.set_up("", &IngestOptions::default()).unwrap();
+        let one = rows(&mut preparation, "one.md", "# One\n\n[x](two.md) [y](three.md)\n");
+        let other = rows(&mut preparation, "one.md", "# Other\n\n[z](four.md)\n");
+        let two = rows(&mut preparation, "two.md", "# Two\n\n[x](one.md)\n");
+        let keys = |writer: &RowWriter, table: &str| -> Vec<(i64, i64)> {
+            let statement = format!("SELECT document_id, key FROM {table} ORDER BY 1, 2");
+            let mut statement = writer.connection.prepare(&statement).unwrap();
+            let keys = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            keys.map(|key| key.unwrap()).collect()
+        };
+        let of = |id: i64, keys: &[i64]| -> Vec<(i64, i64)> {
+            let mut keys: Vec<_> = keys.iter().map(|key| (id, *key)).collect();
+            keys.sort_unstable();
+            keys
+        };
+        writer.begin().unwrap();
+        writer.put(&one).unwrap();
+        writer.put(&two).unwrap();
+        // Replaces a document whose keys are pending.
+        let (id, before) = writer.put(&other).unwrap();
+        assert!(before.is_some());
+        writer.commit().unwrap();
+        let left = [of(id - 1, &two.link_keys), of(id, &other.link_keys)].concat();
+        assert_eq!(keys(&writer, "link_key"), left);
+        writer.begin().unwrap();
+        writer.put(&one).unwrap();
+        writer.roll_back().unwrap();
+        writer.begin().unwrap();
+        writer.remove(id - 1).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(keys(&writer, "link_key"), of(id, &other.link_keys));
+        assert_eq!(keys(&writer, "name_key"), of(id, &other.name_keys));
+    }
+}

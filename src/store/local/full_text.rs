@@ -1,0 +1,218 @@
+//! Searching SQLite and the full-text index together.
+//!
+//! The index is opened before the snapshot, so the index is never newer than the snapshot. A
+//! document that is missing from the index has an id above [`FullText::last_indexed_id`] and is
+//! searched in SQLite. A document in the index that no longer exists is unknown to the snapshot and
+//! is dropped. Invariant: an outdated index costs time but never changes the result.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::Snapshot;
+use super::fulltext::{self, IndexFilter, Reader, Unusable, Usable, folder};
+use super::writer::{text_of, update_index};
+use crate::error::{Error, Result, Warning};
+use crate::limits;
+use crate::parallel::shares;
+use crate::store::{RankedSection, Ranking, StoredDocument};
+use crate::terms::{TextExtractor, TrigramQuery, WordQuery};
+
+/// The index of a store, if it is usable.
+#[derive(Debug)]
+pub(super) struct FullText {
+    reader: Option<Reader>,
+    path: PathBuf,
+    /// Warnings about the index.
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// The state of an index compared with the store.
+enum Comparison {
+    Current,
+    OutOfDate,
+    Unusable(Unusable),
+}
+
+fn compare(reader: &Usable<Reader>, snapshot: &Snapshot) -> Comparison {
+    match reader {
+        Err(reason) => Comparison::Unusable(reason.clone()),
+        Ok(reader) => {
+            let metadata = reader.metadata();
+            if metadata.store != snapshot.identity() || metadata.generation > snapshot.generation()
+            {
+                Comparison::Unusable(Unusable::Foreign)
+            } else if metadata.generation == snapshot.generation() {
+                match snapshot.highest_id() {
+                    Ok(highest) if highest == metadata.last_indexed_id => Comparison::Current,
+                    _ => Comparison::Unusable(Unusable::Damaged("its metadata".to_owned())),
+                }
+            } else {
+                Comparison::OutOfDate
+            }
+        }
+    }
+}
+
+impl FullText {
+    /// Opens the store at `path` with its index. The index is first brought up to date if no other
+    /// writer has the lock.
+    pub(super) fn open(path: &Path) -> Result<(Snapshot, Self)> {
+        let folder = folder(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+        let reader = Reader::open(&folder);
+        let snapshot = Snapshot::open(path)?;
+        let path = snapshot.path().to_owned();
+        let rebuild_reason = match compare(&reader, &snapshot) {
+            Comparison::Current => {
+                let warnings = Vec::new();
+                return Ok((snapshot, Self { reader: reader.ok(), path, warnings }));
+            }
+            Comparison::OutOfDate => None,
+            Comparison::Unusable(reason) => Some(reason),
+        };
+        drop((reader, snapshot));
+        let mut warnings = update_index(&path, rebuild_reason)?.unwrap_or_default();
+        let reader = Reader::open(&folder);
+        let snapshot = Snapshot::open(&path)?;
+        let reader = match compare(&reader, &snapshot) {
+            Comparison::Current | Comparison::OutOfDate => reader.ok(),
+            Comparison::Unusable(reason) => {
+                let message = format!("{reason}; the stored documents were searched instead");
+                warnings.push(Warning::new("INDEX_UNUSABLE", message));
+                None
+            }
+        };
+        Ok((snapshot, Self { reader, path, warnings }))
+    }
+
+    /// Opens the index of the store that `snapshot` reads, without bringing it up to date.
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let reader = Reader::open(&folder(snapshot.path()));
+        let reader = match compare(&reader, snapshot) {
+            Comparison::Current | Comparison::OutOfDate => reader.ok(),
+            Comparison::Unusable(_) => None,
+        };
+        Self { reader, path: snapshot.path().to_owned(), warnings: Vec::new() }
+    }
+
+    /// Returns whether an index is open.
+    pub(super) fn is_usable(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Returns the highest document id that the index covers.
+    fn last_indexed_id(&self) -> i64 {
+        self.reader.as_ref().map_or(0, |reader| reader.metadata().last_indexed_id)
+    }
+
+    /// Returns the documents with these ids, which the index names. A document that was removed
+    /// since then is left out.
+    ///
+    /// # Errors
+    ///
+    /// `STORE_CORRUPT` if the index has exactly the documents of `snapshot`, and `snapshot` lacks one:
+    /// that document was lost to damage.
+    fn named(&self, snapshot: &Snapshot, ids: &[i64]) -> Result<Vec<StoredDocument>> {
+        let documents = snapshot.documents_with_ids(ids)?;
+        let is_current = |reader: &Reader| reader.metadata().generation == snapshot.generation();
+        if documents.len() < ids.len() && self.reader.as_ref().is_some_and(is_current) {
+            return Err(snapshot.lacking());
+        }
+        Ok(documents)
+    }
+
+    /// Returns the documents that may match `query`, in no particular order.
+    pub(super) fn candidates(
+        &mut self,
+        snapshot: &Snapshot,
+        query: &TrigramQuery,
+    ) -> Result<Vec<StoredDocument>> {
+        let mut ids = match self.reader.as_ref().map(|reader| reader.candidates(query)) {
+            Some(Ok(ids)) => ids,
+            Some(Err(reason)) => {
+                self.disable_index(reason);
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        // A damaged index may list a document twice.
+        ids.sort_unstable();
+        ids.dedup();
+        let mut documents = self.named(snapshot, &ids)?;
+        // Documents with greater ids are not indexed completely yet, so each may match.
+        let last = self.last_indexed_id();
+        documents.retain(|document| document.id <= last);
+        documents.extend(snapshot.documents_above(last)?);
+        Ok(documents)
+    }
+
+    /// Returns the best `count` sections for `query` that `filter` admits, best first.
+    pub(super) fn ranked(
+        &mut self,
+        snapshot: &Snapshot,
+        query: &WordQuery,
+        filter: &IndexFilter,
+        count: usize,
+    ) -> Result<Ranking> {
+        let (mut sections, mut weights) =
+            match self.reader.as_ref().map(|r| r.ranked(query, filter, count)) {
+                Some(Ok(ranked)) => ranked,
+                Some(Err(reason)) => {
+                    self.disable_index(reason);
+                    (Vec::new(), Vec::new())
+                }
+                None => (Vec::new(), Vec::new()),
+            };
+        let mut ids: Vec<i64> = sections.iter().map(|section| section.place.document).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut documents = self.named(snapshot, &ids)?;
+        let unindexed = snapshot.documents_above(self.last_indexed_id())?;
+        let most = limits::INDEX_QUEUE_BYTES as u64;
+        for batch in shares(&unindexed, usize::MAX, most, |document| document.state.size) {
+            let mut extractor = TextExtractor::new();
+            let texts = batch.iter().map(|document| {
+                text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
+            });
+            let reader = Reader::of_documents(texts)?;
+            let found = reader.and_then(|reader| reader.ranked(query, filter, count));
+            let (found, found_weights) = found.map_err(|reason| {
+                Error::new(crate::error::ErrorKind::Io, format!("cannot search: {reason}"))
+            })?;
+            sections.extend(found);
+            if weights.is_empty() {
+                weights = found_weights;
+            }
+        }
+        documents.extend(unindexed);
+        sections.sort_by(|one, other| {
+            other.score.total_cmp(&one.score).then(one.place.cmp(&other.place))
+        });
+        let is_complete = sections.len() < count;
+        sections.truncate(count);
+        let known: HashMap<i64, Rc<StoredDocument>> =
+            documents.into_iter().map(|document| (document.id, Rc::new(document))).collect();
+        let sections = sections.into_iter().filter_map(|ranked| {
+            let document = Rc::clone(known.get(&ranked.place.document)?);
+            Some(RankedSection { ranked, document })
+        });
+        Ok(Ranking { sections: sections.collect(), weights, is_complete })
+    }
+
+    /// Stops using the index and rebuilds it for the next search if no other writer has the lock.
+    fn disable_index(&mut self, reason: Unusable) {
+        let message = format!("{reason}; the stored documents were searched instead");
+        self.warnings.push(Warning::new("INDEX_UNUSABLE", message));
+        self.reader = None;
+        if let Ok(Some(warnings)) = update_index(&self.path, Some(reason)) {
+            self.warnings.extend(warnings);
+        }
+    }
+}
+
+/// Returns the generation that the index of the store at `path` was built from; `None` if the index
+/// is not usable.
+pub(in crate::store) fn index_generation(snapshot: &Snapshot) -> Option<u64> {
+    let metadata = fulltext::index_metadata(&folder(snapshot.path())).ok()?;
+    (metadata.store == snapshot.identity()).then_some(metadata.generation)
+}

@@ -1,0 +1,131 @@
+//! Checks of an index without the store: its files and the sections that it contains.
+//!
+//! tantivy's checksums cover the segment files but not `meta.json`, which lists the segments and
+//! their row counts. These values are therefore compared with the segments. Invariant: an index
+//! that passes the check contains the rows that were committed with its metadata.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use tantivy::index::SegmentComponent;
+use tantivy::{Index, SegmentMeta};
+
+use super::reader::places;
+use super::schema::{open, schema};
+use super::trigram_component::{self, EXTENSION};
+use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of};
+use crate::limits;
+use crate::markdown::outline::Outline;
+use crate::store::Place;
+use crate::store::local::fault::Tally;
+
+/// A tally of [`Place::to_number`] of the sections of each document, by document id.
+pub(in crate::store) type PlaceTallies = HashMap<i64, Tally>;
+
+/// The result of reading an index.
+#[derive(Debug)]
+pub(in crate::store) struct Inspection {
+    /// The metadata of its last commit.
+    pub(in crate::store) metadata: IndexMetadata,
+    /// The sections in the index.
+    pub(in crate::store) places: PlaceTallies,
+}
+
+/// Reads and checks the whole index in `folder`.
+pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
+    guarded(|| {
+        let index = open(folder)?;
+        let metadata = metadata_of(&index)?;
+        if index.schema() != schema().0 {
+            return Err(Unusable::Foreign);
+        }
+        let metas = index.load_metas()?;
+        let last_delete = metas.segments.iter().filter_map(SegmentMeta::delete_opstamp).max();
+        if last_delete.is_some_and(|last| last > metas.opstamp) {
+            return Err(damaged("meta.json"));
+        }
+        let named = metas.list_segment_files();
+        for segment in &metas.segments {
+            let trigrams = SegmentComponent::Custom(EXTENSION.to_owned());
+            if !named.contains(&segment.relative_path(trigrams)) {
+                return Err(damaged("meta.json"));
+            }
+        }
+        for path in named {
+            let name = path.display().to_string();
+            // These files are listed but exist only if rows were deleted, or while a segment is
+            // written.
+            let is_optional = [".del", ".temp"].iter().any(|end| name.ends_with(end));
+            let is_there = folder.join(&path).exists();
+            if is_there || !is_optional {
+                let is_whole = index.directory().validate_checksum(&path);
+                is_whole.ok().filter(|is_whole| *is_whole).ok_or_else(|| damaged(&name))?;
+            }
+        }
+        let mut tallies = PlaceTallies::new();
+        for place in places_of(&index)? {
+            tallies.entry(place.document).or_default().add(place.to_number());
+        }
+        Ok(Inspection { metadata, places: tallies })
+    })
+}
+
+/// Compares the smallest files of an index with their checksums, up to
+/// [`limits::INDEX_CHECK_BYTES`] in total. These are all files of a small index. In a large one
+/// they are the files through which the others are read.
+pub(super) fn check_small_files(index: &Index, folder: &Path) -> Usable<()> {
+    if index.schema() != schema().0 {
+        return Err(Unusable::Foreign);
+    }
+    let named = index.load_metas()?.list_segment_files().into_iter();
+    let mut files: Vec<(u64, PathBuf)> =
+        named.filter_map(|path| Some((folder.join(&path).metadata().ok()?.len(), path))).collect();
+    files.sort_unstable();
+    let mut bytes = 0;
+    for (size, path) in files {
+        bytes += size;
+        if bytes > limits::INDEX_CHECK_BYTES as u64 {
+            break;
+        }
+        let is_whole = index.directory().validate_checksum(&path);
+        if !is_whole.is_ok_and(|is_whole| is_whole) {
+            return Err(damaged(&path.display().to_string()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the places of all rows. Fails if their number differs from `meta.json`.
+fn places_of(index: &Index) -> Usable<Vec<Place>> {
+    let (searcher, places) = places(index)?;
+    for segment in searcher.segment_readers() {
+        trigram_component::open(segment)?;
+    }
+    if places.len() as u64 != searcher.num_docs() {
+        return Err(damaged("meta.json"));
+    }
+    Ok(places)
+}
+
+fn damaged(name: &str) -> Unusable {
+    Unusable::Damaged(format!("{name} differs from what was written"))
+}
+
+/// Returns the tally of the entries that the index must contain for a document: its root, its
+/// sections and its front matter.
+pub(in crate::store) fn expected(document: i64, outline: &Outline) -> Tally {
+    let levels = [0].into_iter().chain(outline.sections.iter().map(|section| section.level));
+    let sections = levels.enumerate().map(|(section, level)| Place { document, section, level });
+    let front_matter = outline.front_matter.map(|_| Place::front_matter(document));
+    Tally::of(sections.chain(front_matter).map(Place::to_number))
+}
+
+/// Returns whether temporary files of an interrupted commit are in `folder`.
+pub(in crate::store) fn has_leftovers(folder: &Path) -> bool {
+    super::writer::leftovers(folder).next().is_some()
+}
+
+/// Removes the temporary files of interrupted commits.
+pub(in crate::store) fn sweep(folder: &Path) {
+    super::writer::sweep(folder);
+}

@@ -1,0 +1,96 @@
+//! The entries of a document in the index.
+//!
+//! Invariant: every document has an entry for its root, which contains the trigrams of the document,
+//! and one for each of its sections and its front matter.
+
+use std::sync::Arc;
+
+use tantivy::schema::Field;
+use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
+
+use super::byte_budget::Permit;
+use super::schema::Fields;
+use crate::store::Place;
+use crate::terms::{DocumentText, IndexedField};
+
+/// Returns the entries of the document with this id. `permit` is released when the last of them is
+/// dropped.
+pub(super) fn entries(
+    text: DocumentText,
+    id: i64,
+    fields: Fields,
+    permit: Permit,
+) -> Vec<SectionEntry> {
+    let parts: Vec<Option<usize>> = text.sections().collect();
+    let document = Arc::new((text, permit));
+    let entry = |section| SectionEntry { document: Arc::clone(&document), id, section, fields };
+    parts.into_iter().map(entry).collect()
+}
+
+/// The entry of one section in the index. The texts of a document are shared by its entries.
+#[derive(Debug)]
+pub(super) struct SectionEntry {
+    document: Arc<(DocumentText, Permit)>,
+    id: i64,
+    /// Index of the section, 0 for the root; `None` for the front matter.
+    section: Option<usize>,
+    fields: Fields,
+}
+
+impl SectionEntry {
+    /// Returns the trigrams of the document if this is the entry of its root.
+    pub(super) fn trigrams(&self) -> Option<&[u32]> {
+        (self.section == Some(0)).then(|| self.document.0.trigrams())
+    }
+}
+
+/// A value of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EntryValue<'a> {
+    Text(&'a str),
+    Number(u64),
+}
+
+impl<'a> Value<'a> for EntryValue<'a> {
+    type ArrayIter = std::iter::Empty<Self>;
+    type ObjectIter = std::iter::Empty<(&'a str, Self)>;
+
+    fn as_value(&self) -> ReferenceValue<'a, Self> {
+        ReferenceValue::Leaf(match *self {
+            EntryValue::Text(text) => ReferenceValueLeaf::Str(text),
+            EntryValue::Number(number) => ReferenceValueLeaf::U64(number),
+        })
+    }
+}
+
+impl Document for SectionEntry {
+    type Value<'a> = EntryValue<'a>;
+    type FieldsValuesIter<'a> = std::vec::IntoIter<(Field, EntryValue<'a>)>;
+
+    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
+        let document = &self.document.0;
+        let fields = self.fields;
+        let place = match self.section {
+            None => Place::front_matter(self.id),
+            Some(section) => Place { document: self.id, section, level: document.level(section) },
+        };
+        let mut values = vec![
+            (fields.document, EntryValue::Number(self.id.unsigned_abs())),
+            (fields.place, EntryValue::Number(place.to_number())),
+            (fields.fingerprint, EntryValue::Number(document.fingerprint(self.section))),
+        ];
+        document.each_field(self.section, |field, text| {
+            let field = match field {
+                IndexedField::Title => fields.title,
+                IndexedField::Body => fields.body,
+                IndexedField::Code => fields.code,
+                IndexedField::Parts => fields.parts,
+                IndexedField::Path => fields.path,
+                IndexedField::Tag => fields.tags,
+                IndexedField::Scope => fields.scope,
+            };
+            values.push((field, EntryValue::Text(text)));
+        });
+        values.into_iter()
+    }
+}

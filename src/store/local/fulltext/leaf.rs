@@ -1,0 +1,361 @@
+//! One term of a query in an index: its inverse document frequency and the sections that contain
+//! it, by field.
+//!
+//! A word with a stem is looked up together with all words in the index that have the same stem.
+//! Invariant: the sections that a leaf matches contain the term in their own text, or in the field
+//! that the term names.
+
+use std::ops::Bound;
+
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::{SegmentPostings, TermInfo};
+use tantivy::query::{
+    BooleanQuery, EnableScoring, InvertedIndexRangeQuery, PhrasePrefixQuery, PhraseQuery, Query,
+    Scorer, TermQuery, Weight,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Score, Searcher, SegmentReader, Term};
+
+use super::Usable;
+use super::schema::Fields;
+use crate::terms::score::{
+    self, CODE_WEIGHT, LENGTH, PARTS_WEIGHT, PATH_WEIGHT, Rarity, TITLE_LENGTH, TITLE_WEIGHT,
+    by_length, number,
+};
+use crate::terms::{FRONT_MATTER, QueryTerm, TextField};
+
+/// The maximum number of terms with a prefix that are counted. An exact count is not needed for the
+/// document frequency.
+const MOST_COUNTED: usize = 1000;
+
+/// A field and the weight of a word in it.
+struct WeighedField {
+    field: Field,
+    weight: Score,
+    /// The weight of a word in a text of each length. The index is the length as tantivy encodes
+    /// it. `None` if the index does not store lengths of the field.
+    by_length: Option<Box<[Score; 256]>>,
+}
+
+/// The fields in which words are looked up: title, body, code, parts of identifiers, path.
+pub(super) struct FieldTable {
+    fields: Fields,
+    weighed: [WeighedField; 5],
+    /// The number of sections.
+    sections: u64,
+}
+
+impl FieldTable {
+    /// Creates the table for what `searcher` sees.
+    pub(super) fn of(searcher: &Searcher, fields: Fields) -> Usable<Self> {
+        let sections = searcher.num_docs();
+        let text = |field, weight, length: Score| -> Usable<WeighedField> {
+            let mut tokens = 0;
+            for segment in searcher.segment_readers() {
+                tokens += segment.inverted_index(field)?.total_num_tokens();
+            }
+            let average = (number(tokens) / number(sections.max(1))).max(1.0);
+            let mut weights = Box::new([0.0; 256]);
+            for (id, value) in (0_u8..=255).zip(weights.iter_mut()) {
+                let tokens = number(u64::from(FieldNormReader::id_to_fieldnorm(id)));
+                *value = by_length(weight, length, tokens, average);
+            }
+            Ok(WeighedField { field, weight, by_length: Some(weights) })
+        };
+        let plain = |field, weight| WeighedField { field, weight, by_length: None };
+        let weighed = [
+            text(fields.title, TITLE_WEIGHT, TITLE_LENGTH)?,
+            text(fields.body, 1.0, LENGTH)?,
+            text(fields.code, CODE_WEIGHT, LENGTH)?,
+            plain(fields.parts, PARTS_WEIGHT),
+            plain(fields.path, PATH_WEIGHT),
+        ];
+        Ok(Self { fields, weighed, sections })
+    }
+
+    /// Returns the inverse document frequency of a term that is in this many sections.
+    fn rarity(&self, sections: u64) -> Score {
+        score::rarity(self.sections, sections)
+    }
+
+    /// Estimates the number of sections that contain a term from the numbers by field: the largest
+    /// of title, body and code.
+    fn most(counts: &[u64]) -> u64 {
+        counts.iter().take(3).copied().max().unwrap_or(0)
+    }
+}
+
+/// The posting list of a word that matches a term.
+struct Found {
+    /// Index of the field in [`FieldTable::weighed`].
+    field: usize,
+    /// Whether this is the word in the query, and not another word with the same stem.
+    is_exact: bool,
+    /// Whether the list only increases the score and does not make a match.
+    is_context: bool,
+    info: TermInfo,
+}
+
+/// A term of a query.
+pub(super) struct Leaf {
+    /// The posting lists of the words, by segment.
+    found: Vec<Vec<Found>>,
+    /// Phrases and prefixes, which tantivy matches, with their weights.
+    queries: Vec<(Box<dyn Weight>, Score)>,
+    /// Its inverse document frequencies.
+    pub(super) rarity: Rarity,
+}
+
+impl Leaf {
+    /// Looks up `term` in all segments.
+    pub(super) fn look_up(
+        searcher: &Searcher,
+        table: &FieldTable,
+        term: &QueryTerm,
+    ) -> Usable<Self> {
+        let mut found = Vec::new();
+        let (mut counts, mut exact_counts) = ([0; 5], [0; 5]);
+        if let Some(word) = single_word(term) {
+            for segment in searcher.segment_readers() {
+                let mut of_segment = Vec::new();
+                for (index, (weighed, count)) in table.weighed.iter().zip(&mut counts).enumerate() {
+                    let is_path = weighed.field == table.fields.path;
+                    let is_wanted = match term.field {
+                        // A compound has no parts.
+                        None => term.compound.is_none() || weighed.by_length.is_some(),
+                        Some(field) => table.field(field) == Some(weighed.field),
+                    };
+                    if !is_wanted {
+                        continue;
+                    }
+                    words_like(segment, weighed.field, word, term, |is_exact, info| {
+                        *count += u64::from(info.doc_freq);
+                        if is_exact && let Some(count) = exact_counts.get_mut(index) {
+                            *count += u64::from(info.doc_freq);
+                        }
+                        let is_context = is_path && term.field.is_none();
+                        of_segment.push(Found { field: index, is_exact, is_context, info });
+                    })?;
+                }
+                found.push(of_segment);
+            }
+        }
+        let mut queries = Vec::new();
+        for (query, weight) in table.queries(term) {
+            let query = query.weight(EnableScoring::enabled_from_searcher(searcher))?;
+            queries.push((query, weight));
+        }
+        let mut rarity = Rarity {
+            exact: table.rarity(FieldTable::most(&exact_counts)),
+            stemmed: table.rarity(FieldTable::most(&counts)),
+        };
+        if found.is_empty() {
+            let of_query = table.rarity_of_query(searcher, term)?;
+            rarity = Rarity { exact: of_query, stemmed: of_query };
+        }
+        Ok(Self { found, queries, rarity })
+    }
+
+    /// Opens the postings of the term in a segment.
+    pub(super) fn in_segment<'a>(
+        &self,
+        table: &'a FieldTable,
+        ordinal: usize,
+        segment: &SegmentReader,
+    ) -> Usable<SegmentLeaf<'a>> {
+        let mut words = Vec::new();
+        for found in self.found.get(ordinal).into_iter().flatten() {
+            let Some(weighed) = table.weighed.get(found.field) else { continue };
+            let index = segment.inverted_index(weighed.field)?;
+            let option = IndexRecordOption::WithFreqs;
+            let lengths = match &weighed.by_length {
+                Some(table) => Some((segment.get_fieldnorms_reader(weighed.field)?, &**table)),
+                None => None,
+            };
+            words.push(WordPostings {
+                postings: index.read_postings_from_terminfo(&found.info, option)?,
+                lengths,
+                weight: weighed.weight,
+                is_exact: found.is_exact,
+                is_context: found.is_context,
+            });
+        }
+        let mut sets = Vec::new();
+        for (query, weight) in &self.queries {
+            sets.push((query.scorer(segment, 1.0)?, *weight));
+        }
+        Ok(SegmentLeaf { words, sets })
+    }
+}
+
+/// A term in a segment.
+pub(super) struct SegmentLeaf<'a> {
+    pub(super) words: Vec<WordPostings<'a>>,
+    /// Phrases and prefixes, which tantivy matches, with their weights.
+    pub(super) sets: Vec<(Box<dyn Scorer>, Score)>,
+}
+
+/// The postings of a word in a segment.
+pub(super) struct WordPostings<'a> {
+    pub(super) postings: SegmentPostings,
+    /// The length of each text, and the weight of a word by length.
+    pub(super) lengths: Option<(FieldNormReader, &'a [Score; 256])>,
+    /// The weight of a word if lengths are not stored.
+    pub(super) weight: Score,
+    /// Whether this is the word in the query, and not another word with the same stem.
+    pub(super) is_exact: bool,
+    /// Whether the list only increases the score and does not make a match.
+    pub(super) is_context: bool,
+}
+
+/// Returns the word to look up for `term`; `None` if tantivy must match it.
+fn single_word(term: &QueryTerm) -> Option<&str> {
+    match (term.field, term.words.as_slice()) {
+        (Some(TextField::Tags | TextField::Meta), _) | (Some(TextField::Path), [_, _, ..]) => None,
+        _ if term.compound.is_some() => term.compound.as_deref(),
+        (_, [(_, word)]) if !term.is_prefix => Some(word),
+        _ => None,
+    }
+}
+
+/// Calls `visit` with `word` in a field of `segment`. If `term` has a stem, also calls it with all
+/// other words with that stem.
+fn words_like(
+    segment: &SegmentReader,
+    field: Field,
+    word: &str,
+    term: &QueryTerm,
+    mut visit: impl FnMut(bool, TermInfo),
+) -> Usable<()> {
+    let index = segment.inverted_index(field)?;
+    let Some(class) = &term.stems else {
+        if let Some(info) = index.terms().get(word)? {
+            visit(true, info);
+        }
+        return Ok(());
+    };
+    let (from, to) = (class.prefix(), format!("{}{{", class.prefix()));
+    let stream = index.terms().range().ge(from).lt(to).into_stream();
+    let mut stream = stream?;
+    while stream.advance() {
+        let is_exact = stream.key() == word.as_bytes();
+        if is_exact || std::str::from_utf8(stream.key()).is_ok_and(|key| class.has(key)) {
+            visit(is_exact, stream.value().clone());
+        }
+    }
+    Ok(())
+}
+
+fn term_in(field: Field, word: &str) -> Box<dyn Query> {
+    let term = Term::from_field_text(field, word);
+    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+}
+
+impl FieldTable {
+    /// Returns the field of the index that `field` names; `None` for tags and front matter, which
+    /// have their own queries.
+    fn field(&self, field: TextField) -> Option<Field> {
+        Some(match field {
+            TextField::Title => self.fields.title,
+            TextField::Body => self.fields.body,
+            TextField::Code => self.fields.code,
+            TextField::Path => self.fields.path,
+            TextField::Tags | TextField::Meta => return None,
+        })
+    }
+
+    /// Returns the queries with which tantivy matches `term`, and the weights of their scores.
+    fn queries(&self, term: &QueryTerm) -> Vec<(Box<dyn Query>, Score)> {
+        let Fields { body, path, tags, scope, .. } = self.fields;
+        let words = |field| {
+            let words = term.words.iter().map(|(_, word)| term_in(field, word));
+            Box::new(BooleanQuery::intersection(words.collect())) as Box<dyn Query>
+        };
+        match term.field {
+            Some(TextField::Tags) => {
+                vec![(term_in(tags, term.text.trim_start_matches('#')), 1.0)]
+            }
+            Some(TextField::Meta) => {
+                let text = sequence(body, term).unwrap_or_else(|| words(body));
+                let within = vec![term_in(scope, FRONT_MATTER), text];
+                vec![(Box::new(BooleanQuery::intersection(within)), 1.0)]
+            }
+            // The path is indexed without positions.
+            Some(TextField::Path) if term.words.len() > 1 => vec![(words(path), 1.0)],
+            named => {
+                let named = named.and_then(|field| self.field(field));
+                let texts = self.weighed.iter().filter(|weighed| weighed.by_length.is_some());
+                texts
+                    .filter(|weighed| named.is_none_or(|named| named == weighed.field))
+                    .filter_map(|weighed| Some((sequence(weighed.field, term)?, weighed.weight)))
+                    .collect()
+            }
+        }
+    }
+
+    /// Returns the sum of the inverse document frequencies of the words of a phrase. For a prefix,
+    /// all words that begin with it are counted.
+    fn rarity_of_query(&self, searcher: &Searcher, term: &QueryTerm) -> Usable<Score> {
+        let Fields { title, body, code, tags, .. } = self.fields;
+        if term.field == Some(TextField::Tags) {
+            let tag = Term::from_field_text(tags, term.text.trim_start_matches('#'));
+            return Ok(self.rarity(searcher.doc_freq(&tag)?));
+        }
+        let mut sum = 0.0;
+        for (index, (_, word)) in term.words.iter().enumerate() {
+            let mut counts = [0; 3];
+            for (count, field) in counts.iter_mut().zip([title, body, code]) {
+                *count = if term.is_prefix && index + 1 == term.words.len() {
+                    count_beginning(searcher, field, word)?
+                } else {
+                    searcher.doc_freq(&Term::from_field_text(field, word))?
+                };
+            }
+            sum += self.rarity(Self::most(&counts));
+        }
+        Ok(sum)
+    }
+}
+
+/// Estimates the number of sections that contain a word that begins with `word`.
+fn count_beginning(searcher: &Searcher, field: Field, word: &str) -> Usable<u64> {
+    let mut count = 0;
+    for segment in searcher.segment_readers() {
+        let index = segment.inverted_index(field)?;
+        let stream = index.terms().range().ge(word).le(beyond(word)).into_stream();
+        let mut stream = stream?;
+        for _ in 0..MOST_COUNTED {
+            if !stream.advance() {
+                break;
+            }
+            count += u64::from(stream.value().doc_freq);
+        }
+    }
+    Ok(count)
+}
+
+/// Returns a text that is not less than any word that begins with `word`.
+fn beyond(word: &str) -> String {
+    format!("{word}\u{10FFFF}")
+}
+
+/// Returns the query for a phrase or a prefix in `field`; `None` if `term` is a single word.
+fn sequence(field: Field, term: &QueryTerm) -> Option<Box<dyn Query>> {
+    let term_of = |word: &str| Term::from_field_text(field, word);
+    match term.words.as_slice() {
+        [(_, word)] if term.is_prefix => Some(Box::new(InvertedIndexRangeQuery::new(
+            Bound::Included(term_of(word)),
+            Bound::Included(term_of(&beyond(word))),
+        ))),
+        [] | [_] => None,
+        [(first, _), ..] => {
+            let words = term.words.iter();
+            let words = words.map(|(place, word)| (place - first, term_of(word))).collect();
+            Some(if term.is_prefix {
+                Box::new(PhrasePrefixQuery::new_with_offset(words))
+            } else {
+                Box::new(PhraseQuery::new_with_offset_and_slop(words, term.slop))
+            })
+        }
+    }
+}

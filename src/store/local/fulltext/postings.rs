@@ -1,0 +1,452 @@
+//! The file format of the trigram index of a segment.
+//!
+//! For each trigram the file contains the ordinals of the documents that have it. An ordinal counts
+//! the roots of a segment. A list of ordinals is stored as gaps or as a bitmap, whichever is
+//! shorter:
+//!
+//! ```text
+//! buckets     for each first two bytes that occur, in order: entries of
+//!             third byte, varint (count << 1 | is bitmap), for gaps a varint of their length,
+//!             postings
+//! directory   for each bucket: u16 first two bytes, u32 offset of its end
+//! roots       for each ordinal: u32 tantivy's document id
+//! footer      u32 number of buckets, u32 number of roots
+//! ```
+//!
+//! Numbers are little-endian; varints are LEB128. tantivy appends a checksum to every file.
+//! Invariants: reading any bytes terminates, stays within them and never panics. Damage is returned
+//! as an error.
+
+use std::io::{self, Write};
+
+use tantivy::directory::OwnedBytes;
+use tantivy::{DocId, TantivyError};
+
+use crate::terms::{Trigram, TrigramQuery};
+
+/// The version of the file format. It is incremented whenever the format changes, so that every index is
+/// rebuilt: a reader of another version could not detect the difference.
+pub(super) const FILE_VERSION: u32 = 1;
+
+/// With this many candidates or fewer, no further trigrams are looked up.
+const FEW: usize = 8;
+
+fn broken() -> TantivyError {
+    TantivyError::InternalError("the trigram file of a segment is damaged".to_owned())
+}
+
+/// Writes a file.
+pub(super) struct PostingsWriter<W> {
+    out: W,
+    offset: u32,
+    directory: Vec<(u16, u32)>,
+    /// Size of a bitmap in bytes.
+    bits_length: usize,
+    bytes: Vec<u8>,
+    gaps: Vec<u8>,
+}
+
+impl<W: Write> PostingsWriter<W> {
+    /// Creates a writer for the postings of `roots` documents.
+    pub(super) fn new(out: W, roots: usize) -> Self {
+        let bits_length = roots.div_ceil(8);
+        Self {
+            out,
+            offset: 0,
+            directory: Vec::new(),
+            bits_length,
+            bytes: Vec::new(),
+            gaps: Vec::new(),
+        }
+    }
+
+    /// Writes the bucket of trigrams whose first two bytes are `prefix`. Each of `postings` is the
+    /// third byte in the upper 8 bits and the ordinal in the lower 24. Postings must be ascending,
+    /// and so must the buckets.
+    pub(super) fn bucket(&mut self, prefix: u16, postings: &[u32]) -> io::Result<()> {
+        if postings.is_empty() {
+            return Ok(());
+        }
+        self.bytes.clear();
+        for entry in postings.chunk_by(|one, other| one >> 24 == other >> 24) {
+            let third = entry.first().map_or(0, |first| first >> 24);
+            self.bytes.extend(third.to_le_bytes().first());
+            let ordinals = entry.iter().map(|posting| posting & 0xFF_FFFF);
+            self.gaps.clear();
+            let mut expected = 0;
+            for ordinal in ordinals.clone() {
+                put_varint(&mut self.gaps, u64::from(ordinal - expected));
+                expected = ordinal + 1;
+            }
+            let is_bits = self.bits_length < self.gaps.len();
+            put_varint(&mut self.bytes, (entry.len() as u64) << 1 | u64::from(is_bits));
+            if is_bits {
+                let start = self.bytes.len();
+                self.bytes.resize(start + self.bits_length, 0);
+                for ordinal in ordinals {
+                    if let Some(byte) = self.bytes.get_mut(start + (ordinal >> 3) as usize) {
+                        *byte |= 1 << (ordinal & 7);
+                    }
+                }
+            } else {
+                put_varint(&mut self.bytes, self.gaps.len() as u64);
+                self.bytes.extend_from_slice(&self.gaps);
+            }
+        }
+        self.out.write_all(&self.bytes)?;
+        let length = u32::try_from(self.bytes.len()).ok();
+        let offset = length.and_then(|length| self.offset.checked_add(length));
+        self.offset = offset
+            .ok_or_else(|| io::Error::other("the trigram file of a segment exceeds 4 GiB"))?;
+        self.directory.push((prefix, self.offset));
+        Ok(())
+    }
+
+    /// Writes the directory, the document ids of the roots and the footer.
+    pub(super) fn finish(mut self, roots: &[DocId]) -> io::Result<()> {
+        for (prefix, end) in &self.directory {
+            self.out.write_all(&prefix.to_le_bytes())?;
+            self.out.write_all(&end.to_le_bytes())?;
+        }
+        for root in roots {
+            self.out.write_all(&root.to_le_bytes())?;
+        }
+        let counts = [self.directory.len(), roots.len()];
+        for count in counts {
+            let count = u32::try_from(count).map_err(io::Error::other)?;
+            self.out.write_all(&count.to_le_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.extend((value | 0x80).to_le_bytes().first());
+        value >>= 7;
+    }
+    bytes.extend(value.to_le_bytes().first());
+}
+
+/// Removes a varint from the front of `bytes`; `None` if there is no complete one.
+fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// The trigrams of a segment, read from a file.
+pub(super) struct TrigramPostings {
+    bytes: OwnedBytes,
+    /// The offset of the directory, and the number of buckets in it.
+    directory: usize,
+    buckets: usize,
+    /// The number of documents.
+    pub(super) roots: usize,
+}
+
+/// The postings of a trigram in their stored form.
+pub(super) struct Entry<'a> {
+    pub(super) third: u8,
+    count: usize,
+    is_bits: bool,
+    postings: &'a [u8],
+}
+
+impl TrigramPostings {
+    /// Reads the footer of a file.
+    pub(super) fn open(bytes: OwnedBytes) -> tantivy::Result<Self> {
+        let number = |from: usize| -> Option<usize> {
+            let bytes = bytes.get(from..from + 4)?;
+            Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
+        };
+        let footer = bytes.len().checked_sub(8).ok_or_else(broken)?;
+        let buckets = number(footer).ok_or_else(broken)?;
+        let roots = number(footer + 4).ok_or_else(broken)?;
+        let directory = footer.checked_sub(buckets * 6 + roots * 4).ok_or_else(broken)?;
+        Ok(Self { bytes, directory, buckets, roots })
+    }
+
+    /// Returns the tantivy document id of the root with this ordinal.
+    pub(super) fn root(&self, ordinal: usize) -> tantivy::Result<DocId> {
+        let from = self.directory + self.buckets * 6 + ordinal * 4;
+        let bytes = self.bytes.get(from..from + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(u32::from_le_bytes).ok_or_else(broken)
+    }
+
+    /// Returns the first two bytes and the end of a bucket.
+    fn listed(&self, bucket: usize) -> Option<(u16, usize)> {
+        let from = self.directory + bucket * 6;
+        let prefix = self.bytes.get(from..from + 2)?.try_into().ok()?;
+        let end = self.bytes.get(from + 2..from + 6)?.try_into().ok()?;
+        Some((u16::from_le_bytes(prefix), u32::from_le_bytes(end) as usize))
+    }
+
+    /// Returns the entries of the trigrams that begin with the two bytes of `prefix`.
+    pub(super) fn bucket(
+        &self,
+        prefix: u16,
+    ) -> tantivy::Result<impl Iterator<Item = tantivy::Result<Entry<'_>>> + '_> {
+        let (mut low, mut high) = (0, self.buckets);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.listed(middle).ok_or_else(broken)?.0 < prefix {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let found = self.listed(low).filter(|(found, _)| low < self.buckets && *found == prefix);
+        let start = match low.checked_sub(1) {
+            Some(before) => self.listed(before).ok_or_else(broken)?.1,
+            None => 0,
+        };
+        let end = found.map_or(start, |(_, end)| end).min(self.directory);
+        let mut rest = self.bytes.get(start..end).ok_or_else(broken)?;
+        let bits_length = self.roots.div_ceil(8);
+        Ok(std::iter::from_fn(move || {
+            let (&third, remaining) = rest.split_first()?;
+            rest = remaining;
+            Some(take_entry(&mut rest, third, bits_length).ok_or_else(broken))
+        }))
+    }
+
+    /// Returns the ordinals of an entry, ascending.
+    pub(super) fn ordinals(&self, entry: &Entry<'_>) -> tantivy::Result<Vec<u32>> {
+        let mut ordinals = Vec::with_capacity(entry.count.min(self.roots));
+        if entry.is_bits {
+            for (index, &byte) in (0_u32..).zip(entry.postings) {
+                let mut bits = byte;
+                while bits != 0 {
+                    ordinals.push(index * 8 + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
+            }
+            return Ok(ordinals);
+        }
+        let mut gaps = entry.postings;
+        let mut expected = 0_u32;
+        while !gaps.is_empty() {
+            let gap = take_varint(&mut gaps).and_then(|gap| u32::try_from(gap).ok());
+            let ordinal = gap.and_then(|gap| expected.checked_add(gap)).ok_or_else(broken)?;
+            ordinals.push(ordinal);
+            expected = ordinal.checked_add(1).ok_or_else(broken)?;
+        }
+        Ok(ordinals)
+    }
+
+    fn entry(&self, [one, two, third]: Trigram) -> tantivy::Result<Option<Entry<'_>>> {
+        for entry in self.bucket(u16::from_be_bytes([one, two]))? {
+            let entry = entry?;
+            if entry.third == third {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the tantivy ids of the documents that match `query`, and possibly others.
+    pub(super) fn documents(&self, query: &TrigramQuery) -> tantivy::Result<Vec<DocId>> {
+        match self.admitted(query)? {
+            Some(ordinals) => {
+                ordinals.into_iter().map(|ordinal| self.root(ordinal as usize)).collect()
+            }
+            None => (0..self.roots).map(|ordinal| self.root(ordinal)).collect(),
+        }
+    }
+
+    /// Returns the ordinals of the documents that match `query`, ascending, and possibly others;
+    /// `None` if all match.
+    fn admitted(&self, query: &TrigramQuery) -> tantivy::Result<Option<Vec<u32>>> {
+        Ok(match query {
+            TrigramQuery::All => None,
+            TrigramQuery::None => Some(Vec::new()),
+            TrigramQuery::Has(trigram) => match self.entry(*trigram)? {
+                Some(entry) => Some(self.ordinals(&entry)?),
+                None => Some(Vec::new()),
+            },
+            TrigramQuery::And(queries) => {
+                let mut order = Vec::with_capacity(queries.len());
+                for query in queries {
+                    order.push((self.estimate(query)?, query));
+                }
+                order.sort_by_key(|(estimate, _)| *estimate);
+                let mut admitted: Option<Vec<u32>> = None;
+                for (_, query) in order {
+                    let Some(further) = self.admitted(query)? else { continue };
+                    admitted = Some(match admitted {
+                        Some(admitted) => common(&admitted, &further),
+                        None => further,
+                    });
+                    if admitted.as_ref().is_some_and(|admitted| admitted.len() <= FEW) {
+                        break;
+                    }
+                }
+                admitted
+            }
+            TrigramQuery::Or(queries) => {
+                let mut admitted = Vec::new();
+                for query in queries {
+                    match self.admitted(query)? {
+                        Some(further) => admitted.extend(further),
+                        None => return Ok(None),
+                    }
+                }
+                admitted.sort_unstable();
+                admitted.dedup();
+                Some(admitted)
+            }
+        })
+    }
+
+    /// Returns an upper bound of the number of documents that match `query`.
+    fn estimate(&self, query: &TrigramQuery) -> tantivy::Result<usize> {
+        Ok(match query {
+            TrigramQuery::All => self.roots,
+            TrigramQuery::None => 0,
+            TrigramQuery::Has(trigram) => self.entry(*trigram)?.map_or(0, |entry| entry.count),
+            TrigramQuery::And(queries) => {
+                let mut least = self.roots;
+                for query in queries {
+                    least = least.min(self.estimate(query)?);
+                }
+                least
+            }
+            TrigramQuery::Or(queries) => {
+                let mut sum = 0;
+                for query in queries {
+                    sum += self.estimate(query)?;
+                }
+                sum.min(self.roots)
+            }
+        })
+    }
+}
+
+/// Removes the rest of an entry from the front of `bytes`.
+fn take_entry<'a>(bytes: &mut &'a [u8], third: u8, bits_length: usize) -> Option<Entry<'a>> {
+    let header = take_varint(bytes)?;
+    let is_bits = header & 1 == 1;
+    let length = if is_bits { bits_length } else { usize::try_from(take_varint(bytes)?).ok()? };
+    let (postings, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(Entry { third, count: usize::try_from(header >> 1).ok()?, is_bits, postings })
+}
+
+/// Returns the values that are in both ascending lists.
+fn common(one: &[u32], other: &[u32]) -> Vec<u32> {
+    let mut result = Vec::with_capacity(one.len().min(other.len()));
+    let mut rest = other;
+    for value in one {
+        let skip = rest.iter().position(|candidate| candidate >= value).unwrap_or(rest.len());
+        rest = rest.get(skip..).unwrap_or_default();
+        if rest.first() == Some(value) {
+            result.push(*value);
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a file of documents with these trigrams and reads it back.
+    fn postings(documents: &[Vec<u32>]) -> TrigramPostings {
+        let mut bytes = Vec::new();
+        let roots: Vec<u32> = (0..).step_by(3).take(documents.len()).collect();
+        let mut file = PostingsWriter::new(&mut bytes, roots.len());
+        for prefix in 0..=u16::MAX {
+            let mut bucket: Vec<u32> = (0..)
+                .zip(documents)
+                .flat_map(|(ordinal, trigrams)| {
+                    let of_bucket = trigrams.iter().filter(|t| **t >> 8 == u32::from(prefix));
+                    of_bucket.map(move |trigram| trigram << 24 | ordinal)
+                })
+                .collect();
+            bucket.sort_unstable();
+            file.bucket(prefix, &bucket).unwrap();
+        }
+        file.finish(&roots).unwrap();
+        let buckets =
+            u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap());
+        let directory = bytes.len() - 8 - buckets as usize * 6 - roots.len() * 4;
+        TrigramPostings {
+            directory,
+            buckets: buckets as usize,
+            roots: roots.len(),
+            bytes: OwnedBytes::new(bytes),
+        }
+    }
+
+    fn number([one, two, three]: Trigram) -> u32 {
+        u32::from_be_bytes([0, one, two, three])
+    }
+
+    #[test]
+    fn documents_are_found_by_their_trigrams() {
+        // "abc" is in every third document, "abd" in all except one, "xyz" in one.
+        let documents: Vec<Vec<u32>> = (0..1000)
+            .map(|index| {
+                let mut trigrams = Vec::new();
+                if index % 3 == 0 {
+                    trigrams.push(number(*b"abc"));
+                }
+                if index != 7 {
+                    trigrams.push(number(*b"abd"));
+                }
+                if index == 600 {
+                    trigrams.push(number(*b"xyz"));
+                }
+                trigrams
+            })
+            .collect();
+        let postings = postings(&documents);
+        let count = |query: &TrigramQuery| postings.documents(query).unwrap().len();
+        let has = |text: &[u8; 3]| TrigramQuery::Has(*text);
+        assert_eq!(count(&has(b"abc")), 334);
+        assert_eq!(count(&has(b"abd")), 999);
+        assert_eq!(
+            postings.documents(&has(b"xyz")).unwrap(),
+            [1800],
+            "the tantivy id of ordinal 600"
+        );
+        assert_eq!(count(&has(b"nil")), 0);
+        assert_eq!(count(&has(b"abc").and(has(b"abd"))), 334);
+        assert_eq!(count(&has(b"abc").and(has(b"xyz"))), 1);
+        assert_eq!(count(&has(b"xyz").or(has(b"abc"))), 334);
+        assert_eq!(count(&TrigramQuery::All), 1000);
+        assert_eq!(count(&TrigramQuery::None), 0);
+    }
+
+    #[test]
+    fn damaged_files_never_panic() {
+        let sound = postings(&[vec![number(*b"abc"), number(*b"abd")], vec![number(*b"abd")]]);
+        for index in 0..sound.bytes.len() {
+            for bit in 0..8 {
+                let mut bytes = sound.bytes.to_vec();
+                bytes[index] ^= 1 << bit;
+                let Ok(flipped) = TrigramPostings::open(OwnedBytes::new(bytes)) else { continue };
+                drop(flipped.documents(&TrigramQuery::of_literal(b"abcd")));
+                drop(flipped.documents(&TrigramQuery::Has(*b"abd")));
+            }
+        }
+    }
+
+    #[test]
+    fn varints_round_trip() {
+        for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, value);
+            assert_eq!(take_varint(&mut &bytes[..]), Some(value));
+        }
+        assert_eq!(take_varint(&mut &[0x80; 20][..]), None);
+    }
+}

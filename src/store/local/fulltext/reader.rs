@@ -1,0 +1,182 @@
+//! Reading the index: ranked sections, and candidate documents by trigrams.
+//!
+//! Invariant: a reader sees exactly one commit. It does not check whether the documents still
+//! exist; the caller looks them up in SQLite.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use tantivy::collector::{Collector, SegmentCollector};
+use tantivy::columnar::Column;
+use tantivy::query::AllQuery;
+use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader};
+
+use super::byte_budget::ByteBudget;
+use super::check::check_small_files;
+use super::entry::entries;
+use super::schema::{Fields, PLACE, builder, open, schema};
+use super::{IndexFilter, IndexMetadata, Usable, guarded, metadata_of, ranking, trigram_component};
+use crate::failpoint::failpoint;
+use crate::limits;
+use crate::store::{Place, Ranked};
+use crate::terms::{DocumentText, TrigramQuery, WordQuery};
+
+/// One commit of an index.
+pub(crate) struct Reader {
+    searcher: Searcher,
+    fields: Fields,
+    metadata: IndexMetadata,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Reader").field("metadata", &self.metadata).finish_non_exhaustive()
+    }
+}
+
+/// Returns the metadata of the index in `folder` without reading its segments.
+pub(crate) fn index_metadata(folder: &Path) -> Usable<IndexMetadata> {
+    guarded(|| metadata_of(&open(folder)?))
+}
+
+impl Reader {
+    /// Opens the last commit of the index in `folder`.
+    pub(crate) fn open(folder: &Path) -> Usable<Self> {
+        guarded(|| {
+            let index = open(folder)?;
+            let mut metadata = metadata_of(&index)?;
+            loop {
+                failpoint!(INDEX_STAMP_READ);
+                check_small_files(&index, folder)?;
+                let reader = Self::of(&index, metadata)?;
+                // A writer may have committed since the metadata was read, so it must be read again
+                // until it matches the commit.
+                metadata = metadata_of(&index)?;
+                if metadata == reader.metadata {
+                    return Ok(reader);
+                }
+            }
+        })
+    }
+
+    /// Creates an index of `documents` in memory. The outer error is that of the first document
+    /// that cannot be read.
+    pub(crate) fn of_documents(
+        documents: impl Iterator<Item = crate::error::Result<(i64, DocumentText)>>,
+    ) -> crate::error::Result<Usable<Self>> {
+        let mut texts = Vec::new();
+        for document in documents {
+            texts.push(document?);
+        }
+        Ok(guarded(|| {
+            let fields = schema().1;
+            let index = builder().create_in_ram()?;
+            let mut writer = index.writer_with_num_threads(1, limits::INDEX_MEMORY_BYTES)?;
+            for (id, text) in texts {
+                let permit = ByteBudget::default().acquire(0);
+                for entry in entries(text, id, fields, permit) {
+                    writer.add_document(entry)?;
+                }
+            }
+            writer.commit()?;
+            Self::of(&index, IndexMetadata::new("", 0, 0))
+        }))
+    }
+
+    fn of(index: &Index, metadata: IndexMetadata) -> Usable<Self> {
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(Self { searcher: reader.searcher(), fields: schema().1, metadata })
+    }
+
+    /// Returns the metadata of the commit.
+    pub(crate) fn metadata(&self) -> &IndexMetadata {
+        &self.metadata
+    }
+
+    /// Returns the best `count` sections that `filter` admits, best first, and the inverse document
+    /// frequency of each term of the query.
+    pub(crate) fn ranked(
+        &self,
+        query: &WordQuery,
+        filter: &IndexFilter,
+        count: usize,
+    ) -> Usable<(Vec<Ranked>, Vec<f32>)> {
+        let Some(clause) = &query.clause else { return Ok((Vec::new(), Vec::new())) };
+        guarded(|| ranking::ranked(&self.searcher, self.fields, clause, filter, count))
+    }
+
+    /// Returns the documents whose trigrams match `query`, and possibly others.
+    pub(crate) fn candidates(&self, query: &TrigramQuery) -> Usable<Vec<i64>> {
+        guarded(|| {
+            let mut documents = Vec::new();
+            for segment in self.searcher.segment_readers() {
+                let mut found = trigram_component::open(segment)?.documents(query)?;
+                if let Some(alive) = segment.alive_bitset() {
+                    found.retain(|id| alive.is_alive(*id));
+                }
+                if found.is_empty() {
+                    continue;
+                }
+                let places = segment.fast_fields().u64(PLACE)?;
+                let numbers = found.into_iter().filter_map(|id| places.first(id));
+                documents.extend(numbers.map(|number| Place::from_number(number).document));
+            }
+            Ok(documents)
+        })
+    }
+}
+
+/// Returns the ids of all documents in an index.
+pub(super) fn documents(index: &Index) -> Usable<HashSet<i64>> {
+    Ok(places(index)?.1.into_iter().map(|place| place.document).collect())
+}
+
+/// Returns the places of all sections in an index, in no particular order, and the searcher that
+/// read them.
+pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<Place>)> {
+    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+    let searcher = reader.searcher();
+    let places = searcher.search(&AllQuery, &Places)?;
+    Ok((searcher, places))
+}
+
+/// Collects the places of all matches.
+struct Places;
+
+struct SegmentPlaces {
+    column: Column,
+    places: Vec<Place>,
+}
+
+impl Collector for Places {
+    type Fruit = Vec<Place>;
+    type Child = SegmentPlaces;
+
+    fn for_segment(
+        &self,
+        _: SegmentOrdinal,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<SegmentPlaces> {
+        Ok(SegmentPlaces { column: segment.fast_fields().u64(PLACE)?, places: Vec::new() })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    fn merge_fruits(&self, fruits: Vec<Vec<Place>>) -> tantivy::Result<Vec<Place>> {
+        Ok(fruits.concat())
+    }
+}
+
+impl SegmentCollector for SegmentPlaces {
+    type Fruit = Vec<Place>;
+
+    fn collect(&mut self, document: DocId, _: Score) {
+        self.places.extend(self.column.first(document).map(Place::from_number));
+    }
+
+    fn harvest(self) -> Vec<Place> {
+        self.places
+    }
+}

@@ -1,0 +1,218 @@
+//! The fields of the index, and how texts become terms.
+//!
+//! An entry of the index is the own text of one section or of the root. The entry of the root also
+//! contains the trigrams of the whole document, which are stored in a separate file of the segment.
+//! Invariant: an index is used only if its [`fingerprint`] equals that of this version.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
+use tantivy::{Index, IndexBuilder};
+
+use super::directory::IndexFolder;
+use super::postings::FILE_VERSION;
+use super::trigram_component::TrigramComponent;
+use super::{Unusable, Usable};
+use crate::position::ByteSpan;
+use crate::terms::{TokenBuffers, Tokens, camel_parts};
+
+/// The version of the tokenizer. It is incremented whenever the same text gives different terms, so
+/// that every index is rebuilt.
+const TOKENIZER_VERSION: u32 = 4;
+
+/// The fields.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    /// The id of the document; used to delete its entries.
+    pub(super) document: Field,
+    /// Document, section and level as one number: [`crate::store::Place::to_number`].
+    pub(super) place: Field,
+    /// The fingerprint of the words, for finding near-duplicates: [`crate::terms`].
+    pub(super) fingerprint: Field,
+    /// The rendered title. The first section with text also has the title and the file name of the
+    /// document.
+    pub(super) title: Field,
+    /// The own text without the title and code blocks; the whole text of front matter.
+    pub(super) body: Field,
+    /// The code blocks.
+    pub(super) code: Field,
+    /// The parts of identifiers in camel case.
+    pub(super) parts: Field,
+    /// The path of the file and the titles of the parent sections.
+    pub(super) path: Field,
+    /// The tags of the document.
+    pub(super) tags: Field,
+    /// The folders that contain the file. For front matter also [`crate::terms::FRONT_MATTER`].
+    pub(super) scope: Field,
+}
+
+/// The name of the field [`Fields::place`].
+pub(super) const PLACE: &str = "place";
+/// The name of the field [`Fields::fingerprint`].
+pub(super) const FINGERPRINT: &str = "fingerprint";
+
+/// Returns the schema and its fields.
+pub(super) fn schema() -> (Schema, Fields) {
+    let text = |tokenizer: &str, record: IndexRecordOption, has_norms: bool| {
+        TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default()
+                .set_tokenizer(tokenizer)
+                .set_index_option(record)
+                .set_fieldnorms(has_norms),
+        )
+    };
+    let words = text("words", IndexRecordOption::WithFreqsAndPositions, true);
+    let mut builder = Schema::builder();
+    let fields = Fields {
+        document: builder.add_u64_field("document", INDEXED),
+        place: builder.add_u64_field(PLACE, FAST),
+        fingerprint: builder.add_u64_field(FINGERPRINT, FAST),
+        title: builder.add_text_field("title", words.clone()),
+        body: builder.add_text_field("body", words.clone()),
+        code: builder.add_text_field("code", words),
+        parts: builder.add_text_field("parts", text("parts", IndexRecordOption::Basic, false)),
+        path: builder.add_text_field("path", text("words", IndexRecordOption::Basic, false)),
+        tags: builder.add_text_field("tags", text("raw", IndexRecordOption::Basic, false)),
+        scope: builder.add_text_field("scope", text("raw", IndexRecordOption::Basic, false)),
+    };
+    (builder.build(), fields)
+}
+
+/// Returns a hash of the schema, the tokenizer version and the version of the trigram files.
+pub(super) fn fingerprint() -> String {
+    let (schema, _) = schema();
+    let text = serde_json::to_string(&schema).unwrap_or_default();
+    let hash = blake3::hash(format!("{TOKENIZER_VERSION} {FILE_VERSION} {text}").as_bytes());
+    hash.to_hex().chars().take(16).collect()
+}
+
+/// Opens the index in `folder`.
+pub(super) fn open(folder: &Path) -> Usable<Index> {
+    let directory = IndexFolder::open(folder).map_err(|_| match folder.symlink_metadata() {
+        Ok(_) => Unusable::Damaged("something else is in the place of its folder".to_owned()),
+        Err(_) => Unusable::Missing,
+    })?;
+    let mut index = Index::open(directory)?;
+    index.set_tokenizers(tokenizers());
+    index.register_plugin(Arc::new(TrigramComponent));
+    Ok(index)
+}
+
+/// Returns a builder for a new index.
+pub(super) fn builder() -> IndexBuilder {
+    Index::builder()
+        .schema(schema().0)
+        .tokenizers(tokenizers())
+        .register_plugin(Arc::new(TrigramComponent))
+}
+
+/// Returns the tokenizers that the schema names.
+fn tokenizers() -> TokenizerManager {
+    // tantivy also needs its default tokenizers, for fields that are not text.
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register("words", WordTokenizer::default());
+    tokenizers.register("parts", PartTokenizer::default());
+    tokenizers
+}
+
+/// Produces every token of [`Tokens`]. The buffers are reused for the next text.
+#[derive(Clone, Default)]
+struct WordTokenizer {
+    buffers: TokenBuffers,
+    token: Token,
+}
+
+struct WordStream<'a> {
+    tokenizer: &'a mut WordTokenizer,
+    tokens: Tokens<'a>,
+    token: Token,
+}
+
+impl Tokenizer for WordTokenizer {
+    type TokenStream<'a> = WordStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
+        let tokens = Tokens::with(text, std::mem::take(&mut self.buffers));
+        let token = std::mem::take(&mut self.token);
+        WordStream { tokenizer: self, tokens, token }
+    }
+}
+
+impl Drop for WordStream<'_> {
+    fn drop(&mut self) {
+        self.tokenizer.buffers = self.tokens.take_buffers();
+        self.tokenizer.token = std::mem::take(&mut self.token);
+    }
+}
+
+impl TokenStream for WordStream<'_> {
+    fn advance(&mut self) -> bool {
+        if !self.tokens.advance() {
+            return false;
+        }
+        self.token.position = self.tokens.position;
+        std::mem::swap(&mut self.token.text, &mut self.tokens.token);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+/// Produces the parts of camel-case identifiers. The parts of a text are computed before the first
+/// token.
+#[derive(Clone, Default)]
+struct PartTokenizer {
+    parts: String,
+    spans: Vec<ByteSpan>,
+    token: Token,
+}
+
+struct PartStream<'a> {
+    parts: &'a str,
+    spans: std::slice::Iter<'a, ByteSpan>,
+    token: &'a mut Token,
+}
+
+impl Tokenizer for PartTokenizer {
+    type TokenStream<'a> = PartStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> PartStream<'a> {
+        self.parts.clear();
+        self.spans.clear();
+        camel_parts(text, |part| {
+            let start = self.parts.len();
+            self.parts.push_str(part);
+            self.spans.push(ByteSpan::new(start, self.parts.len()));
+        });
+        self.token.reset();
+        PartStream { parts: &self.parts, spans: self.spans.iter(), token: &mut self.token }
+    }
+}
+
+impl TokenStream for PartStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(span) = self.spans.next() else { return false };
+        self.token.position = self.token.position.wrapping_add(1);
+        self.token.text.clear();
+        self.token.text.push_str(self.parts.get(span.start..span.end).unwrap_or_default());
+        true
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}

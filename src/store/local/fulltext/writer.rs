@@ -1,0 +1,218 @@
+//! Writing the index. The caller holds the lock of the store.
+//!
+//! Invariants: a writer first removes the files that an interrupted writer left, because tantivy
+//! cannot commit if they exist. Every commit contains its [`IndexMetadata`].
+
+use std::collections::{HashMap, HashSet};
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
+
+use tantivy::index::SegmentId;
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
+use tantivy::{Index, Term};
+
+use super::byte_budget::ByteBudget;
+use super::entry::{SectionEntry, entries};
+use super::schema::{Fields, builder, open, schema};
+use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of, reader};
+use crate::failpoint::failpoint;
+use crate::limits;
+use crate::parallel::{cores, shares};
+use crate::terms::DocumentText;
+
+/// Bytes of text and trigrams that are passed to the threads of tantivy at once. Waking a thread
+/// for every small document would take longer than indexing it.
+const FLUSH_BYTES: usize = 256 << 10;
+
+/// The right to change an index. The caller holds the lock of the store.
+pub(crate) struct IndexWriter {
+    writer: tantivy::IndexWriter<SectionEntry>,
+    fields: Fields,
+    folder: PathBuf,
+    /// Operations that have not been passed to the threads of tantivy yet, and the bytes of their
+    /// documents.
+    waiting: Vec<UserOperation<SectionEntry>>,
+    waiting_bytes: usize,
+    budget: ByteBudget,
+    /// The metadata of the last commit.
+    metadata: IndexMetadata,
+}
+
+impl std::fmt::Debug for IndexWriter {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("IndexWriter")
+            .field("metadata", &self.metadata)
+            .finish_non_exhaustive()
+    }
+}
+
+impl IndexWriter {
+    /// Opens the index in `folder`. Fails if it does not belong to `store`.
+    pub(crate) fn open(folder: &Path, store: &str) -> Usable<Self> {
+        guarded(|| {
+            sweep(folder);
+            failpoint!(INDEX_SWEPT);
+            let index = open(folder)?;
+            let metadata = metadata_of(&index)?;
+            if metadata.store != store {
+                return Err(Unusable::Foreign);
+            }
+            let writer = Self::start(folder, &index, metadata)?;
+            writer.writer.garbage_collect_files().wait()?;
+            failpoint!(INDEX_COLLECTED);
+            Ok(writer)
+        })
+    }
+
+    /// Creates an empty index of `store` in `folder`. Replaces an existing folder.
+    pub(crate) fn create(folder: &Path, store: &str) -> Usable<Self> {
+        let io = |error: std::io::Error| Unusable::Damaged(error.to_string());
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
+            _ => {}
+        }
+        failpoint!(INDEX_REMOVED);
+        std::fs::create_dir(folder).map_err(io)?;
+        failpoint!(INDEX_FOLDER_MADE);
+        guarded(|| {
+            let index = builder().create_in_dir(folder)?;
+            failpoint!(INDEX_MADE);
+            let mut writer = Self::start(folder, &index, IndexMetadata::new(store, 0, 0))?;
+            writer.commit(IndexMetadata::new(store, 0, 0))?;
+            Ok(writer)
+        })
+    }
+
+    fn start(folder: &Path, index: &Index, metadata: IndexMetadata) -> Usable<Self> {
+        let threads = cores().min(8);
+        let writer =
+            index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(Self {
+            writer,
+            fields: schema().1,
+            folder: folder.to_owned(),
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            budget: ByteBudget::default(),
+            metadata,
+        })
+    }
+
+    /// Returns the metadata of the last commit.
+    pub(crate) fn metadata(&self) -> &IndexMetadata {
+        &self.metadata
+    }
+
+    /// Returns the ids of the documents in the index.
+    pub(crate) fn documents(&self) -> Usable<HashSet<i64>> {
+        guarded(|| reader::documents(self.writer.index()))
+    }
+
+    /// Adds a document that is not in the index. Waits until there is room in the queue.
+    pub(crate) fn put(&mut self, id: i64, document: DocumentText) -> Usable<()> {
+        guarded(|| {
+            let size = document.size();
+            if self.waiting_bytes + size > FLUSH_BYTES {
+                // Waiting operations hold bytes of the budget, so they must be passed on before
+                // more bytes are acquired.
+                self.flush_waiting()?;
+            }
+            let permit = self.budget.acquire(size);
+            let entries = entries(document, id, self.fields, permit);
+            self.waiting.extend(entries.into_iter().map(UserOperation::Add));
+            self.waiting_bytes += size;
+            failpoint!(INDEX_PUT);
+            Ok(())
+        })
+    }
+
+    /// Passes the waiting operations to the threads of tantivy.
+    fn flush_waiting(&mut self) -> Usable<()> {
+        self.waiting_bytes = 0;
+        if !self.waiting.is_empty() {
+            self.writer.run(std::mem::take(&mut self.waiting))?;
+        }
+        Ok(())
+    }
+
+    /// Deletes a document.
+    pub(crate) fn remove(&mut self, id: i64) {
+        let term = Term::from_field_u64(self.fields.document, id.unsigned_abs());
+        // The order matters: a waiting operation may have added the document.
+        self.waiting.push(UserOperation::Delete(term));
+    }
+
+    /// Commits all operations with this metadata.
+    pub(crate) fn commit(&mut self, metadata: IndexMetadata) -> Usable<()> {
+        guarded(|| {
+            self.flush_waiting()?;
+            let mut commit = self.writer.prepare_commit()?;
+            commit.set_payload(&serde_json::to_string(&metadata).unwrap_or_default());
+            failpoint!(INDEX_PREPARED);
+            commit.commit()?;
+            failpoint!(INDEX_COMMITTED);
+            Ok(())
+        })?;
+        self.metadata = metadata;
+        Ok(())
+    }
+
+    /// Merges segments if there are many, and waits until all threads have ended.
+    pub(crate) fn close(mut self) -> Usable<()> {
+        guarded(|| {
+            let segments = self.writer.index().searchable_segment_metas()?;
+            if segments.len() > limits::INDEX_SEGMENTS {
+                use tantivy::indexer::MergePolicy as _;
+                let candidates = LogMergePolicy::default().compute_merge_candidates(&segments);
+                // tantivy keeps the files of a segment while its metadata is referenced.
+                drop(segments);
+                let sizes = sizes(&self.folder);
+                let size = |id: &SegmentId| sizes.get(&id.uuid_string()).copied().unwrap_or(0);
+                for candidate in candidates {
+                    // A merge maps all files that it reads into memory.
+                    let most = limits::INDEX_MERGE_BYTES as u64;
+                    let batches = shares(&candidate.0, usize::MAX, most, size);
+                    for batch in batches.filter(|batch| batch.len() > 1) {
+                        drop(self.writer.merge(batch).wait()?);
+                        failpoint!(INDEX_MERGED);
+                    }
+                }
+                self.writer.garbage_collect_files().wait()?;
+            }
+            self.writer.wait_merging_threads()?;
+            Ok(())
+        })
+    }
+}
+
+/// Returns the size in bytes of the files of each segment, by the name of the segment, with which
+/// the names of its files begin.
+fn sizes(folder: &Path) -> HashMap<String, u64> {
+    let mut sizes = HashMap::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) else {
+            continue;
+        };
+        if let Some((segment, _)) = name.split_once('.') {
+            *sizes.entry(segment.to_owned()).or_default() += metadata.len();
+        }
+    }
+    sizes
+}
+
+/// Returns the temporary files of interrupted commits, which tantivy does not remove.
+pub(super) fn leftovers(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_one = |entry: &DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".tmp");
+    entries.filter(is_one).map(|entry| entry.path())
+}
+
+/// Removes the temporary files of interrupted commits.
+pub(super) fn sweep(folder: &Path) {
+    for path in leftovers(folder) {
+        // A file that cannot be removed only takes space.
+        drop(std::fs::remove_file(path));
+    }
+}

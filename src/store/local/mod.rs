@@ -1,0 +1,58 @@
+//! The engine for one machine: documents, bytes and outlines in one SQLite file, and a full-text
+//! index derived from it.
+//!
+//! [`Snapshot`] reads one unchanging state, [`FullText`] searches it, and [`LocalWriter`] holds the lock and
+//! changes both parts. Only this module uses both: `db` uses SQLite, `fulltext` uses tantivy, and
+//! neither uses the other. See `mdsel help store`.
+//!
+//! Invariants: the row, the bytes, the outline and the diagnostics of a document change together or
+//! not at all. All answers of a snapshot come from one generation. The state of the index affects
+//! only the time that a search takes.
+
+mod check;
+mod db;
+mod engine;
+mod fault;
+mod full_text;
+mod fulltext;
+mod reader;
+mod recovery;
+mod swap;
+mod writer;
+
+pub use check::{Check, Checked};
+use db::Snapshot;
+pub use db::{Runs, Work};
+pub(in crate::store) use engine::LocalEngine;
+pub use fault::{Fault, FaultKind, Part};
+use full_text::{FullText, index_generation};
+pub(crate) use fulltext::is_guarded;
+pub use reader::count_work;
+use reader::{LocalReader, State};
+pub use recovery::{LostDocument, Recovery, RecoveryReport, clear_way, rebuild_index, sweep};
+use writer::LocalWriter;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// Returns the path of the file next to a store whose name is the name of the store plus `suffix`.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Returns the files and folders that can belong to the store at `path`.
+pub(in crate::store) fn own_files(path: &Path) -> Vec<PathBuf> {
+    const SUFFIXES: [&str; 7] = ["", "-wal", "-shm", "-journal", "-lock", "-new", "-fts"];
+    SUFFIXES.iter().map(|suffix| with_suffix(path, suffix)).collect()
+}
+
+/// Removes a file. A missing file is not an error.
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
+}

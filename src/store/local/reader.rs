@@ -1,0 +1,252 @@
+//! [`Reader`] over a pinned state of SQLite and the full-text index.
+//!
+//! The index is opened before the snapshot, so the index is never newer than the snapshot. Invariant:
+//! the state of the index affects only the time that an answer takes, and never the answer.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::engine::Idle;
+use super::fulltext::IndexFilter;
+use super::{FullText, Snapshot, Work, index_generation};
+use crate::error::{Result, Warning};
+use crate::ldmd::Markup;
+use crate::links::Outgoing;
+use crate::markdown::outline::Outline;
+use crate::position::ByteSpan;
+use crate::store::{
+    DocumentFilter, Facts, FrontMatter, Lookup, Purpose, Ranking, Reader, SectionFilter,
+    StoredDocument, Totals,
+};
+use crate::terms::{TrigramQuery, WordQuery};
+
+/// One open state of a store file.
+#[derive(Debug)]
+pub(in crate::store) struct State {
+    snapshot: Snapshot,
+    facts: Facts,
+    /// Opened with the snapshot for a search; otherwise by the first search.
+    full_text: Mutex<Option<FullText>>,
+}
+
+/// A state in use.
+#[derive(Debug)]
+pub(in crate::store) struct LocalReader {
+    state: Arc<State>,
+    idle: Arc<Idle>,
+}
+
+impl LocalReader {
+    pub(super) fn new(state: Arc<State>, idle: Arc<Idle>) -> Self {
+        Self { state, idle }
+    }
+}
+
+/// Opens the store at `path` for searches, and counts the statements that its reader runs.
+pub fn count_work(path: &Path) -> Result<(Box<dyn Reader>, Work)> {
+    let state = Arc::new(State::open(path, Purpose::Search)?);
+    let work = state.snapshot.count_work()?;
+    Ok((Box::new(LocalReader::new(state, Arc::default())), work))
+}
+
+impl Drop for LocalReader {
+    fn drop(&mut self) {
+        self.idle.put_back(&self.state);
+    }
+}
+
+impl std::ops::Deref for LocalReader {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl State {
+    /// Opens the store at `path` and pins its newest generation.
+    pub(super) fn open(path: &Path, purpose: Purpose) -> Result<Self> {
+        let (snapshot, full_text) = match purpose {
+            Purpose::Read => (Snapshot::open(path)?, None),
+            Purpose::Search => {
+                let (snapshot, full_text) = FullText::open(path)?;
+                (snapshot, Some(full_text))
+            }
+        };
+        Ok(Self { facts: snapshot.facts()?, snapshot, full_text: Mutex::new(full_text) })
+    }
+
+    /// Returns whether the state can be used again for `purpose`.
+    pub(super) fn serves(&self, purpose: Purpose) -> bool {
+        purpose == Purpose::Read || self.full_text().as_ref().is_some_and(FullText::is_usable)
+    }
+
+    /// Pins the newest generation again. Returns false if the store must be opened again.
+    pub(super) fn renew(&self) -> bool {
+        self.snapshot.renew().unwrap_or(false) && !self.snapshot.has_edit_intents().unwrap_or(true)
+    }
+
+    /// Releases the generation. Returns false if the state must not be kept.
+    pub(super) fn release(&self) -> bool {
+        !self.snapshot.holds_writers_off() && self.snapshot.release().is_ok()
+    }
+
+    fn full_text(&self) -> MutexGuard<'_, Option<FullText>> {
+        self.full_text.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_full_text<T>(&self, act: impl FnOnce(&mut FullText) -> T) -> T {
+        let mut full_text = self.full_text();
+        act(full_text.get_or_insert_with(|| FullText::of(&self.snapshot)))
+    }
+
+    /// Returns the ids of the documents that have each of `tags`; `None` if there are no tags.
+    fn tagged(&self, tags: &[String]) -> Result<Option<HashSet<i64>>> {
+        let mut tagged: Option<HashSet<i64>> = None;
+        for tag in tags {
+            let having: HashSet<i64> = self.snapshot.documents_with_tag(tag)?.into_iter().collect();
+            tagged = Some(match tagged {
+                Some(tagged) => tagged.intersection(&having).copied().collect(),
+                None => having,
+            });
+        }
+        Ok(tagged)
+    }
+
+    /// Keeps the documents that `filter` admits.
+    fn retain(&self, filter: &DocumentFilter, documents: &mut Vec<StoredDocument>) -> Result<()> {
+        if filter.is_empty() {
+            return Ok(());
+        }
+        let tagged = self.tagged(&filter.tags)?;
+        documents.retain(|document| {
+            filter.takes_name(document.id, &document.path)
+                && tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
+        });
+        Ok(())
+    }
+
+    fn index_filter(&self, filter: &SectionFilter<'_>) -> Result<IndexFilter> {
+        let mut index = IndexFilter {
+            level: filter.level,
+            front_matter: filter.front_matter,
+            ..IndexFilter::default()
+        };
+        index.documents.extend(self.tagged(&filter.documents.tags)?);
+        if let Some(under) = &filter.documents.under {
+            if under.documents.is_empty() && !under.folders.is_empty() {
+                index.folders.clone_from(&under.folders);
+            } else {
+                let mut documents = under.documents.clone();
+                for folder in &under.folders {
+                    let below =
+                        self.snapshot.documents(&Lookup::Folder(folder), None, usize::MAX)?;
+                    documents.extend(below.iter().map(|one| one.id));
+                }
+                index.documents.push(documents);
+            }
+        }
+        let globs = &filter.documents.globs;
+        if !globs.is_empty() {
+            let mut paths = self.snapshot.paths()?;
+            paths.retain(|(_, path)| globs.takes(path));
+            index.documents.push(paths.into_iter().map(|(id, _)| id).collect());
+        }
+        Ok(index)
+    }
+}
+
+impl Reader for LocalReader {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn take_warnings(&self) -> Vec<Warning> {
+        let mut full_text = self.full_text();
+        full_text.as_mut().map(|index| std::mem::take(&mut index.warnings)).unwrap_or_default()
+    }
+
+    fn index_generation(&self) -> Option<u64> {
+        index_generation(&self.snapshot)
+    }
+
+    fn totals(&self) -> Result<Totals> {
+        self.snapshot.totals()
+    }
+
+    fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
+        self.snapshot.folders(most)
+    }
+
+    fn documents(
+        &self,
+        which: &Lookup<'_>,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        if let Lookup::Matching(filter) = which {
+            let mut documents = self.snapshot.documents(&Lookup::All, after, usize::MAX)?;
+            self.retain(filter, &mut documents)?;
+            documents.truncate(most);
+            return Ok(documents);
+        }
+        self.snapshot.documents(which, after, most)
+    }
+
+    fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
+        match documents {
+            [document] => Ok(vec![self.snapshot.outline(document)?]),
+            documents => self.snapshot.outlines(documents),
+        }
+    }
+
+    fn markups(&self, documents: &[StoredDocument]) -> Result<Vec<Markup>> {
+        documents.iter().map(|document| self.snapshot.markup(document)).collect()
+    }
+
+    fn all_links(&self, documents: &[StoredDocument]) -> Result<Vec<Outgoing>> {
+        documents.iter().map(|document| self.snapshot.links(document)).collect()
+    }
+
+    fn all_tags(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<String>>> {
+        documents.iter().map(|document| self.snapshot.tags(document)).collect()
+    }
+
+    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatter>> {
+        documents.iter().map(|document| self.snapshot.front_matter(document)).collect()
+    }
+
+    fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>> {
+        parts.iter().map(|(document, span)| self.snapshot.content(document, *span)).collect()
+    }
+
+    fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {
+        self.snapshot.frequent_link_keys(count)
+    }
+
+    fn ranked(
+        &self,
+        query: &WordQuery,
+        filter: &SectionFilter<'_>,
+        count: usize,
+    ) -> Result<Ranking> {
+        let filter = self.index_filter(filter)?;
+        self.with_full_text(|full_text| full_text.ranked(&self.snapshot, query, &filter, count))
+    }
+
+    fn candidates(
+        &self,
+        query: &TrigramQuery,
+        filter: &DocumentFilter,
+    ) -> Result<Vec<StoredDocument>> {
+        if *query == TrigramQuery::All {
+            return self.all(&Lookup::Matching(filter));
+        }
+        let mut documents =
+            self.with_full_text(|full_text| full_text.candidates(&self.snapshot, query))?;
+        self.retain(filter, &mut documents)?;
+        documents.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(documents)
+    }
+}

@@ -1,0 +1,368 @@
+//! Writing whole documents to SQLite and to the full-text index.
+//!
+//! The order is: acquire the lock; write the rows and the next generation in a SQLite transaction;
+//! commit it, which acknowledges the change; write the same change to the index; commit the index
+//! with the generation that it now matches. If a writer dies in between, the index is out of date,
+//! and the next writer first brings it up to date.
+//!
+//! Invariants: the index never contains anything that was not committed to SQLite. An error in the
+//! index never makes a change or an ingest fail.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Snapshot;
+use super::db::{Migrated, RowWriter};
+use super::fulltext::{self, IndexMetadata, IndexWriter, Unusable, Usable};
+use crate::corpus::{FileState, IngestOptions};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::{batch_bytes, failpoint};
+use crate::limits;
+use crate::markdown::front_matter;
+use crate::position::ByteSpan;
+use crate::prepare::PreparedDocument;
+use crate::store::{EditIntent, StoredDocument, Writer};
+use crate::terms::{DocumentText, TextExtractor};
+
+/// The state of the index during a write.
+#[derive(Debug)]
+enum IndexState {
+    /// The index has not been opened.
+    Closed,
+    /// The index is open and receives every change.
+    Open(Box<IndexWriter>),
+    /// The index is out of date after an error; the next writer brings it up to date.
+    Failed,
+}
+
+/// The right to change a store: holds its lock.
+#[derive(Debug)]
+pub(in crate::store) struct LocalWriter {
+    /// Whether a transaction is open.
+    has_begun: bool,
+    rows: RowWriter,
+    index: IndexState,
+    path: PathBuf,
+    /// Bytes of documents that were added to the index since its last commit.
+    index_bytes: usize,
+    /// The reason to rebuild the index even if it seems to be up to date.
+    rebuild_reason: Option<Unusable>,
+    warnings: Vec<Warning>,
+}
+
+impl LocalWriter {
+    /// Opens the store at `path` for writing, and creates it if it does not exist. Waits up to
+    /// `wait` for another writer.
+    pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
+        let rows = RowWriter::open(path, wait)?;
+        let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        let mut warnings: Vec<Warning> = rows.migrated.iter().map(migrated).collect();
+        if rows.has_lost_options {
+            let message = "the options of the last ingest cannot be read; the defaults are used";
+            warnings.push(Warning::new("OPTIONS_LOST", message));
+        }
+        let index = IndexState::Closed;
+        Ok(Self {
+            has_begun: false,
+            rows,
+            index,
+            path,
+            index_bytes: 0,
+            rebuild_reason: None,
+            warnings,
+        })
+    }
+
+    /// Makes [`Self::close`] rebuild the index even if it seems to be up to date.
+    pub(in crate::store) fn require_rebuild(&mut self) {
+        self.rebuild_reason = Some(Unusable::Damaged("reported by a check".to_owned()));
+    }
+
+    /// Begins a transaction if none is open.
+    fn begin(&mut self) -> Result<()> {
+        if !self.has_begun {
+            self.rows.begin()?;
+            self.has_begun = true;
+        }
+        Ok(())
+    }
+
+    fn put_one(&mut self, document: PreparedDocument) -> Result<()> {
+        self.open_index()?;
+        let (id, before) = self.rows.put(&document)?;
+        failpoint!(ROWS_PUT);
+        self.index_bytes += document.text.size();
+        self.with_index(|index| {
+            if let Some(before) = before {
+                index.remove(before);
+            }
+            index.put(id, document.text)
+        });
+        Ok(())
+    }
+
+    fn remove_one(&mut self, id: i64) -> Result<()> {
+        self.open_index()?;
+        self.rows.remove(id)?;
+        failpoint!(ROWS_REMOVED);
+        self.with_index(|index| {
+            index.remove(id);
+            Ok(())
+        });
+        Ok(())
+    }
+
+    fn commit_index(&mut self) -> Result<()> {
+        self.index_bytes = 0;
+        if !matches!(self.index, IndexState::Open(_)) {
+            return Ok(());
+        }
+        let Some(identity) = self.rows.identity()? else { return Ok(()) };
+        let metadata =
+            IndexMetadata::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
+        self.with_index(|index| {
+            if *index.metadata() == metadata { Ok(()) } else { index.commit(metadata) }
+        });
+        Ok(())
+    }
+
+    /// Opens the index and brings it up to the committed state of SQLite. Rebuilds it if it is not
+    /// usable.
+    fn open_index(&mut self) -> Result<()> {
+        if !matches!(self.index, IndexState::Closed) {
+            return Ok(());
+        }
+        let Some(identity) = self.rows.identity()? else { return Ok(()) };
+        let snapshot = Snapshot::open(&self.path)?;
+        let folder = fulltext::folder(&self.path);
+        let opened = match self.rebuild_reason.take() {
+            Some(reason) => Err(reason),
+            None => IndexWriter::open(&folder, &identity).and_then(|index| {
+                let is_ahead = index.metadata().generation > snapshot.generation();
+                if is_ahead { Err(Unusable::Foreign) } else { Ok(index) }
+            }),
+        };
+        let result = match opened {
+            Ok(index) => catch_up(index, &snapshot),
+            Err(reason) => match IndexWriter::create(&folder, &identity) {
+                Ok(index) => {
+                    if snapshot.generation() > 0 {
+                        let message = format!("{reason}; it was rebuilt");
+                        self.warnings.push(Warning::new("INDEX_REBUILT", message));
+                    }
+                    catch_up(index, &snapshot)
+                }
+                Err(error) => Ok(Err(error)),
+            },
+        };
+        match result? {
+            Ok(index) => self.index = IndexState::Open(Box::new(index)),
+            Err(error) => self.fail(&error),
+        }
+        Ok(())
+    }
+
+    /// Applies `act` to the index if it is open. After an error the index is no longer updated.
+    fn with_index(&mut self, act: impl FnOnce(&mut IndexWriter) -> Usable<()>) {
+        let IndexState::Open(index) = &mut self.index else { return };
+        if let Err(error) = act(index) {
+            self.fail(&error);
+        }
+    }
+
+    fn fail(&mut self, error: &Unusable) {
+        self.index = IndexState::Failed;
+        let message = format!("{error}; the documents are stored and are searched without it");
+        self.warnings.push(Warning::new("INDEX_BEHIND", message));
+    }
+}
+
+impl Writer for LocalWriter {
+    fn root(&self) -> Result<Option<PathBuf>> {
+        self.rows.root()
+    }
+
+    fn options(&self) -> Result<Option<IngestOptions>> {
+        self.rows.options()
+    }
+
+    fn has_current_parser(&self) -> Result<bool> {
+        self.rows.has_current_parser()
+    }
+
+    fn generation(&self) -> Result<u64> {
+        self.rows.generation()
+    }
+
+    fn documents(&self) -> Result<Vec<StoredDocument>> {
+        self.rows.documents()
+    }
+
+    fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
+        self.rows.set_up(root, options)
+    }
+
+    fn set_current_parser(&mut self) -> Result<()> {
+        self.rows.set_current_parser()
+    }
+
+    fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()> {
+        self.begin()?;
+        documents.into_iter().try_for_each(|document| self.put_one(document))
+    }
+
+    fn remove(&mut self, ids: &[i64]) -> Result<()> {
+        self.begin()?;
+        ids.iter().try_for_each(|id| self.remove_one(*id))
+    }
+
+    fn set_states(&mut self, states: &[(i64, FileState)]) -> Result<()> {
+        self.begin()?;
+        states.iter().try_for_each(|(id, state)| self.rows.set_state(*id, *state))
+    }
+
+    fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
+        self.rows.note_intent(intent)
+    }
+
+    fn forget_intent(&mut self, id: i64) -> Result<()> {
+        self.begin()?;
+        self.rows.forget_intent(id)
+    }
+
+    fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
+        self.rows.intents()
+    }
+
+    /// The index is committed only after several large transactions, because its commit waits until
+    /// all added documents are indexed.
+    fn commit(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.has_begun) {
+            self.rows.commit()?;
+        }
+        if self.index_bytes >= batch_bytes(limits::INDEX_BATCH_BYTES) {
+            self.commit_index()?;
+        }
+        Ok(())
+    }
+
+    /// Brings the index up to date if necessary, and writes the log back so that the store is one
+    /// file.
+    fn close(mut self: Box<Self>) -> Result<Vec<Warning>> {
+        // A transaction that is still open has failed.
+        self.rows.roll_back()?;
+        if let Some(identity) = self.rows.identity()? {
+            let is_current = matches!(self.index, IndexState::Closed)
+                && self.rebuild_reason.is_none()
+                && fulltext::index_metadata(&fulltext::folder(&self.path)).is_ok_and(|metadata| {
+                    metadata.store == identity
+                        && self
+                            .rows
+                            .generation()
+                            .is_ok_and(|current| metadata.generation == current)
+                });
+            if is_current {
+                // A writer may have died after its last commit. This writer does not open the
+                // index, so the temporary files are removed here.
+                fulltext::check::sweep(&fulltext::folder(&self.path));
+            } else {
+                self.open_index()?;
+            }
+        }
+        self.commit_index()?;
+        if let IndexState::Open(index) = std::mem::replace(&mut self.index, IndexState::Closed)
+            && let Err(error) = index.close()
+        {
+            self.fail(&error);
+        }
+        failpoint!(INDEX_CLOSED);
+        self.rows.close()?;
+        Ok(self.warnings)
+    }
+}
+
+/// The warning about a migration.
+fn migrated(migrated: &Migrated) -> Warning {
+    let Migrated { from, to, copy } = migrated;
+    let name = copy.as_ref().and_then(|copy| copy.file_name());
+    let kept = match name {
+        Some(name) => format!("the old store is kept as {}", name.display()),
+        None => "the disk has no room for a copy of the old store".to_owned(),
+    };
+    Warning::new("MIGRATED", format!("the store was upgraded from version {from} to {to}; {kept}"))
+}
+
+/// Brings `index` to the state of `snapshot`: removes the documents that no longer exist and adds
+/// the missing ones in the order of their ids. Commits after every [`limits::BATCH_BYTES`] of
+/// documents.
+fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexWriter>> {
+    if index.metadata().generation == snapshot.generation() {
+        return Ok(Ok(index));
+    }
+    let known = match index.documents() {
+        Ok(known) => known,
+        Err(error) => return Ok(Err(error)),
+    };
+    let stored = snapshot.documents_above(0)?;
+    let living: HashSet<i64> = stored.iter().map(|document| document.id).collect();
+    for gone in known.difference(&living) {
+        index.remove(*gone);
+    }
+    failpoint!(CATCH_UP_BEGUN);
+    let mut extractor = TextExtractor::new();
+    let generation_before = index.metadata().generation;
+    let mut bytes = 0;
+    for document in stored.iter().filter(|document| !known.contains(&document.id)) {
+        let text = text_of(snapshot, document, &mut extractor)?;
+        bytes += document.state.size;
+        let mut result = index.put(document.id, text);
+        if result.is_ok() && bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
+            bytes = 0;
+            let metadata = IndexMetadata::new(snapshot.identity(), document.id, generation_before);
+            result = index.commit(metadata);
+            failpoint!(CATCH_UP_COMMITTED);
+        }
+        if let Err(error) = result {
+            return Ok(Err(error));
+        }
+    }
+    let highest = stored.last().map_or(0, |document| document.id);
+    let metadata = IndexMetadata::new(snapshot.identity(), highest, snapshot.generation());
+    Ok(index.commit(metadata).map(|()| index))
+}
+
+/// Returns the text of a stored document that goes into the index.
+pub(super) fn text_of(
+    snapshot: &Snapshot,
+    document: &StoredDocument,
+    extractor: &mut TextExtractor,
+) -> Result<DocumentText> {
+    let outline = snapshot.outline(document)?;
+    let bytes = snapshot.content(document, ByteSpan::new(0, outline.bytes))?;
+    let title = match outline.front_matter {
+        Some(_) => snapshot.front_matter(document)?,
+        None => None,
+    };
+    let title = title.as_ref().and_then(front_matter::title).map(str::to_owned);
+    Ok(extractor.extract(&document.path, bytes, &outline, snapshot.tags(document)?, title))
+}
+
+/// Brings the index of the store at `path` up to date, and rebuilds it if `rebuild_reason` is a
+/// reason to. Returns the warnings, or `None` if another writer holds the lock or the store cannot
+/// be written.
+pub(super) fn update_index(
+    path: &Path,
+    rebuild_reason: Option<Unusable>,
+) -> Result<Option<Vec<Warning>>> {
+    match LocalWriter::open(path, Duration::ZERO) {
+        Ok(mut writer) => {
+            writer.rebuild_reason = rebuild_reason;
+            Box::new(writer).close().map(Some)
+        }
+        Err(error) => match error.kind() {
+            ErrorKind::Locked | ErrorKind::ReadOnly | ErrorKind::Io => Ok(None),
+            _ => Err(error),
+        },
+    }
+}

@@ -1,0 +1,449 @@
+//! Ranking the sections of a store in memory: every section is compared with the query.
+//!
+//! Invariant: the sections that match are those that the full-text index of a store file finds, and their
+//! scores are the same, except those of front matter and of several words in a path.
+
+use std::sync::Arc;
+
+use tantivy_query_grammar::Occur;
+
+use super::Entry;
+use crate::store::{Place, Ranked, SectionFilter};
+use crate::terms::score::{self, Rarity};
+use crate::terms::{Clause, IndexedField, QueryTerm, TextField, Tokens, WordQuery, camel_parts};
+
+/// The number of fields whose words have positions: title, body, code.
+const TEXTS: usize = 3;
+
+/// The weights of the words of these fields, and the influences of their lengths.
+const WEIGHTS: [(f32, f32); TEXTS] = [
+    (score::TITLE_WEIGHT, score::TITLE_LENGTH),
+    (1.0, score::LENGTH),
+    (score::CODE_WEIGHT, score::LENGTH),
+];
+
+/// The words of one section.
+struct Section<'a> {
+    place: Place,
+    fingerprint: u64,
+    entry: &'a Arc<Entry>,
+    /// The words of title, body and code, with their positions.
+    texts: [Vec<(String, usize)>; TEXTS],
+    parts: Vec<String>,
+    path: Vec<String>,
+    tags: Vec<String>,
+    is_front_matter: bool,
+}
+
+/// All sections of a store.
+pub(super) struct Sections<'a> {
+    sections: Vec<Section<'a>>,
+    /// The mean number of words of title, body and code.
+    averages: [f32; TEXTS],
+}
+
+/// Adds the words of `text` after a gap.
+fn add_words(words: &mut Vec<(String, usize)>, text: &str) {
+    let first = words.last().map_or(0, |(_, position)| position + 2);
+    let mut tokens = Tokens::new(text);
+    while tokens.advance() {
+        words.push((tokens.token.clone(), first + tokens.position));
+    }
+}
+
+impl<'a> Section<'a> {
+    fn new(entry: &'a Arc<Entry>, part: Option<usize>) -> Self {
+        let text = &entry.prepared.text;
+        let document = entry.stored.id;
+        let place = match part {
+            None => Place::front_matter(document),
+            Some(section) => Place { document, section, level: text.level(section) },
+        };
+        let mut section = Section {
+            place,
+            fingerprint: text.fingerprint(part),
+            entry,
+            texts: Default::default(),
+            parts: Vec::new(),
+            path: Vec::new(),
+            tags: Vec::new(),
+            is_front_matter: part.is_none(),
+        };
+        let [title, body, code] = &mut section.texts;
+        text.each_field(part, |field, text| match field {
+            IndexedField::Title => add_words(title, text),
+            IndexedField::Body => add_words(body, text),
+            IndexedField::Code => add_words(code, text),
+            IndexedField::Parts => camel_parts(text, |part| section.parts.push(part.to_owned())),
+            IndexedField::Path => {
+                let mut tokens = Tokens::new(text);
+                while tokens.advance() {
+                    section.path.push(tokens.token.clone());
+                }
+            }
+            IndexedField::Tag => section.tags.push(text.to_owned()),
+            IndexedField::Scope => {}
+        });
+        section
+    }
+}
+
+/// How a term matches a section.
+#[derive(Clone, Copy, Default)]
+struct TermMatch {
+    is_match: bool,
+    /// Whether the term is at least in the path.
+    is_covered: bool,
+    /// The weighted frequencies of the word as it is written and of all words with its stem.
+    exact: f32,
+    all: f32,
+    /// The score of a phrase, a prefix or a tag.
+    score: f32,
+}
+
+/// A term of a query and its effect on the score.
+struct Leaf<'a> {
+    term: &'a QueryTerm,
+    /// The factor of the score; `None` if the term only excludes.
+    times: Option<f32>,
+    /// Whether the term counts for the coverage of the query.
+    counts: bool,
+    rarity: Rarity,
+}
+
+/// The word to look up for a term; `None` if it is a phrase, a prefix, a tag or in the front matter.
+fn single_word(term: &QueryTerm) -> Option<&str> {
+    match (term.field, term.words.as_slice()) {
+        (Some(TextField::Tags | TextField::Meta), _) | (Some(TextField::Path), [_, _, ..]) => None,
+        _ if term.compound.is_some() => term.compound.as_deref(),
+        (_, [(_, word)]) if !term.is_prefix => Some(word),
+        _ => None,
+    }
+}
+
+/// Whether `found` is `word`, or has the stem of the term. The first is whether it is `word`.
+fn is_like(term: &QueryTerm, word: &str, found: &str) -> (bool, bool) {
+    let is_exact = found == word;
+    (is_exact, is_exact || term.stems.as_ref().is_some_and(|class| class.has(found)))
+}
+
+/// Whether `term` is looked up in the text with this index.
+fn takes_text(term: &QueryTerm, index: usize) -> bool {
+    let fields = [TextField::Title, TextField::Body, TextField::Code];
+    term.field.is_none_or(|field| fields.get(index) == Some(&field))
+}
+
+/// Returns the number of places in `words` at which the words of `term` begin.
+fn occurrences(term: &QueryTerm, words: &[(String, usize)]) -> usize {
+    let Some(((first, first_word), rest)) = term.words.split_first() else { return 0 };
+    let has = |word: &str, position: usize, is_last: bool| {
+        words.iter().any(|(found, at)| {
+            *at == position
+                && (found == word || (is_last && term.is_prefix && found.starts_with(word)))
+        })
+    };
+    let begins = words.iter().filter(|(found, _)| {
+        found == first_word
+            || (rest.is_empty() && term.is_prefix && found.starts_with(first_word.as_str()))
+    });
+    begins
+        .filter(|(_, at)| {
+            rest.iter().enumerate().all(|(index, (offset, word))| {
+                has(word, at + offset - first, index + 1 == rest.len())
+            })
+        })
+        .count()
+}
+
+impl<'a> Sections<'a> {
+    /// Divides `entries` into their sections.
+    pub(super) fn of(entries: impl Iterator<Item = &'a Arc<Entry>>) -> Self {
+        let sections: Vec<Section<'_>> = entries
+            .flat_map(|entry| {
+                let parts = entry.prepared.text.sections();
+                parts.map(move |part| Section::new(entry, part))
+            })
+            .collect();
+        let mut averages = [1.0; TEXTS];
+        for (index, average) in averages.iter_mut().enumerate() {
+            let tokens: usize =
+                sections.iter().filter_map(|section| section.texts.get(index)).map(Vec::len).sum();
+            let count = sections.len().max(1) as u64;
+            *average = (score::number(tokens as u64) / score::number(count)).max(1.0);
+        }
+        Self { sections, averages }
+    }
+
+    /// Returns the sections that match `query` and that `filter` admits, best first, with their entries, and
+    /// the inverse document frequency of each term of the query.
+    pub(super) fn ranked(
+        &self,
+        query: &WordQuery,
+        filter: &SectionFilter<'_>,
+        takes: impl Fn(&Entry) -> bool,
+    ) -> (Vec<(Ranked, Arc<Entry>)>, Vec<f32>) {
+        let Some(clause) = &query.clause else { return (Vec::new(), Vec::new()) };
+        let mut leaves = Vec::new();
+        self.leaves(clause, Some(1.0), true, &mut leaves);
+        let all: f32 =
+            leaves.iter().filter(|leaf| leaf.counts).map(|leaf| leaf.rarity.stemmed).sum();
+        let mut ranked = Vec::new();
+        for section in &self.sections {
+            let is_admitted = filter.level.is_none_or(|level| level == section.place.level)
+                && filter.front_matter.is_none_or(|wanted| wanted == section.is_front_matter)
+                && takes(section.entry);
+            if !is_admitted {
+                continue;
+            }
+            let matches: Vec<TermMatch> =
+                leaves.iter().map(|leaf| self.compare(leaf, section)).collect();
+            if !is_met(clause, &mut matches.iter().map(|found| found.is_match)) {
+                continue;
+            }
+            let (mut sum, mut covered) = (0.0, 0.0);
+            for (leaf, found) in leaves.iter().zip(&matches).filter(|(_, found)| found.is_covered) {
+                let times = leaf.times.unwrap_or(0.0);
+                sum += times * (score::of_term(leaf.rarity, found.exact, found.all) + found.score);
+                covered += if leaf.counts { leaf.rarity.stemmed } else { 0.0 };
+            }
+            let score = score::of_section(sum, covered, all);
+            let (place, fingerprint) = (section.place, section.fingerprint);
+            ranked.push((Ranked { place, score, fingerprint }, Arc::clone(section.entry)));
+        }
+        ranked.sort_by(|(one, _), (other, _)| {
+            other.score.total_cmp(&one.score).then(one.place.cmp(&other.place))
+        });
+        let weights = leaves.iter().filter(|leaf| leaf.counts).map(|leaf| leaf.rarity.stemmed);
+        (ranked, weights.collect())
+    }
+
+    /// Appends the terms of `clause` in order.
+    fn leaves<'q>(
+        &self,
+        clause: &'q Clause,
+        times: Option<f32>,
+        counts: bool,
+        leaves: &mut Vec<Leaf<'q>>,
+    ) {
+        match clause {
+            Clause::Term(term) => {
+                leaves.push(Leaf { term, times, counts, rarity: self.rarity(term) });
+            }
+            Clause::Bonus(term) => leaves.push(Leaf {
+                term,
+                times: times.map(|_| score::BONUS_WEIGHT),
+                counts: false,
+                rarity: self.rarity(term),
+            }),
+            Clause::Boost(clause, boost) => {
+                self.leaves(clause, times.map(|times| times * boost), counts, leaves);
+            }
+            Clause::Group(clauses) => {
+                for (occur, clause) in clauses {
+                    let is_excluded = *occur == Occur::MustNot;
+                    let times = times.filter(|_| !is_excluded);
+                    self.leaves(clause, times, counts && !is_excluded, leaves);
+                }
+            }
+        }
+    }
+
+    /// Returns the largest number, over title, body and code, of pairs of a section and a word in it that
+    /// `is_it` accepts.
+    fn most(&self, term: &QueryTerm, is_it: impl Fn(&str) -> bool) -> u64 {
+        let count = |index: usize| {
+            let words = |section: &Section<'_>| {
+                let text = section.texts.get(index).into_iter().flatten();
+                let mut words: Vec<&str> =
+                    text.map(|(word, _)| word.as_str()).filter(|word| is_it(word)).collect();
+                words.sort_unstable();
+                words.dedup();
+                words.len() as u64
+            };
+            self.sections.iter().map(words).sum::<u64>()
+        };
+        (0..TEXTS).filter(|index| takes_text(term, *index)).map(count).max().unwrap_or(0)
+    }
+
+    fn rarity(&self, term: &QueryTerm) -> Rarity {
+        let all = self.sections.len() as u64;
+        if let Some(word) = single_word(term) {
+            let count = |is_stemmed: bool| {
+                self.most(term, |found| {
+                    let (is_exact, is_like) = is_like(term, word, found);
+                    if is_stemmed { is_like } else { is_exact }
+                })
+            };
+            let (exact, stemmed) = (count(false), count(true));
+            return Rarity {
+                exact: score::rarity(all, exact),
+                stemmed: score::rarity(all, stemmed),
+            };
+        }
+        let sum = if term.field == Some(TextField::Tags) {
+            let tag = term.text.trim_start_matches('#');
+            let having =
+                self.sections.iter().filter(|section| section.tags.iter().any(|it| it == tag));
+            score::rarity(all, having.count() as u64)
+        } else {
+            let last = term.words.len().saturating_sub(1);
+            let words = term.words.iter().enumerate().map(|(index, (_, word))| {
+                let is_prefix = term.is_prefix && index == last;
+                let having = self.most(term, |found| {
+                    found == word || (is_prefix && found.starts_with(word.as_str()))
+                });
+                score::rarity(all, having)
+            });
+            words.sum()
+        };
+        Rarity { exact: sum, stemmed: sum }
+    }
+
+    fn compare(&self, leaf: &Leaf<'_>, section: &Section<'_>) -> TermMatch {
+        let mut found = TermMatch::default();
+        match single_word(leaf.term) {
+            Some(word) => self.compare_word(leaf.term, word, section, &mut found),
+            None => self.compare_sequence(leaf, section, &mut found),
+        }
+        found.is_covered |= found.is_match;
+        found
+    }
+
+    fn compare_word(
+        &self,
+        term: &QueryTerm,
+        word: &str,
+        section: &Section<'_>,
+        found: &mut TermMatch,
+    ) {
+        let mut add = |text: &str, weight: f32| {
+            let (is_exact, is_like) = is_like(term, word, text);
+            found.exact += if is_exact { weight } else { 0.0 };
+            found.all += if is_like { weight } else { 0.0 };
+            is_like
+        };
+        let mut is_match = false;
+        for (index, text) in section.texts.iter().enumerate() {
+            if !takes_text(term, index) {
+                continue;
+            }
+            let (weight, influence) = WEIGHTS.get(index).copied().unwrap_or_default();
+            let average = self.averages.get(index).copied().unwrap_or(1.0);
+            let tokens = score::number(score::kept_length(text.len()));
+            let weight = score::by_length(weight, influence, tokens, average);
+            for (word, _) in text {
+                is_match |= add(word, weight);
+            }
+        }
+        if term.field.is_none() && term.compound.is_none() {
+            let mut parts: Vec<&String> = section.parts.iter().collect();
+            parts.sort_unstable();
+            parts.dedup();
+            for part in parts {
+                is_match |= add(part, score::PARTS_WEIGHT);
+            }
+        }
+        let names_path = term.field == Some(TextField::Path);
+        let mut is_context = false;
+        if names_path || (term.field.is_none() && term.compound.is_none()) {
+            let mut path: Vec<&String> = section.path.iter().collect();
+            path.sort_unstable();
+            path.dedup();
+            for word in path {
+                is_context |= add(word, score::PATH_WEIGHT);
+            }
+        }
+        found.is_match = is_match || (names_path && is_context);
+        found.is_covered = is_context;
+    }
+
+    /// Returns the score of a tag in a section that has it.
+    fn of_tag(&self, tag: &str) -> f32 {
+        let all = self.sections.len() as u64;
+        let having = |section: &&Section<'_>| section.tags.iter().any(|it| it == tag);
+        let having = self.sections.iter().filter(having).count() as u64;
+        let total: usize = self.sections.iter().map(|section| section.tags.len()).sum();
+        let average = score::number(total as u64) / score::number(all.max(1));
+        score::of_phrase(score::rarity(all, having), 1.0, 1.0, average)
+    }
+
+    /// Returns the score of a phrase or a prefix in the text with this index; `None` if it does not occur.
+    fn of_text(&self, term: &QueryTerm, section: &Section<'_>, index: usize) -> Option<f32> {
+        let text = section.texts.get(index)?;
+        let count = occurrences(term, text);
+        if count == 0 {
+            return None;
+        }
+        if term.words.len() == 1 && term.is_prefix {
+            return Some(1.0);
+        }
+        let all = self.sections.len() as u64;
+        let last = term.words.len() - usize::from(term.is_prefix);
+        let rarities = term.words.iter().take(last).map(|(_, word)| {
+            let has = |section: &&Section<'_>| {
+                section.texts.get(index).is_some_and(|text| text.iter().any(|(it, _)| it == word))
+            };
+            score::rarity(all, self.sections.iter().filter(has).count() as u64)
+        });
+        let average = self.averages.get(index).copied().unwrap_or(1.0);
+        let tokens = score::number(score::kept_length(text.len()));
+        Some(score::of_phrase(rarities.sum(), score::number(count as u64), tokens, average))
+    }
+
+    fn compare_sequence(&self, leaf: &Leaf<'_>, section: &Section<'_>, found: &mut TermMatch) {
+        let term = leaf.term;
+        match term.field {
+            Some(TextField::Tags) => {
+                let tag = term.text.trim_start_matches('#');
+                found.is_match = section.tags.iter().any(|it| it == tag);
+                found.score = self.of_tag(tag);
+            }
+            Some(TextField::Path) => {
+                found.is_match = term.words.iter().all(|(_, word)| section.path.contains(word));
+                found.score = leaf.rarity.exact;
+            }
+            Some(TextField::Meta) => {
+                let score = self.of_text(term, section, 1).filter(|_| section.is_front_matter);
+                found.is_match = score.is_some();
+                found.score = score.unwrap_or(0.0) + leaf.rarity.exact;
+            }
+            _ => {
+                let texts = (0..TEXTS).filter(|index| takes_text(term, *index));
+                for index in texts {
+                    if let Some(score) = self.of_text(term, section, index) {
+                        let (weight, _) = WEIGHTS.get(index).copied().unwrap_or_default();
+                        found.score += weight * score;
+                        found.is_match = true;
+                    }
+                }
+            }
+        }
+        if !found.is_match {
+            found.score = 0.0;
+        }
+    }
+}
+
+/// Whether a section meets `clause`. `matches` says for each of its terms, in order, whether it matches.
+fn is_met(clause: &Clause, matches: &mut impl Iterator<Item = bool>) -> bool {
+    match clause {
+        Clause::Term(_) => matches.next().unwrap_or(false),
+        Clause::Bonus(_) => {
+            matches.next();
+            false
+        }
+        Clause::Boost(clause, _) => is_met(clause, matches),
+        Clause::Group(clauses) => {
+            let (mut must, mut should, mut not) = (None, false, false);
+            for (occur, clause) in clauses {
+                let is_met = is_met(clause, matches);
+                match occur {
+                    Occur::Must => must = Some(must.unwrap_or(true) && is_met),
+                    Occur::Should => should |= is_met,
+                    Occur::MustNot => not |= is_met,
+                }
+            }
+            must.unwrap_or(should) && !not
+        }
+    }
+}

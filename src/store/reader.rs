@@ -1,0 +1,241 @@
+//! Reading one unchanging generation of a store.
+//!
+//! Each method is a question that a server can answer in one round trip: it takes a batch and gives a
+//! batch, and which documents are meant is data. Invariants: all answers of a reader come from one
+//! generation. Documents are in path order, each once. The answers about several documents are in
+//! the order of those documents.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::{DocumentFilter, Ranking, SectionFilter, StoredDocument};
+use crate::corpus::IngestOptions;
+use crate::error::{Result, Warning};
+use crate::ldmd::Markup;
+use crate::links::Outgoing;
+use crate::markdown::outline::Outline;
+use crate::position::ByteSpan;
+use crate::terms::{TrigramQuery, WordQuery};
+
+/// What is known about a store without asking it anything.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The path of the store file; `None` if the store is not a file.
+    pub path: Option<PathBuf>,
+    /// The files and folders that belong to the store and are never documents.
+    pub own_files: Vec<PathBuf>,
+    /// The folder that document paths are relative to. It may not exist.
+    pub root: PathBuf,
+    /// The options of the last ingest.
+    pub options: IngestOptions,
+    /// The number of commits that changed a document.
+    pub generation: u64,
+    /// Whether the documents were parsed with the parser version of this program.
+    pub has_current_parser: bool,
+    /// Whether an edit was started and not finished.
+    pub is_interrupted: bool,
+}
+
+/// The totals of a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
+pub struct Totals {
+    /// Number of documents.
+    pub documents: usize,
+    /// Number of sections.
+    pub sections: usize,
+    /// Number of blocks of all types, including those in lists and block quotes.
+    pub blocks: usize,
+    /// Number of links in text and front matter, without links to external addresses.
+    pub links: usize,
+    /// Bytes of all documents.
+    pub bytes: usize,
+    /// Words of all documents.
+    pub words: usize,
+    /// Lines of all documents.
+    pub lines: usize,
+    /// Number of diagnostics of the parser.
+    pub diagnostics: usize,
+}
+
+/// Which documents are meant.
+#[derive(Clone, Copy, Debug)]
+pub enum Lookup<'a> {
+    /// All documents.
+    All,
+    /// The documents that a filter admits.
+    Matching(&'a DocumentFilter),
+    /// The documents with these ids.
+    Ids(&'a [i64]),
+    /// The documents at these paths.
+    Paths(&'a [&'a str]),
+    /// The documents in this folder and its subfolders.
+    Folder(&'a str),
+    /// The documents whose folded path without extension is one of these names without regard to
+    /// case, or ends with `/` and one of them.
+    Names(&'a [&'a str]),
+    /// The documents whose file names begin with the first character of the last component of this
+    /// name, at most [`crate::limits::MAX_NAMESPACES_COMPARED`].
+    LikeName(&'a str),
+    /// The documents that have a section whose title, path part or anchor is one of these texts.
+    Titles(&'a [&'a str]),
+    /// The documents that may have a section whose title or path part contains one of these texts.
+    /// None that has one is missing.
+    TitleParts(&'a [&'a str]),
+    /// The documents that have an LDMD section with one of these ids.
+    LdmdSections(&'a [&'a str]),
+    /// The documents that have a link with one of these keys, and possibly others.
+    LinkKeys(&'a [i64]),
+    /// The documents that have a name with this key, and possibly others.
+    NameKey(i64),
+}
+
+/// The front matter of a document; `None` if it has none or it could not be parsed.
+pub type FrontMatter = Option<Map<String, Value>>;
+
+/// What a reader is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// For everything except searches.
+    Read,
+    /// Also for searches.
+    Search,
+}
+
+/// One unchanging generation of a store.
+pub trait Reader: Debug + Send + Sync {
+    /// Returns what is known about the store.
+    fn facts(&self) -> &Facts;
+
+    /// Returns the warnings about this reader since the last call.
+    fn take_warnings(&self) -> Vec<Warning>;
+
+    /// Returns the generation that the index for searches was built from; `None` if there is no usable
+    /// index.
+    fn index_generation(&self) -> Option<u64>;
+
+    /// Returns the totals of the store.
+    fn totals(&self) -> Result<Totals>;
+
+    /// Returns the `most` folders at the top of the root that contain the most documents, with the
+    /// number of documents below each. The empty name is the root itself.
+    fn folders(&self, most: usize) -> Result<Vec<(String, usize)>>;
+
+    /// Returns the first `most` of the documents that `which` means whose paths are greater than
+    /// `after`.
+    fn documents(
+        &self,
+        which: &Lookup<'_>,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<StoredDocument>>;
+
+    /// Returns the structures of documents.
+    fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>>;
+
+    /// Returns the LDMD sections of documents and the problems with their markers.
+    fn markups(&self, documents: &[StoredDocument]) -> Result<Vec<Markup>>;
+
+    /// Returns the links and the names of documents.
+    fn all_links(&self, documents: &[StoredDocument]) -> Result<Vec<Outgoing>>;
+
+    /// Returns the tags of documents, case-folded and sorted.
+    fn all_tags(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<String>>>;
+
+    /// Returns the keys and values of the front matter of documents.
+    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatter>>;
+
+    /// Returns the bytes of documents within spans, each clipped to its document.
+    fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>>;
+
+    /// Returns the `count` link keys that occur in the most documents, with the number of these
+    /// documents.
+    fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>>;
+
+    /// Returns the best `count` sections for `query` that `filter` admits, best first.
+    fn ranked(
+        &self,
+        query: &WordQuery,
+        filter: &SectionFilter<'_>,
+        count: usize,
+    ) -> Result<Ranking>;
+
+    /// Returns the documents that `filter` admits and that may match `query`. None that matches is
+    /// missing.
+    fn candidates(
+        &self,
+        query: &TrigramQuery,
+        filter: &DocumentFilter,
+    ) -> Result<Vec<StoredDocument>>;
+
+    /// Returns the path of the store file; `None` if the store is not a file.
+    fn path(&self) -> Option<&Path> {
+        self.facts().path.as_deref()
+    }
+
+    /// Returns the folder that document paths are relative to. It may not exist.
+    fn root(&self) -> &Path {
+        &self.facts().root
+    }
+
+    /// Returns the options of the last ingest.
+    fn options(&self) -> &IngestOptions {
+        &self.facts().options
+    }
+
+    /// Returns the generation: the number of commits that changed a document.
+    fn generation(&self) -> u64 {
+        self.facts().generation
+    }
+
+    /// Returns all documents that `which` means.
+    fn all(&self, which: &Lookup<'_>) -> Result<Vec<StoredDocument>> {
+        self.documents(which, None, usize::MAX)
+    }
+
+    /// Returns the document whose path is exactly `path`, if any.
+    fn document_at(&self, path: &str) -> Result<Option<StoredDocument>> {
+        Ok(self.documents(&Lookup::Paths(&[path]), None, 1)?.pop())
+    }
+
+    /// Returns the document with this id, if any.
+    fn document(&self, id: i64) -> Result<Option<StoredDocument>> {
+        Ok(self.documents(&Lookup::Ids(&[id]), None, 1)?.pop())
+    }
+
+    /// Returns whether there is a document below `folder`.
+    fn is_folder(&self, folder: &str) -> Result<bool> {
+        Ok(!self.documents(&Lookup::Folder(folder), None, 1)?.is_empty())
+    }
+
+    /// Returns the structure of a document.
+    fn outline(&self, document: &StoredDocument) -> Result<Outline> {
+        Ok(self.outlines(std::slice::from_ref(document))?.pop().unwrap_or_default())
+    }
+
+    /// Returns the LDMD sections of a document and the problems with its markers.
+    fn markup(&self, document: &StoredDocument) -> Result<Markup> {
+        Ok(self.markups(std::slice::from_ref(document))?.pop().unwrap_or_default())
+    }
+
+    /// Returns the links and the names of a document.
+    fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
+        Ok(self.all_links(std::slice::from_ref(document))?.pop().unwrap_or_default())
+    }
+
+    /// Returns the tags of a document, case-folded and sorted.
+    fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
+        Ok(self.all_tags(std::slice::from_ref(document))?.pop().unwrap_or_default())
+    }
+
+    /// Returns the keys and values of the front matter of a document.
+    fn front_matter(&self, document: &StoredDocument) -> Result<FrontMatter> {
+        Ok(self.front_matters(std::slice::from_ref(document))?.pop().unwrap_or_default())
+    }
+
+    /// Returns the bytes of a document within `span`, clipped to the document.
+    fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
+        Ok(self.contents(&[(document, span)])?.pop().unwrap_or_default())
+    }
+}

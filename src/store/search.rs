@@ -1,0 +1,185 @@
+//! What a search of the store returns: sections by score.
+//!
+//! Invariant: a place names one section of one version of a document, because ids of documents are
+//! never reused.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::StoredDocument;
+use crate::glob::Globs;
+use crate::terms::{is_near, is_similar};
+
+/// The bits of [`Place::to_number`] for the level and for the number of the section.
+const LEVEL_BITS: u32 = 3;
+const SECTION_BITS: u32 = 24;
+
+/// A section of a stored document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The id of the document.
+    pub document: i64,
+    /// 0 for the root and for front matter, else the index of the section plus 1.
+    pub section: usize,
+    /// The level of the section, 1 to 6; 0 for the root and 7 for front matter.
+    pub level: u8,
+}
+
+/// The level of front matter. Sections have levels 1 to 6.
+const FRONT_MATTER_LEVEL: u8 = 7;
+
+impl Place {
+    /// Returns the place of the front matter of `document`.
+    pub(crate) fn front_matter(document: i64) -> Self {
+        Self { document, section: 0, level: FRONT_MATTER_LEVEL }
+    }
+
+    /// Returns whether this is front matter.
+    pub fn is_front_matter(self) -> bool {
+        self.level == FRONT_MATTER_LEVEL
+    }
+
+    /// Returns a number that increases with the document and the section.
+    pub(crate) fn to_number(self) -> u64 {
+        let section = (self.section as u64).min((1 << SECTION_BITS) - 1);
+        self.document.unsigned_abs() << (SECTION_BITS + LEVEL_BITS)
+            | section << LEVEL_BITS
+            | u64::from(self.level)
+    }
+
+    /// Converts the result of [`Self::to_number`] back.
+    pub(crate) fn from_number(number: u64) -> Self {
+        let section = (number >> LEVEL_BITS) & ((1 << SECTION_BITS) - 1);
+        Self {
+            document: i64::try_from(number >> (SECTION_BITS + LEVEL_BITS)).unwrap_or(0),
+            section: usize::try_from(section).unwrap_or(0),
+            level: u8::try_from(number & ((1 << LEVEL_BITS) - 1)).unwrap_or(0),
+        }
+    }
+}
+
+/// A section and its score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranked {
+    /// The section.
+    pub place: Place,
+    /// The score: the higher, the better.
+    pub score: f32,
+    /// The fingerprint of its words; see [`crate::terms`].
+    pub(crate) fingerprint: u64,
+}
+
+impl Ranked {
+    /// Returns whether the texts of both sections are nearly the same, as in two editions of a
+    /// document.
+    pub fn is_near_duplicate(&self, other: &Self) -> bool {
+        is_near(self.fingerprint, other.fingerprint)
+    }
+
+    /// Returns whether the texts of both sections have about half of their word pairs in common, or
+    /// more. Two sections without words are similar.
+    pub fn is_similar(&self, other: &Self) -> bool {
+        is_similar(self.fingerprint, other.fingerprint)
+    }
+}
+
+/// Conditions on documents.
+#[derive(Debug, Default)]
+pub struct DocumentFilter {
+    /// Globs over paths.
+    pub globs: Globs,
+    /// Tags, case-folded. A document must have each of them, or a tag nested in it.
+    pub tags: Vec<String>,
+    /// The places that a document must be in or contain; `None` for everywhere.
+    pub under: Option<Under>,
+}
+
+/// Folders and documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Under {
+    /// Folders, whose documents are meant as a whole.
+    pub folders: Vec<String>,
+    /// The ids of single documents.
+    pub documents: HashSet<i64>,
+}
+
+impl Under {
+    /// Returns whether the document at `path` is in one of the folders.
+    pub(crate) fn has_in_folder(&self, path: &str) -> bool {
+        self.folders.iter().any(|folder| {
+            path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        })
+    }
+}
+
+impl DocumentFilter {
+    /// Returns whether every document is admitted.
+    pub fn is_empty(&self) -> bool {
+        self.globs.is_empty() && self.tags.is_empty() && self.under.is_none()
+    }
+
+    /// Returns whether the document is admitted apart from its tags.
+    pub(crate) fn takes_name(&self, id: i64, path: &str) -> bool {
+        self.globs.takes(path)
+            && self
+                .under
+                .as_ref()
+                .is_none_or(|under| under.has_in_folder(path) || under.documents.contains(&id))
+    }
+
+    /// Returns whether a document with these tags is admitted apart from its name.
+    pub(crate) fn takes_tags(&self, tags: &[String]) -> bool {
+        self.tags.iter().all(|wanted| {
+            tags.iter().any(|tag| {
+                let rest = tag.strip_prefix(wanted.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        })
+    }
+}
+
+/// Conditions on the sections of a result.
+#[derive(Clone, Copy, Debug)]
+pub struct SectionFilter<'a> {
+    /// Conditions on their documents.
+    pub documents: &'a DocumentFilter,
+    /// The level of the section must be this one.
+    pub level: Option<u8>,
+    /// `Some(true)` admits only front matter, `Some(false)` no front matter.
+    pub front_matter: Option<bool>,
+}
+
+/// The result of a word query.
+#[derive(Clone, Debug, Default)]
+pub struct Ranking {
+    /// The best sections, best first.
+    pub sections: Vec<RankedSection>,
+    /// The inverse document frequency of each of [`crate::terms::WordQuery::terms`]: the higher, the
+    /// rarer.
+    pub weights: Vec<f32>,
+    /// Whether there are no further sections.
+    pub is_complete: bool,
+}
+
+/// A section, its score and its document.
+#[derive(Clone, Debug)]
+pub struct RankedSection {
+    /// The section and its score.
+    pub ranked: Ranked,
+    /// Its document.
+    pub document: Rc<StoredDocument>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_round_trip_through_numbers_in_order() {
+        let place = Place { document: 58_000, section: 1234, level: 6 };
+        assert_eq!(Place::from_number(place.to_number()), place);
+        let later = Place { document: 58_000, section: 1235, level: 1 };
+        assert!(place.to_number() < later.to_number());
+        assert!(later.to_number() < Place { document: 58_001, section: 0, level: 0 }.to_number());
+    }
+}

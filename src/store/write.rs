@@ -1,0 +1,62 @@
+//! Changing a store.
+//!
+//! Invariants: a change is seen by readers only after [`Writer::commit`], and then as a whole. At most one
+//! writer of a store exists at a time. A writer that is dropped changes nothing after its last commit.
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+
+use super::{EditIntent, StoredDocument};
+use crate::corpus::{FileState, IngestOptions};
+use crate::error::{Result, Warning};
+use crate::prepare::PreparedDocument;
+
+/// The right to change a store.
+pub trait Writer: Debug {
+    /// Returns the root, or `None` before the first ingest.
+    fn root(&self) -> Result<Option<PathBuf>>;
+
+    /// Returns the options of the last ingest; `None` before the first one.
+    fn options(&self) -> Result<Option<IngestOptions>>;
+
+    /// Returns whether the documents were parsed with the parser version of this program.
+    fn has_current_parser(&self) -> Result<bool>;
+
+    /// Returns the number of commits that changed a document.
+    fn generation(&self) -> Result<u64>;
+
+    /// Returns all documents, in the order of their paths.
+    fn documents(&self) -> Result<Vec<StoredDocument>>;
+
+    /// Stores the root and the options, and commits. The root is relative to the folder of the store
+    /// if the store is a file.
+    fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()>;
+
+    /// Records that all documents were parsed with the parser version of this program, and commits.
+    fn set_current_parser(&mut self) -> Result<()>;
+
+    /// Writes documents. Each replaces the one with the same path, if any.
+    fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()>;
+
+    /// Removes the documents with these ids.
+    fn remove(&mut self, ids: &[i64]) -> Result<()>;
+
+    /// Updates the stored metadata of files whose bytes are unchanged, by the ids of their documents.
+    fn set_states(&mut self, states: &[(i64, FileState)]) -> Result<()>;
+
+    /// Records that a file is about to be replaced, and commits. Returns the id of the record.
+    fn note_intent(&mut self, intent: &EditIntent) -> Result<i64>;
+
+    /// Deletes the record of an edit that is finished.
+    fn forget_intent(&mut self, id: i64) -> Result<()>;
+
+    /// Returns the edits that were started and not finished, with the ids of their records.
+    fn intents(&self) -> Result<Vec<(i64, EditIntent)>>;
+
+    /// Makes the changes since the last commit visible and durable. The generation increases if a
+    /// document changed.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Ends the writer, drops changes that were not committed, and returns its warnings.
+    fn close(self: Box<Self>) -> Result<Vec<Warning>>;
+}

@@ -1,0 +1,161 @@
+//! A fingerprint of a text for finding near-duplicates.
+//!
+//! A text is treated as the set of its pairs of adjacent words. The upper bits of the hash of a
+//! pair select one of 16 buckets, and each bucket keeps the smallest hash. The fingerprint contains
+//! four bits per bucket. The proportion of equal buckets therefore estimates the proportion of
+//! common pairs (one permutation hashing: Li, Owen, Zhang 2012). The fingerprint of a short text is
+//! a hash of all of its words instead. Invariant: 0 is the fingerprint of a text without words,
+//! which is not near any text.
+
+/// Texts with fewer pairs are near only if they have the same words.
+const FEW: usize = 24;
+
+const BUCKETS: usize = 16;
+/// Texts are near if at most one in this number of used buckets differs.
+const DIFFERENT: u32 = 8;
+
+/// The words of a text that have been added so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Fingerprint {
+    least: [u64; BUCKETS],
+    pairs: usize,
+    /// A hash of all words, and the hash of the previous word.
+    whole: u64,
+    before: u64,
+}
+
+impl Fingerprint {
+    /// Creates the fingerprint of an empty text.
+    pub(crate) fn new() -> Self {
+        Self { least: [u64::MAX; BUCKETS], pairs: 0, whole: 0, before: 0 }
+    }
+
+    /// Adds the words of `text`. Every byte that is not ASCII counts as a letter.
+    pub(crate) fn add(&mut self, text: &str) {
+        let mut word = 0_u64;
+        for byte in text.bytes().chain([b' ']) {
+            if byte.is_ascii_alphanumeric() || !byte.is_ascii() {
+                word = (word ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(PRIME);
+            } else if word != 0 {
+                self.add_word(word);
+                word = 0;
+            }
+        }
+    }
+
+    fn add_word(&mut self, word: u64) {
+        let pair = mixed(self.before.rotate_left(17) ^ word);
+        self.before = word;
+        self.pairs += 1;
+        self.whole = (self.whole ^ word).wrapping_mul(PRIME).rotate_left(23);
+        if let Some(least) = self.least.get_mut((pair >> 60) as usize) {
+            *least = (*least).min(pair);
+        }
+    }
+
+    /// Returns the fingerprint.
+    pub(crate) fn finish(&self) -> u64 {
+        if self.pairs == 0 {
+            return 0;
+        }
+        if self.pairs < FEW {
+            return mixed(self.whole).max(1);
+        }
+        // An empty bucket is 0, and a used one is 1 to 15.
+        self.least.iter().fold(0, |number, least| {
+            let bits = if *least == u64::MAX { 0 } else { 1 + mixed(*least) % 15 };
+            number << 4 | bits
+        })
+    }
+}
+
+/// An odd number with evenly distributed bits.
+const PRIME: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Mixes all bits of `value`: the finalizer of `MurmurHash3`.
+fn mixed(mut value: u64) -> u64 {
+    value = (value ^ value >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    value = (value ^ value >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    value ^ value >> 33
+}
+
+/// Returns whether the texts of two fingerprints are nearly the same.
+pub(crate) fn is_near(one: u64, other: u64) -> bool {
+    let (same, all) = shared(one, other);
+    all > 0 && (all - same) * DIFFERENT <= all
+}
+
+/// Returns whether the texts of two fingerprints have about half of their pairs in common, or more.
+/// Two texts without words are similar.
+pub(crate) fn is_similar(one: u64, other: u64) -> bool {
+    let (same, all) = shared(one, other);
+    same * 2 >= all
+}
+
+/// Returns the number of equal buckets and the number of used buckets.
+fn shared(one: u64, other: u64) -> (u32, u32) {
+    let (mut same, mut all) = (0, 0);
+    for shift in (0..64).step_by(4) {
+        let (one, other) = (one >> shift & 15, other >> shift & 15);
+        all += u32::from(one | other != 0);
+        same += u32::from(one == other && one != 0);
+    }
+    (same, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(text: &str) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(text);
+        fingerprint.finish()
+    }
+
+    fn words(from: usize, to: usize) -> String {
+        (from..to).map(|number| format!("word{number} ")).collect()
+    }
+
+    #[test]
+    fn texts_that_are_nearly_the_same_are_near() {
+        let text = words(0, 300);
+        let near = |other: &str| is_near(fingerprint(&text), fingerprint(other));
+        assert!(near(&text));
+        assert!(near(&text.to_uppercase()), "case is ignored");
+        assert!(near(&text.replace(' ', "\n")), "white space is ignored");
+        assert!(near(&text.replace("word150", "edited")));
+        assert!(!near(&words(0, 150)), "half of the text");
+        assert!(!near(&words(300, 600)), "another text");
+        assert!(!near(&words(100, 400)), "two thirds in common");
+    }
+
+    #[test]
+    fn texts_that_share_most_of_their_pairs_are_similar() {
+        let similar = |other: &str| is_similar(fingerprint(&words(0, 300)), fingerprint(other));
+        assert!(similar(&words(0, 300)));
+        assert!(similar(&words(40, 300)));
+        assert!(!similar(&words(200, 500)));
+        assert!(!similar(&words(300, 600)));
+    }
+
+    #[test]
+    fn short_texts_are_near_only_if_they_are_the_same() {
+        assert!(is_near(fingerprint("one two three"), fingerprint("One, two; three.")));
+        assert!(!is_near(fingerprint("one two three"), fingerprint("one two four")));
+        assert!(!is_near(fingerprint("version 1.2 of it"), fingerprint("version 1.3 of it")));
+        assert!(
+            !is_near(fingerprint(""), fingerprint(" -- ")),
+            "a text without words is not near any text"
+        );
+    }
+
+    #[test]
+    fn texts_without_common_words_are_not_near() {
+        let prints: Vec<u64> =
+            (0..300).map(|index| fingerprint(&words(index * 100, index * 100 + 60))).collect();
+        for (index, one) in prints.iter().enumerate() {
+            assert!(!prints.iter().skip(index + 1).any(|other| is_near(*one, *other)));
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Terms: how text becomes the words and trigrams by which it is found.
+//!
+//! `tokens` divides text into folded words. [`WordQuery`] is a parsed query of such words, and
+//! [`TrigramQuery`] a condition on the three-byte sequences of a document. `DocumentText` is the
+//! text of a document by section and field. Every engine of the store uses the same terms.
+//! Invariant: a text in a query becomes the same terms as that text in a document. Pure.
+
+mod fingerprint;
+mod query;
+pub(crate) mod score;
+mod stems;
+mod term;
+mod text;
+mod tokens;
+mod trigrams;
+
+pub(crate) use fingerprint::{is_near, is_similar};
+pub(crate) use query::Clause;
+pub use query::WordQuery;
+pub use stems::StemClass;
+pub use term::{QueryTerm, TextField};
+pub(crate) use text::{DocumentText, FRONT_MATTER, IndexedField, TextExtractor, same_length_text};
+pub(crate) use tokens::{TokenBuffers, TokenKind, Tokens, camel_parts};
+pub use trigrams::{Trigram, TrigramQuery, trigram};

@@ -1,0 +1,535 @@
+//! Parsing word queries.
+//!
+//! The grammar is that of tantivy with lenient parsing: words, `"phrases"`, `+must`, `AND OR NOT`,
+//! parentheses, `^boost`, `prefix*`, and the fields `title: body: code: path: tags: meta:`. A
+//! hyphen before a word has no meaning, because options are written that way. The words of a
+//! hyphenated word (`read-only`) are separate words, and a section that contains them in sequence
+//! gets a higher score. Stop words are dropped if the query has other words. See `mdsel help
+//! search`.
+//!
+//! Invariant: every text is a valid query. Text that the grammar does not accept is searched as
+//! plain words with a notice. The same applies to a query that only excludes.
+
+use std::borrow::Cow;
+
+use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse_query_lenient};
+
+use super::term::{QueryTerm, TextField, term};
+use super::tokens::{TokenKind, Tokens};
+use crate::limits;
+
+/// A query or a part of one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Clause {
+    Term(QueryTerm),
+    /// A term that increases the score of a match but does not make one.
+    Bonus(QueryTerm),
+    Group(Vec<(Occur, Clause)>),
+    Boost(Box<Clause>, f32),
+}
+
+/// A parsed word query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordQuery {
+    /// `None` if the query contains no words.
+    pub(crate) clause: Option<Clause>,
+    /// The reason why the text was not parsed as a query; `None` if it was.
+    pub notice: Option<String>,
+    /// The texts of the terms that must not match.
+    pub excluded: Vec<String>,
+    /// The words that were written after a single hyphen, which does not exclude them.
+    pub hyphenated: Vec<String>,
+}
+
+impl WordQuery {
+    /// Parses `text`.
+    pub fn parse(text: &str) -> Self {
+        let (text, hyphenated) = without_hyphens(text);
+        match read(&text) {
+            Ok(clause) => {
+                let mut excluded = Vec::new();
+                clause.excluded(&mut excluded);
+                let clause = clause.without_stop_words().unwrap_or(clause);
+                Self { clause: Some(clause), notice: None, excluded, hyphenated }
+            }
+            Err(notice) => {
+                let (clause, is_cut) = plain_words(&text);
+                let clause = clause.map(|all| all.without_stop_words().unwrap_or(all));
+                let cut = is_cut.then(|| {
+                    format!("only its first {} words are searched", limits::MAX_QUERY_WORDS)
+                });
+                Self { clause, notice: notice.or(cut), excluded: Vec::new(), hyphenated }
+            }
+        }
+    }
+
+    /// Returns whether the query contains a word.
+    pub fn has_words(&self) -> bool {
+        self.clause.is_some()
+    }
+
+    /// Returns the terms that can match, without dropped stop words.
+    pub fn terms(&self) -> Vec<&QueryTerm> {
+        let mut terms = Vec::new();
+        if let Some(clause) = &self.clause {
+            clause.terms(&mut terms);
+        }
+        terms
+    }
+
+    /// Returns the same query with the words of each phrase and compound as separate terms; `None`
+    /// if nothing changes.
+    pub fn loosened(&self) -> Option<Self> {
+        let clause = self.clause.as_ref().map(Clause::loosened);
+        (clause != self.clause).then(|| Self { clause, notice: None, ..self.clone() })
+    }
+}
+
+impl Clause {
+    fn terms<'a>(&'a self, terms: &mut Vec<&'a QueryTerm>) {
+        match self {
+            Self::Term(term) => terms.push(term),
+            Self::Bonus(_) => {}
+            Self::Group(clauses) => {
+                for (occur, clause) in clauses {
+                    if *occur != Occur::MustNot {
+                        clause.terms(terms);
+                    }
+                }
+            }
+            Self::Boost(clause, _) => clause.terms(terms),
+        }
+    }
+
+    /// Collects the texts of the terms that must not match.
+    fn excluded(&self, texts: &mut Vec<String>) {
+        match self {
+            Self::Term(_) | Self::Bonus(_) => {}
+            Self::Boost(clause, _) => clause.excluded(texts),
+            Self::Group(clauses) => {
+                for (occur, clause) in clauses {
+                    if *occur == Occur::MustNot {
+                        let mut terms = Vec::new();
+                        clause.terms(&mut terms);
+                        texts.extend(terms.into_iter().map(|term| term.text.clone()));
+                    } else {
+                        clause.excluded(texts);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the same clause without the other words with the same stems.
+    fn without_stems(self) -> Self {
+        match self {
+            Self::Term(term) => Self::Term(QueryTerm { stems: None, ..term }),
+            Self::Bonus(term) => Self::Bonus(term),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.without_stems()), boost),
+            Self::Group(clauses) => Self::Group(
+                clauses
+                    .into_iter()
+                    .map(|(occur, clause)| (occur, clause.without_stems()))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Returns the same clause without its stop words; `None` if nothing else remains.
+    fn without_stop_words(&self) -> Option<Self> {
+        Some(match self {
+            Self::Term(term) if term.is_stop_word => return None,
+            Self::Term(_) | Self::Bonus(_) => self.clone(),
+            Self::Boost(clause, boost) => {
+                Self::Boost(Box::new(clause.without_stop_words()?), *boost)
+            }
+            Self::Group(clauses) => {
+                let clauses = clauses.iter().filter_map(|(occur, clause)| match occur {
+                    Occur::Should => Some((*occur, clause.without_stop_words()?)),
+                    _ => Some((*occur, clause.clone())),
+                });
+                let group = Self::Group(clauses.collect());
+                group.is_positive().then_some(group)?
+            }
+        })
+    }
+
+    fn loosened(&self) -> Self {
+        match self {
+            Self::Term(term) if term.words.len() > 1 => {
+                let words = term.words.iter().map(|(_, word)| {
+                    let word = QueryTerm {
+                        words: vec![(0, word.clone())],
+                        compound: None,
+                        is_prefix: false,
+                        slop: 0,
+                        ..term.clone()
+                    };
+                    (Occur::Should, Self::Term(word))
+                });
+                Self::Group(words.collect())
+            }
+            Self::Term(term) => Self::Term(QueryTerm { compound: None, ..term.clone() }),
+            Self::Bonus(term) => Self::Bonus(term.clone()),
+            Self::Group(clauses) => {
+                let loosened = clauses.iter().map(|(occur, clause)| {
+                    // A term that must not match stays as it was written.
+                    let is_not = *occur == Occur::MustNot;
+                    (*occur, if is_not { clause.clone() } else { clause.loosened() })
+                });
+                Self::Group(loosened.collect())
+            }
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.loosened()), *boost),
+        }
+    }
+
+    /// Returns whether the clause can match something, and does not only exclude.
+    fn is_positive(&self) -> bool {
+        match self {
+            Self::Term(_) => true,
+            Self::Bonus(_) => false,
+            Self::Boost(clause, _) => clause.is_positive(),
+            Self::Group(clauses) => clauses
+                .iter()
+                .any(|(occur, clause)| *occur != Occur::MustNot && clause.is_positive()),
+        }
+    }
+}
+
+/// Parses `text` with the grammar. The error is the notice to show, or `None` if none is needed.
+fn read(text: &str) -> Result<Clause, Option<String>> {
+    let is_long = text.len() > limits::MAX_QUERY_BYTES
+        || text.bytes().filter(|&byte| byte == b'(').count() > limits::MAX_QUERY_GROUPS;
+    if is_long {
+        return Err(Some("it is too long for a query; its words are searched".to_owned()));
+    }
+    let (tree, errors) = parse_query_lenient(text);
+    // An unknown field name becomes a word with a colon, which is valid here.
+    let is_fault = |message: &str| message != "parsed possible invalid field as term";
+    if let Some(error) = errors.iter().find(|error| is_fault(&error.message)) {
+        let notice = || format!("{}; its words are searched", error.message);
+        return Err(has_operators(text).then(notice));
+    }
+    // The grammar drops the sign of a single term.
+    match clause(tree, text.trim_start().starts_with('+')) {
+        Some(clause) if clause.is_positive() => Ok(clause),
+        Some(_) => Err(Some("it only excludes; its words are searched".to_owned())),
+        None => Err(has_operators(text)
+            .then(|| "it cannot be parsed as a query; its words are searched".to_owned())),
+    }
+}
+
+/// Returns whether `text` has operators that are lost if it is searched as plain words.
+/// Parentheses, brackets and other signs do not count, because they also occur in code, paths and
+/// addresses.
+fn has_operators(text: &str) -> bool {
+    text.contains('"')
+        || text.split_whitespace().any(|word| {
+            let is_field = || {
+                let name = word.split_once(':').map(|(name, _)| name.trim_start_matches('('));
+                name.and_then(TextField::named).is_some()
+            };
+            matches!(word, "AND" | "OR" | "NOT")
+                || word.starts_with('+')
+                || word.ends_with('*')
+                || is_field()
+        })
+}
+
+/// Converts a syntax tree to a clause. If `is_literal` is set, joined words become a phrase. `None`
+/// if the tree has no meaning here.
+fn clause(tree: UserInputAst, is_literal: bool) -> Option<Clause> {
+    Some(match tree {
+        UserInputAst::Clause(clauses) => {
+            let mut result = Vec::with_capacity(clauses.len());
+            for (occur, tree) in clauses {
+                let occur = occur.unwrap_or(Occur::Should);
+                // A term that must or must not match is used as it is written.
+                let is_literal = occur != Occur::Should;
+                // A word without letters or digits has no tokens and is dropped.
+                if let Some(clause) = clause(tree, is_literal)?.non_empty() {
+                    match clause {
+                        _ if occur == Occur::MustNot => {
+                            result.push((occur, clause.without_stems()));
+                        }
+                        // A group that only excludes applies to the group around it: `a AND NOT b`.
+                        Clause::Group(inner) if inner.iter().all(|(o, _)| *o == Occur::MustNot) => {
+                            result.extend(inner);
+                        }
+                        clause => result.push((occur, clause)),
+                    }
+                }
+            }
+            Clause::Group(result)
+        }
+        UserInputAst::Boost(tree, boost) => {
+            #[expect(clippy::cast_possible_truncation, reason = "a boost needs no precision")]
+            let boost = boost.into_inner() as f32;
+            Clause::Boost(Box::new(clause(*tree, is_literal)?), boost)
+        }
+        UserInputAst::Leaf(leaf) => match *leaf {
+            UserInputLeaf::Literal(literal) => {
+                let field = literal.field_name.as_deref();
+                let is_quoted = literal.delimiter != Delimiter::None;
+                match (field, field.and_then(TextField::named)) {
+                    (Some(name), None) => plain_words(&format!("{name}:{}", literal.phrase)).0?,
+                    (_, field) => match term(field, &literal.phrase, is_quoted, literal.prefix) {
+                        None => Clause::Group(Vec::new()),
+                        Some(term)
+                            if term.words.len() > 1
+                                && term.compound.is_none()
+                                && field.is_none()
+                                && !(is_quoted || is_literal || term.is_prefix) =>
+                        {
+                            joined_words(&literal.phrase, term)
+                        }
+                        Some(term) => Clause::Term(QueryTerm { slop: literal.slop, ..term }),
+                    },
+                }
+            }
+            _ => return None,
+        },
+    })
+}
+
+impl Clause {
+    fn non_empty(self) -> Option<Self> {
+        match self {
+            Self::Group(clauses) if clauses.is_empty() => None,
+            other => Some(other),
+        }
+    }
+}
+
+/// Returns the words of `text`, which are separated only by signs, as separate terms. The phrase of
+/// them increases the score.
+fn joined_words(text: &str, phrase: QueryTerm) -> Clause {
+    let Some(Clause::Group(mut clauses)) = plain_words(text).0 else { return Clause::Term(phrase) };
+    // `to-do` is a name and its words are kept; `what's` is two stop words.
+    let is_name = !text.contains(['\'', '\u{2019}'])
+        && clauses.iter().all(|(_, clause)| clause.without_stop_words().is_none());
+    if is_name {
+        for (_, clause) in &mut clauses {
+            if let Clause::Term(term) = clause {
+                term.is_stop_word = false;
+            }
+        }
+    }
+    clauses.push((Occur::Should, Clause::Bonus(phrase)));
+    Clause::Group(clauses)
+}
+
+/// Replaces the hyphens before words and between spaces by spaces, except in quotes. Also returns
+/// the words that were written after a single hyphen.
+fn without_hyphens(text: &str) -> (Cow<'_, str>, Vec<String>) {
+    let mut hyphenated = Vec::new();
+    let mut result = String::new();
+    let mut copied = 0;
+    let (mut is_quoted, mut is_start) = (false, true);
+    for (offset, scalar) in text.char_indices() {
+        let is_first = is_start;
+        is_start = scalar.is_whitespace() || scalar == '(';
+        is_quoted ^= scalar == '"';
+        let rest = text.get(offset..).unwrap_or_default();
+        if is_quoted || !is_first || scalar != '-' {
+            continue;
+        }
+        let word = rest.trim_start_matches('-');
+        let hyphens = rest.len() - word.len();
+        result.push_str(text.get(copied..offset).unwrap_or_default());
+        result.extend(std::iter::repeat_n(' ', hyphens));
+        copied = offset + hyphens;
+        let word = word.split(char::is_whitespace).next().unwrap_or_default();
+        if hyphens == 1 && !word.is_empty() {
+            hyphenated.push(word.to_owned());
+        }
+    }
+    if copied == 0 {
+        return (Cow::Borrowed(text), hyphenated);
+    }
+    result.push_str(text.get(copied..).unwrap_or_default());
+    (Cow::Owned(result), hyphenated)
+}
+
+/// Returns a clause that matches any word of `text`, and whether words were left out.
+fn plain_words(text: &str) -> (Option<Clause>, bool) {
+    let mut clauses: Vec<(Occur, Clause)> = Vec::new();
+    let mut tokens = Tokens::new(text);
+    // The end of the last compound, whose words follow it, and of the last pair.
+    let (mut compound_end, mut pair_end) = (0, 0);
+    while tokens.advance() {
+        let is_in_pair = tokens.kind == TokenKind::Last && tokens.span.start < pair_end;
+        if tokens.span.start < compound_end || is_in_pair {
+            continue;
+        }
+        match tokens.kind {
+            TokenKind::Compound => compound_end = tokens.span.end,
+            TokenKind::Pair => pair_end = tokens.span.end,
+            TokenKind::Word | TokenKind::Last => {}
+        }
+        let word = text.get(tokens.span.start..tokens.span.end).unwrap_or_default();
+        if let Some(term) = term(None, word, false, false) {
+            let clause = Clause::Term(term);
+            if !clauses.iter().any(|(_, other)| *other == clause) {
+                clauses.push((Occur::Should, clause));
+            }
+        }
+        if clauses.len() == limits::MAX_QUERY_WORDS {
+            return (Some(Clause::Group(clauses)), true);
+        }
+    }
+    (Clause::Group(clauses).non_empty(), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> String {
+        fn describe(clause: &Clause) -> String {
+            match clause {
+                Clause::Term(term) => {
+                    let words: Vec<&str> =
+                        term.words.iter().map(|(_, word)| word.as_str()).collect();
+                    format!(
+                        "{}{}{}{}",
+                        term.field.map_or_else(String::new, |field| format!("{field:?}:")),
+                        term.compound.iter().map(|one| format!("<{one}>")).collect::<String>(),
+                        words.join("_"),
+                        if term.is_prefix { "*" } else { "" }
+                    )
+                }
+                Clause::Group(clauses) => {
+                    let clauses = clauses.iter().map(|(occur, clause)| {
+                        let sign = match occur {
+                            Occur::Should => "",
+                            Occur::Must => "+",
+                            Occur::MustNot => "-",
+                        };
+                        format!("{sign}{}", describe(clause))
+                    });
+                    format!("({})", clauses.collect::<Vec<_>>().join(" "))
+                }
+                Clause::Bonus(term) => format!("~{}", describe(&Clause::Term(term.clone()))),
+                Clause::Boost(clause, boost) => format!("{}^{boost}", describe(clause)),
+            }
+        }
+        let query = WordQuery::parse(text);
+        let clause = query.clause.as_ref().map_or_else(|| "nothing".to_owned(), describe);
+        if query.notice.is_some() { format!("{clause} !") } else { clause }
+    }
+
+    #[test]
+    fn operators_and_fields_are_parsed() {
+        for (text, expected) in [
+            ("one Two", "(one two)"),
+            ("+one NOT two three", "(+one -two three)"),
+            ("one AND NOT two", "(+one -two)"),
+            ("one NOT \"two three\"", "(one -two_three)"),
+            ("one AND two OR three", "((+one +two) three)"),
+            ("\"one two\"", "one_two"),
+            ("title:one code:\"a b\"", "(Title:one Code:a_b)"),
+            ("tags:(a b)", "(Tags:a Tags:b)"),
+            ("inst*", "inst*"),
+            ("one^2", "one^2"),
+        ] {
+            assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn joined_words_become_compounds_or_phrases() {
+        for (text, expected) in [
+            ("get_slice", "<get_slice>get_slice"),
+            ("foo.bar", "<foo.bar>foo_bar"),
+            ("c++", "<c++>c"),
+            ("c++ c#", "(<c++>c <c#>c)"),
+            ("disk-free", "(disk free ~disk_free)"),
+            ("read-only", "(read ~read_only)"),
+            ("+read-only NOT write-once", "(+read_only -write_once)"),
+            ("\"read-only\"", "read_only"),
+            ("全文搜索", "(全文 文搜 搜索 ~全文_文搜_搜索)"),
+            ("中文", "中文"),
+            ("中", "中*"),
+        ] {
+            assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn hyphens_before_words_have_no_meaning() {
+        for (text, expected, hyphenated) in [
+            ("get -Recurse", "(get recurse)", &["Recurse"][..]),
+            ("-x", "x", &["x"]),
+            ("list --format fzf", "(list format fzf)", &[]),
+            ("one - two", "(one two)", &[]),
+            ("one (-two)", "(one two)", &["two)"]),
+            ("\"one -two\"", "one_two", &[]),
+            ("one two-three", "(one (two three ~two_three))", &[]),
+        ] {
+            assert_eq!(parsed(text), expected, "{text}");
+            assert_eq!(WordQuery::parse(text).hyphenated, hyphenated, "{text}");
+        }
+    }
+
+    #[test]
+    fn stop_words_are_dropped_if_other_words_remain() {
+        for (text, expected) in [
+            ("how do I share a file", "(share file)"),
+            ("how do I", "(how do i)"),
+            ("\"how to\" share", "(how_to share)"),
+            ("+how share", "(+how share)"),
+            ("title:what is", "(Title:what)"),
+            ("what's new", "(new)"),
+            ("to-do lists", "((to do ~to_do) lists)"),
+        ] {
+            assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_that_cannot_be_parsed_becomes_words() {
+        for (text, expected) in [
+            ("std::vector<bool>", "(<std::vector>std_vector bool)"),
+            ("key: value", "(key value)"),
+            ("--flag", "flag"),
+            ("(", "nothing"),
+            (":", "nothing !"),
+            ("", "nothing !"),
+            ("AND", "and"),
+            ("\"open phrase", "(open phrase) !"),
+            ("{{< x >}}", "(x)"),
+            ("[one TO two]", "(one two)"),
+            ("*", "nothing !"),
+            ("fn foo(a: &str) -> U", "(fn foo str u)"),
+            ("@a", "a"),
+            ("\u{0}x\u{7}", "x"),
+            ("x && b", "(x b)"),
+            ("{中文 搜}", "(中文 搜*)"),
+            ("http://a.b/c", "(http <a.b>a_b c)"),
+        ] {
+            assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn oversized_queries_become_words() {
+        let deep = "(".repeat(10_000) + "x";
+        assert_eq!(parsed(&deep), "(x) !");
+        let long = (0..5000).map(|number| format!("w{number} ")).collect::<String>();
+        assert_eq!(WordQuery::parse(&long).terms().len(), limits::MAX_QUERY_WORDS);
+    }
+
+    #[test]
+    fn loosened_queries_have_each_word_as_a_term() {
+        let query = WordQuery::parse("get_slice +\"one two\" NOT \"x y\"").loosened().unwrap();
+        let words: Vec<_> = query.terms().iter().map(|term| term.words[0].1.clone()).collect();
+        assert_eq!(words, ["get", "slice", "one", "two"]);
+    }
+
+    #[test]
+    fn excluded_terms_are_listed() {
+        assert_eq!(WordQuery::parse("get-childitem NOT Recurse").excluded, ["recurse"]);
+        assert!(WordQuery::parse("a \"NOT b\" -c").excluded.is_empty());
+    }
+}

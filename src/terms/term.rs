@@ -1,0 +1,127 @@
+//! A word, a phrase or a prefix in a query, in the form in which it is looked up.
+//!
+//! Invariant: a term consists of the same tokens that the same text has in a document.
+
+use super::stems::{StemClass, is_stop_word};
+use super::tokens::{TokenKind, Tokens, fold_into};
+use crate::limits;
+
+/// A field that a query can name; see `mdsel help search`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextField {
+    /// The title of the section.
+    Title,
+    /// The own text of the section without code blocks.
+    Body,
+    /// The code blocks of the section.
+    Code,
+    /// The path of the file and the titles of the parent sections.
+    Path,
+    /// The tags of the document.
+    Tags,
+    /// The front matter of the document.
+    Meta,
+}
+
+impl TextField {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "title" => Self::Title,
+            "body" => Self::Body,
+            "code" => Self::Code,
+            "path" => Self::Path,
+            "tags" | "tag" => Self::Tags,
+            "meta" => Self::Meta,
+            _ => return None,
+        })
+    }
+}
+
+/// A word, a phrase or a prefix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryTerm {
+    /// The field that must contain the term; `None` for any field.
+    pub field: Option<TextField>,
+    /// The folded words, with their positions in the phrase.
+    pub words: Vec<(usize, String)>,
+    /// The compound, if the words are joined: `get_slice`, `c++`.
+    pub compound: Option<String>,
+    /// The words with the same stem, if the term is a single English word: `shared` and `sharing`
+    /// for `share`.
+    pub stems: Option<StemClass>,
+    /// Whether the term is dropped if the query has other words: `how`.
+    pub(crate) is_stop_word: bool,
+    /// Whether the last word is a prefix.
+    pub is_prefix: bool,
+    /// The maximum number of extra positions between the words of a phrase.
+    pub slop: u32,
+    /// The folded text of the term. Tags are looked up by it.
+    pub text: String,
+}
+
+/// Returns the term for `text`; `None` if it contains no word.
+pub(crate) fn term(
+    field: Option<TextField>,
+    text: &str,
+    is_quoted: bool,
+    is_prefix: bool,
+) -> Option<QueryTerm> {
+    let mut words: Vec<(usize, String)> = Vec::new();
+    let mut compounds = Vec::new();
+    // A run of one scalar matches every pair that begins with it.
+    let mut is_lone_scalar = false;
+    let (mut words_end, mut pair_end) = (0, 0);
+    let mut tokens = Tokens::new(text);
+    while tokens.advance() {
+        words_end = words_end.max(tokens.span.end);
+        match tokens.kind {
+            TokenKind::Word => words.push((tokens.position, tokens.token.clone())),
+            TokenKind::Pair => {
+                words.push((tokens.position, tokens.token.clone()));
+                pair_end = tokens.span.end;
+            }
+            TokenKind::Compound => compounds.push((tokens.span, tokens.token.clone())),
+            // The last scalar of a longer run is part of the pair before it.
+            TokenKind::Last if tokens.span.start < pair_end => {}
+            TokenKind::Last => {
+                words.push((tokens.position, tokens.token.clone()));
+                is_lone_scalar = words.len() == 1;
+            }
+        }
+        if words.len() == limits::MAX_QUERY_WORDS {
+            break;
+        }
+    }
+    if words.is_empty() {
+        return None;
+    }
+    // The text is a compound only if one compound covers all of it.
+    let compound = match compounds.as_slice() {
+        [(span, compound)] if words_end <= span.end => Some(compound.clone()),
+        _ => None,
+    };
+    let mut folded = String::new();
+    fold_into(text, &mut folded);
+    let words_count = words.len();
+    let has_star = !is_quoted && text.ends_with('*');
+    let is_prefix = is_prefix || has_star || (is_lone_scalar && words_count == 1);
+    let plain_word = match words.as_slice() {
+        [(_, word)] if !is_quoted && !is_prefix && compound.is_none() => Some(word),
+        _ => None,
+    };
+    // A word with inner capitals is a name and is not stemmed.
+    let mut letters = text.chars().skip_while(|scalar| !scalar.is_alphabetic()).skip(1);
+    let is_name = letters.any(char::is_uppercase);
+    let stems = plain_word.filter(|_| !is_name).and_then(|word| StemClass::of(word));
+    let is_stop_word = field.is_none() && plain_word.is_some_and(|word| is_stop_word(word));
+    Some(QueryTerm {
+        field,
+        words,
+        compound,
+        stems,
+        is_stop_word,
+        is_prefix,
+        slop: 0,
+        text: folded,
+    })
+}

@@ -1,0 +1,199 @@
+//! Trigrams: finding the documents that may contain a text by its three-byte sequences.
+//!
+//! A trigram here is a sequence of three bytes without control characters, with ASCII letters in
+//! lower case. Invariant: if a document contains three such bytes in sequence, it has their
+//! trigram. The index can therefore exclude documents that cannot match; the bytes of the others
+//! are searched.
+
+/// Three consecutive bytes, with ASCII letters in lower case.
+pub type Trigram = [u8; 3];
+
+/// A condition on the trigrams of a document that every document with a match meets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TrigramQuery {
+    /// Every document may contain a match.
+    All,
+    /// No document contains a match.
+    None,
+    /// The document must have this trigram.
+    Has(Trigram),
+    /// The document must meet all of these conditions.
+    And(Vec<TrigramQuery>),
+    /// The document must meet at least one of these conditions.
+    Or(Vec<TrigramQuery>),
+}
+
+impl TrigramQuery {
+    /// Returns a query that requires both conditions.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, _) | (_, Self::None) => Self::None,
+            (Self::All, query) | (query, Self::All) => query,
+            (one, other) if one == other => one,
+            (one, other) => Self::And(Self::flat(one, other, |query| match query {
+                Self::And(queries) => Ok(queries),
+                other => Err(other),
+            })),
+        }
+    }
+
+    /// Returns a query that requires at least one of the conditions.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::None, query) | (query, Self::None) => query,
+            (one, other) if one == other => one,
+            (one, other) => Self::Or(Self::flat(one, other, |query| match query {
+                Self::Or(queries) => Ok(queries),
+                other => Err(other),
+            })),
+        }
+    }
+
+    fn flat(one: Self, other: Self, parts: impl Fn(Self) -> Result<Vec<Self>, Self>) -> Vec<Self> {
+        let mut result = Vec::new();
+        for query in [one, other] {
+            match parts(query) {
+                Ok(queries) => result.extend(queries),
+                Err(query) => result.push(query),
+            }
+        }
+        result.sort_unstable();
+        result.dedup();
+        result
+    }
+
+    /// Returns a query that requires all trigrams of `literal`.
+    pub fn of_literal(literal: &[u8]) -> Self {
+        let mut trigrams: Vec<Self> =
+            literal.windows(3).filter_map(trigram).map(Self::Has).collect();
+        trigrams.sort_unstable();
+        trigrams.dedup();
+        match trigrams.len() {
+            0 => Self::All,
+            1 => trigrams.pop().unwrap_or(Self::All),
+            _ => Self::And(trigrams),
+        }
+    }
+
+    /// Returns whether a document meets the condition, if it has the trigrams for which `has`
+    /// returns true.
+    pub fn is_met_by(&self, has: &impl Fn(Trigram) -> bool) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Has(trigram) => has(*trigram),
+            Self::And(queries) => queries.iter().all(|query| query.is_met_by(has)),
+            Self::Or(queries) => queries.iter().any(|query| query.is_met_by(has)),
+        }
+    }
+
+    /// Returns the number of trigrams in the query.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::All | Self::None => 0,
+            Self::Has(_) => 1,
+            Self::And(queries) | Self::Or(queries) => queries.iter().map(Self::len).sum(),
+        }
+    }
+
+    /// Returns whether the query contains no trigrams.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Returns the trigram of three bytes; `None` if there are not three or one of them is a control
+/// character.
+pub fn trigram(bytes: &[u8]) -> Option<Trigram> {
+    let &[one, two, three] = bytes else { return None };
+    let is_plain = one >= b' ' && two >= b' ' && three >= b' ';
+    is_plain.then(|| [one, two, three].map(|byte| byte.to_ascii_lowercase()))
+}
+
+/// Collects the distinct trigrams of documents with one bit for each possible trigram.
+pub(crate) struct TrigramCollector {
+    seen: Vec<u64>,
+    found: Vec<u32>,
+}
+
+impl TrigramCollector {
+    pub(crate) fn new() -> Self {
+        Self { seen: vec![0; 1 << 18], found: Vec::new() }
+    }
+
+    /// Returns the distinct trigrams of `bytes` in the order of their first occurrence. Each is a
+    /// big-endian number of three bytes.
+    pub(crate) fn distinct(&mut self, bytes: &[u8]) -> Vec<u32> {
+        let mut value = 0;
+        // The number of consecutive bytes without control characters so far.
+        let mut plain = 0;
+        for &byte in bytes {
+            if byte < b' ' {
+                plain = 0;
+                continue;
+            }
+            plain += 1;
+            value = (value << 8 | u32::from(byte.to_ascii_lowercase())) & 0xFF_FFFF;
+            if plain < 3 {
+                continue;
+            }
+            let bit = 1 << (value & 63);
+            if let Some(word) = self.seen.get_mut((value >> 6) as usize)
+                && *word & bit == 0
+            {
+                *word |= bit;
+                self.found.push(value);
+            }
+        }
+        for value in &self.found {
+            if let Some(word) = self.seen.get_mut((value >> 6) as usize) {
+                *word = 0;
+            }
+        }
+        let distinct = self.found.clone();
+        self.found.clear();
+        distinct
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distinct(bytes: &[u8]) -> Vec<Trigram> {
+        let distinct = TrigramCollector::new().distinct(bytes);
+        distinct.iter().map(|value| value.to_be_bytes()[1..].try_into().unwrap()).collect()
+    }
+
+    #[test]
+    fn trigrams_are_distinct_lower_case_and_without_control_characters() {
+        assert_eq!(distinct(b"abCabc"), [*b"abc", *b"bca", *b"cab"]);
+        assert_eq!(distinct(b"ab\ncd\tefg"), [*b"efg"]);
+        assert_eq!(distinct("é!".as_bytes()), [*b"\xc3\xa9!"]);
+        assert_eq!(distinct(b"\xff\xfe\xfd"), [*b"\xff\xfe\xfd"]);
+        assert!(distinct(b"ab").is_empty());
+    }
+
+    #[test]
+    fn a_collector_is_reset_after_each_document() {
+        let mut collector = TrigramCollector::new();
+        assert_eq!(collector.distinct(b"abc"), collector.distinct(b"abc"));
+    }
+
+    #[test]
+    fn queries_simplify() {
+        let has = |text: &[u8; 3]| TrigramQuery::Has(*text);
+        assert_eq!(TrigramQuery::of_literal(b"ab"), TrigramQuery::All);
+        assert_eq!(TrigramQuery::of_literal(b"ABC"), has(b"abc"));
+        assert_eq!(
+            TrigramQuery::of_literal(b"abcd"),
+            TrigramQuery::And(vec![has(b"abc"), has(b"bcd")])
+        );
+        assert_eq!(has(b"abc").and(TrigramQuery::None), TrigramQuery::None);
+        assert_eq!(has(b"abc").or(TrigramQuery::All), TrigramQuery::All);
+        assert_eq!(has(b"abc").or(has(b"abc")), has(b"abc"));
+    }
+}

@@ -1,0 +1,214 @@
+//! Every engine of the store gives the same answers: a store file, and a store in memory.
+
+use std::time::Duration;
+
+use mdsel::edit::plan::{Allow, Scope};
+use mdsel::edit::{self, Edit, Operation};
+use mdsel::output::Format;
+use mdsel::query::links::check::check as check_links;
+use mdsel::query::resolve::{Window, resolve};
+use mdsel::query::search::{self, PatternOptions, Query};
+use mdsel::query::{FilterRequest, Library, ask, index};
+use mdsel::store::{Lookup, Purpose, Store};
+use serde_json::Value;
+
+use crate::budgets::{COMMANDS, Call, FORMATS, Opened};
+use crate::harness::{Place, in_memory, ingest, search_request, store};
+
+/// Both engines with the documents of `place`.
+fn engines(place: &Place) -> [Store; 2] {
+    let engines = [store(&place.join(".mdsel.db")), in_memory()];
+    for engine in &engines {
+        ingest(engine, place.path());
+    }
+    engines
+}
+
+/// Asserts that `question` has the same answer with both engines, and returns it.
+fn same<T: PartialEq + std::fmt::Debug>(
+    engines: &[Store; 2],
+    what: &str,
+    question: impl Fn(&Library<'_>) -> mdsel::error::Result<T>,
+) -> T {
+    let [file, memory] = engines;
+    let expected = ask(file, Purpose::Search, &question).unwrap();
+    assert_eq!(ask(memory, Purpose::Search, &question).unwrap(), expected, "{what}");
+    expected
+}
+
+/// The hits of a search, in order. Their scores may differ: an index counts removed documents, too.
+fn hits(library: &Library<'_>, query: Query, filter: FilterRequest) -> mdsel::error::Result<Value> {
+    let request = search::Request { filter, ..search_request(query, 0) };
+    let answer = search::search(library, &request)?;
+    let mut rows = mdsel::output::Answer::rows(&answer);
+    for row in &mut rows {
+        row.as_object_mut().unwrap().shift_remove("score");
+    }
+    Ok(Value::Array(rows))
+}
+
+#[test]
+fn commands_print_the_same_in_every_format() {
+    let place = Place::with_fixtures();
+    let engines = engines(&place);
+    for (name, command) in COMMANDS {
+        for format in FORMATS {
+            for max_chars in [None, Some(700)] {
+                let call = Call { format, max_chars, after: None };
+                let printed = |library: &Library<'_>| {
+                    let library = Library::new(library.reader);
+                    // A format that a command does not have is the same error.
+                    let printed = command(&mut Opened { library }, call);
+                    Ok(printed.map_err(|error| error.to_string()))
+                };
+                let printed = same(&engines, &format!("{name} {format:?} {max_chars:?}"), printed);
+                assert!(printed.is_err() || format != Format::Json || !printed.unwrap().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn words_and_patterns_find_the_same() {
+    let place = Place::with_fixtures();
+    let engines = engines(&place);
+    let words = [
+        "install",
+        "installing documents",
+        "\"the document\"",
+        "inst*",
+        "title:guide",
+        "code:install NOT guide",
+        "+install +guide",
+        "path:cjk",
+        "meta:title",
+        "tags:draft",
+        "中文 文档",
+        "read-only",
+        "nothing-like-this-exists",
+    ];
+    let mut found = 0;
+    for text in words {
+        for filter in [
+            FilterRequest::default(),
+            FilterRequest { globs: vec!["*.md".to_owned()], level: Some(2), ..Default::default() },
+            FilterRequest { under: vec!["guide.md".to_owned()], ..Default::default() },
+            FilterRequest { types: vec!["paragraph".to_owned()], ..Default::default() },
+        ] {
+            let query = Query::Words(vec![text.to_owned()]);
+            let rows = same(&engines, &format!("{text} {filter:?}"), |library| {
+                hits(library, query.clone(), filter.clone())
+            });
+            found += rows.as_array().unwrap().len();
+        }
+    }
+    assert!(found > 50, "{found}");
+    for (pattern, is_literal) in [("install", true), ("(?i)the|a", false), ("e", true)] {
+        let options = PatternOptions { is_literal, ..PatternOptions::default() };
+        let query = Query::Patterns(vec![pattern.to_owned()], options);
+        let rows = same(&engines, pattern, |library| {
+            hits(library, query.clone(), FilterRequest::default())
+        });
+        assert!(!rows.as_array().unwrap().is_empty(), "{pattern}");
+    }
+}
+
+#[test]
+fn every_address_and_link_leads_to_the_same_place() {
+    let place = Place::with_fixtures();
+    let engines = engines(&place);
+    let addresses = same(&engines, "index", |library| {
+        let request = index::Request {
+            documents: Vec::new(),
+            filter: FilterRequest::default(),
+            blocks: true,
+            limit: 0,
+            after: None,
+        };
+        let answer = index::index(library, &request)?;
+        let rows = mdsel::output::Answer::rows(&answer);
+        let headings = rows.iter().flat_map(|row| row["headings"].as_array().unwrap().clone());
+        let field = |heading: &Value, name: &str| heading[name].as_str().unwrap_or("").to_owned();
+        let addresses = headings.flat_map(|heading| {
+            [field(&heading, "selector"), field(&heading, "title"), field(&heading, "anchor")]
+        });
+        Ok(addresses.filter(|address| !address.is_empty()).collect::<Vec<_>>())
+    });
+    let documents = same(&engines, "documents", |library| {
+        let documents = library.reader.all(&Lookup::All)?;
+        Ok(documents.into_iter().map(|document| document.path).collect::<Vec<_>>())
+    });
+    assert!(addresses.len() > 60 && documents.len() > 20);
+    let wrong = documents.iter().map(|path| format!("{path}x"));
+    let suffixes = documents.iter().filter_map(|path| path.rsplit('/').next().map(str::to_owned));
+    for address in addresses.iter().cloned().chain(documents.clone()).chain(wrong).chain(suffixes) {
+        same(&engines, &address, |library| {
+            let found = resolve(library, &address, Window { skip: 0, take: 20 })?;
+            let places: Vec<String> =
+                found.places.iter().map(mdsel::query::place::Place::address).collect();
+            Ok((places, found.fault.map(|fault| format!("{fault:?}"))))
+        });
+    }
+    let problems = same(&engines, "links check", |library| {
+        let checked = check_links(library, &[], &FilterRequest::default(), None)?;
+        Ok(checked.findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>())
+    });
+    assert!(!problems.is_empty());
+}
+
+#[test]
+fn an_ingest_and_an_edit_change_the_same() {
+    let places = [Place::new(), Place::new()];
+    for place in &places {
+        place.write("a.md", "# A\n\none\n\n## Below\n\ntwo\n");
+        place.write("b/c.md", "# C\n\n[a](../a.md#below)\n");
+        place.write("gone.md", "# Gone\n");
+    }
+    let engines = [store(&places[0].join(".mdsel.db")), in_memory()];
+    let mut reports = Vec::new();
+    for (engine, place) in engines.iter().zip(&places) {
+        ingest(engine, place.path());
+        place.write("a.md", "# A\n\nchanged\n\n## Below\n\ntwo\n");
+        place.write("new.md", "# New\n");
+        std::fs::remove_file(place.join("gone.md")).unwrap();
+        let report = ingest(engine, place.path());
+        reports.push((report.added, report.changed, report.removed, report.unchanged));
+        let request = edit::Request {
+            store: engine,
+            document: None,
+            edits: vec![Edit {
+                section: "a.md::A/Below".to_owned(),
+                operation: Operation::Replace {
+                    content: b"three\n".to_vec(),
+                    scope: Scope::Subtree,
+                    keep_heading: true,
+                },
+                allow: Allow::default(),
+                expect: None,
+                is_fuzzy: false,
+                origin: None,
+            }],
+            is_dry_run: false,
+            is_refresh: false,
+            wait: Duration::ZERO,
+            confirm: &|_| Ok(()),
+        };
+        edit::edit(&request).unwrap().unwrap();
+        let expected = "# A\n\nchanged\n\n## Below\n\nthree\n";
+        assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), expected);
+    }
+    assert_eq!(reports, [(1, 1, 1, 1); 2]);
+    let contents = same(&engines, "contents", |library| {
+        let documents = library.reader.all(&Lookup::All)?;
+        let parts: Vec<_> = documents
+            .iter()
+            .map(|document| (document, mdsel::position::ByteSpan::new(0, usize::MAX)))
+            .collect();
+        library.reader.contents(&parts)
+    });
+    assert_eq!(contents.len(), 3);
+    let hit = same(&engines, "search", |library| {
+        hits(library, Query::Words(vec!["three".to_owned()]), FilterRequest::default())
+    });
+    assert_eq!(hit[0]["selector"], "a.md::heading:h2[0]/block:paragraph[0]");
+}
