@@ -124,12 +124,12 @@ fn the_folders_of_copies_are_named() {
         let reply = reply(place, &["timeout seconds"]);
         reply.lines().find(|line| line.starts_with("same: ")).unwrap_or_default().to_owned()
     };
-    assert_eq!(same(&place), "same: 2 more in 1.1, 2.0");
+    assert_eq!(same(&place), "same: 2 more in 1.1, ...");
     for (file, text) in files.iter().skip(3) {
         place.write(file, text);
     }
     place.run(&["ingest"]).success();
-    assert_eq!(same(&place), "same: 4 more in 1.1, 2.0, 2.1, ...");
+    assert_eq!(same(&place), "same: 4 more in 1.1, ...");
     let place = Place::ingested(&[("a.md", &text), ("b.md", &text)]);
     assert_eq!(same(&place), "same: 1 more");
 }

@@ -187,7 +187,7 @@ impl Answer for search::Answer {
 
 impl Hit {
     /// Writes the address and the titles of the passage, its windows, and the number of similar
-    /// sections with their folders.
+    /// sections with the folder of one of them.
     pub(super) fn write_passage(&self, writer: &mut TextWriter) {
         writer.piece(Style::Heading, &self.passage_address());
         if !self.heading_path.is_empty() {
@@ -197,10 +197,10 @@ impl Hit {
         writer.content(self.passage_text().as_bytes());
         if !self.duplicates.is_empty() {
             let count = self.duplicates.len();
-            let text = match (None.or(self.folder_of_duplicate().filter(|_| std::env::var("SAMEN").is_err())), count) {
+            let text = match (self.folder_of_duplicate(), count) {
                 (None, _) => format!("same: {count} more"),
-                (Some(folder), 1) => format!("same: {folder}"),
-                (Some(folder), _) => format!("same: {folder}, {} more", count - 1),
+                (Some(folder), 1) => format!("same: 1 more in {folder}"),
+                (Some(folder), _) => format!("same: {count} more in {folder}, ..."),
             };
             writer.line(Style::Faint, &text);
         }

@@ -83,11 +83,6 @@ pub struct Hit {
     pub freshness: Freshness,
 }
 
-/// Minimum length of the part of a passage that is printed after other hits, in Unicode scalars.
-const LEAST_CUT_CHARS: usize = 80;
-/// Maximum length of each title of a hit that is cut, in Unicode scalars.
-const CUT_TITLE_CHARS: usize = 40;
-
 /// The parts of the score that ranks a section; the score is their sum.
 #[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct ScoreParts {
@@ -119,7 +114,7 @@ pub struct Surroundings {
 impl Hit {
     /// Returns the numbers of lines to which the passage can be cut so that enough of it remains.
     pub(in crate::query) fn passage_cuts(&self) -> Range<usize> {
-        passage::cuts(&self.passage, std::env::var("CUT").ok().and_then(|v| v.parse().ok()).unwrap_or(LEAST_CUT_CHARS))
+        passage::cuts(&self.passage, limits::LEAST_CUT_CHARS)
     }
 
     /// Keeps the first `lines` lines of the passage and adds the address of the rest. Returns whether

@@ -21,6 +21,8 @@ const REPEATED: f32 = 0.3;
 const FOLLOWING: f32 = 0.3;
 /// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
 const PRECEDING: f32 = 0.15;
+/// The same for a list or code block after a chosen piece that ends with a colon.
+const LED_IN: f32 = 1.0;
 /// Factor on the weight of the terms of its neighbors, for the first chosen piece.
 const NEIGHBORS: f32 = 0.3;
 /// Bonus for the first piece of a section, as a share of the mean weight of a term.
@@ -276,7 +278,7 @@ impl Pieces {
     fn with_parents(&self, index: usize, chosen: &[bool]) -> Vec<usize> {
         let mut group = vec![index];
         let mut current = index;
-        while ev("PAR", 1.0) > 0.0 && let Some(parent) = self.needs.get(current).and_then(|needs| needs.parent) {
+        while let Some(parent) = self.needs.get(current).and_then(|needs| needs.parent) {
             if chosen.get(parent) == Some(&false) {
                 group.push(parent);
             }
@@ -340,7 +342,7 @@ impl Pieces {
                 let leads_in = before.and_then(|before| self.needs.get(before));
                 if is_chosen(before) {
                     let leads_in = leads_in.is_some_and(|needs| needs.leads_in);
-                    gain += if leads_in { ev("LEAD", 1.0) } else { FOLLOWING } * mean;
+                    gain += if leads_in { LED_IN } else { FOLLOWING } * mean;
                 } else if is_chosen(Some(index + 1)) {
                     gain += PRECEDING * mean;
                 }
@@ -391,19 +393,22 @@ impl Pieces {
             }
         }
         // What a chosen line announces may still fit.
-        for index in 0..sizes.len() {
-            if ev("EXT", 1.0) > 0.0 && index > 0 && chosen.get(index) == Some(&false) && chosen.get(index - 1) == Some(&true) && self.needs.get(index - 1).is_some_and(|needs| needs.leads_in) {
+        for (before, needs) in self.needs.iter().enumerate() {
+            let index = before + 1;
+            let is_announced = needs.leads_in && chosen.get(before) == Some(&true);
+            if is_announced && chosen.get(index) == Some(&false) {
                 let needed = self.size_of(&[index], &chosen, sizes, &header_size);
                 if size + needed <= room {
                     size += needed;
-                    if let Some(chosen) = chosen.get_mut(index) { *chosen = true; }
+                    if let Some(chosen) = chosen.get_mut(index) {
+                        *chosen = true;
+                    }
                 }
             }
         }
         chosen
     }
 }
-fn ev(name: &str, or: f32) -> f32 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or) }
 
 /// Returns the numbers of lines to which a passage can be cut so that at least `least` Unicode scalars
 /// remain.

@@ -105,8 +105,8 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
         let Some(index) = piece_at(node.bytes.start) else { continue };
         match node.kind {
             NodeKind::Item => {
-                let list = node.parent.and_then(|list| nodes.get(list));
-                let parent = list.and_then(|list| list.parent).and_then(|item| nodes.get(item));
+                let own_list = node.parent.and_then(|index| nodes.get(index));
+                let parent = own_list.and_then(|own| own.parent).and_then(|item| nodes.get(item));
                 let parent = parent.filter(|parent| parent.kind == NodeKind::Item);
                 let parent = parent.and_then(|parent| piece_at(parent.bytes.start));
                 if let Some(needs) = needs.get_mut(index) {

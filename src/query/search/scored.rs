@@ -24,7 +24,7 @@ pub(super) const REORDERED: usize = 32;
 const COVERAGE: f32 = 2.0;
 /// Factor on the score of a section in another language than the question.
 const FOREIGN: f32 = 0.8;
-/// Factor on the score of a section that is a list of links: the answer is not in it but behind it.
+/// Factor on the score of a section that is a list of links: the answer is in the linked documents.
 const LINKS: f32 = 0.6;
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
