@@ -26,6 +26,8 @@
 //! - [`address`]: parses the text of an address into its possible meanings, in order of precedence, and
 //!   resolves selectors in a tree. Pure.
 //! - [`markdown`]: parses the bytes of a file into its outline. Pure; the only module that uses the parser.
+//! - [`data`]: code blocks, tables, tasks and front matter as data: their typed values, expressions over
+//!   them, and changes of one key of front matter. Pure.
 //! - [`links`]: the links of a document, the links to it, and the target of a link. Pure.
 //! - [`records`]: writes and reads answers as lines for the context of a model. Pure.
 //! - [`pack`]: writes and reads all documents of a store as one stream. Pure.
@@ -58,6 +60,7 @@ pub mod address;
 pub mod cli;
 pub(crate) mod codec;
 pub mod corpus;
+pub mod data;
 pub mod edit;
 pub mod error;
 pub mod failpoint;
@@ -67,6 +70,7 @@ pub mod ldmd;
 pub mod limits;
 pub mod links;
 pub mod markdown;
+#[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod output;
 pub mod pack;

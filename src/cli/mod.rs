@@ -9,6 +9,7 @@
 mod args;
 mod completions;
 mod context;
+mod data;
 mod edit;
 mod format;
 mod groups;
@@ -143,6 +144,8 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Insert(arguments) => edit::insert(&cli.global, arguments),
         Command::Delete(arguments) => edit::delete(&cli.global, arguments),
         Command::Edit(arguments) => edit::batch(&cli.global, arguments),
+        Command::Task(arguments) => edit::task(&cli.global, arguments),
+        Command::Meta(arguments) => data::meta(&cli.global, arguments),
         Command::Dump(arguments) => pack::dump(&cli.global, arguments),
         Command::Load(arguments) => pack::load(&cli.global, arguments),
         Command::Mcp(arguments) => mcp::run(&cli.global, arguments),
@@ -152,6 +155,12 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Schema(arguments) => schema::run(arguments, cli.global.pretty),
         Command::Verify(arguments) => verify::run(&cli.global, arguments),
     }
+}
+
+/// Returns the error of a part of the program that was left out when it was built.
+fn lacks_feature(name: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("this program was built without the feature {name:?}"))
+        .with_hint(format!("install one that has it: `cargo install mdsel --features {name}`"))
 }
 
 /// Prints the help that clap generates to standard output, and its errors like any other error.

@@ -15,7 +15,7 @@ use crate::store::{Lookup, StoredDocument};
 
 impl Snapshot {
     /// Returns the first `most` of the documents that `which` means whose paths are greater than
-    /// `after`. The filter of [`Lookup::Matching`] is applied by the caller.
+    /// `after`. The caller applies the filters of [`Lookup::Matching`] and [`Lookup::Data`].
     pub(in crate::store) fn documents(
         &self,
         which: &Lookup<'_>,
@@ -23,7 +23,9 @@ impl Snapshot {
         most: usize,
     ) -> Result<Vec<StoredDocument>> {
         let mut documents = match *which {
-            Lookup::All | Lookup::Matching(_) => return self.all_documents(after, most),
+            Lookup::All | Lookup::Matching(_) | Lookup::Data(..) => {
+                return self.all_documents(after, most);
+            }
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
             Lookup::Titles(texts) => {
                 return self.documents_with_keys(texts, title_keys::holds, after, most);
