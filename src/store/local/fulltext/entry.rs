@@ -64,7 +64,7 @@ impl<'a> Value<'a> for EntryValue<'a> {
 }
 
 impl Document for SectionEntry {
-    type BitmapValue<'a> = EntryValue<'a>;
+    type Value<'a> = EntryValue<'a>;
     type FieldsValuesIter<'a> = std::vec::IntoIter<(Field, EntryValue<'a>)>;
 
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
