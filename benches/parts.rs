@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mdsel::address::{Selector, Tree, readings};
+use mdsel::address::{Selector, Tree, interpretations};
 use mdsel::markdown::words::{measure, page};
 use mdsel::markdown::{parse, tiling};
 use mdsel::query::search::{PatternOptions, required_trigrams};
@@ -51,7 +51,7 @@ fn documents(criterion: &mut Criterion) {
 fn questions(criterion: &mut Criterion) {
     for address in ["heading:h2[3]/block:list[0]/item[2]?words=200", "Guide/Install/From source"] {
         criterion.bench_function(&format!("address {address}"), |bencher| {
-            bencher.iter(|| readings(black_box(address)));
+            bencher.iter(|| interpretations(black_box(address)));
         });
     }
     for pattern in ["thread_local", r"(?i)error\s+E[0-9]{4}", r"\w+"] {

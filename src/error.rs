@@ -2,7 +2,7 @@
 //!
 //! Owns the codes and the parts of an error: a kind, a message and hints. [`crate::cli`] and [`crate::mcp`]
 //! print them. A problem with one address among several is not an error but part of the answer (see
-//! [`crate::address::Fault`]).
+//! [`crate::address::AddressError`]).
 //! Invariant: a message is in lower case, has no period at its end, and names the object; a hint says what
 //! to do.
 

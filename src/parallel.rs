@@ -183,7 +183,7 @@ impl<I, Cost> Drop for EndOnPanic<'_, '_, I, Cost> {
 
 /// Divides `items`, in order, into batches of at most `count` items and `bytes` bytes. An item of more than
 /// `bytes` bytes is a batch of its own.
-pub(crate) fn shares<I>(
+pub(crate) fn batches<I>(
     items: &[I],
     count: usize,
     bytes: u64,
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn batches_stay_within_both_bounds() {
         let cut = |sizes: &[u64], count| {
-            super::shares(sizes, count, 100, |size| *size).map(<[u64]>::len).collect::<Vec<_>>()
+            super::batches(sizes, count, 100, |size| *size).map(<[u64]>::len).collect::<Vec<_>>()
         };
         assert_eq!(cut(&[], 9), [0; 0]);
         assert_eq!(cut(&[1; 100], 100), [100]);

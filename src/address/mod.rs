@@ -1,16 +1,16 @@
 //! Addresses: one grammar for every place in every document. Pure.
 //!
-//! [`readings()`] parses the text of an address once. [`crate::query`] looks up what the readings
+//! [`interpretations()`] parses the text of an address once. [`crate::query`] looks up what the interpretations
 //! name, one after another, and never parses the text again. Invariant: an address that this
 //! program prints parses to the place that it was printed for.
 
 pub mod cells;
 mod corrections;
 pub mod fault;
+mod interpretation;
 pub mod namespace;
 mod params;
 mod place;
-mod reading;
 pub mod selector;
 pub mod suggest;
 pub mod tree;
@@ -18,9 +18,9 @@ pub mod tree;
 pub use cells::{CellStep, CellSteps, RowStep};
 pub use corrections::corrections;
 pub use fault::{AddressError, Candidate, FaultCode};
+pub use interpretation::{EXAMPLES, Interpretation, interpretations, is_for_every_document, table};
 pub use params::{Params, SectionPart, parse_params, split_known_params};
 pub use place::{Locator, ParsedPlace, parse_places, wrong_params};
-pub use reading::{EXAMPLES, Interpretation, is_for_every_document, readings, table};
 pub use selector::{Ordinal, Selector, Step, StepKind};
 pub use tree::{DeadEnd, StepScope, Tree};
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
+use super::commands::ReadCommands;
 use super::completions::{addresses, documents, sections};
 use super::data::MetaArgs;
-use super::questions::ReadCommands;
 use super::read_command::{ReadCommand as _, has};
 use crate::limits;
 use crate::output::Format;

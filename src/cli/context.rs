@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::addresses;
 use super::input::standard_input;
-use super::questions::cursor;
+use super::read_command::cursor;
 use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, generated, store};
 use crate::error::{Error, ErrorKind, Result};
@@ -76,7 +76,7 @@ impl ReadCommand for ContextArgs {
     }
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        self.addresses = super::questions::addresses(&self.addresses)?;
+        self.addresses = super::read_command::addresses(&self.addresses)?;
         Ok(self.addresses.iter_mut().chain(&mut self.filter.documents.under).collect())
     }
 

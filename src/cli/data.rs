@@ -9,8 +9,8 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::args::{DocumentFilterArgs, EditOptions, FilterArgs, Global, ListArgs};
 use super::completions::documents;
-use super::questions::cursor;
 use super::read_command::QueryArguments;
+use super::read_command::cursor;
 use super::store::open_fresh;
 use super::{Status, kept};
 use crate::error::{Error, ErrorKind, Result};

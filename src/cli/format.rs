@@ -9,7 +9,7 @@ use std::io::IsTerminal as _;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use super::questions::ReadCommands;
+use super::commands::ReadCommands;
 use super::read_command::ReadCommand as _;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Format, names};

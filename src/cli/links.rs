@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::Status;
 use super::args::{DocumentFilterArgs, FilterArgs, Global, ListArgs};
 use super::completions::{addresses, documents};
-use super::questions::cursor;
+use super::read_command::cursor;
 use super::read_command::{QueryArguments, read_commands};
 use crate::error::Result;
 use crate::query::finding::Findings;

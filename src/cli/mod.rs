@@ -7,28 +7,34 @@
 //! errors`.
 
 mod args;
+mod commands;
 mod completions;
 mod context;
 mod data;
 mod edit;
+mod find;
 mod format;
 mod groups;
 mod help;
+mod index;
 mod ingest;
 mod input;
 mod ldmd;
 mod links;
 mod man;
 mod mcp;
+mod neighbors;
 mod pack;
 mod paths;
 mod progress;
-mod questions;
+mod read;
 mod read_command;
 mod schema;
 mod search;
+mod select;
 mod status;
 mod store;
+mod toc;
 mod usage;
 mod verify;
 

@@ -3,15 +3,19 @@
 //! Invariant: the formats and the schema of a command come from the type of its answer. [`read_commands`]
 //! derives the dispatch, the formats, the schemas and the addresses of a list of commands from the list.
 
+use std::io::Read as _;
+
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::args::Global;
 use super::store::open_fresh;
 use super::{Status, kept};
-use crate::error::Result;
+use crate::address::is_for_every_document;
+use crate::error::{Error, Result};
 use crate::output::{Answer, Format};
-use crate::query::{DocumentCache, List};
+use crate::query::resolve::{NodeRange, resolve};
+use crate::query::{Cursor, DocumentCache, List, documents};
 
 /// A question to the store, as the arguments of a command.
 pub(super) trait QueryArguments {
@@ -38,6 +42,68 @@ pub(super) trait QueryArguments {
     fn status(answer: &Self::Answer) -> Status;
 }
 
+pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
+    after.map(|after| after.parse()).transpose()
+}
+
+/// Returns the documents that contain the places of `addresses`. Returns `None` if an address
+/// applies to the whole store, or names something that is not in the store yet.
+pub(super) fn documents_of(
+    library: &DocumentCache<'_>,
+    addresses: &[String],
+) -> Result<Option<Vec<String>>> {
+    let mut paths = Vec::new();
+    for address in addresses {
+        let is_global = is_for_every_document(address);
+        let all = NodeRange { skip: 0, take: usize::MAX };
+        let resolution = if is_global { None } else { Some(resolve(library, address, all)?) };
+        match resolution {
+            Some(resolution) if resolution.fault.is_none() => {
+                paths.extend(
+                    resolution.places.iter().map(|place| place.document.stored.path.clone()),
+                );
+            }
+            _ => return Ok(None),
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    Ok(Some(paths))
+}
+
+/// Returns the paths of the named documents, or `None` for all documents.
+pub(super) fn named_documents(
+    library: &DocumentCache<'_>,
+    names: &[String],
+) -> Result<Option<Vec<String>>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let found = documents::named(library, names)?;
+    if !found.faults.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(found.documents.into_iter().map(|document| document.path).collect()))
+}
+
+/// Returns the addresses given. Replaces `-` by the lines of standard input.
+pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
+    let mut addresses = Vec::new();
+    for address in given {
+        if address != "-" {
+            addresses.push(address.clone());
+            continue;
+        }
+        let mut text = String::new();
+        std::io::stdin()
+            .lock()
+            .read_to_string(&mut text)
+            .map_err(|error| Error::io(std::path::Path::new("standard input"), error))?;
+        addresses.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));
+    }
+    Ok(addresses)
+}
+
 /// The name of a command, its formats besides [`Format::COMMON`], and the schema of its answer.
 pub(super) struct Described {
     pub(super) name: String,
@@ -50,7 +116,7 @@ pub(super) trait ReadCommand {
     /// Returns whether the answer can be printed in `format`.
     fn has(&self, format: Format) -> bool;
 
-    /// See [`Question::addresses`].
+    /// See [`QueryArguments::addresses`].
     fn addresses(&mut self) -> Result<Vec<&mut String>>;
 
     /// Runs the command.
@@ -150,7 +216,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::super::args::Cli;
-    use super::super::questions::ReadCommands;
+    use super::super::commands::ReadCommands;
     use super::*;
 
     fn all() -> Vec<Described> {

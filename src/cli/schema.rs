@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use super::args::SchemaArgs;
-use super::questions::ReadCommands;
+use super::commands::ReadCommands;
 use super::read_command::{ReadCommand as _, schema_of};
 use super::status::StatusAnswer;
 use super::{Status, generated};

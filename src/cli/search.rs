@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::args::{FilterArgs, Global};
-use super::questions::cursor;
+use super::read_command::cursor;
 use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, kept, store};
 use crate::error::{Error, ErrorKind, Result};

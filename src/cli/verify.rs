@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::args::{Global, VerifyArgs};
-use super::questions::cursor;
+use super::read_command::cursor;
 use super::{Status, store};
 use crate::error::Result;
 use crate::verify::{VerifyRequest, verify};

@@ -70,7 +70,7 @@ fn is_large(candidate: &ChangedFile) -> bool {
 /// Divides `candidates` into batches, enough to give every thread work. A large file is a batch of its own.
 fn batches(candidates: &[ChangedFile], threads: usize) -> Vec<&[ChangedFile]> {
     let most = candidates.len().div_ceil(threads * 4).min(BATCH_FILES);
-    parallel::shares(candidates, most, BATCH_BYTES, |candidate| candidate.state.size).collect()
+    parallel::batches(candidates, most, BATCH_BYTES, |candidate| candidate.state.size).collect()
 }
 
 /// Makes the allocator of glibc keep freed memory, up to twice [`KEPT_BYTES`], for later allocations.

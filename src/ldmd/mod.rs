@@ -5,7 +5,7 @@
 //! Progressive Disclosure"); see `mdsel help ldmd`.
 //!
 //! Invariant: the sections of a [`Markup`] are closed and properly nested, in opening order, for
-//! any document. A marker that breaks the nesting is a [`Fault`] and never removes another section.
+//! any document. A marker that breaks the nesting is a [`MarkerProblem`] and never removes another section.
 //! Only markers count: headings and the Markdown structure do not.
 
 mod fault;

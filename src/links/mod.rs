@@ -1,7 +1,7 @@
 //! Links: resolves the target of a link to the place that it names.
 //!
 //! [`resolve()`] follows the rules for the kind of the link (see `mdsel help links`), and asks a
-//! [`Library`] which documents exist. [`sections`] finds anchors and headings in an outline. Pure.
+//! [`LinkTargets`] which documents exist. [`sections`] finds anchors and headings in an outline. Pure.
 //! Invariant: the result depends only on the documents of the library, not on their order. If
 //! several documents match equally, one is chosen only by a rule that is documented here.
 

@@ -1,6 +1,6 @@
 //! Writes a pack item by item.
 //!
-//! Invariant: [`Reader`](super::Reader) accepts every pack that the writer finishes.
+//! Invariant: [`PackReader`](super::PackReader) accepts every pack that the writer finishes.
 
 use std::io::{Error, ErrorKind, Result, Write};
 

@@ -23,7 +23,7 @@ pub(crate) enum DocumentPart {
     Tasks,
 }
 
-/// The number of checksums: one for each [`Part`], and one, after that of the tags, that only
+/// The number of checksums: one for each [`DocumentPart`], and one, after that of the tags, that only
 /// `verify` compares.
 const PARTS: usize = 10;
 
@@ -115,7 +115,7 @@ impl Checksums {
     }
 }
 
-/// Returns the checksum of [`Part::Row`].
+/// Returns the checksum of [`DocumentPart::Row`].
 pub(crate) fn row(path: &str, hash: &[u8], size: u64, is_lossy: bool, has_ldmd: bool) -> Checksum {
     let mut fields = ChecksumInput(Vec::with_capacity(128 + path.len()));
     fields.text(path);

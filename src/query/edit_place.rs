@@ -1,6 +1,6 @@
 //! Resolves what an edit names: a document, and a node in it.
 //!
-//! Stricter than reading. Invariant: no interpretation takes precedence over another. A text that could
+//! Stricter than reads. Invariant: no interpretation takes precedence over another. A text that could
 //! name a document or a section, or is both a selector and a title, is ambiguous, and each of its
 //! candidates resolves. Only `ns::*` names a whole document. A part of a title matches only on request
 //! (`--fuzzy`).
@@ -16,7 +16,7 @@ use super::section_path::SectionPath;
 use super::suggestion::of_corrections;
 use crate::address::{
     AddressError, Candidate, CellSteps, FaultCode, Interpretation, Locator, Ordinal, Params,
-    ParsedPlace, Selector, StepKind, cells, parse_params, parse_places, readings,
+    ParsedPlace, Selector, StepKind, cells, interpretations, parse_params, parse_places,
     split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -76,16 +76,16 @@ pub(crate) fn named(
     Ok(answer.map(|named| NamedNode { cells: split.map(|(_, steps)| steps), ..named }))
 }
 
-/// Returns the name of the document and the locations in it for a reading that has both. For an anchor
-/// these are all its readings: with everything after the `#` as the anchor, and with steps after it.
+/// Returns the name of the document and the locations in it for an interpretation that has both. For an anchor
+/// these are all its interpretations: with everything after the `#` as the anchor, and with steps after it.
 fn split<'a>(
-    reading: &'a Interpretation,
-    readings: &[Interpretation],
+    interpretation: &'a Interpretation,
+    interpretations: &[Interpretation],
 ) -> Option<(&'a str, std::result::Result<Vec<ParsedPlace>, AddressError>)> {
-    match reading {
+    match interpretation {
         Interpretation::Namespaced { name, places } => Some((name, places.clone())),
         Interpretation::PathAnchor { name, .. } => {
-            let anchors = readings.iter().filter_map(|other| match other {
+            let anchors = interpretations.iter().filter_map(|other| match other {
                 Interpretation::PathAnchor { name: other, place } if other == name => {
                     Some(place.clone())
                 }
@@ -110,9 +110,9 @@ fn in_document(library: &DocumentCache<'_>, stored: StoredDocument, text: &str) 
         Ok(Ok(NamedNode { stored, text: text.to_owned(), places, is_address, cells: None }))
     };
     let mut elsewhere = None;
-    let readings = readings(text);
-    for reading in &readings {
-        let Some((name, places)) = split(reading, &readings) else { continue };
+    let interpretations = interpretations(text);
+    for interpretation in &interpretations {
+        let Some((name, places)) = split(interpretation, &interpretations) else { continue };
         match documents::by_name(library, name)? {
             NameMatch::One(other) if other.id == stored.id => {
                 return named(stored, places, true);
@@ -120,7 +120,9 @@ fn in_document(library: &DocumentCache<'_>, stored: StoredDocument, text: &str) 
             NameMatch::Many(paths, _) if paths.contains(&stored.path) => {
                 return named(stored, places, true);
             }
-            NameMatch::One(other) if matches!(reading, Interpretation::Namespaced { .. }) => {
+            NameMatch::One(other)
+                if matches!(interpretation, Interpretation::Namespaced { .. }) =>
+            {
                 elsewhere = Some(other);
             }
             _ => {}
@@ -140,15 +142,18 @@ fn in_document(library: &DocumentCache<'_>, stored: StoredDocument, text: &str) 
 
 /// Resolves a location without a document, or an address.
 fn over_store(library: &DocumentCache<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
-    let readings = readings(text);
-    if let Some(answer) = in_named_document(library, text, &readings)? {
+    let interpretations = interpretations(text);
+    if let Some(answer) = in_named_document(library, text, &interpretations)? {
         return Ok(answer);
     }
     let mut meanings = Meanings::default();
-    for reading in &readings {
-        meanings.add(library, text, reading)?;
+    for interpretation in &interpretations {
+        meanings.add(library, text, interpretation)?;
     }
-    if !readings.iter().any(|reading| matches!(reading, Interpretation::SectionPath(_))) {
+    if !interpretations
+        .iter()
+        .any(|interpretation| matches!(interpretation, Interpretation::SectionPath(_)))
+    {
         // A text of another kind may also be the title of a section.
         let (bare, params) = without_params(text);
         let titled = ParsedPlace::new(Locator::SectionPath(bare.to_owned()), params);
@@ -162,10 +167,10 @@ fn over_store(library: &DocumentCache<'_>, text: &str, is_fuzzy: bool) -> Result
 fn in_named_document(
     library: &DocumentCache<'_>,
     text: &str,
-    readings: &[Interpretation],
+    interpretations: &[Interpretation],
 ) -> Result<Option<Answer>> {
-    for reading in readings {
-        match reading {
+    for interpretation in interpretations {
+        match interpretation {
             Interpretation::ExactPath { path, place }
                 if place.steps.is_empty() && library.reader.document_at(path)?.is_some() =>
             {
@@ -174,7 +179,7 @@ fn in_named_document(
             Interpretation::Namespaced { .. }
             | Interpretation::PathLine { .. }
             | Interpretation::PathAnchor { .. } => {
-                let Some((name, places)) = split(reading, readings) else { continue };
+                let Some((name, places)) = split(interpretation, interpretations) else { continue };
                 match documents::by_name(library, name)? {
                     NameMatch::One(stored) => {
                         let text = text.to_owned();
@@ -214,18 +219,18 @@ struct Meanings {
 }
 
 impl Meanings {
-    /// Adds what a reading names.
+    /// Adds what an interpretation names.
     fn add(
         &mut self,
         library: &DocumentCache<'_>,
         text: &str,
-        reading: &Interpretation,
+        interpretation: &Interpretation,
     ) -> Result<()> {
         let resolver = Resolver { library };
-        match reading {
+        match interpretation {
             Interpretation::ExactPath { path: name, place }
             | Interpretation::DocumentName { name, place } => {
-                let found = match reading {
+                let found = match interpretation {
                     Interpretation::ExactPath { .. } => {
                         let stored = library.reader.document_at(name)?;
                         stored.map_or(NameMatch::None, NameMatch::One)
@@ -249,7 +254,7 @@ impl Meanings {
                 }
             }
             Interpretation::SectionPath(place) => {
-                self.places.extend(resolver.section_places(place)?)
+                self.places.extend(resolver.section_places(place)?);
             }
             Interpretation::Selector(place)
             | Interpretation::LdmdSection(place)

@@ -67,7 +67,7 @@ pub(super) fn locate_first(document: &Rc<OpenDocument>, places: &[ParsedPlace]) 
 }
 
 /// Returns what `place` names in `document`. Returns `None` if nothing in it has that name; another
-/// reading may then apply.
+/// interpretation may then apply.
 pub(super) fn locate(document: &Rc<OpenDocument>, place: &ParsedPlace) -> Option<Located> {
     if place.steps.is_empty() {
         return at_locator(document, &place.locator, place.params).map(with_its_part);

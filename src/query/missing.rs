@@ -1,13 +1,13 @@
 //! Explains addresses that name nothing, and suggests similar ones.
 //!
-//! Invariant: the fault is about the reading that matched most, and each suggestion resolves.
+//! Invariant: the fault is about the interpretation that matched most, and each suggestion resolves.
 
 use super::documents;
 use super::locate::{self, Located, locate};
 use super::resolve::Resolver;
 use super::suggestion::similar_documents;
 use crate::address::{
-    AddressError, FaultCode, Interpretation, ParsedPlace, corrections, namespace, readings,
+    AddressError, FaultCode, Interpretation, ParsedPlace, corrections, interpretations, namespace,
     wrong_params,
 };
 use crate::error::Result;
@@ -27,9 +27,9 @@ impl Resolver<'_> {
         let documents =
             self.library.reader.documents(&Lookup::All, None, limits::MAX_DOCUMENTS_TRIED)?;
         for text in corrected {
-            let readings = readings(text);
-            let Some(Interpretation::Selector(place)) = readings.last() else {
-                if self.first_of(&readings)?.is_some_and(|located| located.fault.is_none()) {
+            let interpretations = interpretations(text);
+            let Some(Interpretation::Selector(place)) = interpretations.last() else {
+                if self.first_of(&interpretations)?.is_some_and(|located| located.fault.is_none()) {
                     suggestions.push(text.clone());
                 }
                 continue;
@@ -53,13 +53,13 @@ impl Resolver<'_> {
         Ok(suggestions)
     }
 
-    /// Returns the fault for an address of which no reading names anything.
-    pub(super) fn missing(&self, readings: &[Interpretation]) -> Result<AddressError> {
+    /// Returns the fault for an address of which no interpretation names anything.
+    pub(super) fn missing(&self, interpretations: &[Interpretation]) -> Result<AddressError> {
         let mut text = "";
         let mut names: Vec<&str> = Vec::new();
         let mut anchors: Vec<(StoredDocument, ParsedPlace)> = Vec::new();
-        for reading in readings {
-            match reading {
+        for interpretation in interpretations {
+            match interpretation {
                 Interpretation::Namespaced { name, places } => {
                     return self.no_document(name, places.as_deref().unwrap_or_default());
                 }
@@ -70,7 +70,7 @@ impl Resolver<'_> {
                     names.push(name);
                 }
                 Interpretation::LdmdSection(place) | Interpretation::Anchor(place) => {
-                    let next = match reading {
+                    let next = match interpretation {
                         Interpretation::Anchor(_) => "`mdsel find WORD` looks in titles",
                         _ => "`mdsel ldmd index DOC` lists the sections of a document",
                     };

@@ -1,6 +1,6 @@
 //! Resolves an address to the nodes that it names. All commands that take an address use this module.
 //!
-//! It looks up the [`readings`] of an address in order; the first one that names anything applies.
+//! It looks up the [`interpretations`] of an address in order; the first one that names anything applies.
 //! Invariant: if one node is required and several match, the result is an ambiguity error whose
 //! candidates resolve. The resolver never picks one because it is first.
 
@@ -14,8 +14,8 @@ use super::place::{ResolvedNode, Target};
 use super::section_path::SectionPath;
 use super::suggestion::of_corrections;
 use crate::address::{
-    AddressError, Candidate, FaultCode, Interpretation, Locator, ParsedPlace, cells, namespace,
-    readings,
+    AddressError, Candidate, FaultCode, Interpretation, Locator, ParsedPlace, cells,
+    interpretations, namespace,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -115,18 +115,18 @@ fn resolve_node(
         return Ok(Resolution::of(Located::fault(fault), window));
     }
     let resolver = Resolver { library };
-    let readings = readings(address);
-    if let Some(Interpretation::Selector(place)) = readings.last()
+    let interpretations = interpretations(address);
+    if let Some(Interpretation::Selector(place)) = interpretations.last()
         && let Locator::Selector(_, text) = &place.locator
     {
-        return match resolver.first_of(&readings)? {
+        return match resolver.first_of(&interpretations)? {
             Some(located) => Ok(Resolution::of(located.in_address(address), window)),
             None => resolver.selector_over_store(address, place, text, window),
         };
     }
-    let located = match resolver.first_of(&readings)? {
+    let located = match resolver.first_of(&interpretations)? {
         Some(located) => located,
-        None => Located::fault(resolver.missing(&readings)?),
+        None => Located::fault(resolver.missing(&interpretations)?),
     };
     Ok(Resolution::of(located.in_address(address), window))
 }
@@ -165,21 +165,21 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Returns the result of the first of `readings` that names anything. Selectors without a document
+    /// Returns the result of the first of `interpretations` that names anything. Selectors without a document
     /// are not considered.
-    pub(super) fn first_of(&self, readings: &[Interpretation]) -> Result<Option<Located>> {
-        for (index, reading) in readings.iter().enumerate() {
-            if let Some(located) = self.located(reading)? {
-                let others = readings.get(index + 1..).unwrap_or_default();
-                return Ok(Some(located.warn(self.hidden_steps(reading, others)?)));
+    pub(super) fn first_of(&self, interpretations: &[Interpretation]) -> Result<Option<Located>> {
+        for (index, interpretation) in interpretations.iter().enumerate() {
+            if let Some(located) = self.located(interpretation)? {
+                let others = interpretations.get(index + 1..).unwrap_or_default();
+                return Ok(Some(located.warn(self.hidden_steps(interpretation, others)?)));
             }
         }
         Ok(None)
     }
 
-    /// Returns what a reading names, or `None` if nothing in the store has that name.
-    fn located(&self, reading: &Interpretation) -> Result<Option<Located>> {
-        match reading {
+    /// Returns what an interpretation names, or `None` if nothing in the store has that name.
+    fn located(&self, interpretation: &Interpretation) -> Result<Option<Located>> {
+        match interpretation {
             Interpretation::ExactPath { path, place } => {
                 match self.library.reader.document_at(path)? {
                     Some(stored) => Ok(locate(&self.library.open(&stored)?, place)),
@@ -286,10 +286,10 @@ impl Resolver<'_> {
     /// Returns the warning that a section path takes precedence over a node named by steps.
     fn hidden_steps(
         &self,
-        reading: &Interpretation,
+        interpretation: &Interpretation,
         others: &[Interpretation],
     ) -> Result<Option<Warning>> {
-        let Interpretation::SectionPath(place) = reading else { return Ok(None) };
+        let Interpretation::SectionPath(place) = interpretation else { return Ok(None) };
         if !place.steps.is_empty() {
             return Ok(None);
         }

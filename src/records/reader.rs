@@ -12,23 +12,23 @@ use super::{LineError, RecordLines, count, read_tags};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the arguments of the functions of `Writer`")]
 pub enum Record {
-    /// See [`Writer::header`](super::Writer::header).
+    /// See [`RecordWriter::header`](super::RecordWriter::header).
     Header(Vec<(String, String)>),
-    /// See [`Writer::node`](super::Writer::node).
+    /// See [`RecordWriter::node`](super::RecordWriter::node).
     Node { id: String, kind: String, title: String, tags: Vec<String>, path: String },
-    /// See [`Writer::summary`](super::Writer::summary).
+    /// See [`RecordWriter::summary`](super::RecordWriter::summary).
     Summary { id: String, text: String },
-    /// See [`Writer::edge`](super::Writer::edge).
+    /// See [`RecordWriter::edge`](super::RecordWriter::edge).
     Edge { from: String, kind: String, to: String, is_typed: bool },
-    /// See [`Writer::body`](super::Writer::body).
+    /// See [`RecordWriter::body`](super::RecordWriter::body).
     Body { id: String, bytes: Vec<u8> },
-    /// See [`Writer::detail`](super::Writer::detail).
+    /// See [`RecordWriter::detail`](super::RecordWriter::detail).
     Detail(String),
-    /// See [`Writer::warning`](super::Writer::warning).
+    /// See [`RecordWriter::warning`](super::RecordWriter::warning).
     Warning(String),
-    /// See [`Writer::command`](super::Writer::command).
+    /// See [`RecordWriter::command`](super::RecordWriter::command).
     Command { command: String, what: String },
-    /// See [`Writer::map_of_content`](super::Writer::map_of_content).
+    /// See [`RecordWriter::map_of_content`](super::RecordWriter::map_of_content).
     MapOfContent { id: String, title: String, tags: Vec<String> },
 }
 

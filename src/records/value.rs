@@ -1,7 +1,7 @@
 //! Values of records: encodes text on one line, and decodes it.
 //!
 //! Invariant: an encoded value contains no line end and no unsafe character, and an id is one word. The
-//! decoders accept everything that the encoders write, and more; [`Shape`](super::Shape) rejects the rest.
+//! decoders accept everything that the encoders write, and more; [`LineShape`](super::LineShape) rejects the rest.
 
 use std::borrow::Cow;
 use std::str::Chars;

@@ -6,7 +6,7 @@
 
 use std::io::Write as _;
 
-use mdsel::address::{Interpretation, Locator, Selector, Tree, parse_params, readings};
+use mdsel::address::{Interpretation, Locator, Selector, Tree, interpretations, parse_params};
 use mdsel::edit::plan::{Allow, EditScope, EditTarget, Operation, Position, Version, plan};
 use mdsel::ldmd::{Mode, whole_scalars};
 use mdsel::markdown::{self, tiling};
@@ -58,7 +58,7 @@ pub(crate) fn address(bytes: &[u8]) {
     if let Err(fault) = parse_params(text, 0) {
         assert!(fault.position.is_none_or(|position| position <= scalars));
     }
-    for reading in readings(text) {
+    for reading in interpretations(text) {
         match reading {
             Interpretation::Malformed(fault) => {
                 assert!(fault.position.is_none_or(|position| position <= scalars + 1));

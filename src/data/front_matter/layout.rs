@@ -14,12 +14,12 @@ use crate::position::{ByteSpan, next_line_start};
 pub(super) struct Layout {
     pub(super) entries: Vec<KeyLayout>,
     /// How a new entry is written.
-    pub(super) slot: Slot,
+    pub(super) insertion_point: InsertionPoint,
 }
 
 /// Where and how a new entry or item is written.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Slot {
+pub(super) enum InsertionPoint {
     /// Nothing can be added.
     #[default]
     None,
@@ -59,8 +59,8 @@ pub(super) enum Kind {
     Scalar(Option<char>),
     /// A scalar on the lines after an indicator.
     Block,
-    /// A list, with the slot for another item.
-    List(Slot),
+    /// A list, with the insertion point for another item.
+    List(InsertionPoint),
     Mapping(Layout),
 }
 
@@ -107,7 +107,7 @@ impl<'a> KeyPosition<'a> {
     fn set(&self, entry: &KeyLayout, value: &Value) -> Result<Splice, String> {
         refuse(entry)?;
         let node = &entry.value;
-        if let (Kind::List(Slot::Line(end, prefix)), Value::Array(values), Some(lines)) =
+        if let (Kind::List(InsertionPoint::Line(end, prefix)), Value::Array(values), Some(lines)) =
             (&node.kind, value, entry.lines)
             && !values.is_empty()
         {
@@ -152,29 +152,33 @@ impl<'a> KeyPosition<'a> {
     fn add(&self, entry: &KeyLayout, value: &Value) -> Result<Splice, String> {
         refuse(entry)?;
         match &entry.value.kind {
-            Kind::List(slot) => {
-                let text = self.writer.value(value, None, !matches!(slot, Slot::Line(..)));
-                self.at_slot(slot, &text)
+            Kind::List(insertion_point) => {
+                let text = self.writer.value(
+                    value,
+                    None,
+                    !matches!(insertion_point, InsertionPoint::Line(..)),
+                );
+                self.insert_at(insertion_point, &text)
                     .ok_or_else(|| refusal(entry, "its list has items that share lines"))
             }
             _ => self.set(entry, &Value::Array(vec![value.clone()])),
         }
     }
 
-    /// Inserts `text` at `slot`.
-    fn at_slot(&self, slot: &Slot, text: &str) -> Option<Splice> {
-        match slot {
-            Slot::None => None,
-            Slot::Line(at, prefix) => {
+    /// Inserts `text` at `insertion_point`.
+    fn insert_at(&self, insertion_point: &InsertionPoint, text: &str) -> Option<Splice> {
+        match insertion_point {
+            InsertionPoint::None => None,
+            InsertionPoint::Line(at, prefix) => {
                 let is_at_line_start = *at == 0 || self.get(at - 1, *at).ends_with(['\n', '\r']);
                 let before = if is_at_line_start { "" } else { self.line_end() };
                 let text = format!("{before}{prefix}{text}{}", self.line_end());
                 Some(Splice { span: ByteSpan::new(*at, *at), text })
             }
-            Slot::Inline(start, None) => {
+            InsertionPoint::Inline(start, None) => {
                 Some(Splice { span: ByteSpan::new(*start, *start), text: text.to_owned() })
             }
-            Slot::Inline(start, Some(end)) => {
+            InsertionPoint::Inline(start, Some(end)) => {
                 // If the entries are on lines of their own, so is the new one.
                 let line = self.text.get(..*end)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
                 let before = self.get(line, *end);
@@ -198,9 +202,9 @@ impl<'a> KeyPosition<'a> {
         for key in rest.iter().rev() {
             value = Value::Object([((*key).to_owned(), value)].into_iter().collect());
         }
-        let is_inline = !matches!(layout.slot, Slot::Line(..));
+        let is_inline = !matches!(layout.insertion_point, InsertionPoint::Line(..));
         let text = self.writer.entry(first, &value, is_inline);
-        self.at_slot(&layout.slot, &text)
+        self.insert_at(&layout.insertion_point, &text)
             .ok_or_else(|| format!("the key {} cannot be added to this mapping", path.join(".")))
     }
 }

@@ -5,7 +5,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::layout::{KeyLayout, Kind, Layout, Slot, ValueLayout};
+use super::layout::{InsertionPoint, KeyLayout, Kind, Layout, ValueLayout};
 use crate::position::{ByteSpan, next_line_start};
 
 /// Returns the layout of `text`.
@@ -26,9 +26,10 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
     match reader.node(ByteSpan::new(0, end)).map(|node| (node.obstacle, node.kind)) {
         Some((None, Kind::Mapping(layout))) => Ok(layout),
         Some((Some(reason), _)) => Err(format!("the front matter cannot be changed: {reason}")),
-        Some((None, _)) | None => {
-            Ok(Layout { entries: Vec::new(), slot: Slot::Line(end, String::new()) })
-        }
+        Some((None, _)) | None => Ok(Layout {
+            entries: Vec::new(),
+            insertion_point: InsertionPoint::Line(end, String::new()),
+        }),
     }
 }
 
@@ -135,9 +136,9 @@ impl YamlReader<'_> {
         let end = self.end();
         if is_inline {
             let last = items.last().map(|last| last.end);
-            let slot = Slot::Inline(start.start + 1, last);
+            let insertion_point = InsertionPoint::Inline(start.start + 1, last);
             let span = ByteSpan::new(start.start, end.max(start.end));
-            return ValueLayout { span, kind: Kind::List(slot), obstacle };
+            return ValueLayout { span, kind: Kind::List(insertion_point), obstacle };
         }
         let last = items.last().map_or(0, |last| last.end);
         let lines_end = self.end_of_lines(region).max(last);
@@ -147,9 +148,10 @@ impl YamlReader<'_> {
         let prefix = self.get(line, first).to_owned();
         let is_dash =
             prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
-        let slot = if is_dash { Slot::Line(lines_end, prefix) } else { Slot::None };
+        let insertion_point =
+            if is_dash { InsertionPoint::Line(lines_end, prefix) } else { InsertionPoint::None };
         let span = ByteSpan::new(start.start, lines_end.max(start.start));
-        ValueLayout { span, kind: Kind::List(slot), obstacle }
+        ValueLayout { span, kind: Kind::List(insertion_point), obstacle }
     }
 
     fn mapping(
@@ -181,21 +183,26 @@ impl YamlReader<'_> {
         let end = self.end();
         if is_inline {
             let last = entries.last().map(|last| last.value.span.end.max(last.after_mark));
-            let slot = Slot::Inline(start.start + 1, last);
+            let insertion_point = InsertionPoint::Inline(start.start + 1, last);
             let span = ByteSpan::new(start.start, end.max(start.end));
-            return ValueLayout { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle };
+            return ValueLayout {
+                span,
+                kind: Kind::Mapping(Layout { entries, insertion_point }),
+                obstacle,
+            };
         }
         let first = entries.first().map_or(start.start, |first| first.key_span.start);
         let indent = self.get(self.line_start(first), first).to_owned();
         let last = entries.last().map_or(0, |last| last.value.span.end);
         let lines_end = self.end_of_lines(region).max(last);
-        let slot = if indent.trim().is_empty() && entries.iter().all(|e| e.lines.is_some()) {
-            Slot::Line(lines_end, indent)
-        } else {
-            Slot::None
-        };
+        let insertion_point =
+            if indent.trim().is_empty() && entries.iter().all(|e| e.lines.is_some()) {
+                InsertionPoint::Line(lines_end, indent)
+            } else {
+                InsertionPoint::None
+            };
         let span = ByteSpan::new(start.start.min(first), lines_end.max(first));
-        ValueLayout { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle }
+        ValueLayout { span, kind: Kind::Mapping(Layout { entries, insertion_point }), obstacle }
     }
 
     fn entry(

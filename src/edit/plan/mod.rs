@@ -1,7 +1,7 @@
 //! Plans an edit: computes which bytes of a file to replace, or why the edit is refused. Pure: no store, no
 //! file.
 //!
-//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`Request`]: the splice, and the version
+//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`Operation`]: the splice, and the version
 //! that it produces. `text` finds lines and line ends, `fragment` parses the new content, `insertion_point`
 //! decides the blank lines around it, `effect` compares the versions before and after, and `definitions`
 //! finds the link definitions that must stay.

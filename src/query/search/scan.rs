@@ -10,7 +10,7 @@ use super::pattern::Pattern;
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::Outline;
-use crate::parallel::{ordered, shares};
+use crate::parallel::{self, ordered};
 use crate::position::ByteSpan;
 use crate::query::filter::Filter;
 use crate::query::library::OpenDocument;
@@ -66,13 +66,14 @@ const BATCH_BYTES: u64 = 1 << 20;
 /// Splits documents into batches.
 fn batches(documents: &[StoredDocument]) -> Vec<Batch<'_>> {
     let mut first = 0;
-    let shares = shares(documents, BATCH_DOCUMENTS, BATCH_BYTES, |document| document.state.size);
+    let batches =
+        parallel::batches(documents, BATCH_DOCUMENTS, BATCH_BYTES, |document| document.state.size);
     let batch = |documents| {
         let batch = Batch { first, documents };
         first += batch.documents.len();
         batch
     };
-    shares.map(batch).collect()
+    batches.map(batch).collect()
 }
 
 impl PatternScan<'_> {

@@ -2,7 +2,7 @@
 //! index derived from it.
 //!
 //! [`Snapshot`] reads one unchanging state, [`FullText`] searches it, and [`LocalWriter`] holds the lock and
-//! changes both parts. Only this module uses both: `db` uses SQLite, `fulltext` uses tantivy, and
+//! changes both parts. Only this module uses both: `db` uses SQLite, `index` uses tantivy, and
 //! neither uses the other. See `mdsel help store`.
 //!
 //! Invariants: the row, the bytes, the outline and the diagnostics of a document change together or
@@ -13,11 +13,11 @@ mod check;
 mod db;
 mod engine;
 mod fault;
-mod full_text;
-mod fulltext;
+mod index;
 mod matching;
 mod reader;
 mod recovery;
+mod search;
 mod swap;
 mod writer;
 
@@ -26,11 +26,11 @@ use db::Snapshot;
 pub use db::{StatementCost, StatementStats};
 pub(in crate::store) use engine::LocalEngine;
 pub use fault::{FaultKind, StorePart, StoreProblem};
-use full_text::{FullText, index_generation};
-pub(crate) use fulltext::is_guarded;
+pub(crate) use index::is_guarded;
 pub use reader::count_work;
 use reader::{LocalReader, StoreState};
 pub use recovery::{LostDocument, Recovery, RecoveryReport, clear_way, rebuild_index, sweep};
+use search::{FullText, index_generation};
 use writer::LocalWriter;
 
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::engine::Idle;
-use super::fulltext::IndexFilter;
+use super::index::IndexFilter;
 use super::matching::Matching;
 use super::{FullText, Snapshot, StatementStats, index_generation};
 use crate::data::{CodeItem, TaskEntry};

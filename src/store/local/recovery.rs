@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::db::{self, DamagedStore, RecoveredDocument, RowWriter};
 use super::swap::swap;
-use super::{LocalWriter, fulltext, remove, with_suffix};
+use super::{LocalWriter, index, remove, with_suffix};
 use crate::corpus::FileState;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
@@ -95,10 +95,10 @@ impl Recovery {
         let copy = self.has_log.then(|| with_suffix(path, COPY));
         let kept = swap(path, &new, copy.as_deref(), &with_suffix(path, PARTIAL))?;
         failpoint!(STORE_SWAPPED);
-        let index = fulltext::folder(path);
+        let index = index::folder(path);
         drop(std::fs::remove_dir_all(&index));
         failpoint!(SWAP_INDEX_REMOVED);
-        drop(std::fs::rename(fulltext::folder(&new), index));
+        drop(std::fs::rename(index::folder(&new), index));
         failpoint!(INDEX_SWAPPED);
         Ok(kept)
     }
@@ -124,7 +124,7 @@ fn leftovers(path: &Path) -> impl Iterator<Item = PathBuf> {
 /// Removes all files that a killed repair can leave.
 fn remove_leftovers(path: &Path) -> Result<()> {
     leftovers(path).try_for_each(|file| remove(&file))?;
-    let index = fulltext::folder(&with_suffix(path, NEW));
+    let index = index::folder(&with_suffix(path, NEW));
     match std::fs::remove_dir_all(&index) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&index, error)),
         _ => Ok(()),
@@ -133,7 +133,7 @@ fn remove_leftovers(path: &Path) -> Result<()> {
 
 /// Returns whether a killed repair of the store at `path` left any files.
 pub(super) fn has_leftovers(path: &Path) -> bool {
-    let index = fulltext::folder(&with_suffix(path, NEW));
+    let index = index::folder(&with_suffix(path, NEW));
     leftovers(path).chain([index]).any(|path| path.symlink_metadata().is_ok())
 }
 
@@ -225,7 +225,7 @@ fn out_of_memory() -> Error {
 /// Renames files of another type that are in the place of the lock, the log, the shared-memory file
 /// or the index folder of the store at `path`. Returns their new names.
 pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
-    let index = fulltext::folder(path);
+    let index = index::folder(path);
     let files = ["-lock", "-wal", "-shm"].map(|suffix| with_suffix(path, suffix));
     let mut kept = Vec::new();
     for (way, is_folder) in files.into_iter().map(|file| (file, false)).chain([(index, true)]) {
@@ -258,7 +258,7 @@ pub fn rebuild_index(path: &Path, wait: Duration) -> Result<Vec<Warning>> {
 /// that interrupted repairs left next to the store. Waits up to `wait` for another writer.
 pub fn sweep(path: &Path, wait: Duration) -> Result<()> {
     let lock = db::lock(path, wait)?;
-    fulltext::check::sweep(&fulltext::folder(path));
+    index::check::sweep(&index::folder(path));
     remove_leftovers(path)?;
     failpoint!(LEFTOVERS_REMOVED);
     drop(lock);

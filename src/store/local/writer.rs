@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::Snapshot;
 use super::db::{Migrated, RowWriter};
-use super::fulltext::{self, IndexMetadata, IndexWriter, Unusable, Usable};
+use super::index::{self, IndexMetadata, IndexWriter, Unusable, Usable};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
@@ -135,7 +135,7 @@ impl LocalWriter {
         }
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
         let snapshot = Snapshot::open(&self.path)?;
-        let folder = fulltext::folder(&self.path);
+        let folder = index::folder(&self.path);
         let opened = match self.rebuild_reason.take() {
             Some(reason) => Err(reason),
             None => IndexWriter::open(&folder, &identity).and_then(|index| {
@@ -255,7 +255,7 @@ impl Writer for LocalWriter {
         if let Some(identity) = self.rows.identity()? {
             let is_current = matches!(self.index, IndexState::Closed)
                 && self.rebuild_reason.is_none()
-                && fulltext::index_metadata(&fulltext::folder(&self.path)).is_ok_and(|metadata| {
+                && index::index_metadata(&index::folder(&self.path)).is_ok_and(|metadata| {
                     metadata.store == identity
                         && self
                             .rows
@@ -265,7 +265,7 @@ impl Writer for LocalWriter {
             if is_current {
                 // A writer may have died after its last commit. This writer does not open the
                 // index, so the temporary files are removed here.
-                fulltext::check::sweep(&fulltext::folder(&self.path));
+                index::check::sweep(&index::folder(&self.path));
             } else {
                 self.open_index()?;
             }

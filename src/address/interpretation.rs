@@ -1,7 +1,7 @@
-//! Readings: all possible meanings of an address, in order of precedence.
+//! Interpretations: all possible meanings of an address, in order of precedence.
 //!
-//! Only this module parses the text of an address. A resolver looks up the readings in a store one
-//! after another, and takes the first that names an existing place. Invariant: the readings depend
+//! Only this module parses the text of an address. A resolver looks up the interpretations in a store one
+//! after another, and takes the first that names an existing place. Invariant: the interpretations depend
 //! on the text alone, and are completely parsed.
 
 use std::fmt;
@@ -101,8 +101,8 @@ impl fmt::Display for Interpretation {
     }
 }
 
-/// Parses the text of an address into its readings.
-pub fn readings(address: &str) -> Vec<Interpretation> {
+/// Parses the text of an address into its interpretations.
+pub fn interpretations(address: &str) -> Vec<Interpretation> {
     match address.split_once("::") {
         Some((name, place)) => with_namespace(address, name, place),
         None => without_namespace(address)
@@ -112,7 +112,7 @@ pub fn readings(address: &str) -> Vec<Interpretation> {
 
 /// Returns whether the address selects nodes in every document.
 pub fn is_for_every_document(address: &str) -> bool {
-    matches!(readings(address).as_slice(), [.., Interpretation::Selector(_)])
+    matches!(interpretations(address).as_slice(), [.., Interpretation::Selector(_)])
 }
 
 /// Returns whether a name can only be a path relative to the root.
@@ -124,15 +124,15 @@ fn is_path_from_root(name: &str) -> bool {
 /// document.
 fn with_namespace(address: &str, name: &str, place: &str) -> Vec<Interpretation> {
     let places = parse_places(place, name.chars().count() + 2);
-    let mut readings = vec![Interpretation::Namespaced { name: name.to_owned(), places }];
+    let mut interpretations = vec![Interpretation::Namespaced { name: name.to_owned(), places }];
     if !is_path_from_root(name) {
         if let Ok((text, params)) = split_params(address) {
-            readings
+            interpretations
                 .push(Interpretation::ExactPath { path: text.to_owned(), place: whole(params) });
         }
-        readings.extend(sections(address).unwrap_or_default());
+        interpretations.extend(sections(address).unwrap_or_default());
     }
-    readings
+    interpretations
 }
 
 fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError> {
@@ -140,26 +140,27 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
         path: text.to_owned(),
         place: whole(params),
     };
-    let mut readings = vec![path(address, Params::default())];
+    let mut interpretations = vec![path(address, Params::default())];
     if selector::is_selector(address) {
         let place = parse_places(address, 0).map(|mut places| places.swap_remove(0));
-        readings.push(place.map_or_else(Interpretation::Malformed, Interpretation::Selector));
-        return Ok(readings);
+        interpretations
+            .push(place.map_or_else(Interpretation::Malformed, Interpretation::Selector));
+        return Ok(interpretations);
     }
     let (text, params) = split_params(address)?;
     if text != address {
-        readings.push(path(text, params));
+        interpretations.push(path(text, params));
     }
     let tail = selector::split_tail(text, 0);
     if address.starts_with("ldmd:") {
         let places = parse_places(address, 0)?;
-        readings.extend(places.into_iter().map(Interpretation::LdmdSection));
-        return Ok(readings);
+        interpretations.extend(places.into_iter().map(Interpretation::LdmdSection));
+        return Ok(interpretations);
     }
     if text != address {
-        readings.extend(of_document(address, Params::default(), None)?);
+        interpretations.extend(of_document(address, Params::default(), None)?);
     }
-    readings.extend(of_document(text, params, None)?);
+    interpretations.extend(of_document(text, params, None)?);
     let mut names = Vec::new();
     if let Some((base, tail)) = &tail {
         let path = base.to_string();
@@ -167,41 +168,41 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
         names.extend(of_document(base, params, Some(tail))?);
     }
     if is_path_from_root(address) {
-        readings.extend(names);
-        return Ok(readings);
+        interpretations.extend(names);
+        return Ok(interpretations);
     }
     // A section named by the whole text comes before places with steps. A part of a title comes
     // last.
     let mut sections = sections(address)?.into_iter();
-    readings.extend(sections.next());
-    readings.extend(names);
-    readings.extend(sections);
-    Ok(readings)
+    interpretations.extend(sections.next());
+    interpretations.extend(names);
+    interpretations.extend(sections);
+    Ok(interpretations)
 }
 
-/// Returns the readings of a text as the name of a document, with or without a place in it.
+/// Returns the interpretations of a text as the name of a document, with or without a place in it.
 fn of_document(
     text: &str,
     params: Params,
     tail: Option<&Selector>,
 ) -> Result<Vec<Interpretation>, AddressError> {
-    let mut readings = Vec::new();
+    let mut interpretations = Vec::new();
     for (name, locator) in lines_of_path(text) {
         let place = ParsedPlace::new(locator, params).continued(tail)?;
-        readings.push(Interpretation::PathLine { name: name.to_owned(), place });
+        interpretations.push(Interpretation::PathLine { name: name.to_owned(), place });
     }
     if let Some((name, anchor)) = text.rsplit_once('#')
         && !name.is_empty()
     {
         let locator = Locator::Anchor(anchor.to_owned());
         let place = ParsedPlace::new(locator, params).continued(tail)?;
-        readings.push(Interpretation::PathAnchor { name: name.to_owned(), place });
+        interpretations.push(Interpretation::PathAnchor { name: name.to_owned(), place });
     }
     if !text.is_empty() {
         let place = whole(params).continued(tail)?;
-        readings.push(Interpretation::DocumentName { name: text.to_owned(), place });
+        interpretations.push(Interpretation::DocumentName { name: text.to_owned(), place });
     }
-    Ok(readings)
+    Ok(interpretations)
 }
 
 /// Splits `text` into a path and lines: `path:LINE:COLUMN` before `path:LINE`.
@@ -224,16 +225,16 @@ fn lines_of_path(text: &str) -> Vec<(&str, Locator)> {
     paths
 }
 
-/// Returns the readings of a text as a locator in the whole store.
+/// Returns the interpretations of a text as a locator in the whole store.
 fn sections(address: &str) -> Result<Vec<Interpretation>, AddressError> {
-    let reading = |place: ParsedPlace| match place.locator {
+    let interpretation = |place: ParsedPlace| match place.locator {
         Locator::SectionPath(_) => Interpretation::SectionPath(place),
         Locator::TitlePart(_) => Interpretation::TitlePart(place),
         Locator::Anchor(_) => Interpretation::Anchor(place),
         Locator::Ldmd(_) => Interpretation::LdmdSection(place),
         _ => Interpretation::OnlyDocument(place),
     };
-    Ok(parse_places(address, 0)?.into_iter().map(reading).collect())
+    Ok(parse_places(address, 0)?.into_iter().map(interpretation).collect())
 }
 
 fn whole(params: Params) -> ParsedPlace {
@@ -247,7 +248,7 @@ fn split_params(address: &str) -> Result<(&str, Params), AddressError> {
     }
 }
 
-/// Addresses that show every kind of reading.
+/// Addresses that show every kind of interpretation.
 pub const EXAMPLES: [&str; 11] = [
     "eip-1559",
     "guide.md::@23/block:list[0]/item[2]",
@@ -262,15 +263,15 @@ pub const EXAMPLES: [&str; 11] = [
     "section[x]",
 ];
 
-/// Returns the readings of all [`EXAMPLES`] as text: one address per line, with its readings
+/// Returns the interpretations of all [`EXAMPLES`] as text: one address per line, with its interpretations
 /// indented below it.
 pub fn table() -> String {
     let mut table = String::new();
     for address in EXAMPLES {
         table.push_str(address);
         table.push('\n');
-        for reading in readings(address) {
-            table.push_str(&format!("  {reading}\n"));
+        for interpretation in interpretations(address) {
+            table.push_str(&format!("  {interpretation}\n"));
         }
     }
     table
@@ -358,10 +359,13 @@ section[x]
 
     #[test]
     fn a_path_from_the_root_is_not_read_as_a_section() {
-        for reading in readings("./guide.md#install") {
+        for interpretation in interpretations("./guide.md#install") {
             assert!(
-                !matches!(reading, Interpretation::SectionPath(_) | Interpretation::Anchor(_)),
-                "{reading}"
+                !matches!(
+                    interpretation,
+                    Interpretation::SectionPath(_) | Interpretation::Anchor(_)
+                ),
+                "{interpretation}"
             );
         }
     }

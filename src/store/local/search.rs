@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Snapshot;
-use super::fulltext::{self, IndexFilter, IndexReader, Unusable, Usable, folder};
+use super::index::{self, IndexFilter, IndexReader, Unusable, Usable, folder};
 use super::writer::{text_of, update_index};
 use crate::error::{Error, Result, Warning};
 use crate::limits;
-use crate::parallel::shares;
+use crate::parallel;
 use crate::store::{RankedSection, Ranking, StoredDocument};
 use crate::terms::{TextExtractor, TrigramQuery, WordQuery};
 
@@ -170,7 +170,8 @@ impl FullText {
         let mut documents = self.named(snapshot, &ids)?;
         let unindexed = snapshot.documents_above(self.last_indexed_id())?;
         let most = limits::INDEX_QUEUE_BYTES as u64;
-        for batch in shares(&unindexed, usize::MAX, most, |document| document.state.size) {
+        for batch in parallel::batches(&unindexed, usize::MAX, most, |document| document.state.size)
+        {
             let mut extractor = TextExtractor::new();
             let texts = batch.iter().map(|document| {
                 text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
@@ -214,6 +215,6 @@ impl FullText {
 /// Returns the generation that the index of the store at `path` was built from; `None` if the index
 /// is not usable.
 pub(in crate::store) fn index_generation(snapshot: &Snapshot) -> Option<u64> {
-    let metadata = fulltext::index_metadata(&folder(snapshot.path())).ok()?;
+    let metadata = index::index_metadata(&folder(snapshot.path())).ok()?;
     (metadata.store == snapshot.identity()).then_some(metadata.generation)
 }

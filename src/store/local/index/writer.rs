@@ -17,7 +17,7 @@ use super::schema::{Fields, builder, open, schema};
 use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of, reader};
 use crate::failpoint::failpoint;
 use crate::limits;
-use crate::parallel::{cores, shares};
+use crate::parallel::{self, cores};
 use crate::terms::DocumentText;
 
 /// Bytes of text and trigrams that are passed to the threads of tantivy at once. Waking a thread
@@ -173,7 +173,7 @@ impl IndexWriter {
                 for candidate in candidates {
                     // A merge maps all files that it reads into memory.
                     let most = limits::INDEX_MERGE_BYTES as u64;
-                    let batches = shares(&candidate.0, usize::MAX, most, size);
+                    let batches = parallel::batches(&candidate.0, usize::MAX, most, size);
                     for batch in batches.filter(|batch| batch.len() > 1) {
                         drop(self.writer.merge(batch).wait()?);
                         failpoint!(INDEX_MERGED);

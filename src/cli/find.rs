@@ -1,0 +1,49 @@
+//! `find`: its arguments and its request.
+
+use clap::Args;
+
+use super::Status;
+use super::args::{FilterArgs, Global, ListArgs};
+use super::read_command::{QueryArguments, cursor};
+use crate::error::Result;
+use crate::query::page::fitting;
+use crate::query::{DocumentCache, find};
+
+/// Arguments of `find`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel find '*install*' --level 2")]
+pub(super) struct FindArgs {
+    /// A glob that matches the whole title; without * ? [ { it matches a part of the title
+    #[arg(value_name = "PATTERN")]
+    pub(super) pattern: String,
+    /// Take only sections whose own text contains TEXT, ignoring case
+    #[arg(long, value_name = "TEXT")]
+    pub(super) content: Option<String>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+impl QueryArguments for FindArgs {
+    type Answer = find::FindAnswer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.filter.documents.under.iter_mut().collect())
+    }
+
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<find::FindAnswer> {
+        let request = find::FindRequest {
+            pattern: self.pattern.clone(),
+            content: self.content.clone(),
+            filter: self.filter.request(),
+            limit: fitting(self.list.limit, global.max_chars),
+            after: cursor(self.list.after.as_ref())?,
+        };
+        find::find(library, &request)
+    }
+
+    fn status(answer: &find::FindAnswer) -> Status {
+        answer.outcome().into()
+    }
+}

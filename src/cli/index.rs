@@ -1,0 +1,55 @@
+//! `index`: its arguments and its request.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::Status;
+use super::args::{FilterArgs, Global, ListArgs};
+use super::completions::documents as complete_document;
+use super::read_command::{QueryArguments, cursor, named_documents};
+use crate::error::Result;
+use crate::query::page::fitting;
+use crate::query::{DocumentCache, index};
+
+/// Arguments of `index`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel index guide -f text")]
+pub(super) struct IndexArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(complete_document))]
+    pub(super) documents: Vec<String>,
+    /// List blocks, too, with a preview
+    #[arg(long)]
+    pub(super) blocks: bool,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+impl QueryArguments for IndexArgs {
+    type Answer = index::IndexAnswer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
+    }
+
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, &self.documents)
+    }
+
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<index::IndexAnswer> {
+        let request = index::IndexRequest {
+            documents: self.documents.clone(),
+            filter: self.filter.request(),
+            blocks: self.blocks,
+            limit: fitting(self.list.limit, global.max_chars),
+            after: cursor(self.list.after.as_ref())?,
+        };
+        index::index(library, &request)
+    }
+
+    fn status(answer: &index::IndexAnswer) -> Status {
+        answer.outcome().into()
+    }
+}

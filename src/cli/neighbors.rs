@@ -1,0 +1,47 @@
+//! `neighbors`: its arguments and its request.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::Status;
+use super::args::Global;
+use super::completions::addresses as complete_address;
+use super::read_command::{QueryArguments, cursor, documents_of};
+use crate::error::Result;
+use crate::query::{DocumentCache, neighbors};
+
+/// Arguments of `neighbors`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel neighbors guide#install")]
+pub(super) struct NeighborsArgs {
+    /// The address of one place
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(complete_address))]
+    pub(super) address: String,
+    /// Continue the children where an answer ended: its `next_children`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+impl QueryArguments for NeighborsArgs {
+    type Answer = neighbors::NeighborsAnswer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.address])
+    }
+
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
+        documents_of(library, std::slice::from_ref(&self.address))
+    }
+
+    fn answer(
+        &self,
+        _: &Global,
+        library: &DocumentCache<'_>,
+    ) -> Result<neighbors::NeighborsAnswer> {
+        neighbors::neighbors(library, &self.address, cursor(self.after.as_ref())?)
+    }
+
+    fn status(answer: &neighbors::NeighborsAnswer) -> Status {
+        answer.outcome().into()
+    }
+}

@@ -1,0 +1,64 @@
+//! `read`: its arguments and its request.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::Status;
+use super::args::Global;
+use super::completions::{addresses as complete_address, sections};
+use super::read_command::{QueryArguments, documents_of, named_documents};
+use crate::error::Result;
+use crate::query::{DocumentCache, read};
+
+/// Arguments of `read`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel read guide 'Install/From source'")]
+pub(super) struct ReadArgs {
+    /// A document; or the whole address, without SECTION
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(complete_address))]
+    pub(super) first: String,
+    /// A place in the document: a slug path, a title, @LINE, #INDEX or a selector
+    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
+    pub(super) section: Option<String>,
+    /// Omit child sections
+    #[arg(long)]
+    pub(super) no_children: bool,
+    /// Number the lines
+    #[arg(short = 'n', long)]
+    pub(super) line_numbers: bool,
+}
+
+impl ReadArgs {
+    fn request(&self) -> read::ReadRequest {
+        let (document, place) = match &self.section {
+            Some(section) => (Some(self.first.clone()), section.clone()),
+            None => (None, self.first.clone()),
+        };
+        let (no_children, line_numbers) = (self.no_children, self.line_numbers);
+        read::ReadRequest { document, place, no_children, line_numbers }
+    }
+}
+
+impl QueryArguments for ReadArgs {
+    type Answer = read::ReadAnswer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(vec![&mut self.first])
+    }
+
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
+        let first = std::slice::from_ref(&self.first);
+        match &self.section {
+            Some(_) => named_documents(library, first),
+            None => documents_of(library, first),
+        }
+    }
+
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<read::ReadAnswer> {
+        read::read(library, &self.request())
+    }
+
+    fn status(answer: &read::ReadAnswer) -> Status {
+        answer.outcome().into()
+    }
+}

@@ -1,0 +1,63 @@
+//! `select`: its arguments and its request.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::Status;
+use super::args::Global;
+use super::completions::addresses as complete_address;
+use super::read_command::{QueryArguments, addresses, cursor, documents_of};
+use crate::error::Result;
+use crate::limits;
+use crate::query::{DocumentCache, select};
+
+/// Arguments of `select`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel select 'guide::heading:h2[1]/block:code[0]'")]
+pub(super) struct SelectArgs {
+    /// Addresses, answered in this order; - reads them from standard input, one per line
+    #[arg(value_name = "ADDRESS", required = true, add = ArgValueCompleter::new(complete_address))]
+    pub(super) addresses: Vec<String>,
+    /// Limit a page to N words; 0 for no pages
+    #[arg(long, value_name = "N", default_value_t = limits::MAX_WORDS)]
+    pub(super) max_words: usize,
+    /// Print at most N results; 0 for all [default: 50, or the number of addresses]
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+    /// Continue where an answer ended: its `next`
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) after: Option<String>,
+}
+
+impl QueryArguments for SelectArgs {
+    type Answer = select::SelectAnswer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        self.addresses = addresses(&self.addresses)?;
+        Ok(self.addresses.iter_mut().collect())
+    }
+
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
+        documents_of(library, &self.addresses)
+    }
+
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<select::SelectAnswer> {
+        let request = select::SelectRequest {
+            addresses: self.addresses.clone(),
+            max_words: self.max_words,
+            // An empty place has no characters in `raw`, so the budget allows one result more than
+            // characters.
+            limit: match global.max_chars {
+                Some(most) if self.limit == Some(0) => Some(most + 1),
+                _ => self.limit,
+            },
+            after: cursor(self.after.as_ref())?,
+            room: global.max_chars,
+        };
+        select::select(library, &request)
+    }
+
+    fn status(answer: &select::SelectAnswer) -> Status {
+        answer.outcome().into()
+    }
+}

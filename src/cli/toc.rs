@@ -1,0 +1,61 @@
+//! `toc`: its arguments and its request.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::Status;
+use super::args::{FilterArgs, Global, ListArgs};
+use super::completions::documents as complete_document;
+use super::read_command::{QueryArguments, cursor, named_documents};
+use crate::error::Result;
+use crate::output;
+use crate::query::page::fitting;
+use crate::query::{DocumentCache, toc};
+
+/// Arguments of `toc`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel toc guide -f text --max-level 2")]
+pub(super) struct TocArgs {
+    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(complete_document))]
+    pub(super) documents: Vec<String>,
+    /// Show N levels of the tree; 1 for top-level sections only
+    #[arg(long, value_name = "N")]
+    pub(super) depth: Option<usize>,
+    /// Show headings down to this level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) max_level: Option<u8>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+impl QueryArguments for TocArgs {
+    type Answer = toc::TocAnswer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
+    }
+
+    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(library, &self.documents)
+    }
+
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<toc::TocAnswer> {
+        let request = toc::TocRequest {
+            documents: self.documents.clone(),
+            filter: self.filter.request(),
+            depth: self.depth,
+            max_level: self.max_level,
+            with_addresses: output::has_addresses::<toc::TocAnswer>(global.format()),
+            limit: fitting(self.list.limit, global.max_chars),
+            after: cursor(self.list.after.as_ref())?,
+        };
+        toc::toc(library, &request)
+    }
+
+    fn status(answer: &toc::TocAnswer) -> Status {
+        answer.outcome().into()
+    }
+}
