@@ -14,7 +14,7 @@ use crate::data::{Datum, Expression};
 use crate::glob::Globs;
 use crate::terms::{is_near, is_similar};
 
-/// The bits of [`Place::to_number`] for the level and for the number of the section.
+/// The bits of [`SectionId::to_number`] for the level and for the number of the section.
 const LEVEL_BITS: u32 = 3;
 const SECTION_BITS: u32 = 24;
 

@@ -19,7 +19,7 @@ use crate::markdown::outline::Outline;
 use crate::store::SectionId;
 use crate::store::local::fault::Tally;
 
-/// A tally of [`Place::to_number`] of the sections of each document, by document id.
+/// A tally of [`SectionId::to_number`] of the sections of each document, by document id.
 pub(in crate::store) type PlaceTallies = HashMap<i64, Tally>;
 
 /// The result of reading an index.

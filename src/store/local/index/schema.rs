@@ -29,7 +29,7 @@ const TOKENIZER_VERSION: u32 = 4;
 pub(super) struct Fields {
     /// The id of the document; used to delete its entries.
     pub(super) document: Field,
-    /// Document, section and level as one number: [`crate::store::Place::to_number`].
+    /// Document, section and level as one number: [`crate::store::SectionId::to_number`].
     pub(super) place: Field,
     /// The fingerprint of the words, for finding near-duplicates: [`crate::terms`].
     pub(super) fingerprint: Field,
