@@ -64,7 +64,10 @@ fn as_text(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     // Options have no meaning after `--`.
     let has_options = after.iter().any(|argument| argument.starts_with('-'));
     let (early, late) = if has_options { (after, &[][..]) } else { (&[][..], after) };
-    let words = before.iter().skip(1).chain(early).map(|word| shell_word(word));
+    let word = |word: &&str| {
+        if word.starts_with("--") { (*word).to_owned() } else { shell_word(word) }
+    };
+    let words = before.iter().skip(1).chain(early).map(word);
     let texts = [meant].into_iter().chain(late).map(|word| shell_word(word));
     let command = std::iter::once("mdsel".to_owned()).chain(words).chain(["--".to_owned()]);
     Some(command.chain(texts).collect::<Vec<_>>().join(" "))

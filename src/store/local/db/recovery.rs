@@ -78,6 +78,9 @@ struct DocumentRow {
     /// markers.
     marks: [bool; 2],
     checksums: Option<Checksums>,
+    /// All bytes of the row as it was read, if its path is not certain. They may contain the hash and
+    /// the path at other offsets than the damaged header of the row says.
+    payload: Option<Vec<u8>>,
 }
 
 /// The possible places of each chunk, by its row id.
@@ -245,8 +248,10 @@ impl DamagedStore {
             size,
             marks: [is_set(12), is_set(13)],
             checksums,
+            payload: None,
         };
         row.path = row.reported.clone().filter(|path| row.has_checksum_of(path));
+        row.payload = row.path.is_none().then(|| beginning.to_vec());
         Some(row)
     }
 
@@ -398,8 +403,8 @@ impl DamagedStore {
     }
 
     /// Returns whether `bytes` belong to a document. They do if they have the hash in its row, or
-    /// the checksum of its row is correct with their hash. They also do if their hash is on a
-    /// damaged page, because the row was probably there.
+    /// the checksum of its row is correct with their hash. They also do if their hash is anywhere in
+    /// the row, or on a damaged page, because the row was probably there.
     fn proves(&self, row: &DocumentRow, path: &str, bytes: &[u8]) -> bool {
         let hash = *blake3::hash(bytes).as_bytes();
         let [is_lossy, has_ldmd] = row.marks;
@@ -407,6 +412,7 @@ impl DamagedStore {
         let checksum = || checksums::row(path, &hash, length, is_lossy, has_ldmd);
         row.hash == Some(hash)
             || row.checksums.is_some_and(|checksums| checksums.is(DocumentPart::Row, checksum))
+            || row.contains(&hash)
             || self
                 .damaged
                 .iter()
@@ -491,6 +497,12 @@ impl DocumentRow {
         self.checksums.is_some_and(|checksums| checksums.is(DocumentPart::Row, checksum))
     }
 
+    /// Returns whether the bytes of a row without a certain path contain `part`.
+    fn contains(&self, part: &[u8]) -> bool {
+        let payload = self.payload.as_deref();
+        payload.is_some_and(|payload| memchr::memmem::find(payload, part).is_some())
+    }
+
     /// Returns the highest of the possible ids.
     fn last_id(&self) -> i64 {
         self.ids.iter().copied().max().unwrap_or(0)
@@ -500,19 +512,23 @@ impl DocumentRow {
 /// Returns the path among the `texts` under which indices contain a document, unless its row
 /// contradicts it.
 fn path_in(texts: &BTreeSet<String>, row: &DocumentRow) -> Option<String> {
-    // A name key ends with `/`, and a path does not.
-    let reported = row.reported.as_ref().filter(|reported| !reported.ends_with('/'));
-    let proven = texts.iter().find(|path| row.has_checksum_of(path));
-    if let Some(path) = proven.or(reported.filter(|reported| texts.contains(*reported))) {
-        return Some(path.clone());
+    if let Some(proven) = texts.iter().find(|path| row.has_checksum_of(path)) {
+        return Some(proven.clone());
     }
+    // A name key ends with `/`, and a path does not.
+    let is_path = |text: &&String| !text.ends_with('/');
+    let reported = row.reported.as_ref().filter(is_path);
     let key_of = |path: &str| name_key(split_extension(path).0);
-    let has_key = |path: &&String| {
+    let agrees = |path: &&String| {
         let key = key_of(path);
         let is_contradicted = reported.is_some_and(|reported| key_of(reported) == key);
-        !is_contradicted && (texts.contains(&key) || row.reported.as_ref() == Some(&key))
+        let has_same_key = texts.contains(&key) || row.reported.as_ref() == Some(&key);
+        has_same_key && (!is_contradicted || row.contains(path.as_bytes()))
     };
-    texts.iter().filter(|text| !text.ends_with('/')).find(has_key).cloned()
+    // A tag can be the path without its extension.
+    let longest =
+        texts.iter().filter(|text| is_path(text) && agrees(text)).max_by_key(|path| path.len());
+    longest.or(reported.filter(|reported| texts.contains(*reported))).cloned()
 }
 
 impl RecoveredMetadata {
