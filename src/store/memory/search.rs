@@ -5,22 +5,13 @@
 
 use std::sync::Arc;
 
-use tantivy_query_grammar::Occur;
-
 use super::Entry;
 use crate::store::{Place, Ranked, SectionFilter};
 use crate::terms::score::{self, Rarity};
-use crate::terms::{Clause, IndexedField, QueryTerm, TextField, Tokens, WordQuery, camel_parts};
-
-/// The number of fields whose words have positions: title, body, code.
-const TEXTS: usize = 3;
-
-/// The weights of the words of these fields, and the influences of their lengths.
-const WEIGHTS: [(f32, f32); TEXTS] = [
-    (score::TITLE_WEIGHT, score::TITLE_LENGTH),
-    (1.0, score::LENGTH),
-    (score::CODE_WEIGHT, score::LENGTH),
-];
+use crate::terms::{
+    IndexedField, QueryLeaf, QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField, Tokens, WordQuery,
+    camel_parts,
+};
 
 /// The words of one section.
 struct Section<'a> {
@@ -88,49 +79,16 @@ impl<'a> Section<'a> {
     }
 }
 
-/// How a term matches a section.
-#[derive(Clone, Copy, Default)]
-struct TermMatch {
-    is_match: bool,
-    /// Whether the term is at least in the path.
-    is_covered: bool,
-    /// The weighted frequencies of the word as it is written and of all words with its stem.
-    exact: f32,
-    all: f32,
-    /// The score of a phrase, a prefix or a tag.
-    score: f32,
-}
-
-/// A term of a query and its effect on the score.
+/// A term of a query and its inverse document frequencies.
 struct Leaf<'a> {
-    term: &'a QueryTerm,
-    /// The factor of the score; `None` if the term only excludes.
-    times: Option<f32>,
-    /// Whether the term counts for the coverage of the query.
-    counts: bool,
+    leaf: QueryLeaf<'a>,
     rarity: Rarity,
-}
-
-/// The word to look up for a term; `None` if it is a phrase, a prefix, a tag or in the front matter.
-fn single_word(term: &QueryTerm) -> Option<&str> {
-    match (term.field, term.words.as_slice()) {
-        (Some(TextField::Tags | TextField::Meta), _) | (Some(TextField::Path), [_, _, ..]) => None,
-        _ if term.compound.is_some() => term.compound.as_deref(),
-        (_, [(_, word)]) if !term.is_prefix => Some(word),
-        _ => None,
-    }
 }
 
 /// Whether `found` is `word`, or has the stem of the term. The first is whether it is `word`.
 fn is_like(term: &QueryTerm, word: &str, found: &str) -> (bool, bool) {
     let is_exact = found == word;
     (is_exact, is_exact || term.stems.as_ref().is_some_and(|class| class.has(found)))
-}
-
-/// Whether `term` is looked up in the text with this index.
-fn takes_text(term: &QueryTerm, index: usize) -> bool {
-    let fields = [TextField::Title, TextField::Body, TextField::Code];
-    term.field.is_none_or(|field| fields.get(index) == Some(&field))
 }
 
 /// Returns the number of places in `words` at which the words of `term` begin.
@@ -176,17 +134,18 @@ impl<'a> Sections<'a> {
 
     /// Returns the sections that match `query` and that `filter` admits, best first, with their entries, and
     /// the inverse document frequency of each term of the query.
-    pub(super) fn ranked(
+    pub(super) fn ranked<'q>(
         &self,
-        query: &WordQuery,
+        query: &'q WordQuery,
         filter: &SectionFilter<'_>,
         takes: impl Fn(&Entry) -> bool,
     ) -> (Vec<(Ranked, Arc<Entry>)>, Vec<f32>) {
         let Some(clause) = &query.clause else { return (Vec::new(), Vec::new()) };
-        let mut leaves = Vec::new();
-        self.leaves(clause, Some(1.0), true, &mut leaves);
-        let all: f32 =
-            leaves.iter().filter(|leaf| leaf.counts).map(|leaf| leaf.rarity.stemmed).sum();
+        let leaf = |leaf: QueryLeaf<'q>| Leaf { leaf, rarity: self.rarity(leaf.term) };
+        let leaves: Vec<Leaf<'q>> = clause.leaves().into_iter().map(leaf).collect();
+        let counting = || leaves.iter().filter(|leaf| leaf.leaf.counts);
+        let weights: Vec<f32> = counting().map(|leaf| leaf.rarity.stemmed).collect();
+        let all: f32 = weights.iter().sum();
         let mut ranked = Vec::new();
         for section in &self.sections {
             let is_admitted = filter.level.is_none_or(|level| level == section.place.level)
@@ -197,14 +156,14 @@ impl<'a> Sections<'a> {
             }
             let matches: Vec<TermMatch> =
                 leaves.iter().map(|leaf| self.compare(leaf, section)).collect();
-            if !is_met(clause, &mut matches.iter().map(|found| found.is_match)) {
+            if !clause.is_met(&mut matches.iter().map(|found| found.is_match)) {
                 continue;
             }
             let (mut sum, mut covered) = (0.0, 0.0);
             for (leaf, found) in leaves.iter().zip(&matches).filter(|(_, found)| found.is_covered) {
-                let times = leaf.times.unwrap_or(0.0);
+                let times = leaf.leaf.times.unwrap_or(0.0);
                 sum += times * (score::of_term(leaf.rarity, found.exact, found.all) + found.score);
-                covered += if leaf.counts { leaf.rarity.stemmed } else { 0.0 };
+                covered += if leaf.leaf.counts { leaf.rarity.stemmed } else { 0.0 };
             }
             let score = score::of_section(sum, covered, all);
             let (place, fingerprint) = (section.place, section.fingerprint);
@@ -213,39 +172,7 @@ impl<'a> Sections<'a> {
         ranked.sort_by(|(one, _), (other, _)| {
             other.score.total_cmp(&one.score).then(one.place.cmp(&other.place))
         });
-        let weights = leaves.iter().filter(|leaf| leaf.counts).map(|leaf| leaf.rarity.stemmed);
-        (ranked, weights.collect())
-    }
-
-    /// Appends the terms of `clause` in order.
-    fn leaves<'q>(
-        &self,
-        clause: &'q Clause,
-        times: Option<f32>,
-        counts: bool,
-        leaves: &mut Vec<Leaf<'q>>,
-    ) {
-        match clause {
-            Clause::Term(term) => {
-                leaves.push(Leaf { term, times, counts, rarity: self.rarity(term) });
-            }
-            Clause::Bonus(term) => leaves.push(Leaf {
-                term,
-                times: times.map(|_| score::BONUS_WEIGHT),
-                counts: false,
-                rarity: self.rarity(term),
-            }),
-            Clause::Boost(clause, boost) => {
-                self.leaves(clause, times.map(|times| times * boost), counts, leaves);
-            }
-            Clause::Group(clauses) => {
-                for (occur, clause) in clauses {
-                    let is_excluded = *occur == Occur::MustNot;
-                    let times = times.filter(|_| !is_excluded);
-                    self.leaves(clause, times, counts && !is_excluded, leaves);
-                }
-            }
-        }
+        (ranked, weights)
     }
 
     /// Returns the largest number, over title, body and code, of pairs of a section and a word in it that
@@ -262,12 +189,12 @@ impl<'a> Sections<'a> {
             };
             self.sections.iter().map(words).sum::<u64>()
         };
-        (0..TEXTS).filter(|index| takes_text(term, *index)).map(count).max().unwrap_or(0)
+        (0..TEXTS).filter(|index| term.takes_text(*index)).map(count).max().unwrap_or(0)
     }
 
     fn rarity(&self, term: &QueryTerm) -> Rarity {
         let all = self.sections.len() as u64;
-        if let Some(word) = single_word(term) {
+        if let Some(word) = term.single_word() {
             let count = |is_stemmed: bool| {
                 self.most(term, |found| {
                     let (is_exact, is_like) = is_like(term, word, found);
@@ -301,8 +228,8 @@ impl<'a> Sections<'a> {
 
     fn compare(&self, leaf: &Leaf<'_>, section: &Section<'_>) -> TermMatch {
         let mut found = TermMatch::default();
-        match single_word(leaf.term) {
-            Some(word) => self.compare_word(leaf.term, word, section, &mut found),
+        match leaf.leaf.term.single_word() {
+            Some(word) => self.compare_word(leaf.leaf.term, word, section, &mut found),
             None => self.compare_sequence(leaf, section, &mut found),
         }
         found.is_covered |= found.is_match;
@@ -324,10 +251,10 @@ impl<'a> Sections<'a> {
         };
         let mut is_match = false;
         for (index, text) in section.texts.iter().enumerate() {
-            if !takes_text(term, index) {
+            if !term.takes_text(index) {
                 continue;
             }
-            let (weight, influence) = WEIGHTS.get(index).copied().unwrap_or_default();
+            let (weight, influence) = TEXT_WEIGHTS.get(index).copied().unwrap_or_default();
             let average = self.averages.get(index).copied().unwrap_or(1.0);
             let tokens = score::number(score::kept_length(text.len()));
             let weight = score::by_length(weight, influence, tokens, average);
@@ -391,7 +318,7 @@ impl<'a> Sections<'a> {
     }
 
     fn compare_sequence(&self, leaf: &Leaf<'_>, section: &Section<'_>, found: &mut TermMatch) {
-        let term = leaf.term;
+        let term = leaf.leaf.term;
         match term.field {
             Some(TextField::Tags) => {
                 let tag = term.text.trim_start_matches('#');
@@ -408,10 +335,10 @@ impl<'a> Sections<'a> {
                 found.score = score.unwrap_or(0.0) + leaf.rarity.exact;
             }
             _ => {
-                let texts = (0..TEXTS).filter(|index| takes_text(term, *index));
+                let texts = (0..TEXTS).filter(|index| term.takes_text(*index));
                 for index in texts {
                     if let Some(score) = self.of_text(term, section, index) {
-                        let (weight, _) = WEIGHTS.get(index).copied().unwrap_or_default();
+                        let (weight, _) = TEXT_WEIGHTS.get(index).copied().unwrap_or_default();
                         found.score += weight * score;
                         found.is_match = true;
                     }
@@ -420,30 +347,6 @@ impl<'a> Sections<'a> {
         }
         if !found.is_match {
             found.score = 0.0;
-        }
-    }
-}
-
-/// Whether a section meets `clause`. `matches` says for each of its terms, in order, whether it matches.
-fn is_met(clause: &Clause, matches: &mut impl Iterator<Item = bool>) -> bool {
-    match clause {
-        Clause::Term(_) => matches.next().unwrap_or(false),
-        Clause::Bonus(_) => {
-            matches.next();
-            false
-        }
-        Clause::Boost(clause, _) => is_met(clause, matches),
-        Clause::Group(clauses) => {
-            let (mut must, mut should, mut not) = (None, false, false);
-            for (occur, clause) in clauses {
-                let is_met = is_met(clause, matches);
-                match occur {
-                    Occur::Must => must = Some(must.unwrap_or(true) && is_met),
-                    Occur::Should => should |= is_met,
-                    Occur::MustNot => not |= is_met,
-                }
-            }
-            must.unwrap_or(should) && !not
         }
     }
 }
