@@ -11,7 +11,7 @@ use mdsel::address::{Selector, Tree, readings};
 use mdsel::markdown::words::{measure, page};
 use mdsel::markdown::{parse, tiling};
 use mdsel::query::search::{PatternOptions, required_trigrams};
-use mdsel::store::WordQuery;
+use mdsel::terms::WordQuery;
 
 /// A document of about 300 KB with every kind of block.
 fn document() -> Vec<u8> {

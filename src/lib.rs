@@ -9,17 +9,25 @@
 //!   replies.
 //! - [`output`]: formats answers as JSON, text, bytes, records or LDMD, within a budget, with unsafe
 //!   characters escaped. Never reads the store.
-//! - [`query`], [`mod@ingest`] and [`edit`]: the operations. A query reads one snapshot; an ingest reads files
-//!   into the store; an edit changes files and the store. They use each other where both must follow one
-//!   rule: a query compares a file with the store as an ingest does; an edit resolves its place as a query
-//!   does, and stores the file as an ingest does.
-//! - [`verify`](mod@verify): checks the store, and repairs it with the other operations.
-//! - [`store`]: documents, bytes and outlines in one SQLite file, and a full-text index derived from it.
-//!   The only module that uses SQLite (`store/local/db`) and tantivy (`store/local/fulltext`).
+//! - [`query`], [`mod@ingest`], [`edit`] and [`verify`](mod@verify): the operations. A query reads one
+//!   generation; an ingest reads files into the store; an edit changes files and the store; a check finds
+//!   and repairs damage. They use each other where both must follow one rule: an edit resolves its place as
+//!   a query does, and a repair ingests files. They know the store only by the traits of [`store`].
+//! - [`store`]: reads and changes the documents. [`store::Reader`] and [`store::Writer`] are what an engine
+//!   must answer, in batches that a server can serve in one round trip. `store/local` is the engine for one
+//!   machine, SQLite and tantivy, which are used nowhere else. `store/memory` is one for tests.
 //! - [`trust`]: what a store file may decide for the user who runs the program.
+//! - [`prepare`]: from the bytes of a file to the rows that every engine stores. `codec`: the stored form of
+//!   outlines, LDMD sections and bytes.
+//! - [`corpus`]: the folder of the files: which files belong to it, how they are opened, compared and
+//!   replaced. Knows no store.
+//! - [`terms`]: tokens, word queries, trigrams and scores, the same for every engine. [`glob`]: globs over
+//!   paths and titles. Pure.
 //! - [`address`]: parses the text of an address into its possible meanings, in order of precedence, and
 //!   resolves selectors in a tree. Pure.
 //! - [`markdown`]: parses the bytes of a file into its outline. Pure; the only module that uses the parser.
+//! - [`data`]: code blocks, tables, tasks and front matter as data: their typed values, expressions over
+//!   them, and changes of one key of front matter. Pure.
 //! - [`links`]: the links of a document, the links to it, and the target of a link. Pure.
 //! - [`records`]: writes and reads answers as lines for the context of a model. Pure.
 //! - [`pack`]: writes and reads all documents of a store as one stream. Pure.
@@ -29,7 +37,7 @@
 //!   [`visible`]: the characters that are shown unescaped. [`failpoint`]: the points at which tests inject
 //!   failures.
 //!
-//! The path of a file: walk -> hash -> parse -> rows and terms. The path of a query: arguments -> request ->
+//! The path of a file: walk -> hash -> prepare -> store. The path of a query: arguments -> request ->
 //! address -> node -> span -> bytes -> answer -> format. Neither has a cycle.
 //!
 //! The library prints nothing and reads neither the environment nor the current folder; only [`cli`] does,
@@ -52,6 +60,7 @@ pub mod address;
 pub mod cli;
 pub(crate) mod codec;
 pub mod corpus;
+pub mod data;
 pub mod edit;
 pub mod error;
 pub mod failpoint;

@@ -75,6 +75,10 @@ limits! {
         "characters of the label, alias or alternative text of a link that are kept";
     MAX_TITLE_BYTES = 4096, "title-bytes",
         "bytes of a heading that are rendered as its title; a longer title is truncated";
+    MAX_CELL_BYTES = 16 << 10, "cell-bytes",
+        "bytes of a table cell whose visible text is stored; the rest is kept as source only";
+    MAX_FIELD_BYTES = 2048, "field-bytes",
+        "bytes of the text of a task that are searched for fields";
     MAX_TITLE_BRACKETS = 64, "title-brackets",
         "opening brackets in a heading whose inline markup is parsed; with more, the title is the raw text";
     MAX_LDMD_SECTIONS = 1_000_000, "ldmd-sections",
@@ -168,6 +172,9 @@ limits! {
     HIT_CHARS = 400, "hit-chars",
         "characters of the line of a hit that are shown; of a longer line, those around the hit";
     SEARCH_SECONDS = 30, "search-seconds", "seconds that a search for a pattern may take";
+    MAX_EXPRESSION_BYTES = 4096, "expression-bytes", "bytes of an expression";
+    MAX_EXPRESSION_NESTING = 64, "expression-nesting",
+        "nested parentheses and nots of an expression";
     MAX_PATTERN_BYTES = 4096, "pattern-bytes", "bytes of a pattern";
     MAX_PATTERN_MEMORY_BYTES = 10 << 20, "pattern-memory",
         "bytes of memory of a compiled pattern";

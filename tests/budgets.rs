@@ -321,7 +321,7 @@ fn assert_valid(text: &str, format: Format, what: &str) {
             assert!(matches!(records.first(), Some(Record::Header(_))), "{what}: {text}");
         }
         Format::Markdown => assert!(text.starts_with("## Context\n\n"), "{what}"),
-        Format::Text | Format::Raw | Format::Mermaid | Format::Dot => {}
+        Format::Text | Format::Raw | Format::Csv | Format::Mermaid | Format::Dot => {}
     }
 }
 

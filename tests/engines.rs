@@ -18,7 +18,9 @@ use crate::harness::{Place, in_memory, ingest, search_request, store};
 /// Both engines with the documents of `place`.
 fn engines(place: &Place) -> [Store; 2] {
     let engines = [store(&place.join(".mdsel.db")), in_memory()];
-    engines.iter().for_each(|engine| drop(ingest(engine, place.path())));
+    for engine in &engines {
+        ingest(engine, place.path());
+    }
     engines
 }
 
@@ -142,7 +144,8 @@ fn every_address_and_link_leads_to_the_same_place() {
     for address in addresses.iter().cloned().chain(documents.clone()).chain(wrong).chain(suffixes) {
         same(&engines, &address, |library| {
             let found = resolve(library, &address, Window { skip: 0, take: 20 })?;
-            let places: Vec<String> = found.places.iter().map(|place| place.address()).collect();
+            let places: Vec<String> =
+                found.places.iter().map(mdsel::query::place::Place::address).collect();
             Ok((places, found.fault.map(|fault| format!("{fault:?}"))))
         });
     }

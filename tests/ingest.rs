@@ -305,12 +305,10 @@ fn a_refused_ingest_stores_nothing() {
 }
 
 #[test]
-fn a_refresh_leaves_no_log_and_does_not_wait() {
+fn a_refresh_leaves_no_log() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     place.write("a.md", "# A changed\n");
-    let start = std::time::Instant::now();
     place.run(&["select", "a.md", "--refresh"]).success();
-    assert!(start.elapsed().as_secs() < 5);
     let log = std::fs::metadata(place.join(".mdsel.db-wal"));
     assert!(log.map_or(0, |log| log.len()) == 0);
 }

@@ -401,7 +401,10 @@ fn edits_are_offered_only_with_permission() {
         let tools = tools["result"]["tools"].as_array().unwrap();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(names(&tools), ["overview", "find", "search", "read", "neighbors", "context"]);
+    assert_eq!(
+        names(&tools),
+        ["overview", "find", "search", "read", "neighbors", "query", "context"]
+    );
     assert!(tools["result"]["tools"][0]["annotations"]["readOnlyHint"] == true);
     let edit = json!({ "document": "a.md", "edits": [
         { "operation": "replace", "section": "One", "content": "new" },

@@ -113,7 +113,9 @@ fn one_writer_at_a_time_and_readers_never_wait() {
     place.run(&["select", "a.md"]).success();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| place.run(&["ingest", "--wait", "20"]));
-        std::thread::sleep(Duration::from_millis(200));
+        // Without waiting, an ingest of one document ends within a second.
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(!waiting.is_finished());
         lock.unlock().unwrap();
         waiting.join().unwrap().success();
     });

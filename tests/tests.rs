@@ -18,6 +18,7 @@ mod checks;
 mod context;
 mod corpus;
 mod damage;
+mod data;
 mod edit_effects;
 mod edit_rules;
 mod edits;

@@ -125,5 +125,5 @@ fn watch_ends_if_nobody_reads_its_output() {
         }
         assert!(began.elapsed() < Duration::from_secs(20), "it still runs");
     }
-    place.run(&["ingest", "--watch", "--check"]).ends(2).code();
+    assert_eq!(place.run(&["ingest", "--watch", "--check"]).ends(2).code(), "USAGE");
 }

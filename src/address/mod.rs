@@ -4,6 +4,7 @@
 //! name, one after another, and never parses the text again. Invariant: an address that this
 //! program prints parses to the place that it was printed for.
 
+pub mod cells;
 mod corrections;
 pub mod fault;
 pub mod namespace;
@@ -14,6 +15,7 @@ pub mod selector;
 pub mod suggest;
 pub mod tree;
 
+pub use cells::{CellStep, CellSteps, RowStep};
 pub use corrections::corrections;
 pub use fault::{Candidate, Fault, FaultCode};
 pub use params::{Params, Part, parse_params, split_known_params};

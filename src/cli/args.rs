@@ -6,10 +6,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::completions::{addresses, documents, sections};
+use super::data::MetaArgs;
 use super::questions::ReadCommands;
-use super::read_command::ReadCommand as _;
+use super::read_command::{ReadCommand as _, has};
 use crate::limits;
 use crate::output::Format;
+use crate::query::data::meta;
 use crate::query::{BLOCK_TYPES, FilterRequest};
 
 /// A persistent, indexed Markdown store for LLM agents.
@@ -77,6 +79,10 @@ pub(super) enum Command {
     Insert(InsertArgs),
     /// Delete a section
     Delete(DeleteArgs),
+    /// Mark a task as done or open
+    Task(TaskArgs),
+    /// List the front matter of documents, or change one key of it
+    Meta(MetaArgs),
     /// Make several edits to one file, all or none
     Edit(EditArgs),
     /// Print the whole store as a pack
@@ -102,6 +108,7 @@ impl Command {
     pub(super) fn has(&self, format: Format) -> bool {
         match self {
             Self::Read(command) => command.has(format),
+            Self::Meta(arguments) if arguments.change.is_none() => has::<meta::Answer>(format),
             _ => Format::COMMON.contains(&format) || format == Format::Raw && self.is_trial(),
         }
     }
@@ -113,6 +120,8 @@ impl Command {
             Self::Insert(arguments) => arguments.options.dry_run,
             Self::Delete(arguments) => arguments.options.dry_run,
             Self::Edit(arguments) => arguments.options.dry_run,
+            Self::Task(arguments) => arguments.options.dry_run,
+            Self::Meta(MetaArgs { change: Some(change), .. }) => change.options().dry_run,
             _ => false,
         }
     }
@@ -226,6 +235,9 @@ pub(super) struct FilterArgs {
     /// Sort documents by path, title or a key of front matter; -KEY for descending
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(super) sort: Option<String>,
+    /// Take only documents whose front matter matches, as in 'status = Final and due < 2026-06-01'
+    #[arg(long = "where", value_name = "EXPR", id = "where")]
+    pub(super) condition: Option<String>,
 }
 
 impl FilterArgs {
@@ -235,9 +247,30 @@ impl FilterArgs {
             types: self.types.clone(),
             level: self.level,
             sort: self.sort.clone(),
+            condition: self.condition.clone(),
             ..self.documents.request()
         }
     }
+}
+
+/// Arguments of `task`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel task 'todo::heading:h2[0]/block:list[0]/item[3]' --done")]
+pub(super) struct TaskArgs {
+    /// The document; or the whole address of the list item, without SECTION
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
+    pub(super) first: String,
+    /// The list item in the document
+    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
+    pub(super) section: Option<String>,
+    /// Mark the task as done
+    #[arg(long, conflicts_with = "open", required_unless_present = "open")]
+    pub(super) done: bool,
+    /// Mark the task as open
+    #[arg(long)]
+    pub(super) open: bool,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
 }
 
 /// Options that all edits have.

@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use super::args::{
     ContentArgs, DeleteArgs, EditArgs, EditOptions, Global, InsertArgs, PositionName, ReplaceArgs,
+    TaskArgs,
 };
+use super::data::MetaCommand;
 use super::input::{read, standard_input};
 use super::{Status, store};
+use crate::data::front_matter::{Change, value_of};
 use crate::edit::plan::{Allow, Position, Scope};
 use crate::edit::{self, Answer, Edit, Line, Operation, Report, Request, checked_content};
 use crate::error::{Error, ErrorKind, Result};
@@ -59,6 +62,47 @@ pub(super) fn delete(global: &Global, arguments: &DeleteArgs) -> Result<Status> 
     };
     let edit = Edit { operation, allow, ..of(&arguments.options) };
     one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
+}
+
+pub(super) fn task(global: &Global, arguments: &TaskArgs) -> Result<Status> {
+    let operation = Operation::Mark { is_done: arguments.done };
+    let edit = Edit { operation, ..of(&arguments.options) };
+    one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
+}
+
+/// Changes keys of front matter.
+pub(super) fn meta(global: &Global, command: &MetaCommand) -> Result<Status> {
+    let mut changes = Vec::new();
+    let document = match command {
+        MetaCommand::Set(arguments) => {
+            for text in &arguments.values {
+                let Some((key, value)) = text.split_once('=') else {
+                    return Err(Error::new(ErrorKind::Usage, format!("{text:?} has no ="))
+                        .with_hint("write KEY=VALUE, as in status=done"));
+                };
+                changes.push(Change::Set(key.trim().to_owned(), value_of(value)));
+            }
+            &arguments.document
+        }
+        MetaCommand::Unset(arguments) => {
+            changes.extend(arguments.keys.iter().cloned().map(Change::Unset));
+            &arguments.document
+        }
+        MetaCommand::Add(arguments) => {
+            let change = |value: &String| Change::Add(arguments.key.clone(), value_of(value));
+            changes.extend(arguments.values.iter().map(change));
+            &arguments.document
+        }
+    };
+    let is_batch = changes.len() > 1;
+    let options = command.options();
+    let edit = |change: Change| Edit {
+        section: "@frontmatter".to_owned(),
+        origin: is_batch.then(|| change.key().to_owned()),
+        operation: Operation::Key(change),
+        ..of(options)
+    };
+    run(global, Some(document), changes.into_iter().map(edit).collect(), options, is_batch)
 }
 
 pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {

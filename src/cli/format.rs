@@ -33,6 +33,7 @@ impl ValueEnum for Format {
             Self::Markdown => "Markdown blocks, for the context of a model: ",
             Self::Mermaid => "A diagram of links, for Mermaid: ",
             Self::Dot => "A diagram of links, for Graphviz: ",
+            Self::Csv => "Comma-separated values, with a header: ",
         };
         let commands = if help.ends_with(": ") { commands_with(*self) } else { String::new() };
         Some(PossibleValue::new(self.name()).help(format!("{help}{commands}")))

@@ -44,8 +44,8 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
         | "context" | "blocks" | "depth" | "max_level" | "line_numbers" | "strip_markers"
         | "with_body" | "lang" | "skill" | "stale" | "limits" => OUTPUT,
         "no_children" if name == "read" => OUTPUT,
-        "globs" | "types" | "level" | "tags" | "under" | "direction" | "typed_only"
-        | "inline_only" => FILTERS,
+        "globs" | "where" | "where_meta" | "types" | "level" | "tags" | "under" | "direction"
+        | "typed_only" | "inline_only" => FILTERS,
         "content" if name == "find" => FILTERS,
         "also" | "patterns" | "fixed_strings" | "ignore_case" | "word_regexp" | "multiline"
         | "query" | "id" | "mode" | "max_hops" | "hops" | "items" => QUERY,

@@ -9,10 +9,10 @@ use super::completions::{addresses, documents};
 use super::questions::cursor;
 use super::read_command::{Question, read_commands};
 use crate::error::Result;
-use crate::query::Library;
 use crate::query::finding::Findings;
 use crate::query::links::{Direction, EdgeFilter, check, list, walk};
 use crate::query::page::fitting;
+use crate::query::{FilterRequest, Library};
 
 read_commands! {
     /// The commands of `links`.
@@ -78,6 +78,9 @@ pub(super) struct LinksListArgs {
     // Of the documents at the other ends of the links.
     #[command(flatten)]
     pub(super) documents: DocumentFilterArgs,
+    /// Take only documents whose front matter matches, as in 'status = Final'
+    #[arg(long = "where", value_name = "EXPR", id = "where")]
+    pub(super) condition: Option<String>,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
     #[command(flatten)]
@@ -150,7 +153,10 @@ impl Question for LinksListArgs {
             address: self.address.clone(),
             direction: direction(&self.filter),
             filter: filter(&self.filter),
-            documents: self.documents.request(),
+            documents: FilterRequest {
+                condition: self.condition.clone(),
+                ..self.documents.request()
+            },
             max_nodes: self.filter.max_nodes,
             limit: fitting(self.list.limit, global.max_chars),
             after: cursor(self.list.after.as_ref())?,

@@ -9,6 +9,7 @@
 mod args;
 mod completions;
 mod context;
+mod data;
 mod edit;
 mod format;
 mod groups;
@@ -143,6 +144,8 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Insert(arguments) => edit::insert(&cli.global, arguments),
         Command::Delete(arguments) => edit::delete(&cli.global, arguments),
         Command::Edit(arguments) => edit::batch(&cli.global, arguments),
+        Command::Task(arguments) => edit::task(&cli.global, arguments),
+        Command::Meta(arguments) => data::meta(&cli.global, arguments),
         Command::Dump(arguments) => pack::dump(&cli.global, arguments),
         Command::Load(arguments) => pack::load(&cli.global, arguments),
         Command::Mcp(arguments) => mcp::run(&cli.global, arguments),

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{Command, Global};
+use super::data::MetaCommand;
 use super::read_command::ReadCommand as _;
 use super::store;
 use crate::address::{namespace, split_known_params, whole_number};
@@ -49,6 +50,11 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         Command::Insert(arguments) => vec![&mut arguments.first],
         Command::Delete(arguments) => vec![&mut arguments.first],
         Command::Edit(arguments) => vec![&mut arguments.document],
+        Command::Task(arguments) => vec![&mut arguments.first],
+        Command::Meta(arguments) => {
+            let document = arguments.change.as_mut().map(MetaCommand::document);
+            arguments.filter.documents.under.iter_mut().chain(document).collect()
+        }
         Command::Ingest(_)
         | Command::Status(_)
         | Command::Dump(_)

@@ -9,6 +9,7 @@ use super::Status;
 use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::{addresses as complete_address, documents as complete_document, sections};
 use super::context::{ContextArgs, PrimeArgs};
+use super::data::{CodeArgs, TablesArgs, TasksArgs};
 use super::ldmd::LdmdCommand;
 use super::links::LinksCommand;
 use super::read_command::{Question, read_commands};
@@ -38,6 +39,12 @@ read_commands! {
         Search(SearchArgs),
         /// List the sections around a section
         Neighbors(NeighborsArgs),
+        /// List code blocks, or write them to files
+        Code(CodeArgs),
+        /// List the rows of tables
+        Tables(TablesArgs),
+        /// List the tasks of lists
+        Tasks(TasksArgs),
         /// Read a document with marked sections part by part
         #[command(subcommand)]
         Ldmd(LdmdCommand),

@@ -19,6 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Report;
 use crate::output::edit_schema::{Batch, Deleted, Inserted, Replaced, Single};
 use crate::output::json;
+use crate::query::data::meta;
 use crate::query::finding::Findings;
 
 /// Prints the schema of a command, else the commands that have one.
@@ -66,6 +67,11 @@ fn all() -> Vec<Named> {
         named::<Single<Inserted>>("insert"),
         named::<Single<Deleted>>("delete"),
         named::<Batch>("edit"),
+        named::<Single<Replaced>>("task"),
+        named::<MetaShape>("meta"),
+        named::<MetaChangeShape>("meta set"),
+        named::<MetaChangeShape>("meta unset"),
+        named::<MetaChangeShape>("meta add"),
         named::<Report>("load"),
         named::<Findings>("verify"),
         named::<Failed>("error"),
@@ -80,6 +86,24 @@ fn all() -> Vec<Named> {
 enum Ingested {
     Report(Report),
     Check(Findings),
+}
+
+/// The front matter of documents, or with `--types` its keys.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum MetaShape {
+    Documents(meta::Answer),
+    Types(meta::Types),
+}
+
+/// What a change of one key did, or of several.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum MetaChangeShape {
+    One(Single<Replaced>),
+    Several(Batch),
 }
 
 /// What the store holds, or with `--limits` every limit by its name.

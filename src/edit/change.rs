@@ -6,8 +6,12 @@
 use std::rc::Rc;
 
 use super::hint::Asked;
-use super::plan::{self, Allow, Plan, Position, Refusal, Renumbered, Reparented, Scope, plan};
-use crate::address::{Fault, Part};
+use super::plan::{
+    self, Allow, Detail, Plan, Position, Refusal, Renumbered, Reparented, RowPlace, Scope, plan,
+    plan_detail,
+};
+use crate::address::{CellSteps, Fault, FaultCode, Part};
+use crate::data::front_matter::Change as KeyChange;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
@@ -15,7 +19,7 @@ use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::library::OpenDocument;
 use crate::query::node::short_hash;
 use crate::query::place::{Place, Target};
-use crate::query::{Named, locate_for_edit};
+use crate::query::{Named, locate_for_edit, narrow};
 use crate::store::StoredDocument;
 
 /// The operation of an edit.
@@ -44,6 +48,26 @@ pub enum Operation {
         /// How much of a section is deleted.
         scope: Scope,
     },
+    /// Marks a task.
+    Mark {
+        /// Whether it is done.
+        is_done: bool,
+    },
+    /// Changes a key of the front matter.
+    Key(KeyChange),
+}
+
+impl Operation {
+    /// Returns the name of the operation.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Replace { .. } => "replace",
+            Self::Insert { .. } => "insert",
+            Self::Delete { .. } => "delete",
+            Self::Mark { .. } => "task",
+            Self::Key(_) => "meta",
+        }
+    }
 }
 
 /// One edit of a document.
@@ -137,20 +161,25 @@ impl Current {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
         };
+        let place = match named.cells().map(|steps| self.narrowed(&place, steps)) {
+            None => place,
+            Some(Ok(place)) => place,
+            Some(Err(fault)) => return Ok(Err(fault.of(&edit.section))),
+        };
         let (scope, request) = asked(&edit.operation, place.params.part);
         if let Some(expected) = &edit.expect {
             self.expect(&place, scope, request, expected)?;
         }
-        let target = match place.target {
-            Target::Document => plan::Target::Document,
-            Target::FrontMatter => plan::Target::FrontMatter,
-            Target::Node(node) => plan::Target::Node(node),
-            Target::Ldmd(section) => plan::Target::Ldmd(section),
-        };
         let is_part = place.params.part.is_some_and(|part| part != Part::All);
-        let planned = match request {
-            plan::Request::Insert { .. } if is_part => Err(Refusal::NoSuchPart),
-            _ => plan(&self.version, target, request, edit.allow),
+        let planned = match (target_of(&place), detail(&edit.operation, &place)) {
+            (_, Some(detail)) => {
+                detail.and_then(|detail| plan_detail(&self.version, detail, edit.allow))
+            }
+            (Some(_), None) if is_part && matches!(request, plan::Request::Insert { .. }) => {
+                Err(Refusal::NoSuchPart)
+            }
+            (Some(target), None) => plan(&self.version, target, request, edit.allow),
+            (None, None) => Err(Refusal::NoSuchPosition),
         };
         let Plan { splice, version } = planned.map_err(|refusal| {
             let content = self.bytes(place.span());
@@ -163,11 +192,7 @@ impl Current {
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
         let done = Done {
             selector: place.address(),
-            operation: match edit.operation {
-                Operation::Replace { .. } => "replace",
-                Operation::Insert { .. } => "insert",
-                Operation::Delete { .. } => "delete",
-            },
+            operation: edit.operation.name(),
             old_content: self.bytes(splice.removed).to_vec(),
             old_lines: LineIndex::new(self.version.bytes()).lines(splice.removed),
             new_lines: LineSpan::default(),
@@ -186,6 +211,19 @@ impl Current {
             new_section_path: self.section_path(splice.inserted),
             ..done
         }))
+    }
+
+    /// Returns the row or cell that `steps` name in the table at `place`.
+    fn narrowed(&self, place: &Place, steps: &CellSteps) -> std::result::Result<Place, Fault> {
+        let places = narrow(place, steps, &self.version.document().contents.tables)?;
+        match places.as_slice() {
+            [place] => Ok(place.clone()),
+            places => {
+                let message = format!("{steps} names {} places; an edit needs one", places.len());
+                let fault = Fault::new(FaultCode::Ambiguous, message);
+                Err(fault.among(places.iter().map(Place::candidate), places.len()))
+            }
+        }
     }
 
     fn bytes(&self, span: ByteSpan) -> &[u8] {
@@ -245,6 +283,47 @@ impl Current {
     }
 }
 
+/// Returns the place in the terms of a plan; `None` for a row or a cell.
+fn target_of(place: &Place) -> Option<plan::Target> {
+    match place.target {
+        Target::Document => Some(plan::Target::Document),
+        Target::FrontMatter => Some(plan::Target::FrontMatter),
+        Target::Node(node) => Some(plan::Target::Node(node)),
+        Target::Ldmd(section) => Some(plan::Target::Ldmd(section)),
+        Target::Cells(_) => None,
+    }
+}
+
+/// Returns the edit of a part of a block, if `operation` at `place` is one.
+fn detail<'a>(
+    operation: &'a Operation,
+    place: &Place,
+) -> Option<std::result::Result<Detail<'a>, Refusal>> {
+    let cells = match (operation, place.target) {
+        (Operation::Key(change), _) => return Some(Ok(Detail::Key(change))),
+        (Operation::Mark { is_done }, Target::Node(node)) => {
+            return Some(Ok(Detail::Mark(node, *is_done)));
+        }
+        (Operation::Mark { .. }, _) => return Some(Err(Refusal::NotATask)),
+        (_, Target::Cells(cells)) => cells,
+        _ => return None,
+    };
+    let row = RowPlace { node: cells.node, row: cells.row };
+    Some(Ok(match (operation, cells.cell) {
+        (Operation::Replace { content, .. }, Some(cell)) => Detail::Cell(row, cell, content),
+        (Operation::Replace { content, .. }, None) => Detail::Row(row, content),
+        (Operation::Insert { content, position: Position::Before, .. }, None) => {
+            Detail::InsertRow(row, true, content)
+        }
+        (Operation::Insert { content, position: Position::After, .. }, None) => {
+            Detail::InsertRow(row, false, content)
+        }
+        (Operation::Delete { .. }, None) => Detail::DeleteRow(row),
+        (Operation::Delete { .. }, Some(cell)) => Detail::Cell(row, cell, b""),
+        _ => return Some(Err(Refusal::NoSuchPosition)),
+    }))
+}
+
 /// Returns how much of a section is edited, and the request. The part that the address names takes
 /// precedence over the flags.
 fn asked(operation: &Operation, part: Option<Part>) -> (Scope, plan::Request<'_>) {
@@ -265,6 +344,10 @@ fn asked(operation: &Operation, part: Option<Part>) -> (Scope, plan::Request<'_>
         Operation::Delete { scope } => {
             let scope = narrowed(*scope);
             (scope, plan::Request::Delete { scope })
+        }
+        // These are planned as details.
+        Operation::Mark { .. } | Operation::Key(_) => {
+            (Scope::Subtree, plan::Request::Delete { scope: Scope::Subtree })
         }
     }
 }

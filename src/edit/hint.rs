@@ -25,6 +25,9 @@ impl Asked<'_> {
             Refusal::NoSuchPlace if self.place.target == Target::FrontMatter => {
                 format!("add it with `mdsel replace {document}::@frontmatter --content 'title: T'`")
             }
+            Refusal::NoSuchPlace if matches!(self.place.target, Target::Cells(_)) => {
+                "the row is shorter than the header; replace the whole row".to_owned()
+            }
             Refusal::NoSuchPlace => {
                 format!("list its places with `mdsel index {document} --blocks`")
             }
@@ -40,6 +43,12 @@ impl Asked<'_> {
                 "give text with --content, --content-file or standard input".to_owned()
             }
             Refusal::NotMarkdown(_) => "give text in UTF-8 without NUL bytes".to_owned(),
+            Refusal::LineEnd => "give one line; write <br> for a line break in a cell".to_owned(),
+            Refusal::NotATask => format!("list the tasks with `mdsel tasks --under {document}`"),
+            Refusal::NotInPlace(_) => format!(
+                "list the keys with `mdsel meta --under {document}`, or edit the whole front matter with \
+                 `mdsel replace {document}::@frontmatter --content-file FILE`"
+            ),
             Refusal::OpenFence { .. } => "add the line that closes it to the content".to_owned(),
             Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections.len()),
             Refusal::WouldEscape { least, is_title, .. } => self.escape(*least, *is_title),
@@ -150,7 +159,9 @@ impl Asked<'_> {
             Operation::Insert { .. } | Operation::Replace { .. } => {
                 format!("{first}, or pass --allow-escape")
             }
-            Operation::Delete { .. } => "pass --allow-escape".to_owned(),
+            Operation::Delete { .. } | Operation::Mark { .. } | Operation::Key(_) => {
+                "pass --allow-escape".to_owned()
+            }
         }
     }
 

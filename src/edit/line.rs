@@ -1,14 +1,19 @@
 //! An edit as one JSON object: a line of a batch, or an item of a call.
 //!
 //! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults, and any
-//! other key is an error.
+//! other key is an error. `done` and `open` mark the task at `section`. `set`, `unset` and `add` change the
+//! key `section` of the front matter, with the value in `content`.
 
 use serde::Deserialize;
 
 use super::change::{Edit, Operation};
 use super::content::checked_content;
 use super::plan::{Allow, Position, Scope};
+use crate::data::front_matter::{Change, value_of};
 use crate::error::{Error, ErrorKind, Result};
+
+/// The place of the operations on keys.
+const FRONT_MATTER: &str = "@frontmatter";
 
 /// The JSON object of an edit.
 #[derive(Debug, Deserialize)]
@@ -44,6 +49,18 @@ enum OperationName {
     Replace,
     Insert,
     Delete,
+    Done,
+    Open,
+    Set,
+    Unset,
+    Add,
+}
+
+impl OperationName {
+    /// Whether the operation is on a key of the front matter.
+    fn is_of_key(self) -> bool {
+        matches!(self, Self::Set | Self::Unset | Self::Add)
+    }
 }
 
 impl Line {
@@ -56,6 +73,21 @@ impl Line {
         let operation = match (self.operation, content) {
             (OperationName::Delete, None) => Operation::Delete { scope },
             (OperationName::Delete, Some(_)) => return Err(usage("delete takes no content")),
+            (OperationName::Done | OperationName::Open | OperationName::Unset, Some(_)) => {
+                return Err(usage("done, open and unset take no content"));
+            }
+            (OperationName::Done, None) => Operation::Mark { is_done: true },
+            (OperationName::Open, None) => Operation::Mark { is_done: false },
+            (OperationName::Unset, None) => Operation::Key(Change::Unset(self.section.clone())),
+            (OperationName::Set | OperationName::Add, content) => {
+                let content = checked_content(content, true)?;
+                let value = value_of(&String::from_utf8_lossy(&content));
+                let key = self.section.clone();
+                Operation::Key(match self.operation {
+                    OperationName::Add => Change::Add(key, value),
+                    _ => Change::Set(key, value),
+                })
+            }
             (OperationName::Replace, content) => Operation::Replace {
                 content: checked_content(content, true)?,
                 scope,
@@ -74,7 +106,11 @@ impl Line {
             change: self.allow_change,
         };
         Ok(Edit {
-            section: self.section,
+            section: if self.operation.is_of_key() {
+                FRONT_MATTER.to_owned()
+            } else {
+                self.section
+            },
             operation,
             allow,
             expect: self.expect,

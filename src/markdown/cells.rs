@@ -5,6 +5,33 @@
 
 use markdown_it::parser::inline::InlineRoot;
 
+use crate::position::ByteSpan;
+
+/// Returns the spans of the cells of a row in `line`, without the blanks around them.
+///
+/// A pipe after a backslash belongs to its cell. An empty cell at either end is the text outside the
+/// outermost pipes, so it is not a cell.
+pub(super) fn cells(line: &str) -> Vec<ByteSpan> {
+    let mut cells = Vec::new();
+    let mut start = 0;
+    for pipe in memchr::memchr_iter(b'|', line.as_bytes()).chain([line.len()]) {
+        let piece = line.get(start..pipe).unwrap_or_default();
+        if pipe < line.len() && piece.ends_with('\\') {
+            continue;
+        }
+        let blank = |scalar: char| matches!(scalar, ' ' | '\t' | '\r');
+        let text = piece.trim_start_matches(blank);
+        let first = pipe - text.len();
+        cells.push(ByteSpan::new(first, first + text.trim_end_matches(blank).len()));
+        start = pipe + 1;
+    }
+    cells.pop_if(|last| last.is_empty());
+    if cells.first().is_some_and(|first| first.is_empty()) {
+        cells.remove(0);
+    }
+    cells
+}
+
 /// Returns the cells of `line` that may contain a link. The line begins at `offset` of the source.
 ///
 /// A pipe after a backslash belongs to its cell, and the backslash is removed, also in code spans.
@@ -37,6 +64,24 @@ pub(super) fn cells_with_links(line: &str, offset: usize) -> Vec<InlineRoot> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cells_of_a_row_are_between_its_pipes() {
+        for (line, expected) in [
+            ("", vec![]),
+            ("|", vec![]),
+            ("||", vec![""]),
+            ("a | b", vec!["a", "b"]),
+            ("| a | b |", vec!["a", "b"]),
+            ("| | a | | \t", vec!["", "a", ""]),
+            (r"|\ta\|b\t| `\|` |", vec![r"\ta\|b\t", r"`\|`"]),
+            (r"a \\| b | c\", vec![r"a \\| b", r"c\"]),
+        ] {
+            let found: Vec<_> =
+                cells(line).into_iter().map(|span| &line[span.start..span.end]).collect();
+            assert_eq!(found, expected, "{line}");
+        }
+    }
 
     #[test]
     fn rows_are_split_at_pipes_that_are_not_escaped() {

@@ -1,7 +1,7 @@
 //! Front matter: detects it, and parses its data.
 //!
-//! YAML between `---` and `---` or `...`, or TOML between `+++` and `+++`. It must begin on the
-//! first line of a file, or directly after its byte order mark. Invariants: data that cannot be
+//! YAML between `---` and `---` or `...`, TOML between `+++` and `+++`, or JSON between `;;;` and
+//! `;;;`. It must begin on the first line of a file, or directly after its byte order mark. Invariants: data that cannot be
 //! parsed adds a diagnostic and does not fail the document; the expanded data is bounded, nested
 //! aliases included.
 
@@ -18,16 +18,25 @@ use crate::position::{ByteSpan, next_line_start, trim_line_end};
 pub struct FrontMatter {
     /// From the opening delimiter to the end of the closing delimiter's line.
     pub span: ByteSpan,
+    /// The lines between the delimiters.
+    pub text: ByteSpan,
+    /// The language of the data.
+    pub format: Format,
     /// Keys and values; `None` if the data could not be parsed.
     pub value: Option<Map<String, Value>>,
     /// The reason why the data could not be parsed.
     pub fault: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
+/// The language of front matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// YAML, between `---` and `---` or `...`.
     Yaml,
+    /// TOML, between `+++` and `+++`.
     Toml,
+    /// JSON, between `;;;` and `;;;`.
+    Json,
 }
 
 /// Detects front matter that begins at `start`, the offset of the first byte after a byte order
@@ -40,6 +49,7 @@ pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
     let format = match delimiter(file.get(start..opening_end)?) {
         b"---" => Format::Yaml,
         b"+++" => Format::Toml,
+        b";;;" => Format::Json,
         _ => return None,
     };
     let mut position = opening_end;
@@ -49,18 +59,22 @@ pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
         let is_closing = match format {
             Format::Yaml => line == b"---" || line == b"...",
             Format::Toml => line == b"+++",
+            Format::Json => line == b";;;",
         };
         if is_closing {
             let text = file.get(opening_end..position)?;
-            let span = ByteSpan::new(start, end);
-            return match read(text, format) {
-                Ok(None) => None,
-                Ok(Some(value)) => Some(FrontMatter { span, value: Some(value), fault: None }),
+            let (value, fault) = match parse(text, format) {
+                Ok(None) => return None,
+                Ok(Some(value)) => (Some(value), None),
                 // A blank line after the opening delimiter means that the delimiter is a thematic
                 // break.
-                Err(_) if text.first().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) => None,
-                Err(fault) => Some(FrontMatter { span, value: None, fault: Some(fault) }),
+                Err(_) if text.first().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) => {
+                    return None;
+                }
+                Err(fault) => (None, Some(fault)),
             };
+            let (span, text) = (ByteSpan::new(start, end), ByteSpan::new(opening_end, position));
+            return Some(FrontMatter { span, text, format, value, fault });
         }
         position = end;
     }
@@ -74,8 +88,9 @@ fn delimiter(line: &[u8]) -> &[u8] {
     line.get(..line.len() - blanks).unwrap_or_default()
 }
 
-/// Parses `text` as a mapping. Returns `None` if it is another kind of value.
-fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, String> {
+/// Parses `text`, the lines between the delimiters, as a mapping. Returns `None` if it is another
+/// kind of value.
+pub fn parse(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, String> {
     if text.len() > limits::MAX_FRONT_MATTER_BYTES {
         return Err(format!(
             "longer than the limit front-matter-bytes ({})",
@@ -87,10 +102,18 @@ fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, Strin
         Format::Toml => {
             // TOML does not accept a lone CR as a line end, but Markdown does.
             let text = text.replace("\r\n", "\n").replace('\r', "\n");
-            let table: toml::Table =
-                toml::from_str(&text).map_err(|error| one_line(error.message()))?;
-            Ok(Some(table.into_iter().map(|(key, value)| (key, json_of(value))).collect()))
+            let document = toml_edit::Document::parse(text.as_str())
+                .map_err(|error| one_line(error.message()))?;
+            Ok(Some(map_of(document.as_table())))
         }
+        Format::Json => match serde_json::from_str(text) {
+            Ok(value) if size_of(&value) > limits::MAX_FRONT_MATTER_VALUES => {
+                Err("more values than the limit front-matter-values".to_owned())
+            }
+            Ok(Value::Object(map)) => Ok(Some(map)),
+            Ok(_) => Ok(None),
+            Err(error) => Err(one_line(&error.to_string())),
+        },
         Format::Yaml => match read_yaml(text)? {
             Value::Object(map) => Ok(Some(map)),
             Value::Null => Ok(Some(Map::new())),
@@ -99,18 +122,32 @@ fn read(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, Strin
     }
 }
 
-/// Converts a TOML value to JSON. Dates and times become texts.
-fn json_of(value: toml::Value) -> Value {
-    match value {
-        toml::Value::String(text) => Value::String(text),
-        toml::Value::Integer(number) => Value::from(number),
-        toml::Value::Float(number) => Value::from(number),
-        toml::Value::Boolean(truth) => Value::Bool(truth),
-        toml::Value::Datetime(time) => Value::String(time.to_string()),
-        toml::Value::Array(values) => values.into_iter().map(json_of).collect(),
-        toml::Value::Table(table) => {
-            Value::Object(table.into_iter().map(|(key, value)| (key, json_of(value))).collect())
+/// Converts a TOML table to JSON.
+fn map_of(table: &dyn toml_edit::TableLike) -> Map<String, Value> {
+    table.iter().map(|(key, item)| (key.to_owned(), json_of_item(item))).collect()
+}
+
+fn json_of_item(item: &toml_edit::Item) -> Value {
+    match item {
+        toml_edit::Item::None => Value::Null,
+        toml_edit::Item::Value(value) => json_of(value),
+        toml_edit::Item::Table(table) => Value::Object(map_of(table)),
+        toml_edit::Item::ArrayOfTables(tables) => {
+            tables.iter().map(|table| Value::Object(map_of(table))).collect()
         }
+    }
+}
+
+/// Converts a TOML value to JSON. Dates and times become texts.
+fn json_of(value: &toml_edit::Value) -> Value {
+    match value {
+        toml_edit::Value::String(text) => Value::String(text.value().clone()),
+        toml_edit::Value::Integer(number) => Value::from(*number.value()),
+        toml_edit::Value::Float(number) => Value::from(*number.value()),
+        toml_edit::Value::Boolean(truth) => Value::Bool(*truth.value()),
+        toml_edit::Value::Datetime(time) => Value::String(time.value().to_string()),
+        toml_edit::Value::Array(values) => values.iter().map(json_of).collect(),
+        toml_edit::Value::InlineTable(table) => Value::Object(map_of(table)),
     }
 }
 
@@ -207,7 +244,7 @@ fn key_of(value: Value) -> String {
 
 /// Converts a plain scalar: null, a truth value, a number if it has the form that JSON would print,
 /// or else a text. So `1.10` and `007` are kept as they are written.
-fn plain_scalar(text: &str) -> Value {
+pub fn plain_scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
         "true" | "True" | "TRUE" => return Value::Bool(true),
@@ -267,7 +304,8 @@ mod tests {
     }
 
     #[test]
-    fn yaml_and_toml_are_parsed() {
+    fn yaml_toml_and_json_are_parsed() {
+        assert_eq!(value(";;;\n{\"a\": [1]}\n;;;\nx"), Some(json!({"a": [1]})));
         assert_eq!(
             value("---\ntitle: A\nn: 3\nv: 1.10\nd: 2024-01-02\nok: yes\nt: [a, b]\n---\nx"),
             Some(
@@ -297,7 +335,7 @@ mod tests {
         assert_eq!(detect(b"---\n\n# Title\n\nNote: this is: prose\n\n---\n", 0), None);
         assert_eq!(detect(b" ---\na: 1\n---\n", 0), None);
         assert_eq!(detect(b"\n---\na: 1\n---\n", 0), None);
-        assert_eq!(detect(b";;;\n{}\n;;;\n", 0), None);
+        assert_eq!(detect(b";;;\n[1]\n;;;\n", 0), None);
     }
 
     #[test]
@@ -307,6 +345,7 @@ mod tests {
             "---\n\t- a: b\n c: 1\n---\n",
             "---\na: 1\na: 2\n---\n",
             "+++\na\n+++\n",
+            ";;;\n{\n;;;\n",
         ] {
             let found = detect(text.as_bytes(), 0).unwrap();
             assert_eq!(found.span, ByteSpan::new(0, text.len()));

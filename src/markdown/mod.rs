@@ -9,6 +9,7 @@
 
 mod block;
 mod cells;
+pub mod contents;
 mod fence;
 mod footnote;
 pub mod front_matter;
@@ -34,6 +35,7 @@ use serde_json::{Map, Value};
 
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex};
+use contents::Contents;
 use html_anchors::HtmlAnchor;
 use links::Links;
 use outline::Outline;
@@ -63,6 +65,8 @@ pub struct Document {
     pub html_anchors: Vec<HtmlAnchor>,
     /// The typed links of its front matter.
     pub typed_links: Vec<TypedLink>,
+    /// Its code blocks, tables and task items.
+    pub contents: Contents,
     /// The spans in which LDMD markers are not recognized, in order: front matter and fenced code
     /// blocks, including those in containers.
     pub opaque: Vec<ByteSpan>,
@@ -190,6 +194,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
             link.target = link.target.replace(PLACEHOLDER, "\u{FFFD}");
             link.text = link.text.replace(PLACEHOLDER, "\u{FFFD}");
         }
+        parsed.contents.each_text(|text| *text = text.replace(PLACEHOLDER, "\u{FFFD}"));
     }
     let html_anchors = html_anchors::find(file, &outline);
     if html_anchors.len() == limits::MAX_HTML_ANCHORS {
@@ -208,6 +213,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
         html_anchors,
         links: parsed.links,
         typed_links,
+        contents: parsed.contents,
         opaque,
         diagnostics,
         is_lossy,

@@ -12,7 +12,7 @@ use markdown_it::parser::core::Root;
 use markdown_it::parser::extset::RootExtSet;
 use markdown_it::parser::inline::InlineRoot;
 use markdown_it::plugins::cmark::block::blockquote::Blockquote;
-use markdown_it::plugins::cmark::block::code::CodeBlock;
+use markdown_it::plugins::cmark::block::code::CodeBlock as IndentedCode;
 use markdown_it::plugins::cmark::block::fence::CodeFence;
 use markdown_it::plugins::cmark::block::heading::ATXHeading;
 use markdown_it::plugins::cmark::block::hr::ThematicBreak;
@@ -23,6 +23,8 @@ use markdown_it::{MarkdownIt, Node};
 
 use super::Dialect;
 use super::block::{Block, BlockKind, BlockType};
+use super::cells::cells;
+use super::contents::{Cell, CodeBlock, Contents, Row, Table, TaskItem, cuts_of};
 use super::footnote::Footnote;
 use super::links::{self, LinkText, Links};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
@@ -37,6 +39,7 @@ pub(super) struct Blocks {
     pub(super) links: Links,
     /// The spans of fenced code blocks, including those in containers, in document order.
     pub(super) fences: Vec<ByteSpan>,
+    pub(super) contents: Contents,
     pub(super) too_many_nodes: bool,
     pub(super) too_deep: bool,
     /// Whether lines were not parsed, or block quotes not opened, to limit memory.
@@ -81,16 +84,18 @@ pub(super) fn parse(
         blocks: Vec::with_capacity(text.len() / 80),
         too_many_nodes: false,
         fences: Vec::new(),
+        contents: Contents::default(),
         texts: Vec::new(),
     };
-    adapter.add_children(&mut root, None, ByteSpan::new(base, file.len()));
+    adapter.add_children(&mut root, None, ByteSpan::new(base, file.len()), 0);
     let title_was_cut = adapter.titles.was_cut();
     too_many_nodes |= adapter.too_many_nodes;
-    let Adapter { titles, blocks: list, fences, texts, .. } = adapter;
+    let Adapter { titles, blocks: list, fences, contents, texts, .. } = adapter;
     Blocks {
         list,
         links: links::read(texts, titles.into_extensions(), base, lines),
         fences,
+        contents,
         too_many_nodes,
         too_deep,
         too_many_lines: too_many_lines || is_cut,
@@ -106,14 +111,21 @@ struct Adapter<'a> {
     blocks: Vec<Block>,
     too_many_nodes: bool,
     fences: Vec<ByteSpan>,
+    contents: Contents,
     /// The texts that may contain links.
     texts: Vec<LinkText>,
 }
 
 impl Adapter<'_> {
-    /// Adds the children of `node`, whose span is `within`, and returns the end of the last one.
-    /// The block rules bound the depth of this recursion.
-    fn add_children(&mut self, node: &mut Node, parent: Option<usize>, within: ByteSpan) -> usize {
+    /// Adds the children of `node`, whose span is `within` and which is in `tasks` task items, and
+    /// returns the end of the last one. The block rules bound the depth of this recursion.
+    fn add_children(
+        &mut self,
+        node: &mut Node,
+        parent: Option<usize>,
+        within: ByteSpan,
+        tasks: usize,
+    ) -> usize {
         let mut position = within.start;
         // Each node is dropped once its block is added.
         for mut child in std::mem::take(&mut node.children) {
@@ -134,12 +146,15 @@ impl Adapter<'_> {
             }
             if is_container {
                 let trimmed = self.without_trailing_blank_lines(span);
-                let end_of_children = self.add_children(child, Some(index), span);
+                let is_task = child.is::<ListItem>() && self.add_task(child, index, tasks);
+                let tasks = tasks + usize::from(is_task);
+                let end_of_children = self.add_children(child, Some(index), span, tasks);
                 span.end = trimmed.max(end_of_children);
                 if let Some(block) = self.blocks.get_mut(index) {
                     block.span = span;
                 }
             } else {
+                self.add_contents(child, index, span);
                 self.take_texts(child, span);
             }
             position = span.end;
@@ -148,6 +163,82 @@ impl Adapter<'_> {
             self.add_dropped(ByteSpan::new(position, within.end));
         }
         position
+    }
+
+    /// Adds the contents of the code block or table `node`, which is `block`.
+    fn add_contents(&mut self, node: &Node, block: usize, span: ByteSpan) {
+        // The root is the first node of an outline, and each block is one node.
+        let index = block + 1;
+        if let Some(fence) = node.cast::<CodeFence>() {
+            let block = self.file.get(span.start..span.end).unwrap_or_default();
+            let first = next_line_start(block, 0);
+            let lines = fence.content.lines().count();
+            let code = self.lines_from(span.start + first, lines, span.end);
+            let cuts =
+                cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &fence.content);
+            let info = Some(fence.info.trim().to_owned());
+            self.contents.code.push(CodeBlock { node: index, info, code, cuts });
+        } else if let Some(block) = node.cast::<IndentedCode>() {
+            let code = self.lines_from(span.start, block.content.lines().count(), span.end);
+            let cuts =
+                cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &block.content);
+            self.contents.code.push(CodeBlock { node: index, info: None, code, cuts });
+        } else if let Some(table) = node.cast::<TableBlock>() {
+            let mut rows: Vec<Row> = Vec::with_capacity(table.rows.len());
+            for &(start, end) in &table.rows {
+                let most = rows.first().map_or(usize::MAX, |header: &Row| header.cells.len());
+                rows.push(self.row(ByteSpan::new(self.base + start, self.base + end), most));
+            }
+            self.contents.tables.push(Table { node: index, rows });
+        }
+    }
+
+    /// Returns the span of `count` lines from `start` on, which end at `end` at the latest.
+    fn lines_from(&self, start: usize, count: usize, end: usize) -> ByteSpan {
+        let mut position = start;
+        for _ in 0..count {
+            position = next_line_start(self.file, position).min(end);
+        }
+        ByteSpan::new(start.min(position), position)
+    }
+
+    /// Returns the row at `span`, with at most `most` cells.
+    fn row(&mut self, span: ByteSpan, most: usize) -> Row {
+        let line = self.file.get(span.start..span.end).unwrap_or_default();
+        let line =
+            String::from_utf8(line.to_vec()).unwrap_or_else(|_| super::with_placeholders(line));
+        let cells = cells(&line).into_iter().take(most).map(|cell| {
+            let source = line.get(cell.start..cell.end).unwrap_or_default().to_owned();
+            let visible = self.titles.render_text(&source.replace("\\|", "|"));
+            let visible = (visible != source).then_some(visible);
+            Cell { offset: cell.start, source, visible }
+        });
+        Row { span, cells: cells.collect() }
+    }
+
+    /// Adds the list item `item`, which is `block` and in `depth` task items, if it is a task.
+    fn add_task(&mut self, item: &Node, block: usize, depth: usize) -> bool {
+        let paragraph = item.children.first().filter(|first| first.is::<ParagraphBlock>());
+        let text = paragraph.and_then(|paragraph| paragraph.children.first());
+        let Some(text) = text.and_then(|text| text.cast::<InlineRoot>()) else { return false };
+        let Some(offset) = text.mapping.first().map(|&(_, offset)| self.base + offset) else {
+            return false;
+        };
+        let is_done = match text.content.get(..3) {
+            Some("[ ]") => false,
+            Some("[x]" | "[X]") => true,
+            _ => return false,
+        };
+        let rest = text.content.get(3..).unwrap_or_default();
+        let is_task = rest.starts_with([' ', '\t', '\u{A0}']) && !rest.trim().is_empty();
+        let is_there = self.file.get(offset) == Some(&b'[');
+        if is_task && is_there {
+            let text = rest.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+            let text = text.trim().to_owned();
+            let (node, mark) = (block + 1, offset + 1);
+            self.contents.tasks.push(TaskItem { node, mark, is_done, text, depth });
+        }
+        is_task && is_there
     }
 
     /// Takes the texts that may contain links out of `node`, and adds its fenced code blocks. The
@@ -171,7 +262,7 @@ impl Adapter<'_> {
             return Some(BlockKind::Item);
         } else if node.is::<BulletList>() || node.is::<OrderedList>() {
             BlockType::List
-        } else if node.is::<CodeFence>() || node.is::<CodeBlock>() {
+        } else if node.is::<CodeFence>() || node.is::<IndentedCode>() {
             BlockType::Code
         } else if let Some(heading) = node.cast::<ATXHeading>() {
             return Some(self.heading(heading.level, node));

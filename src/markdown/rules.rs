@@ -41,7 +41,11 @@ impl NodeValue for SetextBlock {}
 
 /// A table. Its children are the texts of the cells that may contain a link.
 #[derive(Debug)]
-pub(super) struct TableBlock;
+pub(super) struct TableBlock {
+    /// The offsets in the body of the text of each row, the header first, without the delimiter
+    /// row.
+    pub(super) rows: Vec<(usize, usize)>,
+}
 impl NodeValue for TableBlock {}
 
 /// The number of nodes in the document so far, and the caps that were exceeded.
@@ -252,7 +256,7 @@ impl BlockRule for BoundedDefinition {
 }
 
 /// Tables. The stock rule adds cells to short rows, which is quadratic. This rule takes the same
-/// lines and builds only cells that may contain a link.
+/// lines, keeps their offsets, and builds only cells that may contain a link.
 struct Table;
 
 impl BlockRule for Table {
@@ -264,8 +268,8 @@ impl BlockRule for Table {
         TableScanner::check(state)?;
         let outer = std::mem::replace(&mut state.node, Node::new(TableBody));
         let start_line = state.line;
-        let mut table = Node::new(TableBlock);
-        add_cells(&mut table, state);
+        let mut table = Node::new(TableBlock { rows: Vec::new() });
+        add_row(&mut table, state);
         state.line += 2;
         while state.line < state.line_max {
             let indent = state.line_indent(state.line);
@@ -275,7 +279,7 @@ impl BlockRule for Table {
             if state.test_rules_at_line() {
                 break;
             }
-            add_cells(&mut table, state);
+            add_row(&mut table, state);
             state.line += 1;
         }
         state.node = outer;
@@ -285,12 +289,14 @@ impl BlockRule for Table {
     }
 }
 
-/// Adds the cells of the current line that may contain a link.
-fn add_cells(table: &mut Node, state: &BlockState) {
+/// Adds the current line, and its cells that may contain a link.
+fn add_row(table: &mut Node, state: &BlockState) {
     let line = state.get_line(state.line);
-    if let Some(offsets) = state.line_offsets.get(state.line)
-        && memchr::memchr(b']', line.as_bytes()).is_some()
-    {
+    let Some(offsets) = state.line_offsets.get(state.line) else { return };
+    if let Some(block) = table.cast_mut::<TableBlock>() {
+        block.rows.push((offsets.first_nonspace, offsets.line_end));
+    }
+    if memchr::memchr(b']', line.as_bytes()).is_some() {
         table
             .children
             .extend(cells_with_links(line, offsets.first_nonspace).into_iter().map(Node::new));

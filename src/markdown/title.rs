@@ -64,6 +64,16 @@ impl TitleParser {
     /// Returns the rendered text of a heading with the source text `raw`.
     pub(super) fn render(&mut self, raw: &str) -> String {
         let raw = self.cut(raw.trim());
+        self.render_with(raw, plain_text)
+    }
+
+    /// Returns the rendered text of a table cell or task. A line break in HTML becomes a space.
+    pub(super) fn render_text(&mut self, raw: &str) -> String {
+        let end = raw.floor_char_boundary(limits::MAX_CELL_BYTES);
+        self.render_with(raw.get(..end).unwrap_or(raw), plain_text_of_cell)
+    }
+
+    fn render_with(&mut self, raw: &str, text_of: fn(&Node) -> String) -> String {
         let is_plain = !raw.bytes().any(|byte| {
             matches!(byte, b'\\' | b'`' | b'*' | b'_' | b'[' | b'<' | b'&' | b'~' | b'\n')
         });
@@ -82,7 +92,7 @@ impl TitleParser {
             &mut self.extensions,
             &mut InlineRootExtSet::new(),
         );
-        plain_text(&node)
+        text_of(&node)
     }
 
     fn cut<'a>(&mut self, raw: &'a str) -> &'a str {
@@ -104,6 +114,19 @@ pub(super) fn written(raw: &str) -> String {
 
 /// Returns the visible text below an inline node, trimmed.
 pub(super) fn plain_text(node: &Node) -> String {
+    visible_text(node, is_break)
+}
+
+/// Returns the visible text of a table cell, trimmed.
+fn plain_text_of_cell(node: &Node) -> String {
+    visible_text(node, |node| {
+        let html = node.cast::<html_inline::HtmlInline>();
+        is_break(node)
+            || html.is_some_and(|html| html.content.to_ascii_lowercase().starts_with("<br"))
+    })
+}
+
+fn visible_text(node: &Node, is_space: impl Fn(&Node) -> bool) -> String {
     let mut result = String::new();
     node.walk(|node, _| {
         if let Some(text) = node.cast::<Text>() {
@@ -113,7 +136,7 @@ pub(super) fn plain_text(node: &Node) -> String {
         } else if let Some(marker) = node.cast::<EmphMarker>() {
             // A delimiter run that matched no other run.
             result.extend(std::iter::repeat_n(marker.marker, marker.remaining));
-        } else if is_break(node) {
+        } else if is_space(node) {
             result.push(' ');
         }
     });

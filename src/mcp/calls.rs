@@ -23,7 +23,9 @@ use crate::query::page::fitting;
 use crate::query::search::{
     Form as Hits, PatternOptions, Query, Surroundings, passage_chars, search,
 };
-use crate::query::{Cursor, FilterRequest, context, find, ldmd, neighbors, prime, select, toc};
+use crate::query::{
+    Cursor, FilterRequest, context, data, find, ldmd, neighbors, prime, select, toc,
+};
 use crate::store::{Purpose, Store};
 
 /// Answers the call of a tool.
@@ -37,6 +39,7 @@ pub(super) fn call(options: &Options, tool: ToolName, mut arguments: JsonObject)
         ToolName::Search => words_or_patterns(store, form, arguments),
         ToolName::Read => read(store, form, arguments),
         ToolName::Neighbors => neighbors(store, form, arguments),
+        ToolName::Query => query(store, form, arguments),
         ToolName::Context => bundle(store, form, arguments),
         ToolName::Edit => edit(store, form, arguments),
     }
@@ -184,6 +187,8 @@ struct Find {
     pattern: String,
     content: Option<String>,
     level: Option<u8>,
+    #[serde(rename = "where")]
+    condition: Option<String>,
     #[serde(default)]
     globs: Texts,
     #[serde(default)]
@@ -202,6 +207,7 @@ fn find(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
         content: arguments.content,
         filter: FilterRequest {
             level: arguments.level,
+            condition: arguments.condition,
             globs: arguments.globs.0,
             under: arguments.under.0,
             ..FilterRequest::default()
@@ -234,6 +240,8 @@ struct Search {
     under: Texts,
     #[serde(default)]
     globs: Texts,
+    #[serde(rename = "where")]
+    condition: Option<String>,
     limit: Option<usize>,
     after: Option<String>,
 }
@@ -263,6 +271,7 @@ fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Re
             tags: arguments.tags.0,
             under: arguments.under.0,
             types: arguments.types.0,
+            condition: arguments.condition,
             ..FilterRequest::default()
         },
         form: Hits::Hits,
@@ -281,6 +290,111 @@ fn words_or_patterns(store: &Store, form: Form<'_>, arguments: JsonObject) -> Re
     request.keep_to(None, Some(form.max_chars));
     let answer = ask(store, Purpose::Search, |library| search(library, &request))?;
     form.reply(&answer, answer.outcome())
+}
+
+/// What a query lists.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Code,
+    Tables,
+    Tasks,
+    Meta,
+    Keys,
+}
+
+/// The state of a task.
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Open,
+    Done,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DataQuery {
+    kind: Kind,
+    #[serde(default)]
+    names: Texts,
+    #[serde(rename = "where")]
+    condition: Option<String>,
+    where_meta: Option<String>,
+    containing: Option<String>,
+    state: Option<State>,
+    #[serde(default)]
+    tags: Texts,
+    #[serde(default)]
+    under: Texts,
+    #[serde(default)]
+    globs: Texts,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+fn query(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: DataQuery = parse(arguments)?;
+    let is_of_items = matches!(arguments.kind, Kind::Tables | Kind::Tasks);
+    if arguments.containing.is_some() && !matches!(arguments.kind, Kind::Code) {
+        return Err(usage(&"containing applies to code"));
+    }
+    if arguments.state.is_some() && !matches!(arguments.kind, Kind::Tasks) {
+        return Err(usage(&"state applies to tasks"));
+    }
+    let (of_items, of_documents) = match (is_of_items, arguments.condition, arguments.where_meta) {
+        (true, condition, where_meta) => (condition, where_meta),
+        (false, Some(_), Some(_)) => {
+            return Err(usage(&"where is about front matter here; join both with and"));
+        }
+        (false, condition, where_meta) => (None, condition.or(where_meta)),
+    };
+    let common = data::Common {
+        filter: FilterRequest {
+            globs: arguments.globs.0,
+            tags: arguments.tags.0,
+            under: arguments.under.0,
+            condition: of_documents,
+            ..FilterRequest::default()
+        },
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let names = arguments.names.0;
+    match arguments.kind {
+        Kind::Code => {
+            let containing = arguments.containing;
+            let request = data::code::Request { languages: names, containing, common };
+            let answer =
+                ask(store, Purpose::Search, |library| data::code::code(library, &request))?;
+            form.reply(&answer, answer.outcome())
+        }
+        Kind::Tables => {
+            let (headers, columns) = (names, Vec::new());
+            let request = data::tables::Request { headers, condition: of_items, columns, common };
+            let answer =
+                ask(store, Purpose::Read, |library| data::tables::tables(library, &request))?;
+            form.reply(&answer, answer.outcome())
+        }
+        Kind::Tasks => {
+            let is_done = arguments.state.map(|state| state == State::Done);
+            let request = data::tasks::Request { is_done, condition: of_items, common };
+            let answer =
+                ask(store, Purpose::Read, |library| data::tasks::tasks(library, &request))?;
+            form.reply(&answer, answer.outcome())
+        }
+        Kind::Meta => {
+            let request = data::meta::Request { keys: names, common };
+            let answer = ask(store, Purpose::Read, |library| data::meta::meta(library, &request))?;
+            form.reply(&answer, answer.outcome())
+        }
+        Kind::Keys => {
+            let data::Common { filter, limit, after } = common;
+            let answer = ask(store, Purpose::Read, |library| {
+                data::meta::types(library, &filter, limit, after)
+            })?;
+            form.reply(&answer, answer.outcome())
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -6,6 +6,7 @@
 //! anything was left out.
 
 mod budget;
+mod csv;
 pub(crate) mod edit_schema;
 mod footer;
 mod forms;
@@ -51,11 +52,13 @@ pub enum Format {
     Mermaid,
     /// A graph in the DOT language of Graphviz.
     Dot,
+    /// Comma-separated values (RFC 4180), with a header.
+    Csv,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Json,
         Self::Jsonl,
         Self::Raw,
@@ -65,6 +68,7 @@ impl Format {
         Self::Markdown,
         Self::Mermaid,
         Self::Dot,
+        Self::Csv,
     ];
 
     /// The formats that every answer has.
@@ -82,6 +86,7 @@ impl Format {
             Self::Markdown => "markdown",
             Self::Mermaid => "mermaid",
             Self::Dot => "dot",
+            Self::Csv => "csv",
         }
     }
 }
@@ -142,6 +147,11 @@ pub trait Answer: Serialize {
 
     /// Returns the bytes that `raw` prints.
     fn raw(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Returns the header and the rows that `csv` prints.
+    fn csv(&self) -> Vec<Vec<String>> {
         Vec::new()
     }
 
@@ -236,7 +246,7 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
     // Lines that the format cannot express are returned, and printed to standard error.
     let footer = Footer { caller: options.caller, ..answer.rest() };
     let messages = match options.format {
-        Format::Raw | Format::Mermaid | Format::Dot => footer.lines(),
+        Format::Raw | Format::Csv | Format::Mermaid | Format::Dot => footer.lines(),
         Format::Markdown => footer.message_lines(),
         _ => Vec::new(),
     };
@@ -249,6 +259,9 @@ fn written(answer: &impl Answer, options: Options<'_>, out: &mut dyn Write) -> R
         }
         Format::Raw => {
             out.write_all(&answer.raw()).map_err(unwritten)?;
+        }
+        Format::Csv => {
+            out.write_all(csv::written(&answer.csv()).as_bytes()).map_err(unwritten)?;
         }
         Format::Text => {
             let mut writer = TextWriter::new(options.has_color);

@@ -17,10 +17,18 @@ pub(crate) enum Part {
     Links,
     FrontMatter,
     Tags,
+    /// The code blocks.
+    Code = 7,
+    Tables,
+    Tasks,
 }
 
-/// The number of checksums: one for each [`Part`], and a last one that only `verify` compares.
-const PARTS: usize = 7;
+/// The number of checksums: one for each [`Part`], and one, after that of the tags, that only
+/// `verify` compares.
+const PARTS: usize = 10;
+
+/// The number of checksums that versions of mdsel wrote that did not store code, tables and tasks.
+const OLD_PARTS: usize = 7;
 
 /// Size of one checksum in bytes.
 const LENGTH: usize = 8;
@@ -30,7 +38,7 @@ type Checksum = [u8; LENGTH];
 
 /// The checksums of a document; `None` if a version of mdsel without part checksums wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Checksums(Option<[Checksum; PARTS]>);
+pub(crate) struct Checksums(Option<([Checksum; PARTS], usize)>);
 
 impl Checksums {
     /// Computes the checksums of `rows` of a document of `size` bytes.
@@ -47,7 +55,8 @@ impl Checksums {
         }
         let row = row(&rows.path, &rows.hash, size, rows.is_lossy, rows.has_markup);
         let front_matter = rows.front_matter.as_ref().map(String::as_bytes);
-        Self(Some([
+        let [code, tables, tasks] = rows.data.each_ref().map(|data| optional(data.as_deref()));
+        let checksums = [
             row,
             optional(rows.outline.as_deref()),
             optional(rows.markup.as_deref()),
@@ -55,7 +64,11 @@ impl Checksums {
             optional(front_matter),
             list(&rows.tags),
             rest.checksum(),
-        ]))
+            code,
+            tables,
+            tasks,
+        ];
+        Self(Some((checksums, PARTS)))
     }
 
     /// Reads the stored form. Older versions wrote no bytes, or one hash of all parts. Bytes of any
@@ -64,24 +77,41 @@ impl Checksums {
         let Some(bytes) = bytes.filter(|bytes| bytes.len() != blake3::OUT_LEN) else {
             return Self(None);
         };
+        let mut checksums = [Checksum::default(); PARTS];
         let (parts, rest) = bytes.as_chunks::<LENGTH>();
-        let parts = <[Checksum; PARTS]>::try_from(parts).ok().filter(|_| rest.is_empty());
-        Self(Some(parts.unwrap_or_default()))
+        if !rest.is_empty() || !matches!(parts.len(), OLD_PARTS | PARTS) {
+            return Self(Some((checksums, PARTS)));
+        }
+        for (checksum, part) in checksums.iter_mut().zip(parts) {
+            *checksum = *part;
+        }
+        Self(Some((checksums, parts.len())))
     }
 
     /// Reads the stored form; `None` if its length is not that of part checksums.
     pub(crate) fn known(bytes: &[u8]) -> Option<Self> {
-        (bytes.len() == PARTS * LENGTH).then(|| Self::stored(Some(bytes)))
+        let is_known = [PARTS, OLD_PARTS].into_iter().any(|parts| bytes.len() == parts * LENGTH);
+        is_known.then(|| Self::stored(Some(bytes)))
     }
 
     /// Returns the stored form.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.0.iter().flatten().flatten().copied().collect()
+        let parts = self.0.iter().flat_map(|(parts, count)| parts.iter().take(*count));
+        parts.flatten().copied().collect()
+    }
+
+    /// Returns whether these are the checksums that an older version wrote for the same rows,
+    /// without those of code, tables and tasks.
+    pub(crate) fn begin_with(&self, stored: &[u8]) -> bool {
+        stored.len() == OLD_PARTS * LENGTH && self.bytes().starts_with(stored)
     }
 
     /// Returns whether `checksum` matches that of `part`, or the document has no checksums.
     pub(crate) fn is(&self, part: Part, checksum: impl FnOnce() -> Checksum) -> bool {
-        self.0.is_none_or(|parts| parts.get(part as usize) == Some(&checksum()))
+        self.0.is_none_or(|(parts, count)| {
+            let index = part as usize;
+            index >= count || parts.get(index) == Some(&checksum())
+        })
     }
 }
 

@@ -2,18 +2,21 @@
 //!
 //! This is slow and needs no store, so an ingest does it on all cores. Every engine of the store takes
 //! the same [`PreparedDocument`]. Invariant: the result depends only on the path, the bytes and
-//! [`PARSER_VERSION`].
+//! `PARSER_VERSION`.
 
 pub(crate) mod checksums;
 pub(crate) mod rows;
 pub(crate) mod title_keys;
+pub(crate) mod values;
 
 use std::path::Path;
 
 use self::checksums::Checksums;
 use self::rows::DerivedRows;
+use self::values::ValueRow;
 use crate::codec::content::ContentCompressor;
 use crate::corpus::FileState;
+use crate::data::Contents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::{self, Markup};
 use crate::links::Outgoing;
@@ -23,7 +26,7 @@ use crate::terms::{DocumentText, TextExtractor};
 
 /// The version of the parser and of what is derived from its result. It is incremented whenever the
 /// same bytes give different rows, so that the next ingest parses all documents again.
-pub(crate) const PARSER_VERSION: i64 = 6;
+pub(crate) const PARSER_VERSION: i64 = 7;
 
 /// A parsed document.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub(crate) struct ParsedDocument {
     pub(crate) state: FileState,
     /// The structure of the document.
     pub(crate) document: Document,
+    /// The code blocks, tables and tasks of the document.
+    pub(crate) contents: Contents,
     /// The LDMD sections of the document.
     pub(crate) markup: Markup,
     /// The links of the document and the names by which other documents can link to it.
@@ -59,6 +64,10 @@ pub struct PreparedDocument {
     pub(crate) link_keys: Vec<i64>,
     /// The keys of the names by which other documents can link to it.
     pub(crate) name_keys: Vec<i64>,
+    /// The keys by which its code blocks, tables and tasks are found.
+    pub(crate) data_keys: Vec<i64>,
+    /// The values of its front matter.
+    pub(crate) values: Vec<ValueRow>,
     /// The text to index.
     pub(crate) text: DocumentText,
     /// The problems that the parser reported.
@@ -121,7 +130,8 @@ impl Preparation {
             message: fault.message.clone(),
         }));
         let links = Outgoing::of(&document, &markup);
-        let parsed = ParsedDocument { path, bytes, hash, state, document, markup, links };
+        let contents = Contents::of(std::mem::take(&mut document.contents));
+        let parsed = ParsedDocument { path, bytes, hash, state, document, contents, markup, links };
         match self.finish(parsed) {
             Ok(document) => Ok(Ok(document)),
             Err(error) if error.kind() == ErrorKind::Limit => {
@@ -141,13 +151,15 @@ impl Preparation {
             .compressor
             .compress(&parsed.bytes)
             .map_err(|error| Error::io(Path::new(&parsed.path), error))?;
-        let ParsedDocument { path, bytes, document, links, state, .. } = parsed;
+        let ParsedDocument { path, bytes, document, contents, links, state, .. } = parsed;
         Ok(PreparedDocument {
             state,
             chunks,
             checksums: rows.checksums(state.size),
             link_keys: links.link_keys(&path),
             name_keys: links.name_keys(),
+            data_keys: contents.keys(),
+            values: values::of(rows.front_matter.as_deref()),
             text: self.texts.extract(&path, bytes, &document.outline, tags, title),
             diagnostics: document.diagnostics,
             rows,

@@ -11,7 +11,7 @@ use crate::markdown::outline::{Node, NodeKind, Outline};
 
 use super::checksums::{Checksums, Fields};
 use super::{ParsedDocument, integer, name_key, title_keys};
-use crate::codec::{markup, outline};
+use crate::codec::{data, markup, outline};
 
 /// A diagnostic of the parser in its stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub(crate) struct DerivedRows {
     /// The distinct ids of the LDMD sections, ascending.
     pub(crate) markup_ids: Vec<String>,
     pub(crate) links: Option<Vec<u8>>,
+    /// The packed code blocks, tables and tasks.
+    pub(crate) data: [Option<Vec<u8>>; 3],
     /// The front matter as JSON.
     pub(crate) front_matter: Option<String>,
     /// The distinct tags, ascending.
@@ -67,16 +69,22 @@ pub(crate) fn packed_links(links: &Outgoing) -> Option<Vec<u8>> {
 }
 
 impl DerivedRows {
-    /// Derives the rows of a document. Fails with `outline-bytes` if the outline, the titles or the
-    /// LDMD markup is too large.
+    /// Derives the rows of a document. Fails with `outline-bytes` if the outline, the titles, the
+    /// LDMD markup or the data is too large.
     pub(crate) fn of(new: &ParsedDocument, tags: Vec<String>) -> crate::error::Result<Self> {
         let tree = &new.document.outline;
         let packed = outline::encode(tree);
         let title_keys = title_keys::of(tree);
         let has_markup = !new.markup.is_empty();
         let packed_markup = has_markup.then(|| markup::encode(&new.markup));
-        let markup_bytes = packed_markup.as_ref().map_or(0, Vec::len);
-        if packed.len().max(title_keys.len()).max(markup_bytes) > limits::MAX_OUTLINE_BYTES {
+        let contents = &new.contents;
+        let data = [
+            data::encode(&contents.code),
+            data::encode(&contents.tables),
+            data::encode(&contents.tasks),
+        ];
+        let others = data.iter().chain([&packed_markup]).flatten().map(Vec::len);
+        if others.fold(packed.len().max(title_keys.len()), usize::max) > limits::MAX_OUTLINE_BYTES {
             return Err(limits::exceeded("outline-bytes"));
         }
         let front_matter = new.document.front_matter.as_ref();
@@ -92,6 +100,7 @@ impl DerivedRows {
             markup: packed_markup,
             markup_ids: distinct(new.markup.sections.iter().map(|section| section.id.clone())),
             links: packed_links(&new.links),
+            data,
             front_matter: front_matter.and_then(|values| serde_json::to_string(values).ok()),
             tags: distinct(tags),
             diagnostics: new
@@ -144,6 +153,7 @@ impl DerivedRows {
             ("titles", self.title_keys == other.title_keys),
             ("LDMD sections", self.markup == other.markup && self.markup_ids == other.markup_ids),
             ("links", self.links == other.links),
+            ("code blocks, tables and tasks", self.data == other.data),
             ("front matter", self.front_matter == other.front_matter),
             ("tags", self.tags == other.tags),
             ("diagnostics", self.diagnostics == other.diagnostics),

@@ -15,8 +15,8 @@ use super::resolve::{Resolver, resolve_one, several_places, too_long};
 use super::section_path::SectionPath;
 use super::suggestion::of_corrections;
 use crate::address::{
-    Candidate, Fault, FaultCode, Locator, Ordinal, Params, ParsedPlace, Reading, Selector,
-    StepKind, parse_params, parse_places, readings, split_known_params,
+    Candidate, CellSteps, Fault, FaultCode, Locator, Ordinal, Params, ParsedPlace, Reading,
+    Selector, StepKind, cells, parse_params, parse_places, readings, split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
@@ -33,6 +33,15 @@ pub(crate) struct Named {
     places: std::result::Result<Vec<ParsedPlace>, Fault>,
     /// Whether the text was an address that includes the document.
     is_address: bool,
+    /// The steps to a row or cell of the table that was named.
+    cells: Option<CellSteps>,
+}
+
+impl Named {
+    /// Returns the steps to a row or cell of the table that was named, if any.
+    pub(crate) fn cells(&self) -> Option<&CellSteps> {
+        self.cells.as_ref()
+    }
 }
 
 /// The node that was named, or why there is none.
@@ -54,13 +63,16 @@ pub(crate) fn named(
     if let Some(fault) = too_long(text) {
         return Ok(Err(fault));
     }
-    match document {
-        None => over_store(library, text, is_fuzzy),
-        Some(document) => Ok(match documents::one(library, document)? {
+    let split = cells::split(text);
+    let text = split.as_ref().map_or(text, |(table, _)| table);
+    let answer = match document {
+        None => over_store(library, text, is_fuzzy)?,
+        Some(document) => match documents::one(library, document)? {
             Ok(stored) => in_document(library, stored, text)?,
             Err(fault) => Err(fault),
-        }),
-    }
+        },
+    };
+    Ok(answer.map(|named| Named { cells: split.map(|(_, steps)| steps), ..named }))
 }
 
 /// Returns the name of the document and the locations in it for a reading that has both. For an anchor
@@ -91,7 +103,7 @@ fn split<'a>(
 /// Resolves a location in a known document; the location may repeat the document.
 fn in_document(library: &Library<'_>, stored: StoredDocument, text: &str) -> Result<Answer> {
     let named = |stored, places, is_address| {
-        Ok(Ok(Named { stored, text: text.to_owned(), places, is_address }))
+        Ok(Ok(Named { stored, text: text.to_owned(), places, is_address, cells: None }))
     };
     let mut elsewhere = None;
     let readings = readings(text);
@@ -160,7 +172,13 @@ fn in_named_document(
                 match documents::by_name(library, name)? {
                     NameMatch::One(stored) => {
                         let text = text.to_owned();
-                        return Ok(Some(Ok(Named { stored, text, places, is_address: true })));
+                        return Ok(Some(Ok(Named {
+                            stored,
+                            text,
+                            places,
+                            is_address: true,
+                            cells: None,
+                        })));
                     }
                     NameMatch::Many(paths, total) => {
                         let (resolver, places) = (Resolver { library }, places.unwrap_or_default());
@@ -276,7 +294,8 @@ impl Meanings {
 fn elsewhere(library: &Library<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
     if let [stored] = library.reader.documents(&Lookup::All, None, 2)?.as_slice() {
         let (stored, places) = (stored.clone(), Ok(vec![place.clone()]));
-        return Ok(Ok(Named { stored, text: text.to_owned(), places, is_address: false }));
+        let text = text.to_owned();
+        return Ok(Ok(Named { stored, text, places, is_address: false, cells: None }));
     }
     Ok(match resolve_one(library, text)? {
         Ok((place, _)) => Ok(of_place(&place, text)),
@@ -310,7 +329,8 @@ fn of_place(place: &Place, text: &str) -> Named {
         let with_params = |parsed| ParsedPlace { params: place.params, ..parsed };
         places.into_iter().map(with_params).collect()
     });
-    Named { stored: place.document.stored.clone(), text: text.to_owned(), places, is_address: true }
+    let stored = place.document.stored.clone();
+    Named { stored, text: text.to_owned(), places, is_address: true, cells: None }
 }
 
 fn not_exact(text: &str, place: &Place) -> Fault {

@@ -12,6 +12,7 @@ use super::library::{Library, OpenDocument};
 use super::resolve::{Window, resolve};
 use super::search::types_of;
 use crate::address::Fault;
+use crate::data::Expression;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::Globs;
 use crate::limits;
@@ -33,6 +34,8 @@ pub struct FilterRequest {
     pub types: Vec<String>,
     /// The level of the innermost section of a hit, 1 to 6.
     pub level: Option<u8>,
+    /// A condition on the front matter of a document; see [`Expression`].
+    pub condition: Option<String>,
     /// The sort key of documents: `path`, `title` or a key of front matter; descending after `-`.
     pub sort: Option<String>,
 }
@@ -41,7 +44,9 @@ impl FilterRequest {
     /// Returns whether nothing is filtered; the sort key does not count.
     pub fn is_empty(&self) -> bool {
         let filters = [&self.globs, &self.tags, &self.under, &self.types];
-        filters.iter().all(|filter| filter.is_empty()) && self.level.is_none()
+        filters.iter().all(|filter| filter.is_empty())
+            && self.level.is_none()
+            && self.condition.is_none()
     }
 }
 
@@ -185,6 +190,7 @@ impl Filter {
                 globs: Globs::new(&request.globs)?,
                 tags: tags.collect(),
                 under: None,
+                condition: request.condition.as_deref().map(Expression::parse).transpose()?,
             },
             types: request.types.clone(),
             level: request.level,
@@ -196,7 +202,9 @@ impl Filter {
             match documents::folder_path(address) {
                 Some(root) if root.is_empty() => under = None,
                 Some(folder) if library.reader.is_folder(&folder)? => {
-                    under.iter_mut().for_each(|under| under.folders.push(folder.clone()));
+                    if let Some(under) = &mut under {
+                        under.folders.push(folder);
+                    }
                 }
                 _ => filter.add_under(library, address)?,
             }
@@ -244,6 +252,14 @@ impl Filter {
             let tags = library.reader.all_tags(documents)?;
             let mut tags = tags.iter();
             documents.retain(|_| tags.next().is_some_and(|tags| self.documents.takes_tags(tags)));
+        }
+        if self.documents.condition.is_some() {
+            let values = library.reader.front_matters(documents)?;
+            let mut values = values.into_iter();
+            documents.retain(|_| {
+                let values = values.next().flatten().unwrap_or_default();
+                self.documents.takes_values(&values)
+            });
         }
         Ok(())
     }

@@ -4,8 +4,10 @@
 //! Invariant: an answer is a function of the snapshot, the request and, where documented, the state of
 //! the files. Nothing here prints. The clock is read only for the time limit of a search.
 
+mod cells;
 pub mod context;
 pub mod cursor;
+pub mod data;
 pub mod documents;
 pub mod dump;
 mod edit_place;
@@ -36,6 +38,7 @@ mod suggestion;
 pub mod summary;
 pub mod toc;
 
+pub(crate) use cells::narrow;
 pub use cursor::Cursor;
 pub(crate) use edit_place::{Named, locate_for_edit, named};
 pub use filter::{BLOCK_TYPES, FilterRequest};

@@ -132,7 +132,7 @@ pub fn neighbors(library: &Library<'_>, address: &str, after: Option<Cursor>) ->
             children: sections_below(document, Scope::Document),
             ..nothing_around(place.address())
         },
-        Target::FrontMatter => nothing_around(place.address()),
+        Target::FrontMatter | Target::Cells(_) => nothing_around(place.address()),
         Target::Ldmd(section) => around_ldmd(document, section),
     };
     around.freshness = library.freshness(&document.stored);

@@ -212,6 +212,9 @@ fn describe(
         Target::Document => (None, Some(Scope::Document), "document".to_owned()),
         Target::FrontMatter => (None, None, "frontmatter".to_owned()),
         Target::Ldmd(_) => (None, None, "ldmd".to_owned()),
+        Target::Cells(cells) => {
+            (None, None, if cells.cell.is_some() { "cell" } else { "row" }.to_owned())
+        }
     };
     let section = node.and_then(|node| tree.section(node));
     let ldmd = place.ldmd();
@@ -381,12 +384,7 @@ fn pager(place: &Place) -> Pager {
 
 /// Narrows `part`, whose content is `bytes`, to the requested lines. Returns the bytes and the lines.
 fn narrowed(place: &Place, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan) {
-    let tree = &place.document.tree;
-    let first_line = match place.target {
-        Target::Document | Target::FrontMatter => 1,
-        Target::Node(node) => tree.node(node).map_or(1, |node| node.lines.start),
-        Target::Ldmd(_) => place.ldmd().map_or(1, |section| section.lines.start),
-    };
+    let first_line = place.first_line();
     let index = LineIndex::new(bytes);
     let (mut from, mut to) = (1, index.count());
     if let Some(head) = place.params.head {

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::library::OpenDocument;
-use crate::address::{Candidate, Params, Part};
+use crate::address::{Candidate, CellStep, CellSteps, Params, Part, RowStep};
 use crate::ldmd;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
@@ -21,6 +21,32 @@ pub enum Target {
     Node(usize),
     /// An LDMD section, by index.
     Ldmd(usize),
+    /// A row of a table, or a cell of it.
+    Cells(Cells),
+}
+
+/// A row of a table, or a cell of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cells {
+    /// The node of the table.
+    pub node: usize,
+    /// The index of the row: 0 for the header, 1 for the first row of the body.
+    pub row: usize,
+    /// The index of the cell, 0-based; `None` for the whole row.
+    pub cell: Option<usize>,
+    /// The bytes of the row without its line end, or of the text of the cell.
+    pub span: ByteSpan,
+}
+
+impl Cells {
+    /// Returns the steps from the table.
+    fn steps(self) -> CellSteps {
+        let row = match self.row.checked_sub(1) {
+            None => RowStep::Header,
+            Some(index) => RowStep::Range(index, index),
+        };
+        CellSteps { row, cell: self.cell.map(CellStep::Index) }
+    }
 }
 
 /// A part of a document that an address names.
@@ -53,6 +79,9 @@ impl Place {
             Target::FrontMatter => self.document.address("@frontmatter"),
             Target::Node(node) => self.document.address_of(node),
             Target::Ldmd(section) => self.document.address_of_ldmd(section),
+            Target::Cells(cells) => {
+                format!("{}/{}", self.document.address_of(cells.node), cells.steps())
+            }
         }
     }
 
@@ -63,6 +92,7 @@ impl Place {
         let node = match self.target {
             Target::Node(node) => Some(node),
             Target::Ldmd(_) => tree.section_at(self.span().start),
+            Target::Cells(cells) => Some(cells.node),
             Target::Document | Target::FrontMatter => None,
         };
         let section = node.and_then(|node| tree.sections_above(node).last().map(|last| last.node));
@@ -80,6 +110,7 @@ impl Place {
         let line = match self.target {
             Target::Node(node) => tree.node(node).map(|node| node.lines.start),
             Target::Ldmd(_) => self.ldmd().map(|section| section.lines.start),
+            Target::Cells(_) => Some(self.first_line()),
             Target::Document | Target::FrontMatter => None,
         };
         Candidate {
@@ -88,6 +119,18 @@ impl Place {
             path: section.and_then(|section| tree.section_path(section)),
             title,
             line: line.unwrap_or(1),
+        }
+    }
+
+    /// Returns the line on which the target begins, 1-based.
+    pub(super) fn first_line(&self) -> usize {
+        let line_of = |node| self.document.tree.node(node).map_or(1, |node| node.lines.start);
+        match self.target {
+            Target::Document | Target::FrontMatter => 1,
+            Target::Node(node) => line_of(node),
+            Target::Ldmd(_) => self.ldmd().map_or(1, |section| section.lines.start),
+            // The delimiter row follows the header.
+            Target::Cells(cells) => line_of(cells.node) + cells.row + usize::from(cells.row > 0),
         }
     }
 
@@ -101,6 +144,7 @@ impl Place {
                 outline.nodes.get(node).map(|node| node.bytes).unwrap_or_default()
             }
             Target::Ldmd(_) => self.ldmd().map(|section| section.span).unwrap_or_default(),
+            Target::Cells(cells) => cells.span,
         }
     }
 
@@ -109,7 +153,7 @@ impl Place {
         let title = match self.target {
             Target::Node(node) => self.document.tree.section(node).map(|section| &section.title),
             Target::Ldmd(_) => self.ldmd().map(|section| &section.title),
-            Target::Document | Target::FrontMatter => None,
+            Target::Document | Target::FrontMatter | Target::Cells(_) => None,
         };
         title.filter(|title| !title.is_empty()).cloned()
     }
@@ -120,6 +164,8 @@ impl Place {
             Target::Document => "Document",
             Target::FrontMatter => "Front-Matter",
             Target::Ldmd(_) => "Section",
+            Target::Cells(Cells { cell: None, .. }) => "Row",
+            Target::Cells(_) => "Cell",
             Target::Node(node) => match self.document.tree.node(node).map(|node| node.kind) {
                 Some(NodeKind::Section(_)) | None => "Section",
                 Some(NodeKind::Root) => "Root",

@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use super::cells::narrow;
 use super::documents;
 use super::library::{Library, OpenDocument};
 use super::locate::{self, Located, locate, locate_first};
@@ -13,7 +14,7 @@ use super::place::{Place, Target};
 use super::section_path::SectionPath;
 use super::suggestion::of_corrections;
 use crate::address::{
-    Candidate, Fault, FaultCode, Locator, ParsedPlace, Reading, namespace, readings,
+    Candidate, Fault, FaultCode, Locator, ParsedPlace, Reading, cells, namespace, readings,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -74,6 +75,34 @@ pub(super) fn too_long(address: &str) -> Option<Fault> {
 
 /// Resolves `address`, and returns the nodes within `window`.
 pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<Resolution> {
+    let Some((table, steps)) = cells::split(address) else {
+        return resolve_node(library, address, window);
+    };
+    let all = Window { skip: 0, take: limits::MAX_EXPANSION };
+    let found = resolve_node(library, &table, all)?;
+    if let Some(fault) = found.fault {
+        // The whole may be the path of a section.
+        let whole = resolve_node(library, address, window)?;
+        let fault = Some(fault.of(address));
+        return Ok(if whole.fault.is_none() { whole } else { Resolution { fault, ..whole } });
+    }
+    let (mut places, mut first_fault) = (Vec::new(), None);
+    for place in &found.places {
+        let tables = library.reader.tables(&place.document.stored)?;
+        match narrow(place, &steps, &tables) {
+            Ok(found) => places.extend(found),
+            Err(fault) => first_fault = first_fault.or(Some(fault.of(address))),
+        }
+    }
+    let fault = first_fault.filter(|_| places.is_empty());
+    let partial = if fault.is_some() { found.places } else { Vec::new() };
+    let located =
+        Located { places, fault, partial, warnings: found.warnings, ..Located::default() };
+    Ok(Resolution::of(located, window))
+}
+
+/// Resolves the address of nodes, without rows and cells.
+fn resolve_node(library: &Library<'_>, address: &str, window: Window) -> Result<Resolution> {
     if let Some(fault) = too_long(address) {
         return Ok(Resolution::of(Located::fault(fault), window));
     }

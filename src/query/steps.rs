@@ -24,6 +24,9 @@ pub(super) fn continued(base: &Place, steps: &[Step], params: Params) -> Located
                 "front matter contains no sections or blocks",
             );
         }
+        Target::Cells(_) => {
+            return fault(FaultCode::SelectorNotFound, "a row or cell contains no blocks");
+        }
         Target::Document => Scope::Document,
         Target::Node(node) => Scope::Node(node),
         Target::Ldmd(_) => base.document.tree.scope_of(base.span()),

@@ -70,7 +70,7 @@ impl Library<'_> {
                 Scope::Document
             }
             Target::Node(node) => Scope::Node(node),
-            Target::FrontMatter | Target::Ldmd(_) => return Ok(None),
+            Target::FrontMatter | Target::Ldmd(_) | Target::Cells(_) => return Ok(None),
         };
         let mut text = None;
         paragraph(tree, scope, |span| {

@@ -34,6 +34,7 @@ macro_rules! pages {
 pages! {
     addresses: "how to name a section, a block, lines or a document",
     search: "questions, words, patterns and titles",
+    data: "code, tables, tasks and front matter: questions and changes",
     formats: "output formats, size limits and cursors",
     ldmd: "documents in parts, between markers",
     links: "links of a place, links to it, and broken links",

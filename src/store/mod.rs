@@ -20,7 +20,7 @@ pub use local::{
     clear_way, count_work, rebuild_index, sweep,
 };
 pub use memory::Memory;
-pub use reader::{Facts, FrontMatter, Lookup, Purpose, Reader, Totals};
+pub use reader::{Facts, FrontMatter, KeyTypes, Lookup, Purpose, Reader, Totals};
 pub use search::{DocumentFilter, Place, Ranked, RankedSection, Ranking, SectionFilter, Under};
 pub use write::Writer;
 

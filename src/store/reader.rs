@@ -5,6 +5,7 @@
 //! generation. Documents are in path order, each once. The answers about several documents are in
 //! the order of those documents.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +13,11 @@ use serde_json::{Map, Value};
 
 use super::{DocumentFilter, Ranking, SectionFilter, StoredDocument};
 use crate::corpus::IngestOptions;
+use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::ldmd::Markup;
 use crate::links::Outgoing;
+use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::terms::{TrigramQuery, WordQuery};
@@ -66,6 +69,9 @@ pub enum Lookup<'a> {
     All,
     /// The documents that a filter admits.
     Matching(&'a DocumentFilter),
+    /// The documents that a filter admits and that have a key of each set. The keys are hashes of
+    /// [`crate::data::Key`]. Possibly others, which have another key with the same hash.
+    Data(&'a DocumentFilter, &'a [Vec<i64>]),
     /// The documents with these ids.
     Ids(&'a [i64]),
     /// The documents at these paths.
@@ -90,6 +96,9 @@ pub enum Lookup<'a> {
     /// The documents that have a name with this key, and possibly others.
     NameKey(i64),
 }
+
+/// The number of documents by the key of front matter and the name of the type of its value.
+pub type KeyTypes = BTreeMap<(String, String), usize>;
 
 /// The front matter of a document; `None` if it has none or it could not be parsed.
 pub type FrontMatter = Option<Map<String, Value>>;
@@ -145,6 +154,19 @@ pub trait Reader: Debug + Send + Sync {
 
     /// Returns the keys and values of the front matter of documents.
     fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatter>>;
+
+    /// Returns the code blocks of documents, in document order.
+    fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>>;
+
+    /// Returns the tables of documents, in document order.
+    fn all_tables(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<Table>>>;
+
+    /// Returns the tasks of documents, in document order.
+    fn all_tasks(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<TaskEntry>>>;
+
+    /// Returns the keys of the front matter of the documents that `filter` admits, as they are
+    /// written, with the names of the types of their values: for each pair the number of documents.
+    fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes>;
 
     /// Returns the bytes of documents within spans, each clipped to its document.
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>>;
@@ -232,6 +254,21 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the keys and values of the front matter of a document.
     fn front_matter(&self, document: &StoredDocument) -> Result<FrontMatter> {
         Ok(self.front_matters(std::slice::from_ref(document))?.pop().unwrap_or_default())
+    }
+
+    /// Returns the code blocks of a document, in document order.
+    fn code(&self, document: &StoredDocument) -> Result<Vec<CodeItem>> {
+        Ok(self.all_code(std::slice::from_ref(document))?.pop().unwrap_or_default())
+    }
+
+    /// Returns the tables of a document, in document order.
+    fn tables(&self, document: &StoredDocument) -> Result<Vec<Table>> {
+        Ok(self.all_tables(std::slice::from_ref(document))?.pop().unwrap_or_default())
+    }
+
+    /// Returns the tasks of a document, in document order.
+    fn tasks(&self, document: &StoredDocument) -> Result<Vec<TaskEntry>> {
+        Ok(self.all_tasks(std::slice::from_ref(document))?.pop().unwrap_or_default())
     }
 
     /// Returns the bytes of a document within `span`, clipped to the document.

@@ -6,7 +6,11 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use serde_json::{Map, Value};
+
 use super::StoredDocument;
+use crate::data::expression::value_at;
+use crate::data::{Datum, Expression};
 use crate::glob::Globs;
 use crate::terms::{is_near, is_similar};
 
@@ -92,6 +96,8 @@ pub struct DocumentFilter {
     pub tags: Vec<String>,
     /// The places that a document must be in or contain; `None` for everywhere.
     pub under: Option<Under>,
+    /// A condition on its front matter.
+    pub condition: Option<Expression>,
 }
 
 /// Folders and documents.
@@ -115,10 +121,13 @@ impl Under {
 impl DocumentFilter {
     /// Returns whether every document is admitted.
     pub fn is_empty(&self) -> bool {
-        self.globs.is_empty() && self.tags.is_empty() && self.under.is_none()
+        self.globs.is_empty()
+            && self.tags.is_empty()
+            && self.under.is_none()
+            && self.condition.is_none()
     }
 
-    /// Returns whether the document is admitted apart from its tags.
+    /// Returns whether the document is admitted apart from its tags and its front matter.
     pub(crate) fn takes_name(&self, id: i64, path: &str) -> bool {
         self.globs.takes(path)
             && self
@@ -127,7 +136,14 @@ impl DocumentFilter {
                 .is_none_or(|under| under.has_in_folder(path) || under.documents.contains(&id))
     }
 
-    /// Returns whether a document with these tags is admitted apart from its name.
+    /// Returns whether a document with this front matter is admitted apart from its name and tags.
+    pub(crate) fn takes_values(&self, values: &Map<String, Value>) -> bool {
+        self.condition.as_ref().is_none_or(|condition| {
+            condition.matches(&|key| value_at(values, key).map(Datum::Json))
+        })
+    }
+
+    /// Returns whether a document with these tags is admitted apart from its name and front matter.
     pub(crate) fn takes_tags(&self, tags: &[String]) -> bool {
         self.tags.iter().all(|wanted| {
             tags.iter().any(|tag| {

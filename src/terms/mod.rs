@@ -1,7 +1,7 @@
 //! Terms: how text becomes the words and trigrams by which it is found.
 //!
 //! `tokens` divides text into folded words. [`WordQuery`] is a parsed query of such words, and
-//! [`TrigramQuery`] a condition on the three-byte sequences of a document. [`DocumentText`] is the
+//! [`TrigramQuery`] a condition on the three-byte sequences of a document. `DocumentText` is the
 //! text of a document by section and field. Every engine of the store uses the same terms.
 //! Invariant: a text in a query becomes the same terms as that text in a document. Pure.
 

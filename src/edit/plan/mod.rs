@@ -38,6 +38,7 @@
 //! ```
 
 mod definitions;
+mod detail;
 mod draft;
 mod effect;
 mod fragment;
@@ -47,6 +48,7 @@ mod refusal;
 mod text;
 mod version;
 
+pub use detail::{Detail, RowPlace, plan_detail};
 pub use planner::plan;
 pub use refusal::{Change, FrontMatterProblem, Refusal};
 pub use version::Version;

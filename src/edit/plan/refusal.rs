@@ -93,6 +93,15 @@ pub enum Refusal {
     /// The new file would not be accepted as Markdown.
     #[error("the content would make the file unreadable: {0}")]
     NotMarkdown(&'static str),
+    /// The content of a cell or a row has a line end.
+    #[error("the content of a cell or a row cannot have a line end")]
+    LineEnd,
+    /// The place is not a task.
+    #[error("the list item is not a task")]
+    NotATask,
+    /// A key of front matter cannot be changed without changing anything else.
+    #[error("{0}")]
+    NotInPlace(String),
     /// A code fence, comment or HTML block of the content is not closed.
     #[error(
         "line {line} of the content opens a code fence, comment or HTML block that is not closed"
@@ -180,6 +189,9 @@ impl Refusal {
             Self::NotWholeLines { .. } => "NOT_WHOLE_LINES",
             Self::EmptyContent => "EMPTY_CONTENT",
             Self::NotMarkdown(_) => "NOT_MARKDOWN",
+            Self::LineEnd => "LINE_END",
+            Self::NotATask => "NOT_A_TASK",
+            Self::NotInPlace(_) => "NOT_IN_PLACE",
             Self::OpenFence { .. } => "OPEN_FENCE",
             Self::WouldDrop { .. } => "WOULD_DROP",
             Self::WouldEscape { .. } | Self::WouldReparent { .. } => "WOULD_ESCAPE",

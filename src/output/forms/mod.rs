@@ -5,6 +5,7 @@
 
 mod content;
 mod context;
+mod data;
 mod edit;
 mod ingest;
 mod ldmd;

@@ -25,6 +25,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel::ordered;
 use crate::prepare::Preparation;
+use crate::prepare::values::ValueRow;
 
 /// A check in progress.
 #[derive(Debug)]
@@ -60,6 +61,8 @@ struct CheckedDocument {
 struct Tallies {
     link_keys: Tally,
     name_keys: Tally,
+    data_keys: Tally,
+    values: Tally,
     places: Tally,
 }
 
@@ -143,19 +146,24 @@ impl Check {
             |_, checked: Result<CheckedDocument>| -> Result<()> {
                 let CheckedDocument { id, path, fault, lacks_checksums, tallies } = checked?;
                 unchecked += usize::from(lacks_checksums);
-                let [links, names] = &mut keys;
-                let in_graph =
-                    [links.remove(&id), names.remove(&id)].map(Option::unwrap_or_default);
+                let [in_links, in_names, in_data, in_values] =
+                    keys.each_mut().map(|keys| keys.remove(&id).unwrap_or_default());
                 let Some(tallies) = tallies else {
                     index.skip(id);
                     faults.extend(fault);
                     return Ok(());
                 };
-                let is_in_graph = in_graph == [tallies.link_keys, tallies.name_keys];
+                let is_in_graph = [in_links, in_names] == [tallies.link_keys, tallies.name_keys];
+                let is_in_data = [in_data, in_values] == [tallies.data_keys, tallies.values];
                 faults.extend(fault.or_else(|| {
                     let message = "its keys in the link graph do not match its links and names";
                     (!is_in_graph).then(|| Fault::of(&path, FaultKind::Rows, message))
                 }));
+                if !is_in_data {
+                    let message =
+                        "the keys of its code, tables, tasks or front matter do not match";
+                    faults.push(Fault::of(&path, FaultKind::Rows, message));
+                }
                 faults.extend(index.compare(id, &path, tallies.places));
                 Ok(())
             },
@@ -165,7 +173,8 @@ impl Check {
             faults.push(Fault::new(FaultKind::Meta, message));
         }
         if keys.iter().any(|keys| !keys.is_empty()) {
-            faults.push(Fault::new(FaultKind::Orphan, "a key of the link graph has no document"));
+            let message = "a key of the link graph, of data or of front matter has no document";
+            faults.push(Fault::new(FaultKind::Orphan, message));
         }
         faults.extend(index.unmatched());
         faults.sort();
@@ -319,6 +328,8 @@ impl Documents<'_> {
         let tallies = Tallies {
             link_keys: sum(decoded.links.link_keys(&path)),
             name_keys: sum(decoded.links.name_keys()),
+            data_keys: sum(decoded.contents.keys()),
+            values: Tally::of(decoded.values.iter().map(ValueRow::own_hash)),
             places: expected(id, &decoded.outline),
         };
         drop(decoded);

@@ -3,23 +3,29 @@
 //! The index is opened before the snapshot, so the index is never newer than the snapshot. Invariant:
 //! the state of the index affects only the time that an answer takes, and never the answer.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::engine::Idle;
 use super::fulltext::IndexFilter;
+use super::matching::Matching;
 use super::{FullText, Snapshot, Work, index_generation};
+use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::ldmd::Markup;
 use crate::links::Outgoing;
+use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{
-    DocumentFilter, Facts, FrontMatter, Lookup, Purpose, Ranking, Reader, SectionFilter,
+    DocumentFilter, Facts, FrontMatter, KeyTypes, Lookup, Purpose, Ranking, Reader, SectionFilter,
     StoredDocument, Totals,
 };
 use crate::terms::{TrigramQuery, WordQuery};
+
+/// Number of documents whose paths are looked up one by one. The paths of more are read all together.
+const MOST_LOOKED_UP: usize = 20_000;
 
 /// One open state of a store file.
 #[derive(Debug)]
@@ -114,14 +120,60 @@ impl State {
         Ok(tagged)
     }
 
+    /// Returns the documents whose front matter `filter` admits; `None` if it has no condition.
+    fn matching(&self, filter: &DocumentFilter) -> Result<Option<Matching>> {
+        let condition = filter.condition.as_ref();
+        condition.map(|condition| Matching::new(&self.snapshot, condition)).transpose()
+    }
+
+    /// Returns the ids and paths, in path order, of the documents that `filter` admits and that have a
+    /// key of each of `keys`.
+    fn with_data(&self, filter: &DocumentFilter, keys: &[Vec<i64>]) -> Result<Vec<(i64, String)>> {
+        let (tagged, matching) = (self.tagged(&filter.tags)?, self.matching(filter)?);
+        let mut sets: Vec<HashSet<i64>> = Vec::new();
+        sets.extend(tagged);
+        sets.extend(matching.as_ref().and_then(Matching::ids).cloned());
+        for set in keys {
+            let mut union = HashSet::new();
+            for key in set {
+                union.extend(self.snapshot.documents_with_data(*key)?);
+            }
+            sets.push(union);
+        }
+        sets.sort_by_key(HashSet::len);
+        let mut named = match sets.split_first() {
+            Some((smallest, others)) => {
+                let is_in_all = |id: &&i64| others.iter().all(|set| set.contains(*id));
+                let ids: HashSet<i64> = smallest.iter().filter(is_in_all).copied().collect();
+                if ids.len() <= MOST_LOOKED_UP {
+                    let mut ids: Vec<i64> = ids.into_iter().collect();
+                    ids.sort_unstable();
+                    self.snapshot.paths_of(&ids)?
+                } else {
+                    let mut all = self.snapshot.paths()?;
+                    all.retain(|(id, _)| ids.contains(id));
+                    all
+                }
+            }
+            None => self.snapshot.paths()?,
+        };
+        named.retain(|(id, path)| {
+            filter.takes_name(*id, path)
+                && matching.as_ref().is_none_or(|matching| matching.takes(*id))
+        });
+        Ok(named)
+    }
+
     /// Keeps the documents that `filter` admits.
     fn retain(&self, filter: &DocumentFilter, documents: &mut Vec<StoredDocument>) -> Result<()> {
         if filter.is_empty() {
             return Ok(());
         }
         let tagged = self.tagged(&filter.tags)?;
+        let matching = self.matching(filter)?;
         documents.retain(|document| {
             filter.takes_name(document.id, &document.path)
+                && matching.as_ref().is_none_or(|matching| matching.takes(document.id))
                 && tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
         });
         Ok(())
@@ -134,6 +186,9 @@ impl State {
             ..IndexFilter::default()
         };
         index.documents.extend(self.tagged(&filter.documents.tags)?);
+        if let Some(matching) = self.matching(filter.documents)? {
+            index.documents.push(matching.documents(&self.snapshot)?);
+        }
         if let Some(under) = &filter.documents.under {
             if under.documents.is_empty() && !under.folders.is_empty() {
                 index.folders.clone_from(&under.folders);
@@ -191,7 +246,54 @@ impl Reader for LocalReader {
             documents.truncate(most);
             return Ok(documents);
         }
+        if let Lookup::Data(filter, keys) = which {
+            let mut named = self.with_data(filter, keys)?;
+            named.retain(|(_, path)| after.is_none_or(|after| path.as_str() > after));
+            named.truncate(most);
+            let ids: Vec<i64> = named.into_iter().map(|(id, _)| id).collect();
+            return self.snapshot.documents(&Lookup::Ids(&ids), None, usize::MAX);
+        }
         self.snapshot.documents(which, after, most)
+    }
+
+    fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {
+        documents.iter().map(|document| self.snapshot.code(document)).collect()
+    }
+
+    fn all_tables(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<Table>>> {
+        documents.iter().map(|document| self.snapshot.tables(document)).collect()
+    }
+
+    fn all_tasks(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<TaskEntry>>> {
+        documents.iter().map(|document| self.snapshot.tasks(document)).collect()
+    }
+
+    fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes> {
+        let admitted: Option<HashSet<i64>> = if filter.is_empty() {
+            None
+        } else {
+            let named = self.with_data(filter, &[])?;
+            Some(named.into_iter().map(|(id, _)| id).collect())
+        };
+        // Most keys are in many documents, so a key that is known is not copied.
+        let mut keys: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+        self.snapshot.visit_front_matter_types(|name, type_name, document| {
+            if admitted.as_ref().is_some_and(|admitted| !admitted.contains(&document)) {
+                return;
+            }
+            if !keys.contains_key(name) {
+                keys.insert(name.to_owned(), BTreeMap::new());
+            }
+            let Some(types) = keys.get_mut(name) else { return };
+            match types.get_mut(type_name) {
+                Some(count) => *count += 1,
+                None => drop(types.insert(type_name.to_owned(), 1)),
+            }
+        })?;
+        let pairs = keys.into_iter().flat_map(|(key, types)| {
+            types.into_iter().map(move |(type_name, count)| ((key.clone(), type_name), count))
+        });
+        Ok(pairs.collect())
     }
 
     fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {

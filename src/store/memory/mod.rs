@@ -14,16 +14,19 @@ use std::time::{Duration, Instant};
 
 use self::search::Sections;
 use super::{
-    DocumentFilter, EditIntent, Engine, Facts, FrontMatter, Lookup, Purpose, RankedSection,
-    Ranking, Reader, SectionFilter, StoredDocument, Totals, Writer,
+    DocumentFilter, EditIntent, Engine, Facts, FrontMatter, KeyTypes, Lookup, Purpose,
+    RankedSection, Ranking, Reader, SectionFilter, StoredDocument, Totals, Writer,
 };
 use crate::codec::content::{chunk, chunk_count};
+use crate::codec::data::{self, Packable};
 use crate::codec::{markup, outline};
 use crate::corpus::{FileState, IngestOptions};
+use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ldmd::Markup;
 use crate::limits;
 use crate::links::{Outgoing, split_extension};
+use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::prepare::rows::DerivedRows;
@@ -111,13 +114,36 @@ fn damaged() -> Error {
     Error::new(ErrorKind::StoreCorrupt, "a document in memory cannot be decoded")
 }
 
+/// Returns whether `filter` admits a document.
+fn is_admitted(filter: &DocumentFilter, entry: &Entry) -> bool {
+    let values = front_matter(entry).unwrap_or_default();
+    filter.takes_name(entry.stored.id, &entry.stored.path)
+        && filter.takes_tags(&entry.prepared.rows.tags)
+        && filter.takes_values(&values)
+}
+
+fn front_matter(entry: &Entry) -> FrontMatter {
+    let values = entry.prepared.rows.front_matter.as_ref();
+    values.and_then(|values| serde_json::from_str(values).ok())
+}
+
+/// Returns the data of one kind of a document.
+fn data_of<T: Packable>(entry: &Entry, kind: usize) -> Option<Vec<T>> {
+    let packed = entry.prepared.rows.data.get(kind)?.as_deref();
+    data::decode(packed, usize::try_from(entry.stored.state.size).ok()?)
+}
+
 /// Returns whether a document with `rows` is one that `which` means.
 fn is_meant(which: &Lookup<'_>, entry: &Entry) -> bool {
     let Entry { stored, prepared } = entry;
-    let DerivedRows { path, name_key: key, title_keys, markup_ids, tags, .. } = &prepared.rows;
+    let DerivedRows { path, name_key: key, title_keys, markup_ids, .. } = &prepared.rows;
     match which {
         Lookup::All => true,
-        Lookup::Matching(filter) => filter.takes_name(stored.id, path) && filter.takes_tags(tags),
+        Lookup::Matching(filter) => is_admitted(filter, entry),
+        Lookup::Data(filter, keys) => {
+            let has = |key: &i64| prepared.data_keys.contains(key);
+            is_admitted(filter, entry) && keys.iter().all(|set| set.iter().any(has))
+        }
         Lookup::Ids(ids) => ids.contains(&stored.id),
         Lookup::Paths(paths) => paths.contains(&path.as_str()),
         Lookup::Folder(folder) => {
@@ -182,14 +208,15 @@ impl Reader for MemoryReader {
         let mut totals = Totals::default();
         let count = |number: i64| usize::try_from(number).unwrap_or(0);
         for entry in self.0.documents.values() {
-            let [lines, words, sections, blocks, links] = entry.prepared.rows.counts;
+            let counts = entry.prepared.rows.counts;
+            let [lines, words, sections, blocks, link_count] = counts.map(count);
             totals.documents += 1;
-            totals.sections += count(sections);
-            totals.blocks += count(blocks);
-            totals.links += count(links);
+            totals.sections += sections;
+            totals.blocks += blocks;
+            totals.links += link_count;
             totals.bytes += usize::try_from(entry.stored.state.size).unwrap_or(0);
-            totals.words += count(words);
-            totals.lines += count(lines);
+            totals.words += words;
+            totals.lines += lines;
             totals.diagnostics += entry.prepared.rows.diagnostics.len();
         }
         Ok(totals)
@@ -247,10 +274,30 @@ impl Reader for MemoryReader {
     }
 
     fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatter>> {
-        self.each(documents, |entry| {
-            let values = entry.prepared.rows.front_matter.as_ref();
-            Some(values.and_then(|values| serde_json::from_str(values).ok()))
-        })
+        self.each(documents, |entry| Some(front_matter(entry)))
+    }
+
+    fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {
+        self.each(documents, |entry| data_of(entry, 0))
+    }
+
+    fn all_tables(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<Table>>> {
+        self.each(documents, |entry| data_of(entry, 1))
+    }
+
+    fn all_tasks(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<TaskEntry>>> {
+        self.each(documents, |entry| data_of(entry, 2))
+    }
+
+    fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes> {
+        let mut keys = KeyTypes::new();
+        for entry in self.0.documents.values().filter(|entry| is_admitted(filter, entry)) {
+            for value in &entry.prepared.values {
+                let key = (value.name.clone(), value.type_name.to_owned());
+                *keys.entry(key).or_default() += 1;
+            }
+        }
+        Ok(keys)
     }
 
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>> {
@@ -269,7 +316,9 @@ impl Reader for MemoryReader {
             let mut own = entry.prepared.link_keys.clone();
             own.sort_unstable();
             own.dedup();
-            own.into_iter().for_each(|key| *keys.entry(key).or_default() += 1);
+            for key in own {
+                *keys.entry(key).or_default() += 1;
+            }
         }
         let mut keys: Vec<(i64, usize)> = keys.into_iter().collect();
         keys.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));

@@ -9,6 +9,7 @@ use super::snapshot::Snapshot;
 use super::{content, meta};
 use crate::error::{ErrorKind, Result};
 use crate::limits;
+use crate::prepare::values::ValueRow;
 use crate::store::local::fault::{Fault, FaultKind, Tally};
 
 /// Tables with a secondary index. SQLite's quick check does not compare an index with its table.
@@ -115,23 +116,38 @@ impl Snapshot {
         Ok(faults)
     }
 
-    /// Returns tallies of the keys in the tables `link_key` and `name_key`, by document.
-    pub(in crate::store) fn key_tallies(&self) -> Result<[KeyTallies; 2]> {
-        let tallies = |table: &str| {
-            let statement = format!("SELECT document_id, key FROM {table}");
-            let mut tallies = KeyTallies::new();
-            let connection = self.long_statement();
-            let read = connection.prepare(&statement).and_then(|mut statement| {
-                let mut rows = statement.query([])?;
-                while let Some(row) = rows.next()? {
-                    let key: i64 = row.get(1)?;
-                    tallies.entry(row.get(0)?).or_default().add(key.cast_unsigned());
-                }
-                Ok(())
-            });
-            self.wrap(read).map(|()| tallies)
+    /// Returns tallies of the keys in the tables `link_key`, `name_key` and `data_key`, and of the
+    /// rows of `front_matter_value`, by document.
+    pub(in crate::store) fn key_tallies(&self) -> Result<[KeyTallies; 4]> {
+        let keys = |table: &str| {
+            self.tallies(&format!("SELECT document_id, key FROM {table}"), |row| {
+                row.get(1).map(i64::cast_unsigned)
+            })
         };
-        Ok([tallies("link_key")?, tallies("name_key")?])
+        let statement = "SELECT document_id, key, name, type, value FROM front_matter_value";
+        let values = self.tallies(statement, |row| {
+            let text = |column| row.get_ref(column).and_then(|text| Ok(text.as_str()?));
+            Ok(ValueRow::hash(text(1)?, text(2)?, text(3)?, text(4)?))
+        })?;
+        Ok([keys("link_key")?, keys("name_key")?, keys("data_key")?, values])
+    }
+
+    /// Returns tallies of the rows of `statement`, by the document id in the first column.
+    fn tallies(
+        &self,
+        statement: &str,
+        number: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<u64>,
+    ) -> Result<KeyTallies> {
+        let mut tallies = KeyTallies::new();
+        let connection = self.long_statement();
+        let read = connection.prepare(statement).and_then(|mut statement| {
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                tallies.entry(row.get(0)?).or_default().add(number(row)?);
+            }
+            Ok(())
+        });
+        self.wrap(read).map(|()| tallies)
     }
 
     /// Returns the paths of the edits that were started and not finished.

@@ -15,7 +15,7 @@ use crate::store::{Lookup, StoredDocument};
 
 impl Snapshot {
     /// Returns the first `most` of the documents that `which` means whose paths are greater than
-    /// `after`. The filter of [`Lookup::Matching`] is applied by the caller.
+    /// `after`. The caller applies the filters of [`Lookup::Matching`] and [`Lookup::Data`].
     pub(in crate::store) fn documents(
         &self,
         which: &Lookup<'_>,
@@ -23,7 +23,9 @@ impl Snapshot {
         most: usize,
     ) -> Result<Vec<StoredDocument>> {
         let mut documents = match *which {
-            Lookup::All | Lookup::Matching(_) => return self.all_documents(after, most),
+            Lookup::All | Lookup::Matching(_) | Lookup::Data(..) => {
+                return self.all_documents(after, most);
+            }
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
             Lookup::Titles(texts) => {
                 return self.documents_with_keys(texts, title_keys::holds, after, most);
@@ -40,7 +42,7 @@ impl Snapshot {
                 }
                 documents
             }
-            Lookup::Names(names) => self.of_each(names, |name| {
+            Lookup::Names(names) => Self::of_each(names, |name| {
                 let key = name_key(name);
                 let end = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
                 self.stored_documents("name_key >= ?1 AND name_key < ?2", [key, end])
@@ -53,12 +55,12 @@ impl Snapshot {
                 let condition = "name_key >= ?1 AND name_key < ?2 ORDER BY name_key LIMIT ?3";
                 self.stored_documents(condition, params![first, end, most])?
             }
-            Lookup::LdmdSections(ids) => self.of_each(ids, |id| {
+            Lookup::LdmdSections(ids) => Self::of_each(ids, |id| {
                 let condition =
                     "id IN (SELECT document_id FROM ldmd_section WHERE ldmd_section.id = ?1)";
                 self.stored_documents(condition, [id])
             })?,
-            Lookup::LinkKeys(keys) => self.of_each(keys, |key| {
+            Lookup::LinkKeys(keys) => Self::of_each(keys, |key| {
                 self.stored_documents(
                     "id IN (SELECT document_id FROM link_key WHERE key = ?1)",
                     [key],
@@ -80,7 +82,6 @@ impl Snapshot {
 
     /// Calls `find` with each of `keys` and joins the results.
     fn of_each<K>(
-        &self,
         keys: &[K],
         find: impl Fn(&K) -> Result<Vec<StoredDocument>>,
     ) -> Result<Vec<StoredDocument>> {

@@ -7,6 +7,7 @@
 
 mod check;
 mod content;
+mod data;
 mod graph;
 mod header;
 mod log;

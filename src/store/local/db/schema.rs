@@ -31,6 +31,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../../migrations/0002_seals.sql"),
         fingerprint: "dc5b18c41e85c4f012a41431c1fc6f692b94f7d72508ba0fd8e0e30a2377bbfb",
     },
+    Migration {
+        sql: include_str!("../../../../migrations/0003_data.sql"),
+        fingerprint: "6066612bf10c73352157742714dd621d2722a221daa91c738dc17b0e4dbab95e",
+    },
 ];
 
 /// Creates the schema of a version in an empty database, in one transaction.

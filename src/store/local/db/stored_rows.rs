@@ -8,7 +8,8 @@ use rusqlite::{OptionalExtension as _, Row};
 use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, unchecked_document};
 use super::{content, sql};
 use crate::codec::content::{PackedSpan, chunk_count};
-use crate::codec::{markup, outline as codec};
+use crate::codec::{data, markup, outline as codec};
+use crate::data::Contents;
 use crate::error::Result;
 use crate::limits;
 use crate::links::{Outgoing, split_extension};
@@ -16,6 +17,7 @@ use crate::markdown::outline::Outline;
 use crate::markdown::{front_matter, tiling};
 use crate::position::ByteSpan;
 use crate::prepare::rows::{DerivedRows, StoredDiagnostic, counts};
+use crate::prepare::values::{self, ValueRow};
 use crate::prepare::{name_key, title_keys};
 use crate::store::StoredDocument;
 
@@ -34,6 +36,8 @@ pub(in crate::store) struct StoredRows {
 pub(in crate::store) struct Decoded {
     pub(in crate::store) outline: Outline,
     pub(in crate::store) links: Outgoing,
+    pub(in crate::store) contents: Contents,
+    pub(in crate::store) values: Vec<ValueRow>,
 }
 
 impl Snapshot {
@@ -73,11 +77,16 @@ impl Snapshot {
              iif(octet_length(t.keys) <= ?2, t.keys, NULL), \
              iif(octet_length(m.packed) <= ?2, m.packed, NULL), \
              iif(octet_length(l.packed) <= ?2, l.packed, NULL), \
-             iif(octet_length(f.value) <= ?2, f.value, NULL) \
+             iif(octet_length(f.value) <= ?2, f.value, NULL), \
+             iif(octet_length(c.packed) <= ?2, c.packed, NULL), \
+             iif(octet_length(g.packed) <= ?2, g.packed, NULL), \
+             iif(octet_length(k.packed) <= ?2, k.packed, NULL) \
              FROM document d LEFT JOIN outline o ON o.document_id = d.id \
              LEFT JOIN title t ON t.document_id = d.id LEFT JOIN ldmd m ON m.document_id = d.id \
              LEFT JOIN link l ON l.document_id = d.id \
-             LEFT JOIN front_matter f ON f.document_id = d.id WHERE d.id = ?1";
+             LEFT JOIN front_matter f ON f.document_id = d.id \
+             LEFT JOIN code c ON c.document_id = d.id LEFT JOIN grid g ON g.document_id = d.id \
+             LEFT JOIN task k ON k.document_id = d.id WHERE d.id = ?1";
         let connection = self.statement();
         let most = sql(limits::MAX_ROW_BYTES);
         let read = connection.prepare_cached(statement).and_then(|mut rows| {
@@ -129,6 +138,7 @@ fn part(row: &Row<'_>) -> rusqlite::Result<DerivedRows> {
         markup_ids: Vec::new(),
         links: row.get(18)?,
         front_matter: row.get(19)?,
+        data: [row.get(20)?, row.get(21)?, row.get(22)?],
         tags: Vec::new(),
         diagnostics: Vec::new(),
     })
@@ -159,7 +169,8 @@ impl StoredRows {
     /// older one.
     fn are_checksums(&self, stored: &[u8]) -> bool {
         let rows = &self.derived;
-        stored == rows.checksums(self.document.state.size).bytes() || stored == rows.whole_hash()
+        let checksums = rows.checksums(self.document.state.size);
+        stored == checksums.bytes() || checksums.begin_with(stored) || stored == rows.whole_hash()
     }
 
     /// Decodes the rows and compares them with the bytes of the document. Returns a description of
@@ -200,15 +211,22 @@ impl StoredRows {
             }
         };
         is_kept(rows.counts == counts(&outline, links.links.len()), "counts")?;
-        let values = match &rows.front_matter {
+        let front_matter_values = match &rows.front_matter {
             None => None,
             Some(text) => {
                 Some(serde_json::from_str(text).map_err(|_| "its front matter cannot be read")?)
             }
         };
-        let mut tags = values.as_ref().map(front_matter::tags).unwrap_or_default();
+        let mut tags = front_matter_values.as_ref().map(front_matter::tags).unwrap_or_default();
         tags.sort_unstable();
         is_kept(tags == rows.tags, "tags")?;
-        Ok(Decoded { outline, links })
+        let [code, tables, tasks] = rows.data.each_ref().map(|packed| packed.as_deref());
+        let contents = Contents {
+            code: data::decode(code, bytes.len()).ok_or("its code blocks cannot be read")?,
+            tables: data::decode(tables, bytes.len()).ok_or("its tables cannot be read")?,
+            tasks: data::decode(tasks, bytes.len()).ok_or("its tasks cannot be read")?,
+        };
+        let values = values::of(rows.front_matter.as_deref());
+        Ok(Decoded { outline, links, contents, values })
     }
 }

@@ -11,17 +11,21 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
+use super::data::DATA_TABLES;
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{DOCUMENT_COLUMNS, root_folder, unchecked_document};
 use super::{
     Header, connect, content, corrupt, file_name, lock_path, meta, peek, schema, sql, store_error,
     with_suffix,
 };
+use crate::codec::data;
 use crate::corpus::{FileState, IngestOptions};
+use crate::data::Contents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::links::Outgoing;
+use crate::prepare::values::{self, ValueRow};
 use crate::prepare::{PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, StoredDocument};
 
@@ -90,6 +94,9 @@ pub(in crate::store) struct RowWriter {
     /// [`Self::write_keys`].
     link_keys: Vec<(i64, i64)>,
     name_keys: Vec<(i64, i64)>,
+    data_keys: Vec<(i64, i64)>,
+    /// The values of front matter that are not written yet, with the ids of their documents.
+    values: Vec<(ValueRow, i64)>,
     is_dirty: bool,
     has_written: bool,
     /// Whether the options of the last ingest cannot be read.
@@ -132,6 +139,8 @@ impl RowWriter {
             path: path.to_owned(),
             link_keys: Vec::new(),
             name_keys: Vec::new(),
+            data_keys: Vec::new(),
+            values: Vec::new(),
             is_dirty: false,
             has_written: migrated.is_some(),
             migrated,
@@ -265,6 +274,8 @@ impl RowWriter {
         }
         self.link_keys.clear();
         self.name_keys.clear();
+        self.data_keys.clear();
+        self.values.clear();
         Ok(())
     }
 
@@ -309,7 +320,7 @@ impl RowWriter {
         if let Some(before) = before {
             self.remove_rows(before)?;
         }
-        let prepare = |statement| self.connection.prepare_cached(statement);
+        let prepare = |statement: &str| self.connection.prepare_cached(statement);
         let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
             .query_row([], |row| row.get(0))?;
         let [lines, words, sections, blocks, link_count] = derived.counts;
@@ -353,6 +364,14 @@ impl RowWriter {
         }
         self.link_keys.extend(document.link_keys.iter().map(|key| (*key, id)));
         self.name_keys.extend(document.name_keys.iter().map(|key| (*key, id)));
+        self.data_keys.extend(document.data_keys.iter().map(|key| (*key, id)));
+        self.values.extend(document.values.iter().map(|value| (value.clone(), id)));
+        for (table, packed) in DATA_TABLES.into_iter().zip(&derived.data) {
+            if let Some(packed) = packed {
+                prepare(&format!("INSERT INTO {table} (document_id, packed) VALUES (?1, ?2)"))?
+                    .execute(params![id, packed])?;
+            }
+        }
         if let Some(front_matter) = &derived.front_matter {
             prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
                 .execute(params![id, front_matter])?;
@@ -388,11 +407,15 @@ impl RowWriter {
         self.wrap(result)
     }
 
-    /// Writes the pending keys of links and names in the order in which they are stored. Keys are
+    /// Writes the pending keys of links, names and data and the values of front matter in the order in which they are stored. Keys are
     /// hashes, so writing them in any other order would read a page from disk for almost every one.
     fn write_keys(&mut self) -> rusqlite::Result<()> {
-        for (table, keys) in [("link_key", &mut self.link_keys), ("name_key", &mut self.name_keys)]
-        {
+        let pending = [
+            ("link_key", &mut self.link_keys),
+            ("name_key", &mut self.name_keys),
+            ("data_key", &mut self.data_keys),
+        ];
+        for (table, keys) in pending {
             keys.sort_unstable();
             let mut insert = self.connection.prepare_cached(&format!(
                 "INSERT OR IGNORE INTO {table} (key, document_id) VALUES (?1, ?2)"
@@ -401,6 +424,14 @@ impl RowWriter {
                 insert.execute([key, id])?;
             }
         }
+        self.values.sort_unstable();
+        let mut insert = self.connection.prepare_cached(
+            "INSERT OR IGNORE INTO front_matter_value (key, document_id, name, type, value) \
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
+        for (ValueRow { key, name, type_name, value }, id) in self.values.drain(..) {
+            insert.execute(params![key, id, name, type_name, value])?;
+        }
         Ok(())
     }
 
@@ -408,11 +439,13 @@ impl RowWriter {
         // Ids increase, so a document has no pending keys if its id is below that of the first
         // pending key.
         let waits = |keys: &[(i64, i64)]| keys.first().is_some_and(|(_, first)| id >= *first);
-        if waits(&self.link_keys) || waits(&self.name_keys) {
+        let has_value = self.values.first().is_some_and(|(_, first)| id >= *first);
+        if waits(&self.link_keys) || waits(&self.name_keys) || waits(&self.data_keys) || has_value {
             self.write_keys()?;
         }
         content::remove(&self.connection, id)?;
         self.remove_keys(id)?;
+        self.remove_data_keys(id)?;
         self.connection
             .prepare_cached("DELETE FROM document WHERE id = ?1")?
             .execute([id])
@@ -436,6 +469,36 @@ impl RowWriter {
         for key in outgoing.name_keys() {
             prepare("DELETE FROM name_key WHERE key = ?1 AND document_id = ?2")?
                 .execute([key, id])?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the keys of the data of a document and the values of its front matter.
+    fn remove_data_keys(&self, id: i64) -> rusqlite::Result<()> {
+        let prepare = |statement: &str| self.connection.prepare_cached(statement);
+        let mut packed: [Option<Vec<u8>>; 3] = Default::default();
+        for (table, packed) in DATA_TABLES.into_iter().zip(&mut packed) {
+            *packed = prepare(&format!("SELECT packed FROM {table} WHERE document_id = ?1"))?
+                .query_row([id], |row| row.get(0))
+                .optional()?;
+        }
+        let [code, tables, tasks] = packed;
+        let contents = Contents {
+            code: data::decode(code.as_deref(), usize::MAX).unwrap_or_default(),
+            tables: data::decode(tables.as_deref(), usize::MAX).unwrap_or_default(),
+            tasks: data::decode(tasks.as_deref(), usize::MAX).unwrap_or_default(),
+        };
+        for key in contents.keys() {
+            prepare("DELETE FROM data_key WHERE key = ?1 AND document_id = ?2")?
+                .execute([key, id])?;
+        }
+        let front_matter: Option<String> =
+            prepare("SELECT value FROM front_matter WHERE document_id = ?1")?
+                .query_row([id], |row| row.get(0))
+                .optional()?;
+        for value in values::of(front_matter.as_deref()) {
+            prepare("DELETE FROM front_matter_value WHERE key = ?1 AND document_id = ?2")?
+                .execute(params![value.key, id])?;
         }
         Ok(())
     }

@@ -1,0 +1,154 @@
+//! Rows and cells of tables in an address: `row[2]`, `row[header]`, `row[2]/cell[1]`, `cell[Name]`.
+//!
+//! They stand at the end of an address, after a table. Invariant: printing and splitting steps again gives
+//! the same steps.
+
+use std::fmt;
+
+use super::namespace;
+use super::params::split_known_params;
+use super::whole_number;
+
+/// Which rows of a table are selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowStep {
+    /// All rows of the body.
+    All,
+    /// The header.
+    Header,
+    /// Rows of the body, 0-based, from the first to the second, inclusive.
+    Range(usize, usize),
+}
+
+/// Which cells of a row are selected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CellStep {
+    /// All cells.
+    All,
+    /// The cell at this position, 0-based.
+    Index(usize),
+    /// The cell in the column with this name.
+    Column(String),
+}
+
+/// The steps from a table to rows or cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellSteps {
+    /// The rows.
+    pub row: RowStep,
+    /// The cells; `None` for whole rows.
+    pub cell: Option<CellStep>,
+}
+
+impl fmt::Display for CellSteps {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.row {
+            RowStep::All => formatter.write_str("row"),
+            RowStep::Header => formatter.write_str("row[header]"),
+            RowStep::Range(from, to) if from == to => write!(formatter, "row[{from}]"),
+            RowStep::Range(from, to) => write!(formatter, "row[{from}-{to}]"),
+        }?;
+        match &self.cell {
+            None => Ok(()),
+            Some(CellStep::All) => formatter.write_str("/cell"),
+            Some(CellStep::Index(index)) => write!(formatter, "/cell[{index}]"),
+            Some(CellStep::Column(name)) => {
+                write!(formatter, "/cell[{}]", namespace::encode(name))
+            }
+        }
+    }
+}
+
+/// Splits an address into that of a table and the steps from there. The parameters stay with the table.
+/// Returns `None` if the address does not end with such steps.
+pub fn split(address: &str) -> Option<(String, CellSteps)> {
+    let (locator, query) = match split_known_params(address) {
+        Some((locator, query)) => (locator, Some(query)),
+        None => (address, None),
+    };
+    let (table, steps) = row_at_end(locator)
+        .map(|(table, row)| (table, row, None))
+        .or_else(|| {
+            // The name of a column may contain a slash, so every `/cell` is tried, the last one first.
+            locator.rmatch_indices("/cell").find_map(|(at, _)| {
+                let cell = cell(locator.get(at + "/cell".len()..)?)?;
+                let (table, row) = row_at_end(locator.get(..at)?)?;
+                Some((table, row, Some(cell)))
+            })
+        })
+        .map(|(table, row, cell)| (table, CellSteps { row, cell }))?;
+    let query = query.map_or_else(String::new, |query| format!("?{query}"));
+    Some((format!("{table}{query}"), steps))
+}
+
+/// Splits `text` before a step `row` at its end.
+fn row_at_end(text: &str) -> Option<(&str, RowStep)> {
+    let at = text.rfind("/row")?;
+    let (table, step) = (text.get(..at)?, text.get(at + "/row".len()..)?);
+    if table.is_empty() {
+        return None;
+    }
+    if step.is_empty() {
+        return Some((table, RowStep::All));
+    }
+    let inside = step.strip_prefix('[')?.strip_suffix(']')?;
+    if inside == "header" {
+        return Some((table, RowStep::Header));
+    }
+    let (from, to) = inside.split_once('-').unwrap_or((inside, inside));
+    let (from, to) = (whole_number(from)?, whole_number(to)?);
+    (from <= to).then_some((table, RowStep::Range(from, to)))
+}
+
+fn cell(step: &str) -> Option<CellStep> {
+    if step.is_empty() {
+        return Some(CellStep::All);
+    }
+    let inside = step.strip_prefix('[')?.strip_suffix(']')?;
+    match whole_number(inside) {
+        Some(index) => Some(CellStep::Index(index)),
+        None if inside.is_empty() => None,
+        None => Some(CellStep::Column(namespace::decode(inside))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_cells_are_split_from_the_table() {
+        for (address, table, steps) in [
+            ("a.md::block:table[0]/row[2]", "a.md::block:table[0]", "row[2]"),
+            (
+                "a.md::block:table[0]/row[header]/cell[1]",
+                "a.md::block:table[0]",
+                "row[header]/cell[1]",
+            ),
+            (
+                "b#x/block:table[0]/row[0-3]/cell?full=true",
+                "b#x/block:table[0]?full=true",
+                "row[0-3]/cell",
+            ),
+            ("t/row/cell[Max/cell[0] x]", "t", "row/cell[Max/cell[0]%20x]"),
+            ("t/row[1]/cell[Default]", "t", "row[1]/cell[Default]"),
+        ] {
+            let (found, parsed) = split(address).unwrap();
+            assert_eq!((found.as_str(), parsed.to_string().as_str()), (table, steps), "{address}");
+            let again = table.split_once('?').map_or(table, |(table, _)| table);
+            assert_eq!(split(&format!("{again}/{parsed}")).map(|(_, again)| again), Some(parsed));
+        }
+        for address in [
+            "a.md::x",
+            "row[1]",
+            "/row[1]",
+            "t/row[x]",
+            "t/row[2-1]",
+            "t/cell[1]",
+            "t/row[1]/cell[]",
+            "t/row[1]/x",
+        ] {
+            assert_eq!(split(address), None, "{address}");
+        }
+    }
+}

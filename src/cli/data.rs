@@ -1,0 +1,325 @@
+//! `code`, `tables`, `tasks` and `meta`: their arguments and their requests.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
+
+use super::args::{DocumentFilterArgs, EditOptions, FilterArgs, Global, ListArgs};
+use super::completions::documents;
+use super::questions::cursor;
+use super::read_command::Question;
+use super::store::open_fresh;
+use super::{Status, kept};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::query::data::{Common, code, meta, tables, tasks};
+use crate::query::page::fitting;
+use crate::query::{BLOCK_TYPES, FilterRequest, Library};
+
+/// Filters of `tables` and `tasks`, whose items have values of their own.
+#[derive(Debug, Args)]
+pub(super) struct ItemFilterArgs {
+    #[command(flatten)]
+    pub(super) documents: DocumentFilterArgs,
+    /// Take only items in blocks of this type; repeatable
+    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
+    pub(super) types: Vec<String>,
+    /// Take only items in sections of this level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) level: Option<u8>,
+    /// Sort documents by path, title or a key of front matter; -KEY for descending
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(super) sort: Option<String>,
+    /// Take only rows or tasks that match, as in 'Default = 5' or 'due < 2026-06-01'
+    #[arg(long = "where", value_name = "EXPR", id = "where")]
+    pub(super) condition: Option<String>,
+    /// Take only documents whose front matter matches
+    #[arg(long, value_name = "EXPR")]
+    pub(super) where_meta: Option<String>,
+}
+
+impl ItemFilterArgs {
+    /// Returns the filter of documents as a request of the library.
+    pub(super) fn request(&self) -> FilterRequest {
+        FilterRequest {
+            types: self.types.clone(),
+            level: self.level,
+            sort: self.sort.clone(),
+            condition: self.where_meta.clone(),
+            ..self.documents.request()
+        }
+    }
+}
+
+/// Arguments of `code`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel code --lang bash --tag install")]
+pub(super) struct CodeArgs {
+    /// Take only code in this language, by any of its names; repeatable
+    #[arg(long = "lang", value_name = "LANGUAGE")]
+    pub(super) languages: Vec<String>,
+    /// Take only code that contains TEXT, ignoring case
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) containing: Option<String>,
+    /// Write each block to a new file in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// Arguments of `tables`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel tables --header Parameter --where 'Parameter = MaxDepth'")]
+pub(super) struct TablesArgs {
+    /// Take only tables with this column; if repeated, with all of them
+    #[arg(long = "header", value_name = "NAME")]
+    pub(super) headers: Vec<String>,
+    /// Show only these columns
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(super) columns: Vec<String>,
+    #[command(flatten)]
+    pub(super) filter: ItemFilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// Arguments of `tasks`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel tasks --open --where 'due < 2026-06-01'")]
+pub(super) struct TasksArgs {
+    /// Take only open tasks
+    #[arg(long, conflicts_with = "done")]
+    pub(super) open: bool,
+    /// Take only tasks that are done
+    #[arg(long)]
+    pub(super) done: bool,
+    #[command(flatten)]
+    pub(super) filter: ItemFilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// Arguments of `meta`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: mdsel meta --where 'requires contains 7594' --get title    mdsel meta --types",
+    args_conflicts_with_subcommands = true
+)]
+pub(super) struct MetaArgs {
+    #[command(subcommand)]
+    pub(super) change: Option<MetaCommand>,
+    /// Show only this key; repeatable. Documents with none of the keys are left out
+    #[arg(long = "get", value_name = "KEY")]
+    pub(super) keys: Vec<String>,
+    /// List the keys of all front matter with the types of their values
+    #[arg(long = "types", conflicts_with = "keys")]
+    pub(super) key_types: bool,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) list: ListArgs,
+}
+
+/// The changes of `meta`.
+#[derive(Debug, Subcommand)]
+pub(super) enum MetaCommand {
+    /// Set the values of keys; nothing else in the file changes
+    Set(MetaSetArgs),
+    /// Remove keys; nothing else in the file changes
+    Unset(MetaUnsetArgs),
+    /// Add a value to the list of a key; nothing else in the file changes
+    Add(MetaAddArgs),
+}
+
+impl MetaCommand {
+    /// Returns the options of the change.
+    pub(super) fn options(&self) -> &EditOptions {
+        match self {
+            Self::Set(arguments) => &arguments.options,
+            Self::Unset(arguments) => &arguments.options,
+            Self::Add(arguments) => &arguments.options,
+        }
+    }
+
+    /// Returns the document.
+    pub(super) fn document(&mut self) -> &mut String {
+        match self {
+            Self::Set(arguments) => &mut arguments.document,
+            Self::Unset(arguments) => &mut arguments.document,
+            Self::Add(arguments) => &mut arguments.document,
+        }
+    }
+}
+
+/// Arguments of `meta set`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel meta set guide status=done 'tags=[a, b]'")]
+pub(super) struct MetaSetArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// A key, with dots for nested ones, and its value: a number, true, false, null, [a, b], {a: 1}, a
+    /// text, or a text in double quotes
+    #[arg(value_name = "KEY=VALUE", required = true)]
+    pub(super) values: Vec<String>,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+/// Arguments of `meta unset`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel meta unset guide draft")]
+pub(super) struct MetaUnsetArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// A key, with dots for nested ones
+    #[arg(value_name = "KEY", required = true)]
+    pub(super) keys: Vec<String>,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+/// Arguments of `meta add`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel meta add guide tags install")]
+pub(super) struct MetaAddArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    pub(super) document: String,
+    /// The key of the list, which is made if it is missing
+    #[arg(value_name = "KEY")]
+    pub(super) key: String,
+    /// The values to add, unless the list has them
+    #[arg(value_name = "VALUE", required = true)]
+    pub(super) values: Vec<String>,
+    #[command(flatten)]
+    pub(super) options: EditOptions,
+}
+
+fn common(global: &Global, filter: FilterRequest, list: &ListArgs) -> Result<Common> {
+    Ok(Common {
+        filter,
+        limit: fitting(list.limit, global.max_chars),
+        after: cursor(list.after.as_ref())?,
+    })
+}
+
+impl Question for CodeArgs {
+    type Answer = code::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.filter.documents.under.iter_mut().collect())
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<code::Answer> {
+        let mut common = common(global, self.filter.request(), &self.list)?;
+        if self.out.is_some() && self.list.limit == limits::LIST_LIMIT {
+            common.limit = 0;
+        }
+        let (languages, containing) = (self.languages.clone(), self.containing.clone());
+        let request = code::Request { languages, containing, common };
+        let mut answer = code::code(library, &request)?;
+        if let Some(folder) = &self.out {
+            write_files(folder, &mut answer.code)?;
+        }
+        Ok(answer)
+    }
+
+    fn status(answer: &code::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+/// Writes each block to a file in `folder`. Writes none if one of the files exists.
+fn write_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+    let mut names = std::collections::HashSet::new();
+    for block in blocks.iter() {
+        let path = folder.join(block.file_name());
+        if path.symlink_metadata().is_ok() || !names.insert(path.clone()) {
+            let message = format!("{}: the file exists, and no file was written", path.display());
+            return Err(Error::new(ErrorKind::Usage, message)
+                .with_hint("name an empty folder with --out, or remove the file"));
+        }
+    }
+    for block in blocks {
+        let path = folder.join(block.file_name());
+        let mut file = File::create_new(&path).map_err(|error| Error::io(&path, error))?;
+        file.write_all(&block.bytes).map_err(|error| Error::io(&path, error))?;
+        block.written = Some(path.to_string_lossy().into_owned());
+        block.code = None;
+    }
+    Ok(())
+}
+
+impl Question for TablesArgs {
+    type Answer = tables::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.filter.documents.under.iter_mut().collect())
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<tables::Answer> {
+        let request = tables::Request {
+            headers: self.headers.clone(),
+            condition: self.filter.condition.clone(),
+            columns: self.columns.clone(),
+            common: common(global, self.filter.request(), &self.list)?,
+        };
+        tables::tables(library, &request)
+    }
+
+    fn status(answer: &tables::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+impl Question for TasksArgs {
+    type Answer = tasks::Answer;
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.filter.documents.under.iter_mut().collect())
+    }
+
+    fn answer(&self, global: &Global, library: &Library<'_>) -> Result<tasks::Answer> {
+        let request = tasks::Request {
+            is_done: match (self.open, self.done) {
+                (true, _) => Some(false),
+                (_, true) => Some(true),
+                _ => None,
+            },
+            condition: self.filter.condition.clone(),
+            common: common(global, self.filter.request(), &self.list)?,
+        };
+        tasks::tasks(library, &request)
+    }
+
+    fn status(answer: &tasks::Answer) -> Status {
+        answer.outcome().into()
+    }
+}
+
+pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
+    if let Some(change) = &arguments.change {
+        return super::edit::meta(global, change);
+    }
+    let common = common(global, arguments.filter.request(), &arguments.list)?;
+    let reader = open_fresh(global, |_| Ok(None))?;
+    let library = Library::new(&*reader);
+    if arguments.key_types {
+        let answer = kept(meta::types(&library, &common.filter, common.limit, common.after)?);
+        global.print_list(answer)?;
+        return Ok(answer.outcome().into());
+    }
+    let request = meta::Request { keys: arguments.keys.clone(), common };
+    let answer = kept(meta::meta(&library, &request)?);
+    global.print_list(answer)?;
+    Ok(answer.outcome().into())
+}

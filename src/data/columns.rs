@@ -1,0 +1,74 @@
+//! The columns of tables: their names, and the values of a row.
+//!
+//! Invariant: the names of the columns of a table are unique.
+
+use std::collections::{HashMap, HashSet};
+
+use super::expression::{Datum, matching};
+use crate::markdown::contents::{Cell, Row, Table};
+
+/// Returns the names of the columns: the visible text of the header. An empty header is `column_1`
+/// by its position, 1-based, and a name that occurred before gets `_2`, `_3` and so on.
+pub fn names(table: &Table) -> Vec<String> {
+    let header = table.rows.first().map(|row| row.cells.as_slice()).unwrap_or_default();
+    let mut used = HashSet::new();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut names = Vec::with_capacity(header.len());
+    for (index, cell) in header.iter().enumerate() {
+        let text = cell.text().trim();
+        let base = if text.is_empty() { format!("column_{}", index + 1) } else { text.to_owned() };
+        let number = numbers.entry(base.clone()).or_default();
+        let name = loop {
+            *number += 1;
+            let name = if *number == 1 { base.clone() } else { format!("{base}_{number}") };
+            if used.insert(name.clone()) {
+                break name;
+            }
+        };
+        names.push(name);
+    }
+    names
+}
+
+/// Returns the index of the column called `name`: the same text, or the same text in another case.
+pub fn index_of(names: &[String], name: &str) -> Option<usize> {
+    matching(names.iter().enumerate().map(|(index, name)| (name.as_str(), index)), name)
+}
+
+/// Returns the cell of a row, or an empty one if the row is shorter than the header.
+pub fn cell(row: &Row, column: usize) -> &Cell {
+    static EMPTY: Cell = Cell { offset: 0, source: String::new(), visible: None };
+    row.cells.get(column).unwrap_or(&EMPTY)
+}
+
+/// Returns the visible text of the cell in the column called `key`.
+pub fn value<'a>(names: &[String], row: &'a Row, key: &str) -> Option<Datum<'a>> {
+    index_of(names, key).map(|column| Datum::Text(cell(row, column).text()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        crate::markdown::parse(text.as_bytes()).contents.tables.remove(0)
+    }
+
+    #[test]
+    fn equal_and_empty_headers_get_names_of_their_own() {
+        let names = names(&table("| a | a | | a_2 | **B** | a |\n|-|-|-|-|-|-|\n"));
+        assert_eq!(names, ["a", "a_2", "column_3", "a_2_2", "B", "a_3"]);
+        assert_eq!(index_of(&names, "b"), Some(4));
+        assert_eq!(index_of(&names, "c"), None);
+    }
+
+    #[test]
+    fn short_rows_have_empty_cells_and_long_rows_lose_the_rest() {
+        let table = table("> | a | b |\n> |-|-|\n> | 1 |\n> | `x\\|y` | 2 | 3 |\n");
+        assert_eq!(table.rows.len(), 3);
+        assert_eq!(cell(&table.rows[1], 1).text(), "");
+        assert_eq!(table.rows[2].cells.len(), 2);
+        assert_eq!(table.rows[2].cells[0].source, "`x\\|y`");
+        assert_eq!(table.rows[2].cells[0].text(), "x|y");
+    }
+}

@@ -1,0 +1,277 @@
+//! Evaluates expressions over the values of a record.
+//!
+//! Invariants: a comparison on a missing key is false; a comparison with a list is true if it is
+//! true for any element, except that `!=` is true if `=` is false.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value};
+
+use super::{Comparison, Expression, Operator};
+use crate::data::scalar;
+use crate::markdown::slug::fold;
+
+/// A value of a record.
+#[derive(Clone, Copy, Debug)]
+pub enum Datum<'a> {
+    /// A text, which may be a number or a date.
+    Text(&'a str),
+    /// A value of front matter.
+    Json(&'a Value),
+}
+
+impl Expression {
+    /// Returns whether a record matches. `get` returns the value of a key, as it is written in the
+    /// expression.
+    pub fn matches<'a>(&self, get: &impl Fn(&str) -> Option<Datum<'a>>) -> bool {
+        match self {
+            Self::Compare(comparison) => {
+                get(&comparison.key).is_some_and(|datum| comparison.is_true_for(datum))
+            }
+            Self::Exists(key) => get(key).is_some(),
+            Self::Not(inner) => !inner.matches(get),
+            Self::All(parts) => parts.iter().all(|part| part.matches(get)),
+            Self::Any(parts) => parts.iter().any(|part| part.matches(get)),
+        }
+    }
+}
+
+impl Comparison {
+    fn is_true_for(&self, datum: Datum<'_>) -> bool {
+        match self.operator {
+            Operator::NotEqual => !self.any(datum, &|text| self.is_equal(text)),
+            Operator::Equal => self.any(datum, &|text| self.is_equal(text)),
+            Operator::Contains => self.contains(datum),
+            Operator::Matches => self.any(datum, &|text| {
+                self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+            }),
+            Operator::Less => self.any(datum, &|text| self.order(text) == Ordering::Less),
+            Operator::LessOrEqual => self.any(datum, &|text| self.order(text) != Ordering::Greater),
+            Operator::Greater => self.any(datum, &|text| self.order(text) == Ordering::Greater),
+            Operator::GreaterOrEqual => self.any(datum, &|text| self.order(text) != Ordering::Less),
+        }
+    }
+
+    fn order(&self, text: &str) -> Ordering {
+        scalar::compare(text, &self.value.text, self.value.is_quoted)
+    }
+
+    fn is_equal(&self, text: &str) -> bool {
+        self.order(text) == Ordering::Equal
+    }
+
+    /// Returns whether `test` is true for the text of a scalar, or of any element of a list.
+    fn any(&self, datum: Datum<'_>, test: &impl Fn(&str) -> bool) -> bool {
+        match datum {
+            Datum::Text(text) => test(text),
+            Datum::Json(Value::String(text)) => test(text),
+            Datum::Json(Value::Array(values)) => {
+                values.iter().any(|value| self.any(Datum::Json(value), test))
+            }
+            Datum::Json(Value::Object(_)) => false,
+            Datum::Json(value) => test(&value.to_string()),
+        }
+    }
+
+    fn contains(&self, datum: Datum<'_>) -> bool {
+        let text = match datum {
+            Datum::Text(text) => text,
+            Datum::Json(Value::String(text)) => text,
+            Datum::Json(Value::Object(map)) => return map.contains_key(&self.value.text),
+            Datum::Json(_) => return self.any(datum, &|text| self.is_equal(text)),
+        };
+        if text.contains(',') {
+            // The whole text can be asked for, too.
+            return self.is_equal(text) || text.split(',').any(|part| self.is_equal(part));
+        }
+        if scalar::is_number(text) && scalar::is_number(&self.value.text) {
+            return self.is_equal(text);
+        }
+        text.contains(&self.value.text)
+    }
+}
+
+/// Returns the name that `key` means: the same text, else the only one that differs in case alone,
+/// or the first of them.
+pub fn matching<'a, T>(names: impl Iterator<Item = (&'a str, T)> + Clone, key: &str) -> Option<T> {
+    if let Some((_, value)) = names.clone().find(|(name, _)| *name == key) {
+        return Some(value);
+    }
+    let key = fold(key);
+    names.into_iter().find(|(name, _)| fold(name) == key).map(|(_, value)| value)
+}
+
+/// Returns the value at `key` of a map, or at a dotted key in the maps below it. A key that contains
+/// the dots itself takes precedence.
+pub fn value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    let entries = map.iter().map(|(name, value)| (name.as_str(), value));
+    if let Some(value) = matching(entries.clone(), key) {
+        return Some(value);
+    }
+    key.match_indices('.').find_map(|(dot, _)| {
+        let inner = matching(entries.clone(), key.get(..dot)?)?.as_object()?;
+        value_at(inner, key.get(dot + 1..)?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn matches(record: &Value, text: &str) -> bool {
+        let map = record.as_object().unwrap();
+        Expression::parse(text).unwrap().matches(&|key| value_at(map, key).map(Datum::Json))
+    }
+
+    #[test]
+    fn values_compare_as_what_they_are() {
+        let record = json!({
+            "n": 12, "v": "1.10", "d": "2026-01-31", "s": "Draft", "b": true, "empty": null,
+            "tags": ["x", "y-z", 7], "requires": "2718, 17594", "one": 7594, "deep": {"a": {"b": 1}},
+            "a.b": "dot", "Status": "Final", "text": "some words",
+        });
+        for text in [
+            "n > 9",
+            "n = 12.0",
+            "n != 11",
+            "d < 2026-02-01",
+            "d >= 2026-01",
+            "d ~ ^2026",
+            "s = Draft",
+            "s != draft",
+            "b = true",
+            "exists empty",
+            "empty = null",
+            "tags = x",
+            "tags contains 7",
+            "tags > 6",
+            "requires contains 2718",
+            "one contains 7594",
+            "deep.a.b = 1",
+            "a.b = dot",
+            "status = Final",
+            "text contains word",
+            "v = 1.1",
+            "not missing = 1",
+            "not exists missing",
+            "v < \"1.9\"",
+            "requires = \"2718, 17594\"",
+            "deep contains a",
+            "s ~ (?i)draft",
+        ] {
+            assert!(matches(&record, text), "{text}");
+        }
+        for text in [
+            "n < 9",
+            "missing = 1",
+            "missing != 1",
+            "missing < 1",
+            "s = draft",
+            "tags contains y",
+            "requires contains 7594",
+            "tags != x",
+            "v = \"1.1\"",
+            "deep = 1",
+            "exists deep.b",
+            "one contains 75",
+            "text contains Word",
+        ] {
+            assert!(!matches(&record, text), "{text}");
+        }
+    }
+
+    #[test]
+    fn required_keys_are_in_every_matching_record() {
+        let required = |text: &str| {
+            let expression = Expression::parse(text).unwrap();
+            format!("{:?}", expression.required_keys())
+        };
+        assert_eq!(required("a = 1 and (b = 2 or c = 3) and not d = 4"), r#"[["a"], ["b", "c"]]"#);
+        assert_eq!(required("a = 1 or not b = 2"), "[]");
+    }
+
+    /// The operators, written again in the simplest way, over integers and words.
+    fn model(record: &[(char, i64)], tokens: &[Token]) -> bool {
+        let mut stack = Vec::new();
+        for token in tokens {
+            match token {
+                Token::Compare(key, operator, value) => {
+                    let found = record.iter().find(|(name, _)| name == key);
+                    stack.push(found.is_some_and(|(_, left)| match *operator {
+                        "=" => left == value,
+                        "!=" => left != value,
+                        "<" => left < value,
+                        "<=" => left <= value,
+                        ">" => left > value,
+                        _ => left >= value,
+                    }));
+                }
+                Token::Not => {
+                    let top = stack.pop().unwrap_or(true);
+                    stack.push(!top);
+                }
+                Token::And | Token::Or => {
+                    let (Some(b), Some(a)) = (stack.pop(), stack.pop()) else { return true };
+                    stack.push(if matches!(token, Token::And) { a && b } else { a || b });
+                }
+            }
+        }
+        stack.pop().unwrap_or(true)
+    }
+
+    /// A token of an expression in reverse Polish notation.
+    #[derive(Clone, Debug)]
+    enum Token {
+        Compare(char, &'static str, i64),
+        Not,
+        And,
+        Or,
+    }
+
+    /// Returns the text of an expression in reverse Polish notation, with all parentheses.
+    fn text_of(tokens: &[Token]) -> Option<String> {
+        let mut stack: Vec<String> = Vec::new();
+        for token in tokens {
+            let text = match token {
+                Token::Compare(key, operator, value) => format!("{key}{operator}{value}"),
+                Token::Not => format!("not ({})", stack.pop()?),
+                Token::And | Token::Or => {
+                    let (b, a) = (stack.pop()?, stack.pop()?);
+                    let word = if matches!(token, Token::And) { "and" } else { "or" };
+                    format!("({a}) {word} ({b})")
+                }
+            };
+            stack.push(text);
+        }
+        (stack.len() == 1).then(|| stack.pop()).flatten()
+    }
+
+    proptest! {
+        #[test]
+        fn expressions_agree_with_a_naive_model(
+            record in proptest::collection::vec((prop::char::range('a', 'e'), -3_i64..12), 0..4),
+            tokens in proptest::collection::vec(
+                prop_oneof![
+                    5 => (prop::char::range('a', 'e'), 0_usize..6, -3_i64..12).prop_map(|(k, o, v)| {
+                        Token::Compare(k, ["=", "!=", "<", "<=", ">", ">="][o], v)
+                    }),
+                    1 => Just(Token::Not),
+                    2 => Just(Token::And),
+                    2 => Just(Token::Or),
+                ],
+                1..12,
+            )
+        ) {
+            if let Some(text) = text_of(&tokens) {
+                let mut map = Map::new();
+                for (key, value) in record.iter().rev() {
+                    map.insert(key.to_string(), json!(value));
+                }
+                prop_assert_eq!(matches(&Value::Object(map), &text), model(&record, &tokens), "{}", text);
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Where the keys and values of front matter are, and where a change of them is written.
+//!
+//! Invariant: a splice lies within the lines of the changed key, or is empty and between two keys.
+
+use serde_json::Value;
+
+use super::write::Writer;
+use super::{Change, Splice};
+use crate::markdown::front_matter::Format;
+use crate::position::{ByteSpan, next_line_start};
+
+/// A mapping.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layout {
+    pub(super) entries: Vec<Entry>,
+    /// How a new entry is written.
+    pub(super) slot: Slot,
+}
+
+/// Where and how a new entry or item is written.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Slot {
+    /// Nothing can be added.
+    #[default]
+    None,
+    /// On a line of its own at an offset, which is the start of a line, with a text before it.
+    Line(usize, String),
+    /// After the last entry in braces or brackets: the offset after the opening mark, and the offset
+    /// of the end of the last entry, if there is one.
+    Inline(usize, Option<usize>),
+}
+
+/// A key and its value.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    /// The key as it is written.
+    pub(super) key_span: ByteSpan,
+    /// Offset after the mark between the key and the value.
+    pub(super) after_mark: usize,
+    /// The lines of the entry; `None` if it shares lines with others.
+    pub(super) lines: Option<ByteSpan>,
+    pub(super) value: Node,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// From its first to its last byte; empty if nothing is written.
+    pub(super) span: ByteSpan,
+    pub(super) kind: Kind,
+    /// The reason why it cannot be changed, if there is one.
+    pub(super) obstacle: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// A scalar with the quote that it is in.
+    Scalar(Option<char>),
+    /// A scalar on the lines after an indicator.
+    Block,
+    /// A list, with the slot for another item.
+    List(Slot),
+    Mapping(Layout),
+}
+
+/// A text and its layout.
+pub(super) struct Place<'a> {
+    text: &'a str,
+    layout: &'a Layout,
+    writer: Writer,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn new(text: &'a str, format: Format, layout: &'a Layout) -> Self {
+        Self { text, layout, writer: Writer { format } }
+    }
+
+    /// Returns the splice of a change that changes something.
+    pub(super) fn splice(&self, change: &Change) -> Result<Splice, String> {
+        let (layout, entry, rest) = find(self.layout, change.key())?;
+        match (change, entry) {
+            (Change::Set(_, value), Some(index)) => self.set(&layout.entries[index], value),
+            (Change::Set(_, value), None) => self.insert(layout, &rest, value),
+            (Change::Unset(_), Some(index)) => self.unset(layout, index),
+            (Change::Unset(key), None) => Err(format!("there is no key {key}")),
+            (Change::Add(_, value), None) => {
+                self.insert(layout, &rest, &Value::Array(vec![value.clone()]))
+            }
+            (Change::Add(_, value), Some(index)) => self.add(&layout.entries[index], value),
+        }
+    }
+
+    fn line_end(&self) -> &'static str {
+        let text = self.text.as_bytes();
+        match memchr::memchr2(b'\n', b'\r', text).map(|at| (text[at], text.get(at + 1))) {
+            Some((b'\r', Some(b'\n'))) => "\r\n",
+            Some((b'\r', _)) => "\r",
+            _ => "\n",
+        }
+    }
+
+    fn get(&self, start: usize, end: usize) -> &'a str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn set(&self, entry: &Entry, value: &Value) -> Result<Splice, String> {
+        refuse(entry)?;
+        let node = &entry.value;
+        if let (Kind::List(Slot::Line(end, prefix)), Value::Array(values), Some(lines)) =
+            (&node.kind, value, entry.lines)
+            && !values.is_empty()
+        {
+            // The items keep their style. The line of the key stays.
+            let start = next_line_start(self.text.as_bytes(), lines.start);
+            let items: Vec<String> = values
+                .iter()
+                .map(|value| self.writer.value(value, None, false))
+                .map(|item| format!("{prefix}{item}{}", self.line_end()))
+                .collect();
+            return Ok(Splice { span: ByteSpan::new(start.min(*end), *end), text: items.concat() });
+        }
+        let quote = match node.kind {
+            Kind::Scalar(quote) => quote,
+            _ => None,
+        };
+        let text = self.writer.value(value, quote, entry.lines.is_none());
+        let key_line_end = entry
+            .lines
+            .map_or(usize::MAX, |lines| next_line_start(self.text.as_bytes(), lines.start));
+        let is_below = node.span.start >= key_line_end;
+        let Some(lines) = entry.lines else {
+            return Ok(self.replace_value(entry, text));
+        };
+        if node.span.is_empty() || is_below {
+            // What is on the line of the key behind the mark, a comment, stays.
+            let on_line = self.get(entry.after_mark, key_line_end);
+            return Ok(Splice {
+                span: ByteSpan::new(entry.after_mark, lines.end.max(key_line_end)),
+                text: format!(" {text}{on_line}"),
+            });
+        }
+        if matches!(node.kind, Kind::Block) {
+            return Ok(Splice {
+                span: ByteSpan::new(node.span.start, lines.end),
+                text: format!("{text}{}", self.line_end()),
+            });
+        }
+        Ok(self.replace_value(entry, text))
+    }
+
+    fn replace_value(&self, entry: &Entry, text: String) -> Splice {
+        let span = entry.value.span;
+        // A mark needs a blank before the value.
+        let needs_blank = span.start == entry.after_mark;
+        Splice { span, text: if needs_blank { format!(" {text}") } else { text } }
+    }
+
+    fn unset(&self, layout: &Layout, index: usize) -> Result<Splice, String> {
+        let entry = &layout.entries[index];
+        if let Some(lines) = entry.lines {
+            return Ok(Splice { span: lines, text: String::new() });
+        }
+        refuse(entry)?;
+        let end_of = |entry: &Entry| entry.value.span.end.max(entry.after_mark);
+        let span = match (layout.entries.get(index + 1), index.checked_sub(1)) {
+            (Some(next), _) => ByteSpan::new(entry.key_span.start, next.key_span.start),
+            (None, Some(before)) => ByteSpan::new(end_of(&layout.entries[before]), end_of(entry)),
+            (None, None) => ByteSpan::new(entry.key_span.start, end_of(entry)),
+        };
+        let is_on_shared_line = span.end >= span.start;
+        is_on_shared_line
+            .then_some(Splice { span, text: String::new() })
+            .ok_or_else(|| refusal(entry, "it shares its lines with others"))
+    }
+
+    fn add(&self, entry: &Entry, value: &Value) -> Result<Splice, String> {
+        refuse(entry)?;
+        match &entry.value.kind {
+            Kind::List(slot) => {
+                let text = self.writer.value(value, None, !matches!(slot, Slot::Line(..)));
+                self.at_slot(slot, &text)
+                    .ok_or_else(|| refusal(entry, "its list has items that share lines"))
+            }
+            _ => self.set(entry, &Value::Array(vec![value.clone()])),
+        }
+    }
+
+    /// Inserts `text` at `slot`.
+    fn at_slot(&self, slot: &Slot, text: &str) -> Option<Splice> {
+        match slot {
+            Slot::None => None,
+            Slot::Line(at, prefix) => {
+                let is_at_line_start = *at == 0 || self.get(at - 1, *at).ends_with(['\n', '\r']);
+                let before = if is_at_line_start { "" } else { self.line_end() };
+                let text = format!("{before}{prefix}{text}{}", self.line_end());
+                Some(Splice { span: ByteSpan::new(*at, *at), text })
+            }
+            Slot::Inline(start, None) => {
+                Some(Splice { span: ByteSpan::new(*start, *start), text: text.to_owned() })
+            }
+            Slot::Inline(start, Some(end)) => {
+                // If the entries are on lines of their own, so is the new one.
+                let line = self.text.get(..*end)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+                let before = self.get(line, *end);
+                let indent = &before[..before.len() - before.trim_start().len()];
+                let is_own_line = line > *start;
+                let separator = if is_own_line {
+                    format!(",{}{indent}", self.line_end())
+                } else {
+                    ", ".to_owned()
+                };
+                let text = format!("{separator}{text}");
+                Some(Splice { span: ByteSpan::new(*end, *end), text })
+            }
+        }
+    }
+
+    /// Adds a key to a mapping. `path` has the keys of mappings that are missing, and the new key.
+    fn insert(&self, layout: &Layout, path: &[&str], value: &Value) -> Result<Splice, String> {
+        let (first, rest) = path.split_first().ok_or("no key")?;
+        let mut value = value.clone();
+        for key in rest.iter().rev() {
+            value = Value::Object([((*key).to_owned(), value)].into_iter().collect());
+        }
+        let is_inline = !matches!(layout.slot, Slot::Line(..));
+        let text = self.writer.entry(first, &value, is_inline);
+        self.at_slot(&layout.slot, &text)
+            .ok_or_else(|| format!("the key {} cannot be added to this mapping", path.join(".")))
+    }
+}
+
+fn refuse(entry: &Entry) -> Result<(), String> {
+    entry.value.obstacle.map_or(Ok(()), |reason| Err(refusal(entry, reason)))
+}
+
+fn refusal(entry: &Entry, reason: &str) -> String {
+    format!("the key {} cannot be changed in place: {reason}", entry.key)
+}
+
+/// A mapping, the index of an entry in it, and the keys that are missing in it.
+type Found<'a, 'k> = (&'a Layout, Option<usize>, Vec<&'k str>);
+
+/// Finds `key` as the reader of the data does.
+fn find<'a, 'k>(layout: &'a Layout, key: &'k str) -> Result<Found<'a, 'k>, String> {
+    let index_of = |key: &str| layout.entries.iter().position(|entry| entry.key == key);
+    if let Some(index) = index_of(key) {
+        return Ok((layout, Some(index), Vec::new()));
+    }
+    for (dot, _) in key.match_indices('.') {
+        let Some(entry) = index_of(&key[..dot]).map(|index| &layout.entries[index]) else {
+            continue;
+        };
+        if let Kind::Mapping(inner) = &entry.value.kind {
+            return find(inner, &key[dot + 1..]);
+        }
+    }
+    Ok((layout, None, key.split('.').collect()))
+}

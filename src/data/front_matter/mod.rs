@@ -1,0 +1,164 @@
+//! Changes of one key of front matter, in place.
+//!
+//! A change is one splice in the lines of its key. Invariant: after the splice the key has the new
+//! value, all other keys have their old values, and every byte outside the splice is the same. What
+//! cannot be changed so is refused.
+
+mod json;
+mod layout;
+mod toml;
+mod write;
+mod yaml;
+
+use serde_json::{Map, Value};
+
+use crate::markdown::front_matter::{Format, parse, plain_scalar};
+use crate::position::ByteSpan;
+use layout::Place;
+
+/// A change of one key. A key with dots is a key of a nested mapping, unless there is a key with
+/// these dots.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Sets the value of a key, which is added if it is missing.
+    Set(String, Value),
+    /// Removes a key and its value.
+    Unset(String),
+    /// Adds a value to the list of a key, unless it is in it. A missing key becomes a list.
+    Add(String, Value),
+}
+
+impl Change {
+    /// Returns the key.
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Set(key, _) | Self::Unset(key) | Self::Add(key, _) => key,
+        }
+    }
+}
+
+/// The replacement of a span of the text by another text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Splice {
+    /// The replaced bytes, as offsets into the lines between the delimiters.
+    pub span: ByteSpan,
+    /// The new text.
+    pub text: String,
+}
+
+impl Splice {
+    /// Returns `text` with the splice.
+    pub fn apply(&self, text: &str) -> String {
+        let before = text.get(..self.span.start).unwrap_or_default();
+        let after = text.get(self.span.end..).unwrap_or_default();
+        format!("{before}{}{after}", self.text)
+    }
+}
+
+/// Reads a value as it is written on a command line: JSON, a list in brackets, or a scalar as it is
+/// read in YAML.
+pub fn value_of(text: &str) -> Value {
+    let trimmed = text.trim();
+    if trimmed.starts_with(['[', '{', '"']) {
+        if let Ok(value) = serde_json::from_str(trimmed) {
+            return value;
+        }
+        let wrapped = format!("v: {trimmed}\n");
+        if let Ok(Some(mut map)) = parse(wrapped.as_bytes(), Format::Yaml)
+            && map.len() == 1
+            && let Some(value @ (Value::Array(_) | Value::Object(_))) = map.remove("v")
+        {
+            return value;
+        }
+    }
+    // An empty text is a text, and not null.
+    if text.is_empty() { Value::String(String::new()) } else { plain_scalar(text) }
+}
+
+/// Returns the splice that makes `change` in `text`, the lines between the delimiters. Returns
+/// `None` if nothing changes. An error is the reason why the change cannot be made.
+pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Splice>, String> {
+    let read = |text: &str| match parse(text.as_bytes(), format)? {
+        Some(map) => Ok(map),
+        None => Err("it is not a mapping".to_owned()),
+    };
+    let old = read(text)?;
+    let Some(expected) = expected(&old, change)? else { return Ok(None) };
+    let layout = match format {
+        Format::Yaml => yaml::layout(text)?,
+        Format::Json => json::layout(text)?,
+        Format::Toml => toml::layout(text)?,
+    };
+    let splice = Place::new(text, format, &layout).splice(change)?;
+    let new = read(&splice.apply(text))
+        .map_err(|fault| format!("the key {} cannot be changed in place: {fault}", change.key()))?;
+    if new != expected {
+        return Err(format!(
+            "the key {} cannot be changed in place without a change to another value",
+            change.key()
+        ));
+    }
+    Ok(Some(splice))
+}
+
+/// Returns the keys from the outermost mapping to the changed key. `has` tells which keys a mapping
+/// has.
+fn path_of(map: &Map<String, Value>, key: &str) -> Vec<String> {
+    if map.contains_key(key) {
+        return vec![key.to_owned()];
+    }
+    for (dot, _) in key.match_indices('.') {
+        let (first, rest) = (&key[..dot], &key[dot + 1..]);
+        if let Some(Value::Object(inner)) = map.get(first) {
+            let mut path = vec![first.to_owned()];
+            path.extend(path_of(inner, rest));
+            return path;
+        }
+    }
+    key.split('.').map(str::to_owned).collect()
+}
+
+/// Returns the data after the change, or `None` if nothing changes.
+fn expected(
+    old: &Map<String, Value>,
+    change: &Change,
+) -> Result<Option<Map<String, Value>>, String> {
+    let key = change.key();
+    if key.is_empty() || key.split('.').any(str::is_empty) && !old.contains_key(key) {
+        return Err(format!("{key:?} is not a key"));
+    }
+    let path = path_of(old, key);
+    let mut new = old.clone();
+    let Some((last, outer)) = path.split_last() else { return Ok(None) };
+    let mut map = &mut new;
+    for part in outer {
+        if matches!(change, Change::Unset(_)) && !map.contains_key(part) {
+            return Err(format!("there is no key {key}"));
+        }
+        let inner = map.entry(part.clone()).or_insert_with(|| Value::Object(Map::new()));
+        map = inner.as_object_mut().ok_or_else(|| format!("the value of {part} is no mapping"))?;
+    }
+    match change {
+        Change::Set(_, value) => {
+            map.insert(last.clone(), value.clone());
+        }
+        Change::Unset(_) => {
+            if map.remove(last).is_none() {
+                return Err(format!("there is no key {key}"));
+            }
+        }
+        Change::Add(_, value) => match map.entry(last.clone()).or_insert(Value::Null) {
+            Value::Array(values) => {
+                if !values.contains(value) {
+                    values.push(value.clone());
+                }
+            }
+            empty @ Value::Null => *empty = Value::Array(vec![value.clone()]),
+            _ => return Err(format!("the value of {key} is no list")),
+        },
+    }
+    Ok((new != *old).then_some(new))
+}
+
+#[cfg(test)]
+mod tests;

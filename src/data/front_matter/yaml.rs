@@ -1,0 +1,334 @@
+//! The layout of YAML front matter, from the spans of the parser's events.
+//!
+//! Invariant: the lines of two entries of a mapping in block style do not overlap, and a comment
+//! after the value of an entry is not among its lines.
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+
+use super::layout::{Entry, Kind, Layout, Node, Slot};
+use crate::position::{ByteSpan, next_line_start};
+
+/// Returns the layout of `text`.
+pub(super) fn layout(text: &str) -> Result<Layout, String> {
+    let mut reader = Reader { text, bytes: offsets(text), events: Vec::new(), position: 0 };
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| error.to_string())?;
+        match event {
+            Event::Nothing | Event::StreamStart | Event::DocumentStart(_) => {}
+            Event::DocumentEnd | Event::StreamEnd => break,
+            event => {
+                let span = reader.span_of(span);
+                reader.events.push((event, span));
+            }
+        }
+    }
+    let end = reader.text.len();
+    match reader.node(ByteSpan::new(0, end)).map(|node| (node.obstacle, node.kind)) {
+        Some((None, Kind::Mapping(layout))) => Ok(layout),
+        Some((Some(reason), _)) => Err(format!("the front matter cannot be changed: {reason}")),
+        Some((None, _)) | None => {
+            Ok(Layout { entries: Vec::new(), slot: Slot::Line(end, String::new()) })
+        }
+    }
+}
+
+/// Returns the byte offset of each scalar of `text`, and its length.
+fn offsets(text: &str) -> Vec<usize> {
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    /// The byte offset of each Unicode scalar.
+    bytes: Vec<usize>,
+    events: Vec<(Event<'a>, ByteSpan)>,
+    /// The index of the next event.
+    position: usize,
+}
+
+impl Reader<'_> {
+    fn span_of(&self, span: Span) -> ByteSpan {
+        let at = |index: usize| self.bytes.get(index).copied().unwrap_or(self.text.len());
+        let start = at(span.start.index());
+        ByteSpan { start, end: at(span.end.index()).max(start) }
+    }
+
+    fn get(&self, start: usize, end: usize) -> &str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn line_start(&self, offset: usize) -> usize {
+        self.get(0, offset).rfind(['\n', '\r']).map_or(0, |at| at + 1)
+    }
+
+    /// Reads the next node, which is in `region`: the lines up to those of the next entry.
+    fn node(&mut self, region: ByteSpan) -> Option<Node> {
+        let (event, span) = self.events.get(self.position)?.clone();
+        self.position += 1;
+        Some(match event {
+            Event::Alias(_) => {
+                Node { span, kind: Kind::Scalar(None), obstacle: Some("its value is an alias") }
+            }
+            Event::Scalar(_, style, anchor, tag) => {
+                let kind = match style {
+                    ScalarStyle::Plain => Kind::Scalar(None),
+                    ScalarStyle::SingleQuoted => Kind::Scalar(Some('\'')),
+                    ScalarStyle::DoubleQuoted => Kind::Scalar(Some('"')),
+                    ScalarStyle::Literal | ScalarStyle::Folded => Kind::Block,
+                };
+                let (start, end) = match kind {
+                    Kind::Block => {
+                        let start = self.indicator(span.start);
+                        (start, self.end_of_block(start).min(region.end))
+                    }
+                    Kind::Scalar(Some(quote)) => {
+                        (span.start, self.end_of_quoted(span.start, quote))
+                    }
+                    _ => {
+                        let written = self.get(span.start, span.end).trim_end().len();
+                        (span.start, span.start + written)
+                    }
+                };
+                let span = ByteSpan::new(start, end.max(start));
+                Node { span, kind, obstacle: obstacle(anchor, tag.is_some()) }
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.list(span, obstacle(anchor, tag.is_some()), region)
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.mapping(span, obstacle(anchor, tag.is_some()), region)
+            }
+            _ => return None,
+        })
+    }
+
+    fn is_next_end(&self) -> bool {
+        matches!(
+            self.events.get(self.position),
+            None | Some((Event::SequenceEnd | Event::MappingEnd, _))
+        )
+    }
+
+    /// Takes the end of a collection and returns the offset after its closing mark.
+    fn end(&mut self) -> usize {
+        let start = self.events.get(self.position).map_or(self.text.len(), |(_, span)| span.start);
+        self.position += 1;
+        // The span of the event goes on to the next token.
+        start + usize::from(self.get(start, self.text.len()).starts_with([']', '}']))
+    }
+
+    fn list(
+        &mut self,
+        start: ByteSpan,
+        mut obstacle: Option<&'static str>,
+        region: ByteSpan,
+    ) -> Node {
+        let is_inline = self.get(start.start, start.end.max(start.start + 1)).starts_with('[');
+        let mut items: Vec<ByteSpan> = Vec::new();
+        while !self.is_next_end() {
+            let Some(item) = self.node(region) else { break };
+            obstacle = obstacle.or(item.obstacle);
+            items.push(item.span);
+        }
+        let end = self.end();
+        if is_inline {
+            let last = items.last().map(|last| last.end);
+            let slot = Slot::Inline(start.start + 1, last);
+            let span = ByteSpan::new(start.start, end.max(start.end));
+            return Node { span, kind: Kind::List(slot), obstacle };
+        }
+        let last = items.last().map_or(0, |last| last.end);
+        let lines_end = self.end_of_lines(region).max(last);
+        // The first item shows how items are written: everything before it on its line.
+        let first = items.first().map_or(start.start, |first| first.start);
+        let line = self.line_start(first);
+        let prefix = self.get(line, first).to_owned();
+        let is_dash =
+            prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
+        let slot = if is_dash { Slot::Line(lines_end, prefix) } else { Slot::None };
+        let span = ByteSpan::new(start.start, lines_end.max(start.start));
+        Node { span, kind: Kind::List(slot), obstacle }
+    }
+
+    fn mapping(
+        &mut self,
+        start: ByteSpan,
+        obstacle: Option<&'static str>,
+        region: ByteSpan,
+    ) -> Node {
+        let is_inline = self.get(start.start, start.end.max(start.start + 1)).starts_with('{');
+        let keys = self.key_spans();
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut index = 0;
+        while !self.is_next_end() {
+            let key = match self.events.get(self.position) {
+                Some((Event::Scalar(key, ..), _)) => Some(key.to_string()),
+                _ => None,
+            };
+            let is_simple_key = key.is_some();
+            let Some(key_node) = self.node(region) else { break };
+            let next = keys.get(index + 1).map_or(region.end, |next| self.line_start(*next));
+            index += 1;
+            let own = ByteSpan::new(key_node.span.start.min(next), next);
+            let Some(mut value) = self.node(own) else { break };
+            if !is_simple_key || key_node.obstacle.is_some() {
+                value.obstacle = Some("its key has an anchor or a tag, or is not a scalar");
+            }
+            entries.push(self.entry(key.unwrap_or_default(), key_node.span, value, own, is_inline));
+        }
+        let end = self.end();
+        if is_inline {
+            let last = entries.last().map(|last| last.value.span.end.max(last.after_mark));
+            let slot = Slot::Inline(start.start + 1, last);
+            let span = ByteSpan::new(start.start, end.max(start.end));
+            return Node { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle };
+        }
+        let first = entries.first().map_or(start.start, |first| first.key_span.start);
+        let indent = self.get(self.line_start(first), first).to_owned();
+        let last = entries.last().map_or(0, |last| last.value.span.end);
+        let lines_end = self.end_of_lines(region).max(last);
+        let slot = if indent.trim().is_empty() && entries.iter().all(|e| e.lines.is_some()) {
+            Slot::Line(lines_end, indent)
+        } else {
+            Slot::None
+        };
+        let span = ByteSpan::new(start.start.min(first), lines_end.max(first));
+        Node { span, kind: Kind::Mapping(Layout { entries, slot }), obstacle }
+    }
+
+    fn entry(
+        &self,
+        key: String,
+        key_span: ByteSpan,
+        mut value: Node,
+        region: ByteSpan,
+        is_inline: bool,
+    ) -> Entry {
+        let after_key = self.get(key_span.end, self.text.len());
+        let blanks = after_key.len() - after_key.trim_start().len();
+        let after_mark = if after_key.trim_start().starts_with(':') {
+            key_span.end + blanks + 1
+        } else {
+            value.obstacle = value.obstacle.or(Some("there is no colon after its key"));
+            key_span.end
+        };
+        if value.span.is_empty() || value.span.start < after_mark {
+            value.span = ByteSpan::new(after_mark, after_mark.max(value.span.end));
+        }
+        let line = self.line_start(key_span.start);
+        let is_own_line = self.get(line, key_span.start).trim().is_empty();
+        let lines = (!is_inline && is_own_line).then(|| {
+            let end = self.end_of_lines(ByteSpan::new(line, region.end));
+            ByteSpan::new(line, end.max(value.span.end))
+        });
+        if !is_inline && !is_own_line {
+            value.obstacle = value.obstacle.or(Some("its key does not begin a line"));
+        }
+        Entry { key, key_span, after_mark, lines, value }
+    }
+
+    /// Returns the offsets of the keys of the mapping whose first key is the next event.
+    fn key_spans(&self) -> Vec<usize> {
+        let mut keys = Vec::new();
+        let (mut depth, mut is_key) = (0_usize, true);
+        for (event, span) in self.events.iter().skip(self.position) {
+            let is_child = depth == 0;
+            match event {
+                Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+                Event::SequenceEnd | Event::MappingEnd => {
+                    let Some(outer) = depth.checked_sub(1) else { break };
+                    depth = outer;
+                    continue;
+                }
+                _ => {}
+            }
+            if is_child {
+                if is_key {
+                    keys.push(span.start);
+                }
+                is_key = !is_key;
+            }
+        }
+        keys
+    }
+
+    /// Returns the end of the quoted scalar at `start`.
+    fn end_of_quoted(&self, start: usize, quote: char) -> usize {
+        let text = self.get(start, self.text.len());
+        let mut scalars = text.char_indices().skip(1).peekable();
+        while let Some((at, scalar)) = scalars.next() {
+            let next = scalars.peek().map(|&(_, next)| next);
+            if scalar == '\\' && quote == '"'
+                || scalar == quote && quote == '\'' && next == Some(quote)
+            {
+                scalars.next();
+            } else if scalar == quote {
+                return start + at + 1;
+            }
+        }
+        self.text.len()
+    }
+
+    /// Returns the offset of the indicator of the block scalar whose text is reported at `offset`.
+    fn indicator(&self, offset: usize) -> usize {
+        let is_header = |rest: &str| {
+            let rest = rest.trim_start_matches(|scalar: char| {
+                "+-".contains(scalar) || scalar.is_ascii_digit()
+            });
+            rest.trim().is_empty() || rest.starts_with([' ', '\t']) && rest.trim().starts_with('#')
+        };
+        let mut end = next_line_start(self.text.as_bytes(), offset);
+        while let Some(at) = self.get(0, end).rfind(['|', '>']) {
+            let rest = self.get(at + 1, next_line_start(self.text.as_bytes(), at));
+            if is_header(rest) {
+                return at;
+            }
+            end = at;
+        }
+        offset
+    }
+
+    /// Returns the end of the last line of the block scalar whose indicator is at `start`: of the
+    /// lines that are indented further than the line of the indicator.
+    fn end_of_block(&self, start: usize) -> usize {
+        let line = self.line_start(start);
+        let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
+        let outer = indent_of(self.get(line, start));
+        let mut position = next_line_start(self.text.as_bytes(), start);
+        let mut end = position;
+        while position < self.text.len() {
+            let next = next_line_start(self.text.as_bytes(), position);
+            let line = self.get(position, next);
+            if !line.trim().is_empty() {
+                if indent_of(line) <= outer {
+                    break;
+                }
+                end = next;
+            }
+            position = next;
+        }
+        end
+    }
+
+    /// Returns the end of the last line of `region` that is neither blank nor a comment.
+    fn end_of_lines(&self, region: ByteSpan) -> usize {
+        let mut end = region.start;
+        let mut position = region.start;
+        while position < region.end {
+            let next = next_line_start(self.text.as_bytes(), position).min(region.end);
+            let line = self.get(position, next).trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                end = next;
+            }
+            position = next;
+        }
+        end
+    }
+}
+
+fn obstacle(anchor: usize, has_tag: bool) -> Option<&'static str> {
+    if anchor > 0 {
+        return Some("its value has an anchor");
+    }
+    has_tag.then_some("its value has a tag")
+}

@@ -1,0 +1,305 @@
+//! Formats the answers of `code`, `tables`, `tasks` and `meta`.
+
+use std::io;
+
+use serde_json::{Map, Value};
+
+use super::super::ldmd::LdmdRenderer;
+use super::super::text_writer::{Style, TextWriter};
+use super::super::{Answer, Footer, Format, Records};
+use super::value;
+use crate::query::data::{code, meta, tables, tasks};
+
+/// Returns a value as one line: a string as it is, and anything else as JSON.
+fn line_of(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    text.lines().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the entries of a map as one line: `a: 1  b: x`.
+fn entries(map: &Map<String, Value>) -> String {
+    let entries = map.iter().map(|(key, value)| format!("{key}: {}", line_of(value)));
+    entries.collect::<Vec<_>>().join("  ")
+}
+
+/// Writes that there is no item, if there is none.
+fn none(writer: &mut TextWriter, is_empty: bool, what: &str) {
+    if is_empty {
+        let line = format!("No {what} matches. Try fewer filters, or mdsel help data.");
+        writer.line(Style::Plain, &line);
+    }
+}
+
+/// Writes the place of an item: its file and line, and the titles of its sections.
+fn place(writer: &mut TextWriter, file: &str, line: usize, titles: &[String]) {
+    writer.piece(Style::Heading, &format!("{file}:{line}"));
+    writer.piece(Style::Faint, &format!("  {}", titles.join(" > ")));
+}
+
+/// The last part of a heading path, for the title of a record.
+fn title_of(titles: &[String]) -> &str {
+    titles.last().map_or("", String::as_str)
+}
+
+impl Answer for code::Answer {
+    const FORMATS: &'static [Format] = &[Format::Raw, Format::Records];
+
+    fn rows(&self) -> Vec<Value> {
+        self.code.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.code.iter().map(|code| (&*code.file, code.freshness)))
+    }
+
+    /// The codes one after another, each ended by a line end.
+    fn raw(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for code in &self.code {
+            bytes.extend_from_slice(&code.bytes);
+            if !matches!(code.bytes.last(), None | Some(b'\n' | b'\r')) {
+                bytes.push(b'\n');
+            }
+        }
+        bytes
+    }
+
+    fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.code.is_empty(), "code block");
+        let mut is_first = true;
+        for code in &self.code {
+            if !std::mem::take(&mut is_first) && code.written.is_none() {
+                writer.line(Style::Plain, "");
+            }
+            place(writer, &code.file, code.line, &code.heading_path);
+            writer.line(
+                Style::Faint,
+                &format!("  [{} {}]", code.language, code.info).replace(" ]", "]"),
+            );
+            if let Some(written) = &code.written {
+                writer.line(Style::Plain, &format!("  {written}"));
+            }
+            for line in code.code.iter().flat_map(|code| code.lines()) {
+                writer.line(Style::Plain, line);
+            }
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "code"
+    }
+
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        renderer.summary(&[("code blocks", self.code.len().to_string())])?;
+        let blocks = self.code.iter();
+        let blocks = blocks.map(|code| {
+            format!("[{}] {} @ {}", code.language, title_of(&code.heading_path), code.selector)
+        });
+        renderer.key_findings(self.code.len(), blocks)
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
+        records.header("code", &[("items", self.code.len().to_string())])?;
+        for code in &self.code {
+            let title = title_of(&code.heading_path);
+            records.place(&code.selector, "Code", title, &code.file)?;
+            records.body(&code.selector, &code.bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Answer for tables::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
+
+    fn rows(&self) -> Vec<Value> {
+        self.rows.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.rows.iter().map(|row| (&*row.file, row.freshness)))
+    }
+
+    fn csv(&self) -> Vec<Vec<String>> {
+        let columns = self.columns();
+        let header: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+        let rows = self.rows.iter().map(|row| {
+            let text = |name: &&str| row.row.get(*name).and_then(Value::as_str).unwrap_or_default();
+            columns.iter().map(|name| text(name).to_owned()).collect()
+        });
+        std::iter::once(header).chain(rows).collect()
+    }
+
+    fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.rows.is_empty(), "row of a table");
+        let mut last = None;
+        for row in &self.rows {
+            let table = row.selector.rsplit_once('/').map(|(table, _)| table);
+            if last != Some(table) {
+                place(writer, &row.file, row.line, &row.heading_path);
+                writer.line(Style::Plain, "");
+                last = Some(table);
+            }
+            writer.piece(Style::Faint, &format!("  {}  ", row.line));
+            writer.line(Style::Plain, &entries(&row.row));
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "tables"
+    }
+
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        renderer.summary(&[("rows", self.rows.len().to_string())])?;
+        let rows = self.rows.iter().map(|row| format!("{} @ {}", entries(&row.row), row.selector));
+        renderer.key_findings(self.rows.len(), rows)
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
+        records.header("tables", &[("items", self.rows.len().to_string())])?;
+        for row in &self.rows {
+            records.place(&row.selector, "Row", title_of(&row.heading_path), &row.file)?;
+            records.summary(&row.selector, &entries(&row.row))?;
+        }
+        Ok(())
+    }
+}
+
+fn task_line(task: &tasks::Task) -> String {
+    let mark = if task.state == tasks::State::Done { 'x' } else { ' ' };
+    format!("{}[{mark}] {}", "  ".repeat(task.depth), task.text)
+}
+
+impl Answer for tasks::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
+    fn rows(&self) -> Vec<Value> {
+        self.tasks.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page).with(self.tasks.iter().map(|task| (&*task.file, task.freshness)))
+    }
+
+    fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.tasks.is_empty(), "task");
+        let mut last = None;
+        for task in &self.tasks {
+            let section = (&task.file, &task.heading_path);
+            if last != Some(section) {
+                place(writer, &task.file, task.line, &task.heading_path);
+                writer.line(Style::Plain, "");
+                last = Some(section);
+            }
+            writer.piece(Style::Faint, &format!("  {}  ", task.line));
+            writer.line(Style::Plain, &task_line(task));
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "tasks"
+    }
+
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        renderer.summary(&[("tasks", self.tasks.len().to_string())])?;
+        let tasks = self.tasks.iter();
+        let tasks =
+            tasks.map(|task| format!("{} @ {}", task_line(task).trim_start(), task.selector));
+        renderer.key_findings(self.tasks.len(), tasks)
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
+        records.header("tasks", &[("items", self.tasks.len().to_string())])?;
+        for task in &self.tasks {
+            records.place(&task.selector, "Task", title_of(&task.heading_path), &task.file)?;
+            records.summary(&task.selector, task_line(task).trim_start())?;
+        }
+        Ok(())
+    }
+}
+
+impl Answer for meta::Answer {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
+    fn rows(&self) -> Vec<Value> {
+        self.documents.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Footer<'_> {
+        let documents = self.documents.iter();
+        Footer::of(&self.page).with(documents.map(|document| (&*document.file, document.freshness)))
+    }
+
+    fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.documents.is_empty(), "front matter");
+        for document in &self.documents {
+            writer.line(Style::Heading, &document.file);
+            for (key, value) in &document.meta {
+                writer.piece(Style::Faint, &format!("  {key}: "));
+                writer.line(Style::Plain, &line_of(value));
+            }
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "meta"
+    }
+
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        renderer.summary(&[("documents", self.documents.len().to_string())])?;
+        let documents = self.documents.iter();
+        let documents = documents
+            .map(|document| format!("{} @ {}", entries(&document.meta), document.selector));
+        renderer.key_findings(self.documents.len(), documents)
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
+        records.header("meta", &[("items", self.documents.len().to_string())])?;
+        for document in &self.documents {
+            records.place(&document.selector, "Front-Matter", "", &document.file)?;
+            records.summary(&document.selector, &entries(&document.meta))?;
+        }
+        Ok(())
+    }
+}
+
+fn key_line(key: &meta::Key) -> String {
+    let types = key.types.iter().map(|(name, count)| format!("{name} {count}"));
+    format!("{}: {} ({})", key.key, key.documents, types.collect::<Vec<_>>().join(", "))
+}
+
+impl Answer for meta::Types {
+    const FORMATS: &'static [Format] = &[Format::Records];
+
+    fn rows(&self) -> Vec<Value> {
+        self.keys.iter().map(value).collect()
+    }
+
+    fn rest(&self) -> Footer<'_> {
+        Footer::of(&self.page)
+    }
+
+    fn text(&self, writer: &mut TextWriter) {
+        none(writer, self.keys.is_empty(), "key of front matter");
+        for key in &self.keys {
+            writer.line(Style::Plain, &key_line(key));
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "meta"
+    }
+
+    fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
+        renderer.summary(&[("keys", self.keys.len().to_string())])?;
+        renderer.key_findings(self.keys.len(), self.keys.iter().map(key_line))
+    }
+
+    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
+        records.header("meta", &[("items", self.keys.len().to_string())])?;
+        for key in &self.keys {
+            records.detail(&key_line(key))?;
+        }
+        Ok(())
+    }
+}

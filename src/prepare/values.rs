@@ -1,0 +1,63 @@
+//! The values of front matter, one row for each key, and their types.
+//!
+//! Invariant: the rows depend only on the JSON in which front matter is stored.
+
+use serde_json::{Map, Value};
+
+use crate::data::scalar;
+use crate::markdown::slug::fold;
+
+/// The value of one key of the front matter of a document.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ValueRow {
+    /// The key, case-folded.
+    pub(crate) key: String,
+    /// The key as it is written.
+    pub(crate) name: String,
+    /// The name of the type of the value.
+    pub(crate) type_name: &'static str,
+    /// The value as JSON.
+    pub(crate) value: String,
+}
+
+impl ValueRow {
+    /// Returns a hash of the row as it is stored, for comparing tables.
+    pub(crate) fn hash(key: &str, name: &str, type_name: &str, value: &str) -> u64 {
+        let mut fields = super::checksums::Fields::default();
+        [key, name, type_name, value].into_iter().for_each(|text| fields.text(text));
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&fields.hash()[..8]);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Returns the hash of this row.
+    pub(crate) fn own_hash(&self) -> u64 {
+        Self::hash(&self.key, &self.name, self.type_name, &self.value)
+    }
+}
+
+/// Returns the rows of front matter, stored as JSON.
+pub(crate) fn of(front_matter: Option<&str>) -> Vec<ValueRow> {
+    let map: Option<Map<String, Value>> =
+        front_matter.and_then(|text| serde_json::from_str(text).ok());
+    let rows = map.unwrap_or_default().into_iter().map(|(name, value)| ValueRow {
+        key: fold(&name),
+        type_name: type_name(&value),
+        value: value.to_string(),
+        name,
+    });
+    rows.collect()
+}
+
+/// Returns the name of the type of a value. A string that is a date is a date.
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(text) if scalar::type_name(text) == "date" => "date",
+        Value::String(_) => "string",
+        Value::Array(_) => "list",
+        Value::Object(_) => "map",
+    }
+}

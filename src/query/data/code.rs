@@ -1,0 +1,182 @@
+//! `code`: lists code blocks.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::super::library::{Freshness, OpenDocument};
+use super::super::page::{longest, shorten};
+use super::super::search::{PatternOptions, required_trigrams};
+use super::super::{Library, Page};
+use super::{Common, Source, heading_path, list, list_of_items};
+use crate::data::{CodeItem, Key, language};
+use crate::error::Result;
+use crate::markdown::slug::comparable;
+use crate::store::StoredDocument;
+use crate::terms::TrigramQuery;
+
+/// A request for code blocks.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Names or aliases of languages; a block in any of them matches. Empty for all.
+    pub languages: Vec<String>,
+    /// A text that the code must contain, in any case.
+    pub containing: Option<String>,
+    /// The documents and the part of the list.
+    pub common: Common,
+}
+
+/// A code block.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Code {
+    /// The address of the block.
+    pub selector: String,
+    /// The path of the document.
+    pub file: String,
+    /// The line of the block, 1-based: that of the opening fence.
+    pub line: usize,
+    /// The titles of the sections that contain it, outermost first.
+    pub heading_path: Vec<String>,
+    /// The language; empty if there is none.
+    pub language: String,
+    /// The info string after the language.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub info: String,
+    /// The code, without fences. Left out if it was written to a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The bytes of the code.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+    /// Whether the code has bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "super::super::library::is_false")]
+    pub lossy: bool,
+    /// The file that the code was written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
+    /// Whether the file differs from the stored document.
+    #[serde(flatten)]
+    pub freshness: Freshness,
+}
+
+impl Code {
+    /// Returns a name for a file with the code: the path of the document with hyphens, the line, and
+    /// the extension of the language.
+    pub fn file_name(&self) -> String {
+        let stem = self.file.replace('/', "-");
+        format!("{stem}-{}.{}", self.line, language::extension(&self.language))
+    }
+}
+
+/// The code blocks that were found, in the order of documents and then of lines.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Answer {
+    /// The blocks of this part of the list.
+    pub code: Vec<Code>,
+    /// Warnings, unresolved addresses and the cursor.
+    #[serde(flatten)]
+    pub page: Page,
+}
+
+list_of_items!(
+    Answer,
+    code,
+    |item: &Code| longest(item.code.iter().map(String::as_str)),
+    |item: &mut Code, size| {
+        if let Some(code) = &mut item.code {
+            shorten(code, size);
+            item.bytes = code.clone().into_bytes();
+        }
+    }
+);
+
+struct Blocks<'a> {
+    library: &'a Library<'a>,
+    languages: Vec<String>,
+    containing: Option<String>,
+    /// The documents that may have the text, if that is known.
+    candidates: Option<std::collections::HashSet<i64>>,
+}
+
+impl Blocks<'_> {
+    fn text_of(&self, stored: &StoredDocument, item: &CodeItem) -> Result<Vec<u8>> {
+        let lines = self.library.reader.content(stored, item.block.code)?;
+        Ok(item.block.text(&lines))
+    }
+}
+
+impl Source for Blocks<'_> {
+    type Found = CodeItem;
+    type Item = Code;
+
+    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<CodeItem>> {
+        if self.candidates.as_ref().is_some_and(|candidates| !candidates.contains(&stored.id)) {
+            return Ok(Vec::new());
+        }
+        let mut blocks = self.library.reader.code(stored)?;
+        blocks.retain(|item| self.languages.is_empty() || self.languages.contains(&item.language));
+        let Some(part) = &self.containing else { return Ok(blocks) };
+        let mut found = Vec::new();
+        for item in blocks {
+            let text = self.text_of(stored, &item)?;
+            if comparable(&String::from_utf8_lossy(&text)).contains(part) {
+                found.push(item);
+            }
+        }
+        Ok(found)
+    }
+
+    fn node(found: &CodeItem) -> Option<usize> {
+        Some(found.block.node)
+    }
+
+    fn show(&mut self, document: &OpenDocument, found: CodeItem) -> Result<Code> {
+        let bytes = self.text_of(&document.stored, &found)?;
+        let node = found.block.node;
+        let code = String::from_utf8_lossy(&bytes);
+        Ok(Code {
+            selector: document.address_of(node),
+            file: document.stored.path.clone(),
+            line: document.tree.node(node).map_or(1, |node| node.lines.start),
+            heading_path: heading_path(document, node),
+            info: language::of(found.block.info.as_deref().unwrap_or_default()).1.to_owned(),
+            language: found.language,
+            lossy: matches!(code, std::borrow::Cow::Owned(_)),
+            code: Some(code.into_owned()),
+            bytes,
+            written: None,
+            freshness: self.library.freshness(&document.stored),
+        })
+    }
+}
+
+/// Lists code blocks.
+pub fn code(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let languages: Vec<String> =
+        request.languages.iter().map(|name| language::folded(name)).collect();
+    let keys = match languages.as_slice() {
+        [] => vec![Key::Code.hash()],
+        languages => languages.iter().map(|name| Key::Language(name).hash()).collect(),
+    };
+    let filter = crate::store::DocumentFilter::default();
+    let candidates = match &request.containing {
+        Some(part) => {
+            let options = PatternOptions {
+                is_literal: true,
+                ignores_case: true,
+                ..PatternOptions::default()
+            };
+            // A text with line ends is searched for by its longest line, which a cut line contains.
+            let line = part.lines().max_by_key(|line| line.len()).unwrap_or_default().trim();
+            let plan = required_trigrams(&[line.to_owned()], options)?;
+            let is_narrow = plan != TrigramQuery::All && line.is_ascii();
+            let found =
+                if is_narrow { Some(library.reader.candidates(&plan, &filter)?) } else { None };
+            found.map(|found| found.into_iter().map(|document| document.id).collect())
+        }
+        None => None,
+    };
+    let containing = request.containing.as_ref().map(|part| comparable(part));
+    let mut blocks = Blocks { library, languages, containing, candidates };
+    let (code, page) = list(library, &request.common, &[keys], &mut blocks)?;
+    Ok(Answer { code, page })
+}

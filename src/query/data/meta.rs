@@ -1,0 +1,190 @@
+//! `meta`: lists the front matter of documents, and the keys of all front matter with their types.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::super::filter::Filter;
+use super::super::library::{Freshness, OpenDocument};
+use super::super::page::{longest, shorten};
+use super::super::{Cursor, FilterRequest, Library, Page};
+use super::{Common, Source, list, list_of_items};
+use crate::data::Expression;
+use crate::data::expression::value_at;
+use crate::error::Result;
+use crate::query::cursor::{ListPart, most};
+use crate::store::StoredDocument;
+
+/// A request for front matter.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The keys to show; empty for all.
+    pub keys: Vec<String>,
+    /// The documents and the part of the list.
+    pub common: Common,
+}
+
+/// The front matter of a document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Document {
+    /// The address of the front matter, or of the document if it has none.
+    pub selector: String,
+    /// The path of the document.
+    pub file: String,
+    /// The keys and values.
+    pub meta: Map<String, Value>,
+    /// Whether the file differs from the stored document.
+    #[serde(flatten)]
+    pub freshness: Freshness,
+}
+
+/// The documents that were found, in the order of their paths.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Answer {
+    /// The documents of this part of the list.
+    pub documents: Vec<Document>,
+    /// Warnings, unresolved addresses and the cursor.
+    #[serde(flatten)]
+    pub page: Page,
+}
+
+list_of_items!(
+    Answer,
+    documents,
+    |item: &Document| longest(item.meta.values().map(|value| value.as_str().unwrap_or_default())),
+    |item: &mut Document, size| {
+        for value in item.meta.values_mut() {
+            let mut text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            shorten(&mut text, size);
+            *value = Value::String(text);
+        }
+    }
+);
+
+struct Values<'a> {
+    library: &'a Library<'a>,
+    keys: &'a [String],
+    has_condition: bool,
+}
+
+impl Source for Values<'_> {
+    type Found = Map<String, Value>;
+    type Item = Document;
+
+    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Map<String, Value>>> {
+        let values = self.library.reader.front_matter(stored)?;
+        if self.keys.is_empty() {
+            let missing = self.has_condition.then(Map::new);
+            return Ok(values.or(missing).into_iter().collect());
+        }
+        let values = values.unwrap_or_default();
+        let shown: Map<String, Value> = self
+            .keys
+            .iter()
+            .filter_map(|key| Some((key.clone(), value_at(&values, key)?.clone())))
+            .collect();
+        Ok(if shown.is_empty() { Vec::new() } else { vec![shown] })
+    }
+
+    fn node(_: &Map<String, Value>) -> Option<usize> {
+        None
+    }
+
+    fn show(&mut self, document: &OpenDocument, meta: Map<String, Value>) -> Result<Document> {
+        let has_front_matter = document.tree.outline().front_matter.is_some();
+        Ok(Document {
+            selector: document.address(if has_front_matter { "@frontmatter" } else { "*" }),
+            file: document.stored.path.clone(),
+            meta,
+            freshness: self.library.freshness(&document.stored),
+        })
+    }
+}
+
+/// Lists the front matter of documents.
+pub fn meta(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let has_condition = request.common.filter.condition.is_some();
+    let mut common = request.common.clone();
+    if !request.keys.is_empty() {
+        common.filter.condition = Some(with_keys(common.filter.condition, &request.keys)?);
+    }
+    let mut values = Values { library, keys: &request.keys, has_condition };
+    let (documents, page) = list(library, &common, &[], &mut values)?;
+    Ok(Answer { documents, page })
+}
+
+/// Returns a condition that `condition` is true and that one of `keys` exists.
+fn with_keys(condition: Option<String>, keys: &[String]) -> Result<String> {
+    let exists = |key: &String| Expression::Exists(key.clone()).to_string();
+    let keys = keys.iter().map(exists).collect::<Vec<_>>().join(" or ");
+    Ok(match condition {
+        // Parsed on its own first, so that an error is about the text that was given.
+        Some(condition) => format!("({}) and ({keys})", Expression::parse(&condition)?),
+        None => keys,
+    })
+}
+
+/// A key of front matter.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Key {
+    /// The key as it is written.
+    pub key: String,
+    /// The number of documents that have it.
+    pub documents: usize,
+    /// The number of documents by the type of the value: string, number, date, boolean, list, map,
+    /// null.
+    pub types: BTreeMap<String, usize>,
+}
+
+/// The keys of front matter, those of the most documents first.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Types {
+    /// The keys of this part of the list.
+    pub keys: Vec<Key>,
+    /// Warnings, unresolved addresses and the cursor.
+    #[serde(flatten)]
+    pub page: Page,
+}
+
+list_of_items!(Types, keys, |item: &Key| longest([item.key.as_str()]), |item: &mut Key, size| {
+    shorten(&mut item.key, size)
+});
+
+/// Lists the keys of front matter with the types of their values.
+pub fn types(
+    library: &Library<'_>,
+    filter: &FilterRequest,
+    limit: usize,
+    after: Option<Cursor>,
+) -> Result<Types> {
+    let mut page = Page::new(ListPart::beginning(after, library.reader.generation()));
+    let filter_of_documents = Filter::new(library, filter)?;
+    page.unresolved_selectors.clone_from(&filter_of_documents.faults);
+    page.warnings.extend(filter_of_documents.warnings.iter().cloned());
+    let mut keys: Vec<Key> = Vec::new();
+    for ((key, type_name), count) in
+        library.reader.front_matter_keys(&filter_of_documents.documents)?
+    {
+        match keys.last_mut().filter(|last| last.key == key) {
+            Some(last) => {
+                last.documents += count;
+                last.types.insert(type_name, count);
+            }
+            None => {
+                let types = BTreeMap::from([(type_name, count)]);
+                keys.push(Key { key, documents: count, types });
+            }
+        }
+    }
+    keys.sort_by(|one, other| other.documents.cmp(&one.documents).then(one.key.cmp(&other.key)));
+    let start = page.part.start().min(keys.len());
+    keys.drain(..start);
+    let limit = most(limit);
+    if keys.len() > limit {
+        keys.truncate(limit);
+        page.end(limit);
+    }
+    Ok(Types { keys, page })
+}

@@ -1,0 +1,227 @@
+//! `code`, `tables`, `tasks` and `meta`: what is inside documents, as data.
+//!
+//! [`list`] finds the documents by the keys that an ingest stored, and each module answers one command. Invariant: no text is parsed; the texts of code blocks are read from the
+//! stored bytes, and everything else from the rows of the document.
+
+pub mod code;
+pub mod meta;
+pub mod tables;
+pub mod tasks;
+
+use super::cursor::{ListPart, most};
+use super::library::OpenDocument;
+use super::{Cursor, FilterRequest, Library, Page};
+use crate::data::Expression;
+use crate::error::Result;
+use crate::store::StoredDocument;
+
+use super::filter::{Filter, Order};
+use crate::store::Lookup;
+
+/// What the four requests share.
+#[derive(Clone, Debug)]
+pub struct Common {
+    /// The documents, sections and blocks to consider.
+    pub filter: FilterRequest,
+    /// The maximum number of items; 0 for all.
+    pub limit: usize,
+    /// The cursor of the previous answer, if any.
+    pub after: Option<Cursor>,
+}
+
+/// Implements an answer whose items are in one field.
+macro_rules! list_of_items {
+    ($answer:ident, $field:ident, $longest:expr, $cut:expr) => {
+        impl $answer {
+            /// Returns the outcome of the command: `None` if there is no item.
+            pub fn outcome(&self) -> crate::query::Outcome {
+                let has_fault = !self.page.unresolved_selectors.is_empty();
+                match self.$field.is_empty() {
+                    true => crate::query::Outcome::None,
+                    false => crate::query::Outcome::of(true, has_fault),
+                }
+            }
+        }
+
+        impl crate::query::List for $answer {
+            fn page_mut(&mut self) -> Option<&mut crate::query::Page> {
+                Some(&mut self.page)
+            }
+
+            fn count(&self) -> usize {
+                self.$field.len()
+            }
+
+            fn first(&self, count: usize) -> Self {
+                match self.$field.get(..count) {
+                    Some(first) if count < self.$field.len() => Self {
+                        $field: first.to_vec(),
+                        page: self.page.ended(count),
+                        ..self.clone()
+                    },
+                    _ => self.clone(),
+                }
+            }
+
+            fn sizes_of_first(&self) -> usize {
+                self.$field.first().map_or(0, $longest)
+            }
+
+            fn cut_first(&mut self, size: usize) -> bool {
+                self.$field.first_mut().map(|item| $cut(item, size)).is_some()
+            }
+        }
+    };
+}
+
+use list_of_items;
+
+/// Parses the expression of a request.
+fn expression(text: Option<&String>) -> Result<Option<Expression>> {
+    text.map(|text| Expression::parse(text)).transpose()
+}
+
+/// The items of one document that are found before any of them is shown.
+trait Source {
+    /// An item as it is stored.
+    type Found;
+    /// An item as it is shown.
+    type Item;
+
+    /// Returns the matching items of a document, in document order.
+    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Self::Found>>;
+
+    /// Returns the node of an item in the outline; `None` for the whole document.
+    fn node(found: &Self::Found) -> Option<usize>;
+
+    /// Returns an item to show.
+    fn show(&mut self, document: &OpenDocument, found: Self::Found) -> Result<Self::Item>;
+}
+
+/// Number of documents that are read at first. Each further batch is larger by [`GROWTH`].
+const FIRST_BATCH: usize = 64;
+const GROWTH: usize = 16;
+
+/// The documents that may have what a request asks for, in the order of the answer. They are read in
+/// batches, so a page does not read all those after it.
+struct Documents<'a> {
+    library: &'a Library<'a>,
+    filter: &'a Filter,
+    keys: &'a [Vec<i64>],
+    batch: std::vec::IntoIter<StoredDocument>,
+    /// The size of the next batch; 0 if there is none.
+    next: usize,
+    after: Option<String>,
+}
+
+impl<'a> Documents<'a> {
+    fn new(
+        library: &'a Library<'a>,
+        filter: &'a Filter,
+        request: &FilterRequest,
+        keys: &'a [Vec<i64>],
+    ) -> Result<Self> {
+        let empty = Vec::new().into_iter();
+        let mut documents =
+            Self { library, filter, keys, batch: empty, next: FIRST_BATCH, after: None };
+        if let Some(order) = Order::of(request) {
+            let mut all = library.reader.all(&Lookup::Data(&filter.documents, keys))?;
+            order.sort(library, &mut all)?;
+            documents.batch = all.into_iter();
+            documents.next = 0;
+        }
+        Ok(documents)
+    }
+}
+
+impl Iterator for Documents<'_> {
+    type Item = Result<StoredDocument>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.batch.len() == 0 && self.next > 0 {
+            let which = Lookup::Data(&self.filter.documents, self.keys);
+            let size = self.next;
+            let found = self.library.reader.documents(&which, self.after.as_deref(), size);
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => {
+                    self.next = 0;
+                    return Some(Err(error));
+                }
+            };
+            self.next = if found.len() < size { 0 } else { size.saturating_mul(GROWTH) };
+            self.after = found.last().map(|last| last.path.clone());
+            self.batch = found.into_iter();
+        }
+        self.batch.next().map(Ok)
+    }
+}
+
+/// Lists the items of `source` in the documents that have a key of each set of `keys`. A set is the
+/// hashes of [`crate::data::Key`]s.
+fn list<S: Source>(
+    library: &Library<'_>,
+    common: &Common,
+    keys: &[Vec<i64>],
+    source: &mut S,
+) -> Result<(Vec<S::Item>, Page)> {
+    let part = ListPart::beginning(common.after, library.reader.generation());
+    let mut page = Page::new(part);
+    let filter = Filter::new(library, &common.filter)?;
+    page.unresolved_selectors.clone_from(&filter.faults);
+    page.warnings.extend(filter.warnings.iter().cloned());
+    let limit = most(common.limit);
+    let mut skip = page.part.start();
+    let mut items = Vec::new();
+    for stored in Documents::new(library, &filter, &common.filter, keys)? {
+        let stored = stored?;
+        let found = source.find(&stored)?;
+        if found.is_empty() {
+            continue;
+        }
+        let mut open = None;
+        for found in found {
+            let is_taken = !filter.looks_inside() || {
+                let document = opened(library, &stored, &mut open)?;
+                let outline = document.tree.outline();
+                let span = match S::node(&found) {
+                    Some(node) => outline.nodes.get(node).map(|node| node.bytes),
+                    None => outline.front_matter,
+                };
+                filter.takes(document, span.unwrap_or_default())
+            };
+            if !is_taken {
+                continue;
+            }
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            if items.len() == limit {
+                page.end(limit);
+                return Ok((items, page));
+            }
+            let document = opened(library, &stored, &mut open)?;
+            items.push(source.show(document, found)?);
+        }
+    }
+    Ok((items, page))
+}
+
+fn opened<'a>(
+    library: &Library<'_>,
+    stored: &StoredDocument,
+    open: &'a mut Option<std::rc::Rc<OpenDocument>>,
+) -> Result<&'a OpenDocument> {
+    let document = match open.take() {
+        Some(document) => document,
+        None => library.open(stored)?,
+    };
+    Ok(&*open.insert(document))
+}
+
+/// Returns the titles of the sections that contain a node, outermost first.
+fn heading_path(document: &OpenDocument, node: usize) -> Vec<String> {
+    let sections = document.tree.sections_above(node);
+    sections.into_iter().map(|section| section.title.clone()).collect()
+}

@@ -1,0 +1,175 @@
+//! `tables`: lists the rows of tables.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::super::library::{Freshness, OpenDocument};
+use super::super::page::{longest, shorten};
+use super::super::{Library, Page};
+use super::{Common, Source, expression, heading_path, list, list_of_items};
+use crate::data::{Expression, Key, columns};
+use crate::error::Result;
+use crate::markdown::contents::Row as StoredRow;
+use crate::store::StoredDocument;
+
+/// A request for rows.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Names of columns. A table must have all of them.
+    pub headers: Vec<String>,
+    /// A condition on the cells of a row.
+    pub condition: Option<String>,
+    /// The columns to show; empty for all.
+    pub columns: Vec<String>,
+    /// The documents and the part of the list.
+    pub common: Common,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Row {
+    /// The address of the row.
+    pub selector: String,
+    /// The path of the document.
+    pub file: String,
+    /// The line of the row, 1-based.
+    pub line: usize,
+    /// The titles of the sections that contain the table, outermost first.
+    pub heading_path: Vec<String>,
+    /// The visible texts of the cells by column.
+    pub row: Map<String, Value>,
+    /// The texts of the cells as they are written, where they differ.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub source: Map<String, Value>,
+    /// Whether the file differs from the stored document.
+    #[serde(flatten)]
+    pub freshness: Freshness,
+}
+
+/// The rows that were found, in the order of documents and then of lines.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Answer {
+    /// The rows of this part of the list.
+    pub rows: Vec<Row>,
+    /// Warnings, unresolved addresses and the cursor.
+    #[serde(flatten)]
+    pub page: Page,
+}
+
+list_of_items!(
+    Answer,
+    rows,
+    |item: &Row| longest(item.row.values().chain(item.source.values()).filter_map(Value::as_str)),
+    |item: &mut Row, size| {
+        for value in item.row.values_mut().chain(item.source.values_mut()) {
+            if let Value::String(text) = value {
+                shorten(text, size);
+            }
+        }
+    }
+);
+
+impl Answer {
+    /// Returns the names of all columns, in the order in which they occur.
+    pub fn columns(&self) -> Vec<&str> {
+        let mut seen = std::collections::HashSet::new();
+        let names = self.rows.iter().flat_map(|row| row.row.keys());
+        names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
+    }
+}
+
+/// A row and where it is.
+struct Found {
+    node: usize,
+    /// Index of the body row, 0-based.
+    index: usize,
+    names: std::rc::Rc<[String]>,
+    row: StoredRow,
+}
+
+struct Rows<'a> {
+    library: &'a Library<'a>,
+    headers: &'a [String],
+    columns: &'a [String],
+    condition: Option<Expression>,
+}
+
+impl Source for Rows<'_> {
+    type Found = Found;
+    type Item = Row;
+
+    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Found>> {
+        let mut found = Vec::new();
+        for table in self.library.reader.tables(stored)? {
+            let names = columns::names(&table);
+            let has = |name: &String| columns::index_of(&names, name).is_some();
+            if !self.headers.iter().all(has)
+                || !self.columns.is_empty() && !self.columns.iter().any(has)
+            {
+                continue;
+            }
+            let names: std::rc::Rc<[String]> = names.into();
+            for (index, row) in table.rows.into_iter().skip(1).enumerate() {
+                let is_match = self.condition.as_ref().is_none_or(|condition| {
+                    condition.matches(&|key| columns::value(&names, &row, key))
+                });
+                if is_match {
+                    found.push(Found { node: table.node, index, names: names.clone(), row });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn node(found: &Found) -> Option<usize> {
+        Some(found.node)
+    }
+
+    fn show(&mut self, document: &OpenDocument, found: Found) -> Result<Row> {
+        let Found { node, index, names, row } = found;
+        let shown: Vec<usize> = match self.columns {
+            [] => (0..names.len()).collect(),
+            columns => columns.iter().filter_map(|name| columns::index_of(&names, name)).collect(),
+        };
+        let (mut values, mut source) = (Map::new(), Map::new());
+        for column in shown {
+            let (cell, name) = (columns::cell(&row, column), &names[column]);
+            values.insert(name.clone(), cell.text().into());
+            if cell.visible.is_some() {
+                source.insert(name.clone(), cell.source.clone().into());
+            }
+        }
+        // The header and the delimiter row precede the first row of the body.
+        let line = document.tree.node(node).map_or(1, |node| node.lines.start) + 2 + index;
+        Ok(Row {
+            selector: format!("{}/row[{index}]", document.address_of(node)),
+            file: document.stored.path.clone(),
+            line,
+            heading_path: heading_path(document, node),
+            row: values,
+            source,
+            freshness: self.library.freshness(&document.stored),
+        })
+    }
+}
+
+/// Lists the rows of tables.
+pub fn tables(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let condition = expression(request.condition.as_ref())?;
+    let mut keys = vec![vec![Key::Table.hash()]];
+    keys.extend(request.headers.iter().map(|name| vec![Key::Column(name).hash()]));
+    if !request.columns.is_empty() {
+        keys.push(request.columns.iter().map(|name| Key::Column(name).hash()).collect());
+    }
+    for set in condition.iter().flat_map(Expression::required_keys) {
+        keys.push(set.into_iter().map(|name| Key::Column(name).hash()).collect());
+    }
+    if keys.len() > 1 {
+        keys.remove(0);
+    }
+    let (headers, columns) = (&request.headers, &request.columns);
+    let mut rows = Rows { library, headers, columns, condition };
+    let (rows, page) = list(library, &request.common, &keys, &mut rows)?;
+    Ok(Answer { rows, page })
+}

@@ -1,0 +1,187 @@
+//! `tasks`: lists the tasks of lists.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::super::library::{Freshness, OpenDocument};
+use super::super::page::{longest, shorten};
+use super::super::{Library, Page};
+use super::{Common, Source, expression, heading_path, list, list_of_items};
+use crate::data::expression::value_at;
+use crate::data::{Datum, Expression, Key, TaskEntry};
+use crate::error::Result;
+use crate::store::StoredDocument;
+
+/// A request for tasks.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Whether only open or only done tasks are listed.
+    pub is_done: Option<bool>,
+    /// A condition on a task.
+    pub condition: Option<String>,
+    /// The documents and the part of the list.
+    pub common: Common,
+}
+
+/// The state of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// The brackets are empty.
+    Open,
+    /// There is an x in the brackets.
+    Done,
+}
+
+impl State {
+    /// Returns the word for the state.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// A task.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Task {
+    /// The address of the list item.
+    pub selector: String,
+    /// The path of the document.
+    pub file: String,
+    /// The line of the task, 1-based.
+    pub line: usize,
+    /// The titles of the sections that contain it, outermost first.
+    pub heading_path: Vec<String>,
+    /// Whether it is open or done.
+    pub state: State,
+    /// The text as it is written, on one line.
+    pub text: String,
+    /// The number of tasks that contain it.
+    pub depth: usize,
+    /// The fields that the text holds. A field that occurs several times is a list.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub fields: Map<String, Value>,
+    /// Whether the file differs from the stored document.
+    #[serde(flatten)]
+    pub freshness: Freshness,
+}
+
+/// The tasks that were found, in the order of documents and then of lines.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Answer {
+    /// The tasks of this part of the list.
+    pub tasks: Vec<Task>,
+    /// Warnings, unresolved addresses and the cursor.
+    #[serde(flatten)]
+    pub page: Page,
+}
+
+list_of_items!(
+    Answer,
+    tasks,
+    |item: &Task| longest([item.text.as_str()]),
+    |item: &mut Task, size| {
+        shorten(&mut item.text, size);
+        item.fields.clear();
+    }
+);
+
+/// The keys of a task that are not fields of its text.
+const OWN_KEYS: [&str; 3] = ["text", "state", "depth"];
+
+/// Returns the fields of a task; tags are always a list.
+fn fields_of(task: &TaskEntry) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (name, value) in &task.fields {
+        let value = Value::from(value.as_str());
+        match fields.get_mut(name) {
+            None if name == "tags" => {
+                fields.insert(name.clone(), Value::Array(vec![value]));
+            }
+            None => {
+                fields.insert(name.clone(), value);
+            }
+            Some(Value::Array(values)) => values.push(value),
+            Some(one) => *one = Value::Array(vec![one.take(), value]),
+        }
+    }
+    fields
+}
+
+fn state_of(task: &TaskEntry) -> State {
+    if task.item.is_done { State::Done } else { State::Open }
+}
+
+fn is_match(condition: &Expression, task: &TaskEntry) -> bool {
+    let fields = fields_of(task);
+    let depth = task.item.depth.to_string();
+    condition.matches(&|key| match key {
+        "text" => Some(Datum::Text(&task.item.text)),
+        "state" => Some(Datum::Text(state_of(task).name())),
+        "depth" => Some(Datum::Text(&depth)),
+        // A field whose name has dots is never a key of a map.
+        key => value_at(&fields, key).map(Datum::Json),
+    })
+}
+
+struct Tasks<'a> {
+    library: &'a Library<'a>,
+    is_done: Option<bool>,
+    condition: Option<Expression>,
+}
+
+impl Source for Tasks<'_> {
+    type Found = TaskEntry;
+    type Item = Task;
+
+    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<TaskEntry>> {
+        let mut tasks = self.library.reader.tasks(stored)?;
+        tasks.retain(|task| {
+            self.is_done.is_none_or(|is_done| task.item.is_done == is_done)
+                && self.condition.as_ref().is_none_or(|condition| is_match(condition, task))
+        });
+        Ok(tasks)
+    }
+
+    fn node(found: &TaskEntry) -> Option<usize> {
+        Some(found.item.node)
+    }
+
+    fn show(&mut self, document: &OpenDocument, found: TaskEntry) -> Result<Task> {
+        let node = found.item.node;
+        Ok(Task {
+            selector: document.address_of(node),
+            file: document.stored.path.clone(),
+            line: document.tree.node(node).map_or(1, |node| node.lines.start),
+            heading_path: heading_path(document, node),
+            state: state_of(&found),
+            depth: found.item.depth,
+            fields: fields_of(&found),
+            text: found.item.text,
+            freshness: self.library.freshness(&document.stored),
+        })
+    }
+}
+
+/// Lists tasks.
+pub fn tasks(library: &Library<'_>, request: &Request) -> Result<Answer> {
+    let condition = expression(request.condition.as_ref())?;
+    let states = match request.is_done {
+        Some(is_done) => vec![is_done],
+        None => vec![false, true],
+    };
+    let mut keys = vec![states.into_iter().map(|is_done| Key::Task { is_done }.hash()).collect()];
+    for set in condition.iter().flat_map(Expression::required_keys) {
+        if !set.iter().any(|key| OWN_KEYS.contains(key)) {
+            keys.push(set.into_iter().map(|name| Key::Field(name).hash()).collect());
+        }
+    }
+    // The rarest key first: fields are rarer than states.
+    keys.reverse();
+    let mut tasks = Tasks { library, is_done: request.is_done, condition };
+    let (tasks, page) = list(library, &request.common, &keys, &mut tasks)?;
+    Ok(Answer { tasks, page })
+}

@@ -1,0 +1,115 @@
+//! Reading what is inside documents as data: code blocks, tables, tasks and values of front matter.
+//!
+//! Invariant: looking up a key returns every document that has what the key describes, and possibly
+//! others.
+
+use serde_json::Value;
+
+use super::corrupt;
+use super::snapshot::Snapshot;
+use crate::codec::data::{Packable, decode};
+use crate::data::{CodeItem, TaskEntry};
+use crate::error::Result;
+use crate::markdown::contents::Table;
+use crate::prepare::checksums::Part;
+use crate::store::StoredDocument;
+
+/// The tables of packed data, in the order of [`crate::prepare::rows::DerivedRows::data`].
+pub(super) const DATA_TABLES: [&str; 3] = ["code", "grid", "task"];
+
+impl Snapshot {
+    /// Returns the code blocks of a document, in document order.
+    pub(in crate::store) fn code(&self, document: &StoredDocument) -> Result<Vec<CodeItem>> {
+        self.data("SELECT packed FROM code WHERE document_id = ?1", document, Part::Code)
+    }
+
+    /// Returns the tables of a document, in document order.
+    pub(in crate::store) fn tables(&self, document: &StoredDocument) -> Result<Vec<Table>> {
+        self.data("SELECT packed FROM grid WHERE document_id = ?1", document, Part::Tables)
+    }
+
+    /// Returns the tasks of a document, in document order.
+    pub(in crate::store) fn tasks(&self, document: &StoredDocument) -> Result<Vec<TaskEntry>> {
+        self.data("SELECT packed FROM task WHERE document_id = ?1", document, Part::Tasks)
+    }
+
+    fn data<T: Packable>(
+        &self,
+        statement: &str,
+        document: &StoredDocument,
+        part: Part,
+    ) -> Result<Vec<T>> {
+        let packed = self.packed_row(statement, document, part)?;
+        let length = self.length(document)?;
+        decode(packed.as_deref(), length).ok_or_else(|| {
+            corrupt(self.path(), &format!("the data of {} cannot be read", document.path))
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
+        })
+    }
+
+    /// Returns the ids of the documents that have the key with this hash, ascending; see
+    /// [`crate::data::Key`].
+    pub(in crate::store) fn documents_with_data(&self, key: i64) -> Result<Vec<i64>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT document_id FROM data_key WHERE key = ?1")
+                .and_then(|mut ids| ids.query_map([key], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// Calls `visit` with the document, the key as it is written, and the value, for each value of a
+    /// key of front matter. `key` is case-folded.
+    pub(in crate::store) fn visit_front_matter(
+        &self,
+        key: &str,
+        mut visit: impl FnMut(i64, String, Value),
+    ) -> Result<()> {
+        let statement = "SELECT document_id, name, value FROM front_matter_value WHERE key = ?1";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut values| {
+            let mut rows = values.query([key])?;
+            while let Some(row) = rows.next()? {
+                let value = serde_json::from_str(row.get_ref(2)?.as_str()?);
+                // `verify` finds damage. Until then the value is missing.
+                visit(row.get(0)?, row.get(1)?, value.unwrap_or(Value::Null));
+            }
+            Ok(())
+        }))
+    }
+
+    /// Calls `visit` with the key, the name of the type and the document of each value of front
+    /// matter.
+    pub(in crate::store) fn visit_front_matter_types(
+        &self,
+        mut visit: impl FnMut(&str, &str, i64),
+    ) -> Result<()> {
+        let statement = "SELECT name, type, document_id FROM front_matter_value";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut values| {
+            let mut rows = values.query([])?;
+            while let Some(row) = rows.next()? {
+                visit(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?, row.get(2)?);
+            }
+            Ok(())
+        }))
+    }
+
+    /// Returns the ids and paths of the documents with these ids, in path order.
+    pub(in crate::store) fn paths_of(&self, ids: &[i64]) -> Result<Vec<(i64, String)>> {
+        let mut found: Vec<(i64, String)> = Vec::with_capacity(ids.len());
+        let connection = self.statement();
+        let read = connection.prepare_cached("SELECT path FROM document WHERE id = ?1").and_then(
+            |mut path| {
+                for id in ids {
+                    let mut rows = path.query([id])?;
+                    if let Some(row) = rows.next()? {
+                        found.push((*id, row.get(0)?));
+                    }
+                }
+                Ok(())
+            },
+        );
+        drop(connection);
+        self.wrap(read)?;
+        found.sort_unstable_by(|one, other| one.1.cmp(&other.1));
+        Ok(found)
+    }
+}

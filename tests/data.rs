@@ -1,0 +1,352 @@
+//! What is inside documents, as data: code, tables, tasks and front matter, and changes of them.
+
+use serde_json::{Value, json};
+
+use crate::harness::Place;
+
+const GUIDE: &str = "---\ntitle: Guide\nstatus: Final   # why\nrequires: 2718, 7594\ntags: [install, x]\ndue: 2026-01-31\n\
+    author:\n  name: Ann\n---\n# Install\n\n```bash title=\"x\"\necho hi\n```\n\n1. step\n   ```sh\n   run  me\n   ```\n\n\
+    | Parameter | Default | |\n|---|:-:|---|\n| `MaxDepth` | 5 | a\\|b |\n| Other | **10** |\n\n## Tasks\n\n\
+    - [ ] pay rent due:2026-01-31 #home\n  - [x] sub ✅ 2026-01-02\n- [ ] call [due:: 2026-09-01]\n- [x] done\n";
+
+const NOTE: &str = "---\nrequires: 17594\nstatus: Draft\n---\n# Note\n\n> ```rs\n> let a;\n> ```\n\n- [ ] open\n\n\
+    > | Parameter | Default |\n> |---|---|\n> | Rate | 7 |\n";
+
+fn place() -> Place {
+    Place::ingested(&[
+        ("guide.md", GUIDE),
+        ("notes/note.md", NOTE),
+        ("plain.md", "# Plain\n\n```\nx\n```\n"),
+    ])
+}
+
+/// The values at `field` of the items in `list`.
+fn all(place: &Place, arguments: &[&str], list: &str, field: &str) -> Vec<Value> {
+    let answer = place.run(arguments).json();
+    answer[list].as_array().unwrap().iter().map(|item| item[field].clone()).collect()
+}
+
+#[test]
+fn code_is_listed_by_language_and_printed_without_what_is_around_it() {
+    let place = place();
+    let codes = |arguments: &[&str]| all(&place, arguments, "code", "code");
+    assert_eq!(codes(&["code", "--lang", "shell"]), [json!("echo hi\n"), json!("run  me\n")]);
+    assert_eq!(codes(&["code", "--lang", "rust"]), [json!("let a;\n")]);
+    assert_eq!(codes(&["code", "--containing", "RUN  m"]), [json!("run  me\n")]);
+    assert_eq!(
+        codes(&["code", "--lang", "rust", "--lang", "sh", "--under", "notes"]),
+        [json!("let a;\n")]
+    );
+    assert_eq!(codes(&["code"]).len(), 4);
+    assert_eq!(
+        place.run(&["code", "--lang", "bash", "-f", "raw"]).success().text(),
+        "echo hi\nrun  me\n"
+    );
+    let first = place.run(&["code"]).success().json()["code"][0].clone();
+    assert_eq!((&first["language"], &first["info"]), (&json!("bash"), &json!("title=\"x\"")));
+    assert_eq!((&first["line"], &first["heading_path"]), (&json!(12), &json!(["Install"])));
+    let block = place.run(&["select", first["selector"].as_str().unwrap(), "-f", "raw"]).success();
+    assert!(block.text().starts_with("```bash"));
+    assert_eq!(place.run(&["code", "--lang", "cobol"]).ends(1).json()["code"], json!([]));
+}
+
+#[test]
+fn code_is_written_to_new_files_and_never_over_one() {
+    let place = place();
+    place.run(&["code", "--out", "out"]).success();
+    let names = ["guide.md-12.sh", "guide.md-17.sh", "notes-note.md-7.rs", "plain.md-3.txt"];
+    for name in names {
+        assert!(place.join("out").join(name).is_file(), "{name}");
+    }
+    assert_eq!(std::fs::read_to_string(place.join("out/guide.md-17.sh")).unwrap(), "run  me\n");
+    std::fs::write(place.join("out/guide.md-17.sh"), "mine").unwrap();
+    std::fs::remove_file(place.join("out/guide.md-12.sh")).unwrap();
+    let refused = place.run(&["code", "--out", "out"]).ends(2);
+    assert!(refused.stderr.contains("the file exists"), "{}", refused.stderr);
+    assert!(!place.join("out/guide.md-12.sh").exists(), "no file is written if one exists");
+    assert_eq!(std::fs::read_to_string(place.join("out/guide.md-17.sh")).unwrap(), "mine");
+}
+
+#[test]
+fn rows_are_keyed_by_the_header() {
+    let place = place();
+    let rows = |arguments: &[&str]| all(&place, arguments, "rows", "row");
+    assert_eq!(
+        rows(&["tables", "--header", "default", "--header", "column_3"]),
+        [
+            json!({"Parameter": "MaxDepth", "Default": "5", "column_3": "a|b"}),
+            json!({"Parameter": "Other", "Default": "10", "column_3": ""}),
+        ]
+    );
+    assert_eq!(
+        rows(&["tables", "--where", "parameter = MaxDepth", "--columns", "Default"]),
+        [json!({"Default": "5"})]
+    );
+    assert_eq!(
+        rows(&["tables", "--where", "Default > 5 and not Parameter = Other"]),
+        [json!({"Parameter": "Rate", "Default": "7"})]
+    );
+    assert_eq!(
+        rows(&["tables", "--where", "Default > 5", "--where-meta", "status = Final"]).len(),
+        1
+    );
+    let sources = all(&place, &["tables", "--header", "column_3"], "rows", "source");
+    assert_eq!(sources[0], json!({"Parameter": "`MaxDepth`", "column_3": "a\\|b"}));
+    let csv = place.run(&["tables", "--header", "column_3", "-f", "csv"]).success().text();
+    assert_eq!(csv, "Parameter,Default,column_3\nMaxDepth,5,a|b\nOther,10,\n");
+    let lines = all(&place, &["tables"], "rows", "line");
+    assert_eq!(lines, [json!(23), json!(24), json!(15)]);
+    // The address of a row is that of its line.
+    let row = all(&place, &["tables", "--where", "Default = 7"], "rows", "selector");
+    let row = place.run(&["select", row[0].as_str().unwrap(), "-f", "raw"]).success().text();
+    assert_eq!(row, "| Rate | 7 |");
+}
+
+#[test]
+fn tasks_are_filtered_by_state_and_fields() {
+    let place = place();
+    let texts = |arguments: &[&str]| all(&place, arguments, "tasks", "text");
+    assert_eq!(texts(&["tasks"]).len(), 5);
+    assert_eq!(texts(&["tasks", "--done"]), [json!("sub ✅ 2026-01-02"), json!("done")]);
+    assert_eq!(
+        texts(&["tasks", "--open", "--where", "due < 2026-06-01"]),
+        [json!("pay rent due:2026-01-31 #home")]
+    );
+    assert_eq!(texts(&["tasks", "--where", "exists due or completion = 2026-01"]).len(), 3);
+    assert_eq!(texts(&["tasks", "--where", "not exists due", "--open"]), [json!("open")]);
+    assert_eq!(texts(&["tasks", "--where", "depth = 1"]), [json!("sub ✅ 2026-01-02")]);
+    assert_eq!(texts(&["tasks", "--where", "tags contains home and state = open"]).len(), 1);
+    assert_eq!(texts(&["tasks", "--where-meta", "status = Draft"]), [json!("open")]);
+    let first = place.run(&["tasks"]).success().json()["tasks"][0].clone();
+    assert_eq!(first["fields"], json!({"due": "2026-01-31", "tags": ["home"]}));
+    assert_eq!(first["heading_path"], json!(["Install", "Tasks"]));
+}
+
+#[test]
+fn front_matter_is_asked_by_key() {
+    let place = place();
+    let files = |arguments: &[&str]| all(&place, arguments, "documents", "file");
+    assert_eq!(files(&["meta"]), [json!("guide.md"), json!("notes/note.md")]);
+    assert_eq!(files(&["meta", "--where", "requires contains 7594"]), [json!("guide.md")]);
+    assert_eq!(files(&["meta", "--where", "author.name = Ann"]), [json!("guide.md")]);
+    assert_eq!(files(&["meta", "--where", "STATUS = Draft"]), [json!("notes/note.md")]);
+    assert_eq!(files(&["meta", "--where", "not exists status"]), [json!("plain.md")]);
+    assert_eq!(
+        files(&["meta", "--where", "not status = Final", "--sort", "-path"]),
+        [json!("plain.md"), json!("notes/note.md")]
+    );
+    let meta =
+        all(&place, &["meta", "--get", "title", "--get", "author.name"], "documents", "meta");
+    assert_eq!(meta, [json!({"title": "Guide", "author.name": "Ann"})]);
+    let types = place.run(&["meta", "--types", "--limit", "2"]).success().json();
+    let requires = json!({"key": "requires", "documents": 2, "types": {"number": 1, "string": 1}});
+    assert_eq!(
+        types["keys"],
+        json!([requires, {"key": "status", "documents": 2, "types": {"string": 2}}])
+    );
+    let rest = place.run(&["meta", "--types", "--after", types["next"].as_str().unwrap()]).json();
+    assert_eq!(rest["keys"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn the_condition_on_front_matter_is_the_same_on_every_command() {
+    let place = place();
+    for command in [
+        &["index"][..],
+        &["toc"],
+        &["find", "*"],
+        &["search", "-e", "Note|Install|Plain"],
+        &["search", "note install plain"],
+        &["context", "--query", "note install plain"],
+        &["code"],
+    ] {
+        for (condition, expected, others) in [
+            ("status = Draft", "note.md", "guide.md"),
+            ("not exists status", "plain.md", "note.md"),
+            ("due >= 2026-01 and requires contains 2718", "guide.md", "note.md"),
+        ] {
+            let answer = place.run(&[command, &["--where", condition]].concat()).success().text();
+            assert!(answer.contains(expected), "{command:?} {condition}: {answer}");
+            assert!(!answer.contains(others), "{command:?} {condition}: {answer}");
+        }
+        let wrong = place.run(&[command, &["--where", "status ="]].concat()).ends(2);
+        assert!(wrong.text().contains("column 9: expected a value"), "{}", wrong.text());
+    }
+}
+
+#[test]
+fn a_list_goes_on_where_it_ended() {
+    let place = place();
+    for (command, list) in
+        [("code", "code"), ("tables", "rows"), ("tasks", "tasks"), ("meta", "documents")]
+    {
+        let whole = place.run(&[command]).success().json()[list].as_array().unwrap().clone();
+        let mut found = Vec::new();
+        let mut after = None::<String>;
+        loop {
+            let mut arguments = vec![command, "--limit", "1"];
+            arguments.extend(after.iter().flat_map(|after| ["--after", after.as_str()]));
+            let page = place.run(&arguments).success().json();
+            found.extend(page[list].as_array().unwrap().clone());
+            match page["next"].as_str() {
+                Some(next) => after = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        assert_eq!(found, whole, "{command}");
+        for format in ["text", "records", "jsonl", "ldmd"] {
+            assert!(!place.run(&[command, "-f", format]).success().text().is_empty());
+        }
+        for most in [200, 400, 800] {
+            let most = most.to_string();
+            let answer = place.run(&[command, "--max-chars", &most, "-f", "text"]);
+            assert!(answer.text().chars().count() <= most.parse().unwrap(), "{command} {most}");
+        }
+    }
+}
+
+#[test]
+fn a_new_version_of_a_document_replaces_its_data() {
+    let place = place();
+    place.write("guide.md", "---\nstatus: Gone\n---\n# G\n\n- [ ] new due:2030-01-01\n");
+    place.run(&["ingest"]).success();
+    assert_eq!(
+        all(&place, &["tasks", "--open"], "tasks", "text"),
+        [json!("new due:2030-01-01"), json!("open")]
+    );
+    assert_eq!(
+        all(&place, &["meta", "--where", "exists author"], "documents", "file"),
+        [] as [Value; 0]
+    );
+    assert_eq!(all(&place, &["tables"], "rows", "file"), [json!("notes/note.md")]);
+    place.remove("guide.md");
+    place.run(&["ingest"]).success();
+    assert_eq!(all(&place, &["code"], "code", "file").len(), 2);
+    assert_eq!(place.run(&["verify"]).success().json()["total"], json!(0));
+}
+
+#[test]
+fn rows_and_cells_have_addresses() {
+    let place = place();
+    let raw = |address: &str| place.run(&["select", address, "-f", "raw"]).success().text();
+    let table = "guide::heading:h1[0]/block:table[0]";
+    assert_eq!(raw(&format!("{table}/row[header]/cell[1]")), "Default");
+    assert_eq!(raw(&format!("{table}/row[0]")), "| `MaxDepth` | 5 | a\\|b |");
+    assert_eq!(raw(&format!("{table}/row[0]/cell[column_3]")), "a\\|b");
+    assert_eq!(raw(&format!("{table}/row[1]/cell[2]")), "");
+    assert_eq!(raw(&format!("{table}/row/cell[default]")), "5**10**");
+}
+
+#[test]
+fn a_row_outside_a_table_is_a_fault_that_says_so() {
+    let place = place();
+    for (address, code) in [
+        ("guide::Tasks/row[0]", "INVALID_SYNTAX"),
+        ("guide::block:table[0]/row[2]", "INDEX_OUT_OF_RANGE"),
+        ("guide::block:table[0]/row[0]/cell[3]", "INDEX_OUT_OF_RANGE"),
+        ("guide::block:table[0]/row[0]/cell[Size]", "SELECTOR_NOT_FOUND"),
+        ("guide::block:table[7]/row[0]", "INDEX_OUT_OF_RANGE"),
+    ] {
+        let answer = place.run(&["select", address]).ends(1).json();
+        let fault = &answer["unresolved_selectors"][0];
+        assert_eq!(
+            (&fault["code"], &fault["selector"]),
+            (&json!(code), &json!(address)),
+            "{answer}"
+        );
+    }
+}
+
+/// Makes an edit, and returns the file with the change that a diff shows: the lines that are gone and the
+/// lines that are new.
+fn edited(place: &Place, file: &str, arguments: &[&str]) -> (String, String) {
+    let before = std::fs::read_to_string(place.join(file)).unwrap();
+    place.run(arguments).success();
+    let after = std::fs::read_to_string(place.join(file)).unwrap();
+    let same = before.lines().zip(after.lines()).take_while(|(a, b)| a == b).count();
+    let tail = before.lines().rev().zip(after.lines().rev()).take_while(|(a, b)| a == b).count();
+    let changed = |text: &str| {
+        let lines: Vec<&str> = text.lines().collect();
+        let end = (lines.len() - tail.min(lines.len())).max(same);
+        lines[same..end].join("\n")
+    };
+    (changed(&before), changed(&after))
+}
+
+#[test]
+fn an_edit_of_a_cell_a_row_or_a_task_changes_one_line() {
+    let place = place();
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    let table = "guide.md::heading:h1[0]/block:table[0]";
+    let cell = format!("{table}/row[0]/cell[Default]");
+    assert_eq!(
+        edited(&place, "guide.md", &["replace", &cell, "--content", "6 | 7"]),
+        pair("| `MaxDepth` | 5 | a\\|b |", "| `MaxDepth` | 6 \\| 7 | a\\|b |")
+    );
+    let last = format!("{table}/row[1]");
+    assert_eq!(
+        edited(&place, "guide.md", &["insert", &last, "--content", "| New | 1 |"]),
+        pair("", "| New | 1 |")
+    );
+    assert_eq!(
+        edited(&place, "guide.md", &["delete", &format!("{table}/row[2]")]),
+        pair("| New | 1 |", "")
+    );
+    let task = all(&place, &["tasks", "--open"], "tasks", "selector")[0].clone();
+    assert_eq!(
+        edited(&place, "guide.md", &["task", task.as_str().unwrap(), "--done"]),
+        pair("- [ ] pay rent due:2026-01-31 #home", "- [x] pay rent due:2026-01-31 #home")
+    );
+    assert_eq!(all(&place, &["tasks", "--open"], "tasks", "line").len(), 2, "the store knows it");
+    let again = place.run(&["task", task.as_str().unwrap(), "--done"]).success().json();
+    assert_eq!(again["unchanged"], json!(true));
+    let refused = place.run(&["replace", &cell, "--content", "a\nb"]).ends(2);
+    assert!(refused.stderr.contains("LINE_END"), "{}", refused.stderr);
+    let stale = place.run(&["replace", &cell, "--content", "x", "--expect", "0123456789abcdef"]);
+    assert!(stale.ends(2).stderr.contains("CONFLICT"));
+}
+
+#[test]
+fn a_change_of_a_key_changes_its_line() {
+    let place = place();
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    let run = |arguments: &[&str]| edited(&place, "guide.md", &[&["meta"], arguments].concat());
+    assert_eq!(
+        run(&["set", "guide", "status=Draft"]),
+        pair("status: Final   # why", "status: Draft   # why")
+    );
+    assert_eq!(
+        run(&["add", "guide", "tags", "y"]),
+        pair("tags: [install, x]", "tags: [install, x, y]")
+    );
+    assert_eq!(run(&["set", "guide", "author.name=\"7\""]), pair("  name: Ann", "  name: \"7\""));
+    assert_eq!(run(&["unset", "guide", "due"]), pair("due: 2026-01-31", ""));
+    assert_eq!(run(&["add", "guide", "tags", "y"]), pair("", ""), "the list has it");
+    assert_eq!(all(&place, &["meta", "--where", "tags contains y"], "documents", "file").len(), 1);
+    place.run(&["meta", "set", "plain.md", "a=1", "b=[x, y]"]).success();
+    let plain = std::fs::read_to_string(place.join("plain.md")).unwrap();
+    assert!(plain.starts_with("---\na: 1\nb: [x, y]\n---\n\n# Plain\n"), "{plain}");
+    let refused = place.run(&["meta", "unset", "guide", "nosuch"]).ends(2);
+    assert!(refused.stderr.contains("NOT_IN_PLACE"), "{}", refused.stderr);
+    let diff = place.run(&["meta", "set", "guide", "status=X", "--dry-run"]).success().text();
+    assert!(diff.contains("\n-status: Draft   # why\n+status: X   # why\n"), "{diff}");
+    assert_eq!(place.run(&["verify"]).success().json()["total"], json!(0));
+}
+
+#[test]
+fn a_batch_marks_tasks_and_sets_keys() {
+    let place = place();
+    place.write(
+        "batch.jsonl",
+        "{\"operation\":\"done\",\"section\":\"heading:h2[0]/block:list[0]/item[1]\"}\n\
+         {\"operation\":\"set\",\"section\":\"status\",\"content\":\"Done\"}\n\
+         {\"operation\":\"replace\",\"section\":\"block:table[0]/row[0]/cell[0]\",\"content\":\"Depth\"}\n",
+    );
+    place.run(&["edit", "guide", "--batch", "batch.jsonl"]).success();
+    let text = std::fs::read_to_string(place.join("guide.md")).unwrap();
+    let expected = GUIDE
+        .replace("- [ ] call", "- [x] call")
+        .replace("status: Final", "status: Done")
+        .replace("| `MaxDepth` |", "| Depth |");
+    assert_eq!(text, expected);
+}
