@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Limit,
     /// A pattern is not a valid regular expression.
     InvalidPattern,
+    /// A condition (`--where`) cannot be parsed.
+    InvalidExpression,
     /// The file or the section is not the one that the edit was made for.
     Conflict,
     /// An edit was refused: it would do more than it says, or its content does not fit the place.
@@ -55,6 +57,7 @@ impl ErrorKind {
             Self::BudgetTooSmall => "BUDGET_TOO_SMALL",
             Self::Limit => "LIMIT",
             Self::InvalidPattern => "INVALID_PATTERN",
+            Self::InvalidExpression => "INVALID_EXPRESSION",
             Self::Conflict => "CONFLICT",
             Self::EditRefused => "EDIT_REFUSED",
             Self::OutsideRoot => "OUTSIDE_ROOT",

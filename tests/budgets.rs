@@ -4,6 +4,7 @@
 use mdsel::error::{ErrorKind, Result};
 use mdsel::output::{Caller, Format, Options, write_list};
 use mdsel::query::context::{self, Outside};
+use mdsel::query::data::{self, code, meta, tables, tasks};
 use mdsel::query::links::{Direction, EdgeFilter, list, walk};
 use mdsel::query::page::fitting;
 use mdsel::query::search::{self, Form, PatternOptions, Query, Surroundings};
@@ -110,6 +111,14 @@ fn bundled(opened: &mut Opened<'_>, call: Call, request: context::Request) -> Re
 
 fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(ToString::to_string).collect()
+}
+
+fn common(call: Call) -> data::Common {
+    data::Common {
+        filter: FilterRequest::default(),
+        limit: fitting(0, call.max_chars),
+        after: call.after,
+    }
 }
 
 /// Every command that reads and whose answer can be long.
@@ -222,13 +231,52 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
         let request = marked::search::Request { document, query, limit: 0, after: call.after };
         printed(&marked::search::search(&opened.library, &request)?, call)
     }),
+    ("code", |opened, call| {
+        let (languages, containing) = (Vec::new(), None);
+        let request = code::Request { languages, containing, common: common(call) };
+        printed(&code::code(&opened.library, &request)?, call)
+    }),
+    ("code --containing", |opened, call| {
+        let (languages, containing) = (texts(&["sh", "md"]), Some("INSTALL".to_owned()));
+        let request = code::Request { languages, containing, common: common(call) };
+        printed(&code::code(&opened.library, &request)?, call)
+    }),
+    ("tables", |opened, call| {
+        let (headers, condition, columns) = (Vec::new(), None, Vec::new());
+        let request = tables::Request { headers, condition, columns, common: common(call) };
+        printed(&tables::tables(&opened.library, &request)?, call)
+    }),
+    ("tasks", |opened, call| {
+        let request = tasks::Request { is_done: None, condition: None, common: common(call) };
+        printed(&tasks::tasks(&opened.library, &request)?, call)
+    }),
+    ("tasks --where", |opened, call| {
+        let condition = Some("due < 2026-06-01 and not text ~ ^x".to_owned());
+        let request = tasks::Request { is_done: Some(false), condition, common: common(call) };
+        printed(&tasks::tasks(&opened.library, &request)?, call)
+    }),
+    ("meta", |opened, call| {
+        let request = meta::Request { keys: Vec::new(), common: common(call) };
+        printed(&meta::meta(&opened.library, &request)?, call)
+    }),
+    ("meta --where", |opened, call| {
+        let mut common = common(call);
+        common.filter.condition = Some("not exists status or tags contains draft".to_owned());
+        let request = meta::Request { keys: texts(&["title", "tags"]), common };
+        printed(&meta::meta(&opened.library, &request)?, call)
+    }),
+    ("meta --types", |opened, call| {
+        let limit = fitting(0, call.max_chars);
+        let filter = FilterRequest::default();
+        printed(&meta::types(&opened.library, &filter, limit, call.after)?, call)
+    }),
     ("ldmd neighbors", |opened, call| {
         let (document, id) = ("answer.ldmd.md", "key_findings");
         printed(&marked::neighbors::neighbors(&opened.library, document, id, call.after)?, call)
     }),
 ];
 
-pub(crate) const FORMATS: [Format; 9] = [
+pub(crate) const FORMATS: [Format; 10] = [
     Format::Json,
     Format::Jsonl,
     Format::Text,
@@ -238,6 +286,7 @@ pub(crate) const FORMATS: [Format; 9] = [
     Format::Markdown,
     Format::Mermaid,
     Format::Dot,
+    Format::Csv,
 ];
 
 /// What identifies the items of a JSON answer, in their order: their addresses if they have them,
@@ -250,10 +299,22 @@ fn items(json: &Value) -> Vec<String> {
         }
     }
     let mut all = Vec::new();
-    for name in ["results", "matches", "hits", "edges", "nodes", "items", "commands", "most_linked"]
-    {
+    for name in [
+        "results",
+        "matches",
+        "hits",
+        "edges",
+        "nodes",
+        "items",
+        "commands",
+        "most_linked",
+        "code",
+        "rows",
+        "tasks",
+        "keys",
+    ] {
         for item in json[name].as_array().into_iter().flatten() {
-            let place = ["selector", "command"].map(|name| item[name].as_str());
+            let place = ["selector", "command", "key"].map(|name| item[name].as_str());
             let place = place.into_iter().flatten().next().map(str::to_owned);
             let line = item["line"].as_u64().or(item["doc_line"].as_u64()).unwrap_or(0);
             let column = item["column"].as_u64().unwrap_or(0);

@@ -592,6 +592,7 @@ mod tests {
             ToolName::Read => read_by::<Read>(),
             ToolName::Neighbors => read_by::<Neighbors>(),
             ToolName::Context => read_by::<Bundle>(),
+            ToolName::Query => read_by::<DataQuery>(),
             ToolName::Edit => read_by::<Edit>(),
         };
         for tool in tools::all(true) {

@@ -17,6 +17,7 @@ fn code(kind: ErrorKind) -> ErrorCode {
         | ErrorKind::BudgetTooSmall
         | ErrorKind::Limit
         | ErrorKind::InvalidPattern
+        | ErrorKind::InvalidExpression
         | ErrorKind::Conflict
         | ErrorKind::EditRefused
         | ErrorKind::OutsideRoot

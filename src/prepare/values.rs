@@ -24,7 +24,9 @@ impl ValueRow {
     /// Returns a hash of the row as it is stored, for comparing tables.
     pub(crate) fn hash(key: &str, name: &str, type_name: &str, value: &str) -> u64 {
         let mut fields = super::checksums::Fields::default();
-        [key, name, type_name, value].into_iter().for_each(|text| fields.text(text));
+        for text in [key, name, type_name, value] {
+            fields.text(text);
+        }
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&fields.hash()[..8]);
         u64::from_le_bytes(bytes)

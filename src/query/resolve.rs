@@ -96,8 +96,7 @@ pub fn resolve(library: &Library<'_>, address: &str, window: Window) -> Result<R
     }
     let fault = first_fault.filter(|_| places.is_empty());
     let partial = if fault.is_some() { found.places } else { Vec::new() };
-    let located =
-        Located { places, fault, partial, warnings: found.warnings, ..Located::default() };
+    let located = Located { places, fault, partial, warnings: found.warnings };
     Ok(Resolution::of(located, window))
 }
 

@@ -39,16 +39,16 @@ impl Expression {
 impl Comparison {
     fn is_true_for(&self, datum: Datum<'_>) -> bool {
         match self.operator {
-            Operator::NotEqual => !self.any(datum, &|text| self.is_equal(text)),
-            Operator::Equal => self.any(datum, &|text| self.is_equal(text)),
+            Operator::NotEqual => !any(datum, &|text| self.is_equal(text)),
+            Operator::Equal => any(datum, &|text| self.is_equal(text)),
             Operator::Contains => self.contains(datum),
-            Operator::Matches => self.any(datum, &|text| {
+            Operator::Matches => any(datum, &|text| {
                 self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
             }),
-            Operator::Less => self.any(datum, &|text| self.order(text) == Ordering::Less),
-            Operator::LessOrEqual => self.any(datum, &|text| self.order(text) != Ordering::Greater),
-            Operator::Greater => self.any(datum, &|text| self.order(text) == Ordering::Greater),
-            Operator::GreaterOrEqual => self.any(datum, &|text| self.order(text) != Ordering::Less),
+            Operator::Less => any(datum, &|text| self.order(text) == Ordering::Less),
+            Operator::LessOrEqual => any(datum, &|text| self.order(text) != Ordering::Greater),
+            Operator::Greater => any(datum, &|text| self.order(text) == Ordering::Greater),
+            Operator::GreaterOrEqual => any(datum, &|text| self.order(text) != Ordering::Less),
         }
     }
 
@@ -60,25 +60,12 @@ impl Comparison {
         self.order(text) == Ordering::Equal
     }
 
-    /// Returns whether `test` is true for the text of a scalar, or of any element of a list.
-    fn any(&self, datum: Datum<'_>, test: &impl Fn(&str) -> bool) -> bool {
-        match datum {
-            Datum::Text(text) => test(text),
-            Datum::Json(Value::String(text)) => test(text),
-            Datum::Json(Value::Array(values)) => {
-                values.iter().any(|value| self.any(Datum::Json(value), test))
-            }
-            Datum::Json(Value::Object(_)) => false,
-            Datum::Json(value) => test(&value.to_string()),
-        }
-    }
-
     fn contains(&self, datum: Datum<'_>) -> bool {
         let text = match datum {
             Datum::Text(text) => text,
             Datum::Json(Value::String(text)) => text,
             Datum::Json(Value::Object(map)) => return map.contains_key(&self.value.text),
-            Datum::Json(_) => return self.any(datum, &|text| self.is_equal(text)),
+            Datum::Json(_) => return any(datum, &|text| self.is_equal(text)),
         };
         if text.contains(',') {
             // The whole text can be asked for, too.
@@ -88,6 +75,19 @@ impl Comparison {
             return self.is_equal(text);
         }
         text.contains(&self.value.text)
+    }
+}
+
+/// Returns whether `is_match` is true for the text of a scalar, or of any element of a list.
+fn any(datum: Datum<'_>, is_match: &impl Fn(&str) -> bool) -> bool {
+    match datum {
+        Datum::Text(text) => is_match(text),
+        Datum::Json(Value::String(text)) => is_match(text),
+        Datum::Json(Value::Array(values)) => {
+            values.iter().any(|value| any(Datum::Json(value), is_match))
+        }
+        Datum::Json(Value::Object(_)) => false,
+        Datum::Json(value) => is_match(&value.to_string()),
     }
 }
 

@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
     fn fault(&self, message: &str, hint: &str) -> Error {
         let column = self.text.get(..self.position).map_or(0, |text| text.chars().count()) + 1;
         let message = format!("expression {:?}, column {column}: {message}", self.text);
-        Error::new(ErrorKind::Usage, message).with_hint(hint)
+        Error::new(ErrorKind::InvalidExpression, message).with_hint(hint)
     }
 
     fn skip_blanks(&mut self) {
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
         let operator = self.operator(&key)?;
         let value = self.value()?;
         let pattern = match operator {
-            Operator::Matches => Some(self.pattern(&value.text)?),
+            Operator::Matches => Some(pattern(&value.text)?),
             _ => None,
         };
         Ok(Expression::Compare(Comparison { key, operator, value, pattern }))
@@ -242,30 +242,30 @@ impl<'a> Parser<'a> {
         }
         None
     }
+}
 
-    fn pattern(&self, text: &str) -> Result<regex::Regex> {
-        let fault = |message: String| {
-            Error::new(ErrorKind::InvalidPattern, message)
-                .with_hint("escape the characters of plain text with \\; see mdsel help search")
-        };
-        if text.len() > limits::MAX_PATTERN_BYTES {
-            return Err(limits::exceeded("pattern-bytes"));
-        }
-        RegexBuilder::new(text)
-            .size_limit(limits::MAX_PATTERN_MEMORY_BYTES)
-            .dfa_size_limit(limits::MAX_PATTERN_MEMORY_BYTES / 4)
-            .nest_limit(limits::MAX_PATTERN_NESTING)
-            .build()
-            .map_err(|error| match error {
-                regex::Error::CompiledTooBig(_) => limits::exceeded("pattern-memory"),
-                error => {
-                    let reason = error.to_string();
-                    let reason = reason.lines().last().unwrap_or_default();
-                    let reason = reason.trim_start_matches("error: ");
-                    fault(format!("{text:?} is not a regular expression: {reason}"))
-                }
-            })
+fn pattern(text: &str) -> Result<regex::Regex> {
+    let fault = |message: String| {
+        Error::new(ErrorKind::InvalidPattern, message)
+            .with_hint("escape the characters of plain text with \\; see mdsel help search")
+    };
+    if text.len() > limits::MAX_PATTERN_BYTES {
+        return Err(limits::exceeded("pattern-bytes"));
     }
+    RegexBuilder::new(text)
+        .size_limit(limits::MAX_PATTERN_MEMORY_BYTES)
+        .dfa_size_limit(limits::MAX_PATTERN_MEMORY_BYTES / 4)
+        .nest_limit(limits::MAX_PATTERN_NESTING)
+        .build()
+        .map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => limits::exceeded("pattern-memory"),
+            error => {
+                let reason = error.to_string();
+                let reason = reason.lines().last().unwrap_or_default();
+                let reason = reason.trim_start_matches("error: ");
+                fault(format!("{text:?} is not a regular expression: {reason}"))
+            }
+        })
 }
 
 /// Returns the only part, or all of them if there are several.

@@ -82,7 +82,7 @@ impl<'a> Place<'a> {
         match (change, entry) {
             (Change::Set(_, value), Some(index)) => self.set(&layout.entries[index], value),
             (Change::Set(_, value), None) => self.insert(layout, &rest, value),
-            (Change::Unset(_), Some(index)) => self.unset(layout, index),
+            (Change::Unset(_), Some(index)) => unset(layout, index),
             (Change::Unset(key), None) => Err(format!("there is no key {key}")),
             (Change::Add(_, value), None) => {
                 self.insert(layout, &rest, &Value::Array(vec![value.clone()]))
@@ -130,7 +130,7 @@ impl<'a> Place<'a> {
             .map_or(usize::MAX, |lines| next_line_start(self.text.as_bytes(), lines.start));
         let is_below = node.span.start >= key_line_end;
         let Some(lines) = entry.lines else {
-            return Ok(self.replace_value(entry, text));
+            return Ok(replace_value(entry, text));
         };
         if node.span.is_empty() || is_below {
             // What is on the line of the key behind the mark, a comment, stays.
@@ -146,32 +146,7 @@ impl<'a> Place<'a> {
                 text: format!("{text}{}", self.line_end()),
             });
         }
-        Ok(self.replace_value(entry, text))
-    }
-
-    fn replace_value(&self, entry: &Entry, text: String) -> Splice {
-        let span = entry.value.span;
-        // A mark needs a blank before the value.
-        let needs_blank = span.start == entry.after_mark;
-        Splice { span, text: if needs_blank { format!(" {text}") } else { text } }
-    }
-
-    fn unset(&self, layout: &Layout, index: usize) -> Result<Splice, String> {
-        let entry = &layout.entries[index];
-        if let Some(lines) = entry.lines {
-            return Ok(Splice { span: lines, text: String::new() });
-        }
-        refuse(entry)?;
-        let end_of = |entry: &Entry| entry.value.span.end.max(entry.after_mark);
-        let span = match (layout.entries.get(index + 1), index.checked_sub(1)) {
-            (Some(next), _) => ByteSpan::new(entry.key_span.start, next.key_span.start),
-            (None, Some(before)) => ByteSpan::new(end_of(&layout.entries[before]), end_of(entry)),
-            (None, None) => ByteSpan::new(entry.key_span.start, end_of(entry)),
-        };
-        let is_on_shared_line = span.end >= span.start;
-        is_on_shared_line
-            .then_some(Splice { span, text: String::new() })
-            .ok_or_else(|| refusal(entry, "it shares its lines with others"))
+        Ok(replace_value(entry, text))
     }
 
     fn add(&self, entry: &Entry, value: &Value) -> Result<Splice, String> {
@@ -228,6 +203,31 @@ impl<'a> Place<'a> {
         self.at_slot(&layout.slot, &text)
             .ok_or_else(|| format!("the key {} cannot be added to this mapping", path.join(".")))
     }
+}
+
+fn replace_value(entry: &Entry, text: String) -> Splice {
+    let span = entry.value.span;
+    // A mark needs a blank before the value.
+    let needs_blank = span.start == entry.after_mark;
+    Splice { span, text: if needs_blank { format!(" {text}") } else { text } }
+}
+
+fn unset(layout: &Layout, index: usize) -> Result<Splice, String> {
+    let entry = &layout.entries[index];
+    if let Some(lines) = entry.lines {
+        return Ok(Splice { span: lines, text: String::new() });
+    }
+    refuse(entry)?;
+    let end_of = |entry: &Entry| entry.value.span.end.max(entry.after_mark);
+    let span = match (layout.entries.get(index + 1), index.checked_sub(1)) {
+        (Some(next), _) => ByteSpan::new(entry.key_span.start, next.key_span.start),
+        (None, Some(before)) => ByteSpan::new(end_of(&layout.entries[before]), end_of(entry)),
+        (None, None) => ByteSpan::new(entry.key_span.start, end_of(entry)),
+    };
+    let is_on_shared_line = span.end >= span.start;
+    is_on_shared_line
+        .then_some(Splice { span, text: String::new() })
+        .ok_or_else(|| refusal(entry, "it shares its lines with others"))
 }
 
 fn refuse(entry: &Entry) -> Result<(), String> {

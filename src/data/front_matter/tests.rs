@@ -404,7 +404,7 @@ fn changes_of_real_front_matter_change_one_value() {
             Ok(None) => {}
             Ok(Some(_)) => made += usize::from(check(&text, &change)),
             Err(reason) => {
-                *refused.entry(reason.split(':').next_back().unwrap().to_owned()).or_default() += 1
+                *refused.entry(reason.split(':').next_back().unwrap().to_owned()).or_default() += 1;
             }
         }
     }

@@ -170,7 +170,9 @@ fn is_as_wanted(old: &Contents, new: &Contents, wanted: &Wanted) -> bool {
             match wanted {
                 Wanted::Cell(place, cell, text) if place.node == old.node => {
                     let source = old_rows.get_mut(place.row).and_then(|row| row.get_mut(*cell));
-                    source.map(|source| source.clone_from(text));
+                    if let Some(source) = source {
+                        source.clone_from(text);
+                    }
                 }
                 Wanted::Row(place) if place.node == old.node => {
                     take(&mut old_rows, place.row);

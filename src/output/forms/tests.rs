@@ -1,10 +1,11 @@
 //! Every format of every answer stays valid, whatever the documents contain.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::super::{Answer, Caller, Format, Options, write, write_list};
 use crate::error::{ErrorKind, Warning};
 use crate::query::context::{self, Item, Outside};
+use crate::query::data::{code, meta, tables, tasks};
 use crate::query::finding::{Finding, Findings};
 use crate::query::index;
 use crate::query::library::Freshness;
@@ -55,14 +56,43 @@ fn assert_valid(text: &str, format: Format, name: &str) {
             let read: Result<Vec<_>, _> = records::Reader::new(text.as_bytes()).collect();
             assert!(read.is_ok_and(|records| !records.is_empty()), "{name}: {text}");
         }
+        Format::Csv => {
+            let widths = csv_widths(text).unwrap_or_else(|| panic!("{name}: {text}"));
+            assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{name}: {text}");
+        }
         Format::Text | Format::Raw | Format::Markdown | Format::Mermaid | Format::Dot => {}
     }
     // These formats have the bytes of content unchanged.
-    let has_bytes = name == "context" && matches!(format, Format::Ldmd | Format::Records);
-    if !has_bytes && !matches!(format, Format::Raw | Format::Markdown) {
+    let has_bytes = match format {
+        Format::Raw | Format::Markdown | Format::Csv => true,
+        Format::Ldmd => name == "context",
+        Format::Records => matches!(name, "context" | "code"),
+        _ => false,
+    };
+    if !has_bytes {
         let is_plain = |scalar: char| scalar == '\n' || !is_unsafe(scalar);
         assert!(text.replace("\r\n", "\n").chars().all(is_plain), "{name} {format:?}: {text:?}");
     }
+}
+
+/// Returns the number of fields of each record of comma-separated values, or `None` if a quote is not
+/// closed or is inside a field.
+fn csv_widths(text: &str) -> Option<Vec<usize>> {
+    let (mut widths, mut width, mut is_quoted) = (Vec::new(), 1, false);
+    let mut scalars = text.chars().peekable();
+    let mut is_start = true;
+    while let Some(scalar) = scalars.next() {
+        match scalar {
+            '"' if is_quoted && scalars.next_if_eq(&'"').is_some() => {}
+            '"' if is_quoted || is_start => is_quoted = !is_quoted,
+            '"' => return None,
+            ',' if !is_quoted => width += 1,
+            '\n' if !is_quoted => widths.push(std::mem::replace(&mut width, 1)),
+            _ => {}
+        }
+        is_start = matches!(scalar, ',' | '\n') && !is_quoted;
+    }
+    (!is_quoted && width == 1).then_some(widths)
 }
 
 /// Asserts that an answer is valid in the formats that it declares, also if it is cut, and that it refuses
@@ -248,6 +278,72 @@ fn problems(text: &str) -> Findings {
     Findings { findings: vec![finding.clone(), finding], page: page(text), total: 2 }
 }
 
+fn map(text: &str) -> Map<String, Value> {
+    [("key".to_owned(), text.into()), (text.to_owned(), json!([text, 1]))].into_iter().collect()
+}
+
+fn code_blocks(text: &str) -> code::Answer {
+    let block = code::Code {
+        selector: "a.md::block:code[0]".to_owned(),
+        file: text.to_owned(),
+        line: 3,
+        heading_path: vec![text.to_owned(), text.to_owned()],
+        language: text.to_owned(),
+        info: text.to_owned(),
+        code: Some(text.to_owned()),
+        bytes: text.as_bytes().to_vec(),
+        lossy: false,
+        written: Some(text.to_owned()),
+        freshness: changed(),
+    };
+    code::Answer { code: vec![block.clone(), block], page: page(text) }
+}
+
+fn rows(text: &str) -> tables::Answer {
+    let row = tables::Row {
+        selector: "a.md::block:table[0]/row[0]".to_owned(),
+        file: text.to_owned(),
+        line: 3,
+        heading_path: vec![text.to_owned()],
+        row: [("a".to_owned(), text.into()), (text.to_owned(), text.into())].into_iter().collect(),
+        source: Map::new(),
+        freshness: changed(),
+    };
+    let narrow = tables::Row { row: Map::new(), ..row.clone() };
+    tables::Answer { rows: vec![row, narrow], page: page(text) }
+}
+
+fn task_list(text: &str) -> tasks::Answer {
+    let task = |depth| tasks::Task {
+        selector: "a.md::block:list[0]/item[0]".to_owned(),
+        file: text.to_owned(),
+        line: 3,
+        heading_path: vec![text.to_owned()],
+        state: tasks::State::Open,
+        text: text.to_owned(),
+        depth,
+        fields: map(text),
+        freshness: changed(),
+    };
+    tasks::Answer { tasks: vec![task(0), task(1)], page: page(text) }
+}
+
+fn front_matter(text: &str) -> meta::Answer {
+    let document = meta::Document {
+        selector: "a.md::@frontmatter".to_owned(),
+        file: text.to_owned(),
+        meta: map(text),
+        freshness: changed(),
+    };
+    meta::Answer { documents: vec![document.clone(), document], page: page(text) }
+}
+
+fn keys(text: &str) -> meta::Types {
+    let types = [("string".to_owned(), 2), ("date".to_owned(), 1)].into_iter().collect();
+    let key = meta::Key { key: text.to_owned(), documents: 3, types };
+    meta::Types { keys: vec![key.clone(), key], page: page(text) }
+}
+
 #[test]
 fn every_format_is_valid_whatever_documents_contain() {
     for text in ["plain", HOSTILE, ""] {
@@ -258,6 +354,11 @@ fn every_format_is_valid_whatever_documents_contain() {
         assert_forms(&introduction(text));
         assert_forms(&bundle(text));
         assert_forms(&problems(text));
+        assert_forms(&code_blocks(text));
+        assert_forms(&rows(text));
+        assert_forms(&task_list(text));
+        assert_forms(&front_matter(text));
+        assert_forms(&keys(text));
     }
 }
 

@@ -149,7 +149,7 @@ pub struct Types {
 }
 
 list_of_items!(Types, keys, |item: &Key| longest([item.key.as_str()]), |item: &mut Key, size| {
-    shorten(&mut item.key, size)
+    shorten(&mut item.key, size);
 });
 
 /// Lists the keys of front matter with the types of their values.

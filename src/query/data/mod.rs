@@ -54,11 +54,9 @@ macro_rules! list_of_items {
 
             fn first(&self, count: usize) -> Self {
                 match self.$field.get(..count) {
-                    Some(first) if count < self.$field.len() => Self {
-                        $field: first.to_vec(),
-                        page: self.page.ended(count),
-                        ..self.clone()
-                    },
+                    Some(first) if count < self.$field.len() => {
+                        Self { $field: first.to_vec(), page: self.page.ended(count) }
+                    }
                     _ => self.clone(),
                 }
             }
