@@ -25,6 +25,7 @@ mod edits;
 mod engines;
 mod errors;
 mod faults;
+mod features;
 mod filters;
 mod fuzz_examples;
 mod harness;
@@ -34,6 +35,7 @@ mod kills;
 mod ldmd;
 mod library;
 mod links;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod memory;
 mod names;
@@ -52,6 +54,7 @@ mod stores;
 mod swaps;
 mod trust;
 mod verify;
+#[cfg(feature = "watch")]
 mod watch;
 mod words;
 mod work;
