@@ -16,6 +16,7 @@ use mdsel::{ldmd, markdown};
 use serde_json::Value;
 
 use crate::harness::{Place, in_memory, ingest, reader, repeats};
+use crate::server::Schema;
 
 /// The options of a call.
 #[derive(Clone, Copy)]
@@ -386,14 +387,17 @@ fn assert_valid(text: &str, format: Format, what: &str) {
     }
 }
 
-/// Calls `check` with the open store, and with a store in memory of the same files.
+/// Calls `check` with the open store, and with stores of the same files in memory and on a server if there is
+/// one.
 fn with_store(place: &Place, check: impl Fn(&mut Opened<'_>)) {
     let reader = reader(&place.join(".mdsel.db")).unwrap();
     check(&mut Opened { library: Library::new(&*reader) });
-    let store = in_memory();
-    ingest(&store, place.path());
-    let reader = store.reader(Purpose::Search).unwrap();
-    check(&mut Opened { library: Library::new(&*reader) });
+    let schema = Schema::new();
+    for store in std::iter::once(in_memory()).chain(schema.as_ref().map(Schema::store)) {
+        ingest(&store, place.path());
+        let reader = store.reader(Purpose::Search).unwrap();
+        check(&mut Opened { library: Library::new(&*reader) });
+    }
 }
 
 #[test]

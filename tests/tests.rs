@@ -49,6 +49,7 @@ mod schema;
 mod schemas;
 mod search;
 mod select;
+mod server;
 mod steps;
 mod stores;
 mod swaps;

@@ -11,14 +11,20 @@
 CREATE TABLE store (
     one boolean PRIMARY KEY CHECK (one),
     identity text NOT NULL,
-    format integer NOT NULL,
+    -- The version of this schema.
+    format bigint NOT NULL,
+    -- The number of partitions.
+    parts bigint NOT NULL,
+    -- The folder that paths are relative to, and the options of the last ingest as JSON. NULL before the
+    -- first ingest.
     root text,
     options text,
     parser bigint NOT NULL,
     generation bigint NOT NULL
 );
 
-CREATE SEQUENCE document_id;
+-- A writer takes 100 ids at once, beginning with the number that the sequence gives.
+CREATE SEQUENCE document_id INCREMENT BY 100 START WITH 100;
 CREATE SEQUENCE segment_id;
 
 -- Edits in progress: the file that is being replaced, the hash of its new bytes, and the temporary
@@ -65,6 +71,10 @@ CREATE TABLE derived (
     links bytea,
     front_matter bytea,
     tags bytea NOT NULL,
+    -- The code blocks, the tables and the tasks.
+    code bytea,
+    grid bytea,
+    task bytea,
     diagnostics bytea NOT NULL,
     -- The fingerprints of the sections, 8 bytes each.
     fingerprints bytea NOT NULL
@@ -77,8 +87,8 @@ CREATE TABLE title (
     keys bytea NOT NULL
 ) PARTITION BY LIST (part);
 
--- Hashes of what a document is found by: its links, its names, its titles, its tags and its LDMD
--- sections.
+-- Hashes of what a document is found by: its links, its names, its titles, its tags, its LDMD sections
+-- and its data.
 CREATE TABLE key (
     part smallint NOT NULL,
     kind smallint NOT NULL,
@@ -93,20 +103,27 @@ CREATE TABLE content (
     place bigint NOT NULL,
     bytes bytea NOT NULL
 ) PARTITION BY LIST (part);
-ALTER TABLE content ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 -- The index for searches consists of segments. Each has the documents of one partition that one
--- change added, and the numbers that scores need. `documents` are the ids.
+-- change added, and the numbers that scores need. `documents` are the ids, `size` is their number.
 CREATE TABLE segment (
     part smallint NOT NULL,
     id bigint NOT NULL,
     documents bytea NOT NULL,
+    size bigint NOT NULL,
     sections bigint NOT NULL,
     title_tokens bigint NOT NULL,
     body_tokens bigint NOT NULL,
     code_tokens bigint NOT NULL,
+    tags bigint NOT NULL,
     gen_from bigint NOT NULL,
     gen_to bigint
+) PARTITION BY LIST (part);
+
+-- Documents that are gone and still in a segment.
+CREATE TABLE dead (
+    part smallint NOT NULL,
+    document bigint NOT NULL
 ) PARTITION BY LIST (part);
 
 -- The sections of a segment that contain a word, with its positions.
@@ -124,3 +141,21 @@ CREATE TABLE trigram (
     segment bigint NOT NULL,
     entries bytea NOT NULL
 ) PARTITION BY LIST (part);
+
+-- Ingests by several workers. What they write belongs to no generation until all of them are done. A row
+-- of a worker is there when it is done; its removals are the documents whose files are gone.
+CREATE TABLE ingest (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL UNIQUE,
+    shards bigint NOT NULL
+);
+CREATE TABLE ingest_shard (
+    ingest bigint NOT NULL,
+    shard bigint NOT NULL,
+    PRIMARY KEY (ingest, shard)
+);
+CREATE TABLE ingest_removal (
+    ingest bigint NOT NULL,
+    shard bigint NOT NULL,
+    document bigint NOT NULL
+);

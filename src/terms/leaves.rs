@@ -104,8 +104,9 @@ impl QueryTerm {
     /// Returns the word to look up; `None` for a phrase, a prefix, a tag and a term in front matter.
     pub(crate) fn single_word(&self) -> Option<&str> {
         match (self.field, self.words.as_slice()) {
-            (Some(TextField::Tags | TextField::Meta), _)
-            | (Some(TextField::Path), [_, _, ..]) => None,
+            (Some(TextField::Tags | TextField::Meta), _) | (Some(TextField::Path), [_, _, ..]) => {
+                None
+            }
             _ if self.compound.is_some() => self.compound.as_deref(),
             (_, [(_, word)]) if !self.is_prefix => Some(word),
             _ => None,

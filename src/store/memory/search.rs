@@ -9,8 +9,8 @@ use super::Entry;
 use crate::store::{Place, Ranked, SectionFilter};
 use crate::terms::score::{self, Rarity};
 use crate::terms::{
-    IndexedField, QueryLeaf, QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField, Tokens, WordQuery,
-    camel_parts,
+    IndexedField, QueryLeaf, QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField, Tokens,
+    WordQuery, camel_parts,
 };
 
 /// The words of one section.
@@ -262,7 +262,7 @@ impl<'a> Sections<'a> {
                 is_match |= add(word, weight);
             }
         }
-        if term.field.is_none() && term.compound.is_none() {
+        if term.takes_parts() {
             let mut parts: Vec<&String> = section.parts.iter().collect();
             parts.sort_unstable();
             parts.dedup();
@@ -272,7 +272,7 @@ impl<'a> Sections<'a> {
         }
         let names_path = term.field == Some(TextField::Path);
         let mut is_context = false;
-        if names_path || (term.field.is_none() && term.compound.is_none()) {
+        if term.takes_path() {
             let mut path: Vec<&String> = section.path.iter().collect();
             path.sort_unstable();
             path.dedup();

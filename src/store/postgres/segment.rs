@@ -40,6 +40,8 @@ pub(super) struct SegmentBuilder {
     pub(super) sections: u64,
     /// The numbers of words in all titles, bodies and code blocks.
     pub(super) tokens: [u64; TEXTS],
+    /// The number of tags of all sections.
+    pub(super) tags: u64,
     words: HashMap<Vec<u8>, List>,
     trigrams: trigrams::Lists,
     buffers: TokenBuffers,
@@ -109,6 +111,7 @@ impl SegmentBuilder {
             }
             self.words.entry(word_term(&word)).or_default().push(entry);
         }
+        self.tags += tags.len() as u64;
         for tag in tags {
             let tagged = Entry { is_tag: true, ..Entry::at(place) };
             self.words.entry(tag).or_default().push(&tagged);
