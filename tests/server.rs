@@ -49,7 +49,7 @@ impl Schema {
     /// The store in the schema.
     pub(crate) fn store(&self) -> Store {
         let address = mdsel::store::Address::parse(&self.url(), &|name| std::env::var(name).ok());
-        let engine = mdsel::store::Postgres::new(address.unwrap());
+        let engine = mdsel::store::Postgres::new(address.unwrap(), None);
         Store::new(Box::new(engine), mdsel::trust::Trust::File(None))
     }
 

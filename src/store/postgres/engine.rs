@@ -18,13 +18,16 @@ use crate::store::{Engine, Purpose, Reader, Writer};
 #[derive(Debug)]
 pub struct Postgres {
     address: Arc<Address>,
+    /// The folder of the files on this machine; `None` if it is the one that the store names.
+    root: Option<PathBuf>,
     idle: Arc<Idle>,
 }
 
 impl Postgres {
-    /// Creates an entry for the store at `address`, which need not exist.
-    pub fn new(address: Address) -> Self {
-        Self { address: Arc::new(address), idle: Arc::default() }
+    /// Creates an entry for the store at `address`, which need not exist. `root` is the folder of its files on
+    /// this machine, absolute, if that is not the one that the store names.
+    pub fn new(address: Address, root: Option<PathBuf>) -> Self {
+        Self { address: Arc::new(address), root, idle: Arc::default() }
     }
 
     fn state(&self) -> Result<State> {
@@ -50,10 +53,12 @@ impl Engine for Postgres {
     }
 
     fn reader(&self, _: Purpose) -> Result<Box<dyn Reader>> {
-        Ok(Box::new(PostgresReader::new(self.state()?, Arc::clone(&self.idle))))
+        let mut state = self.state()?;
+        state.set_root(self.root.as_deref());
+        Ok(Box::new(PostgresReader::new(state, Arc::clone(&self.idle))))
     }
 
     fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {
-        Ok(Box::new(PostgresWriter::open(&self.address, wait)?))
+        Ok(Box::new(PostgresWriter::open(&self.address, self.root.clone(), wait)?))
     }
 }

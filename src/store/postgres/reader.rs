@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use postgres::Row;
@@ -120,6 +120,13 @@ impl State {
             connection: Mutex::new(connection),
             facts,
         })
+    }
+
+    /// Sets the folder of the files on this machine, if it is not the one that the store names.
+    pub(super) fn set_root(&mut self, root: Option<&Path>) {
+        if let Some(root) = root {
+            root.clone_into(&mut self.facts.root);
+        }
     }
 
     /// Returns the connection for one statement.

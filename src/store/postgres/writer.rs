@@ -95,6 +95,8 @@ impl Ids {
 pub(super) struct PostgresWriter {
     connection: RefCell<Connection>,
     known: Known,
+    /// The folder of the files on this machine, if it is not the one that the store names.
+    own_root: Option<PathBuf>,
     ids: Ids,
     change: Change,
     /// Whether a transaction is open.
@@ -129,7 +131,11 @@ pub(super) const STORE: &str = "store";
 
 impl PostgresWriter {
     /// Connects, waits up to `wait` for another writer, and creates the store if it does not exist.
-    pub(super) fn open(address: &Arc<Address>, wait: Duration) -> Result<Self> {
+    pub(super) fn open(
+        address: &Arc<Address>,
+        own_root: Option<PathBuf>,
+        wait: Duration,
+    ) -> Result<Self> {
         let mut connection = Connection::open(address, Duration::ZERO)?;
         lock(&mut connection, STORE, wait)?;
         schema::create(&mut connection)?;
@@ -138,6 +144,7 @@ impl PostgresWriter {
         Ok(Self {
             connection: RefCell::new(connection),
             known,
+            own_root,
             ids: Ids::default(),
             change: Change::default(),
             has_begun: false,
@@ -195,7 +202,8 @@ pub(super) fn sweep(connection: &mut Connection, generation: i64) -> Result<()> 
 
 impl Writer for PostgresWriter {
     fn root(&self) -> Result<Option<PathBuf>> {
-        Ok(self.known.root.as_ref().map(PathBuf::from))
+        let root = self.known.root.as_ref();
+        Ok(root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))))
     }
 
     fn options(&self) -> Result<Option<IngestOptions>> {
@@ -220,11 +228,11 @@ impl Writer for PostgresWriter {
 
     fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
         let json = serde_json::to_string(options).unwrap_or_default();
-        let statement = "UPDATE store SET root = $1, options = $2";
+        let statement = "UPDATE store SET root = coalesce(root, $1), options = $2";
         let values: [(&(dyn postgres::types::ToSql + Sync), Type); 2] =
             [(&root, Type::TEXT), (&json, Type::TEXT)];
         self.connection.get_mut().execute(statement, &values)?;
-        self.known.root = Some(root.to_owned());
+        self.known.root.get_or_insert_with(|| root.to_owned());
         self.known.options = Some(options.clone());
         self.commit()
     }
