@@ -387,13 +387,11 @@ fn assert_valid(text: &str, format: Format, what: &str) {
     }
 }
 
-/// Calls `check` with the open store, and with stores of the same files in memory and on a server if there is
-/// one.
-fn with_store(place: &Place, check: impl Fn(&mut Opened<'_>)) {
+/// Calls `check` with the open store, and with stores of the same files in memory and in `schema`.
+fn with_store(place: &Place, schema: Option<&Schema>, check: impl Fn(&mut Opened<'_>)) {
     let reader = reader(&place.join(".mdsel.db")).unwrap();
     check(&mut Opened { library: Library::new(&*reader) });
-    let schema = Schema::new();
-    for store in std::iter::once(in_memory()).chain(schema.as_ref().map(Schema::store)) {
+    for store in std::iter::once(in_memory()).chain(schema.map(Schema::store)) {
         ingest(&store, place.path());
         let reader = store.reader(Purpose::Search).unwrap();
         check(&mut Opened { library: Library::new(&*reader) });
@@ -403,7 +401,7 @@ fn with_store(place: &Place, check: impl Fn(&mut Opened<'_>)) {
 #[test]
 fn answers_fit_any_budget_in_every_format() {
     let place = Place::with_fixtures();
-    with_store(&place, |opened| {
+    with_store(&place, None, |opened| {
         for (name, ask) in COMMANDS {
             for format in FORMATS {
                 let call = Call { format, max_chars: None, after: None };
@@ -441,7 +439,8 @@ fn answers_fit_any_budget_in_every_format() {
 #[test]
 fn continuing_returns_every_item_once() {
     let place = Place::with_fixtures();
-    with_store(&place, |opened| {
+    let schema = Schema::new();
+    with_store(&place, schema.as_ref(), |opened| {
         for (name, ask) in COMMANDS {
             let call = Call { format: Format::Json, max_chars: None, after: None };
             let whole = items(&serde_json::from_str(&ask(opened, call).unwrap()).unwrap());

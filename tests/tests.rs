@@ -50,6 +50,8 @@ mod schemas;
 mod search;
 mod select;
 mod server;
+#[cfg(feature = "postgres")]
+mod servers;
 mod steps;
 mod stores;
 mod swaps;

@@ -31,7 +31,7 @@ impl Postgres {
     }
 
     fn state(&self) -> Result<State> {
-        // A connection that was idle may have been lost, which only a statement tells.
+        // Only a statement shows whether a connection was lost while it was idle.
         if let Some(connection) = self.idle.take() {
             match State::open(connection) {
                 Err(error) if error.kind() == ErrorKind::StoreUnreachable => {}
