@@ -70,6 +70,7 @@ pub mod ldmd;
 pub mod limits;
 pub mod links;
 pub mod markdown;
+#[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod output;
 pub mod pack;

@@ -25,6 +25,7 @@ mod edits;
 mod engines;
 mod errors;
 mod faults;
+mod features;
 mod filters;
 mod fuzz_examples;
 mod harness;
@@ -34,10 +35,12 @@ mod kills;
 mod ldmd;
 mod library;
 mod links;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod memory;
 mod names;
 mod packs;
+mod passages;
 mod properties;
 mod readme;
 mod recovery;
@@ -52,6 +55,7 @@ mod stores;
 mod swaps;
 mod trust;
 mod verify;
+#[cfg(feature = "watch")]
 mod watch;
 mod words;
 mod work;

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::args::{Global, IngestArgs};
-use super::progress::{Bar, Silent};
+use super::progress::Bar;
 use super::{Status, note, store};
-use crate::error::{ErrorKind, Result};
-use crate::ingest::{
-    ChangeKind, OptionChanges, Paths, Report, Request, Watch, preview, run as ingest,
-};
+use crate::error::Result;
+use crate::ingest::{ChangeKind, OptionChanges, Paths, Report, Request, preview, run as ingest};
 use crate::query::finding::{Finding, Findings};
 use crate::store::{Purpose, Store};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
+    if arguments.watch && !cfg!(feature = "watch") {
+        return Err(super::lacks_feature("watch"));
+    }
     if !arguments.check && !arguments.dry_run {
         global.has_room_for_report()?;
     }
@@ -59,9 +60,11 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         global.print_list(&findings)?;
         return Ok(Status::of_check(&findings));
     }
-    let is_read = global.print_list(&report)?;
-    if arguments.watch && is_read {
-        watch(global, &Request { force: false, ..request })?;
+    if global.print_list(&report)? {
+        #[cfg(feature = "watch")]
+        if arguments.watch {
+            watch(global, &Request { force: false, ..request })?;
+        }
     }
     Ok(Status::Success)
 }
@@ -83,7 +86,12 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
 }
 
 /// Ingests after each change, until nobody reads the output.
+#[cfg(feature = "watch")]
 fn watch(global: &Global, request: &Request<'_>) -> Result<()> {
+    use super::progress::Silent;
+    use crate::error::ErrorKind;
+    use crate::ingest::Watch;
+
     let watch = {
         let reader = request.store.reader(Purpose::Read)?;
         Watch::new(reader.root(), &reader.facts().own_files, reader.options())?

@@ -157,6 +157,12 @@ fn dispatch(cli: &Cli) -> Result<Status> {
     }
 }
 
+/// Returns the error of a part of the program that was left out when it was built.
+fn lacks_feature(name: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("this program was built without the feature {name:?}"))
+        .with_hint(format!("install one that has it: `cargo install mdsel --features {name}`"))
+}
+
 /// Prints the help that clap generates to standard output, and its errors like any other error.
 fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
     if matches!(error.kind(), ClapErrorKind::DisplayHelp | ClapErrorKind::DisplayVersion) {

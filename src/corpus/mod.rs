@@ -20,6 +20,7 @@ pub use options::IngestOptions;
 pub(crate) use paths::{
     canonical, is_at_or_below, is_really_below, relative, resolved, root_from_store,
 };
+#[cfg(feature = "watch")]
 pub(crate) use rules::IGNORE_FILES;
 pub use state::FileState;
 pub(crate) use state::{Folder, file_state, is_racy};

@@ -10,10 +10,12 @@ mod load;
 mod pipeline;
 mod report;
 mod scope;
+#[cfg(feature = "watch")]
 mod watch;
 
 pub use load::{LoadRequest, Strategy, load};
 pub use report::{Change, ChangeKind, Report};
+#[cfg(feature = "watch")]
 pub use watch::Watch;
 
 use std::collections::HashMap;

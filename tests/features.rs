@@ -1,0 +1,33 @@
+//! The parts of the program that a feature leaves out: help names them in every build, and without
+//! the feature they fail before they change anything.
+
+use crate::harness::Place;
+
+/// Whether the program under test has the feature. Prints what is not tested otherwise.
+pub(crate) fn has(feature: &str) -> bool {
+    let has = match feature {
+        "mcp" => cfg!(feature = "mcp"),
+        "watch" => cfg!(feature = "watch"),
+        other => panic!("no feature {other:?}"),
+    };
+    if !has {
+        eprintln!("skipped: the program under test was built without the feature {feature:?}");
+    }
+    has
+}
+
+#[test]
+fn a_command_without_its_feature_says_how_to_get_it() {
+    let place = Place::with(&[("a.md", "# A\n")]);
+    for (feature, arguments) in [("mcp", &["mcp"][..]), ("watch", &["ingest", "--watch"])] {
+        let help = place.run(&[&arguments[..1], &["--help"]].concat()).success().text();
+        assert!(help.contains(arguments.last().unwrap()), "{help}");
+        if has(feature) {
+            continue;
+        }
+        let answer = place.run(arguments).ends(2);
+        let hint = format!("--features {feature}");
+        assert!(answer.stderr.contains(&hint), "{}", answer.stderr);
+        assert!(!place.join(".mdsel.db").exists(), "{arguments:?}");
+    }
+}
