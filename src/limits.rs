@@ -182,6 +182,8 @@ limits! {
         "bytes of one document, attachment or body in a pack or in records; a larger one is refused";
     MAX_RECORD_BYTES = 16 << 20, "record-bytes",
         "bytes of one line of a pack or of records; a longer line is refused";
+    LEAST_CUT_CHARS = 80, "least-cut-chars",
+        "characters of the first part of a passage that is cut, so that the last hit is of use";
     HIT_TITLE_CHARS = 40, "hit-title-chars",
         "characters of each title of a hit that does not fit into --max-chars";
     CUT_TITLE_CHARS = 80, "cut-title-chars",

@@ -211,7 +211,8 @@ fn an_ingest_and_an_edit_change_the_same() {
             }],
             is_dry_run: false,
             is_refresh: false,
-            wait: Duration::ZERO,
+            // A test in another thread that starts a program holds the lock for a moment.
+            wait: Duration::from_secs(10),
             confirm: &|_| Ok(()),
         };
         edit::edit(&request).unwrap().unwrap();

@@ -40,6 +40,7 @@ mod mcp;
 mod memory;
 mod names;
 mod packs;
+mod passages;
 mod properties;
 mod readme;
 mod recovery;

@@ -5,8 +5,10 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind as ClapErrorKind};
+
 use super::groups;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shell_word};
 
 /// Converts `error`, which clap returned for `arguments`.
 pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
@@ -25,9 +27,47 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     let is_redundant = |line: &&str| line.starts_with("Usage:") || line.starts_with("For more");
     let rest = rest.lines().map(str::trim).filter(|line| !line.is_empty() && !is_redundant(line));
     hints.extend(rest.map(plain));
-    hints.push(format!("run `mdsel{} --help`", command_of(arguments)));
+    match as_text(error, arguments) {
+        // The hint of clap names only the letter that it does not know.
+        Some(command) => hints = vec![format!("to pass it as text, run `{command}`")],
+        None => hints.push(format!("run `mdsel{} --help`", command_of(arguments))),
+    }
     Error::new(ErrorKind::Usage, message.replace("invalid digit found in string", "not a number"))
         .with_hint(hints.join("; "))
+}
+
+/// Returns the command that passes the argument to which `error` refers as text. Returns `None` unless
+/// the argument begins with one hyphen and is not an option alone.
+fn as_text(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let value = |kind| match error.get(kind) {
+        Some(ContextValue::String(value)) => Some(value.as_str()),
+        _ => None,
+    };
+    let is_meant = |argument: &&str| match error.kind() {
+        ClapErrorKind::UnknownArgument => {
+            value(ContextKind::InvalidArg).is_some_and(|option| argument.starts_with(option))
+        }
+        // The value of a short option follows its letter.
+        ClapErrorKind::InvalidValue | ClapErrorKind::ValueValidation => {
+            value(ContextKind::InvalidValue).is_some_and(|value| argument.get(2..) == Some(value))
+        }
+        _ => false,
+    };
+    let texts: Option<Vec<&str>> = arguments.iter().map(|argument| argument.to_str()).collect();
+    let texts = texts?;
+    let is_text = |argument: &&str| {
+        argument.len() > 2 && argument.starts_with('-') && !argument.starts_with("--")
+    };
+    let at = texts.iter().position(|argument| is_text(argument) && is_meant(argument))?;
+    let (before, rest) = texts.split_at_checked(at)?;
+    let (meant, after) = rest.split_first()?;
+    // Options have no meaning after `--`.
+    let has_options = after.iter().any(|argument| argument.starts_with('-'));
+    let (early, late) = if has_options { (after, &[][..]) } else { (&[][..], after) };
+    let words = before.iter().skip(1).chain(early).map(|word| shell_word(word));
+    let texts = [meant].into_iter().chain(late).map(|word| shell_word(word));
+    let command = std::iter::once("mdsel".to_owned()).chain(words).chain(["--".to_owned()]);
+    Some(command.chain(texts).collect::<Vec<_>>().join(" "))
 }
 
 /// Converts a hint of clap to a sentence.
@@ -86,6 +126,16 @@ mod tests {
             message_and_hint(&["find", "x", "--limit", "y"]),
             both("invalid value 'y' for '--limit <N>': not a number", "run `mdsel find --help`")
         );
+        for (arguments, command) in [
+            (&["search", "-x y"][..], "mdsel search -- '-x y'"),
+            (&["search", "--limit", "5", "-Algorithm"], "mdsel search --limit 5 -- '-Algorithm'"),
+            (&["search", "-x y", "z"], "mdsel search -- '-x y' z"),
+            (&["search", "-x y", "--limit", "5"], "mdsel search --limit 5 -- '-x y'"),
+            (&["find", "-x's y"], r"mdsel find -- '-x'\''s y'"),
+        ] {
+            let hint = format!("to pass it as text, run `{command}`");
+            assert_eq!(message_and_hint(arguments).1, hint, "{arguments:?}");
+        }
         assert_eq!(message_and_hint(&["dance"]).1, "run `mdsel --help`");
         assert!(message_and_hint(&["find", "x", "--limt", "3"]).1.contains("'--limit'"));
     }

@@ -215,7 +215,8 @@ impl Current {
 
     /// Returns the row or cell that `steps` name in the table at `place`.
     fn narrowed(&self, place: &Place, steps: &CellSteps) -> std::result::Result<Place, Fault> {
-        let places = narrow(place, steps, &self.version.document().contents.tables)?;
+        let tables = &self.version.document().contents.tables;
+        let places = narrow(place, steps, tables, &mut Vec::new())?;
         match places.as_slice() {
             [place] => Ok(place.clone()),
             places => {

@@ -303,14 +303,6 @@ enum Kind {
     Keys,
 }
 
-/// The state of a task.
-#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-enum State {
-    Open,
-    Done,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DataQuery {
@@ -321,9 +313,6 @@ struct DataQuery {
     condition: Option<String>,
     where_meta: Option<String>,
     containing: Option<String>,
-    state: Option<State>,
-    #[serde(default)]
-    tags: Texts,
     #[serde(default)]
     under: Texts,
     #[serde(default)]
@@ -338,9 +327,6 @@ fn query(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> 
     if arguments.containing.is_some() && !matches!(arguments.kind, Kind::Code) {
         return Err(usage(&"containing applies to code"));
     }
-    if arguments.state.is_some() && !matches!(arguments.kind, Kind::Tasks) {
-        return Err(usage(&"state applies to tasks"));
-    }
     let (of_items, of_documents) = match (is_of_items, arguments.condition, arguments.where_meta) {
         (true, condition, where_meta) => (condition, where_meta),
         (false, Some(_), Some(_)) => {
@@ -351,7 +337,6 @@ fn query(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> 
     let common = data::Common {
         filter: FilterRequest {
             globs: arguments.globs.0,
-            tags: arguments.tags.0,
             under: arguments.under.0,
             condition: of_documents,
             ..FilterRequest::default()
@@ -376,8 +361,7 @@ fn query(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> 
             form.reply(&answer, answer.outcome())
         }
         Kind::Tasks => {
-            let is_done = arguments.state.map(|state| state == State::Done);
-            let request = data::tasks::Request { is_done, condition: of_items, common };
+            let request = data::tasks::Request { is_done: None, condition: of_items, common };
             let answer =
                 ask(store, Purpose::Read, |library| data::tasks::tasks(library, &request))?;
             form.reply(&answer, answer.outcome())
@@ -424,7 +408,6 @@ fn read(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
 struct Neighbors {
     address: String,
     links: Option<DirectionName>,
-    limit: Option<usize>,
     after: Option<String>,
 }
 
@@ -447,19 +430,14 @@ impl From<DirectionName> for Direction {
 }
 
 fn neighbors(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply> {
-    let Neighbors { address, links, limit, after } = parse(arguments)?;
+    let Neighbors { address, links, after } = parse(arguments)?;
     let after = cursor(after.as_ref())?;
     let Some(direction) = links.map(Direction::from) else {
-        if limit.is_some() {
-            return Err(
-                usage(&"limit applies to links only").with_hint("add links: out, in or both")
-            );
-        }
         let answer =
             ask(store, Purpose::Read, |library| neighbors::neighbors(library, &address, after))?;
         return form.reply(&answer, answer.outcome());
     };
-    let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
+    let limit = fitting(limits::LIST_LIMIT, Some(form.max_chars));
     let filter = EdgeFilter::default();
     let documents = FilterRequest::default();
     let request =
@@ -483,7 +461,6 @@ struct Bundle {
     links: usize,
     #[serde(default)]
     with_body: bool,
-    limit: Option<usize>,
     after: Option<String>,
 }
 
@@ -502,7 +479,7 @@ fn bundle(store: &Store, form: Form<'_>, arguments: JsonObject) -> Result<Reply>
         hops: arguments.links,
         with_body: arguments.with_body,
         outside: Vec::new(),
-        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
+        limit: fitting(limits::LIST_LIMIT, Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
     let is_empty = request.addresses.is_empty() && request.filter.is_empty();
@@ -603,7 +580,7 @@ mod tests {
             let name = ToolName::named(&tool.name, true).unwrap();
             assert_eq!(named, read(name), "{}", tool.name);
         }
-        let edits = &tools::all(true)[6].input_schema["properties"]["edits"]["items"]["properties"];
+        let edits = &tools::all(true)[7].input_schema["properties"]["edits"]["items"]["properties"];
         let flags = tools::EDIT_FLAGS.split(' ').map(str::to_owned);
         let named: BTreeSet<_> = edits.as_object().unwrap().keys().cloned().chain(flags).collect();
         assert_eq!(named, read_by::<Line>());

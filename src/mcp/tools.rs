@@ -75,7 +75,7 @@ impl ToolName {
                 &[],
                 json!({
                     "documents": texts("path, unique suffix, folder or glob"),
-                    "depth": number(), "ldmd": flag(), "max_chars": number(), "limit": number(), "after": text(""),
+                    "depth": number(), "ldmd": flag(), "limit": number(), "after": text(""),
                 }),
             ),
             Self::Find => tool(
@@ -84,7 +84,7 @@ impl ToolName {
                 &["pattern"],
                 json!({
                     "pattern": text(""), "content": text(""), "level": number(), "where": text(""),
-                    "globs": text("of paths"), "under": text(""), "limit": number(), "after": text(""),
+                    "globs": text(""), "under": text(""), "limit": number(), "after": text(""),
                 }),
             ),
             Self::Search => tool(
@@ -95,8 +95,7 @@ impl ToolName {
                 json!({
                     "queries": texts(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
                     "context": number(), "types": text("code, table, ..."), "tags": text(""),
-                    "under": texts("addresses or folders"), "globs": text("of paths"),
-                    "where": text("of front matter: status = Final and due < 2026-06-01"),
+                    "under": text("address or folder"), "globs": text(""), "where": text(""),
                     "max_chars": number(), "limit": number(), "after": text(""),
                 }),
             ),
@@ -110,24 +109,23 @@ impl ToolName {
             ),
             Self::Neighbors => tool(
                 self,
-                "List sections around one, or with links (out, in, both) its links and backlinks",
+                "List sections around one, or with links its links and backlinks",
                 &["address"],
                 json!({
                     "address": text(""), "links": one_of(&["out", "in", "both"]),
-                    "limit": number(), "after": text(""),
+                    "after": text(""),
                 }),
             ),
             Self::Query => tool(
                 self,
-                "List code blocks, table rows, tasks, front matter or its keys",
+                "List code blocks, table rows, tasks, meta (front matter), its keys",
                 &["kind"],
                 json!({
                     "kind": one_of(&["code", "tables", "tasks", "meta", "keys"]),
-                    "names": texts("languages of code, columns of tables, or keys of meta"),
-                    "where": text("of rows, tasks or meta: = != < <= > >= ~ contains, exists KEY, not, and, or"),
-                    "where_meta": text(""), "containing": text("in code"),
-                    "state": one_of(&["open", "done"]), "tags": text(""), "under": text(""),
-                    "globs": text(""), "max_chars": number(), "limit": number(), "after": text(""),
+                    "names": texts("languages, columns or keys"),
+                    "where": text("of rows or tasks, else meta: state = open and not (a >= 1 or b ~ x or c contains d or exists e)"),
+                    "where_meta": text(""), "containing": text(""), "under": text(""), "globs": text(""),
+                    "limit": number(), "after": text(""),
                 }),
             ),
             Self::Context => tool(
@@ -135,13 +133,13 @@ impl ToolName {
                 "Bundle query passages, summaries or bodies of addresses, and what they link to",
                 &[],
                 json!({
-                    "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": texts(""),
-                    "links": number(), "with_body": flag(), "max_chars": number(), "limit": number(), "after": text(""),
+                    "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": text(""),
+                    "links": number(), "with_body": flag(), "max_chars": number(), "after": text(""),
                 }),
             ),
             Self::Edit => tool(
                 self,
-                "Edit a file, all or none; expect: hash from read; set, unset, add: section is a key of front matter",
+                "Edit a file, all or none; expect: hash from read; set, unset, add: section is a key of meta",
                 &["edits"],
                 json!({
                     "document": text(""), "dry_run": flag(), "refresh": flag(),
@@ -198,7 +196,7 @@ fn tool(
 /// The formats that a model can use. Only one tool describes them: an enumeration in every tool
 /// would cost as many tokens as another tool.
 pub(super) const FORMATS: [&str; 5] = ["json", "text", "records", "raw", "markdown"];
-const FORMAT_NAMES: &str = "of answers: json, text (shortest), records, raw, markdown";
+const FORMAT_NAMES: &str = "json, text (shortest), records, raw, markdown";
 
 /// The flags of an edit, which its schema does not list one by one.
 pub(super) const EDIT_FLAGS: &str = "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate allow_change fuzzy";

@@ -145,14 +145,14 @@ impl<Answer: List> Fitting<'_, Answer> {
     /// Renders the first `count` items and as many lines of the next item as fit, if that item can be
     /// cut.
     fn with_cut(&self, count: usize) -> Result<Option<Rendered>> {
-        let lines = self.answer.lines_of(count).saturating_sub(1);
-        if lines == 0 {
+        let cuts = self.answer.cuts_of(count);
+        if cuts.is_empty() {
             return Ok(None);
         }
         let more = self.answer.first(count + 1);
-        self.largest(lines, |lines| {
+        self.largest(cuts.len(), |size| {
             let mut cut = more.clone();
-            cut.cut_last(lines).then_some(cut)
+            cut.cut_last(cuts.start + size - 1).then_some(cut)
         })
     }
 

@@ -3,6 +3,7 @@
 //! Invariant: items are in the order of the request, and each node is in the bundle once.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -138,10 +139,10 @@ impl List for Answer {
         }
     }
 
-    fn lines_of(&self, index: usize) -> usize {
+    fn cuts_of(&self, index: usize) -> Range<usize> {
         match self.items.get(index) {
-            Some(Item::Place(place)) => place.found.as_ref().map_or(0, Hit::passage_lines),
-            _ => 0,
+            Some(Item::Place(place)) => place.found.as_ref().map_or(0..0, Hit::passage_cuts),
+            _ => 0..0,
         }
     }
 

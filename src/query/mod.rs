@@ -36,6 +36,8 @@ pub mod select;
 mod steps;
 mod suggestion;
 pub mod summary;
+#[cfg(test)]
+mod tests;
 pub mod toc;
 
 pub(crate) use cells::narrow;

@@ -3,6 +3,8 @@
 //! Invariant: the items of a page are the first ones after the previous cursor. A page that leaves
 //! anything out is marked as truncated, and its cursor or an address in it leads to the remainder.
 
+use std::ops::Range;
+
 use super::cursor::ListPart;
 use crate::address::Fault;
 use crate::error::Warning;
@@ -124,11 +126,11 @@ pub trait List: Clone {
     #[must_use]
     fn first(&self, count: usize) -> Self;
 
-    /// Returns the number of lines of the item at `index`, if it can be cut at a line even if other
-    /// items precede it; otherwise 0.
-    fn lines_of(&self, index: usize) -> usize {
+    /// Returns the numbers of lines to which the item at `index` can be cut, so that what remains is of
+    /// use. Empty if it cannot be cut after other items.
+    fn cuts_of(&self, index: usize) -> Range<usize> {
         let _ = index;
-        0
+        0..0
     }
 
     /// Cuts the last item to its first `lines` lines and adds the address of the remainder. Returns

@@ -133,7 +133,7 @@ impl<'a> Place<'a> {
             return Ok(replace_value(entry, text));
         };
         if node.span.is_empty() || is_below {
-            // What is on the line of the key behind the mark, a comment, stays.
+            // A comment after the mark, on the line of the key, stays.
             let on_line = self.get(entry.after_mark, key_line_end);
             return Ok(Splice {
                 span: ByteSpan::new(entry.after_mark, lines.end.max(key_line_end)),

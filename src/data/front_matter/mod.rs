@@ -101,8 +101,8 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
     Ok(Some(splice))
 }
 
-/// Returns the keys from the outermost mapping to the changed key. `has` tells which keys a mapping
-/// has.
+/// Returns the keys from the outermost mapping to the changed key. A key that
+/// contains the dots itself takes precedence.
 fn path_of(map: &Map<String, Value>, key: &str) -> Vec<String> {
     if map.contains_key(key) {
         return vec![key.to_owned()];

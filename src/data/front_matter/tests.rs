@@ -204,9 +204,12 @@ fn check(text: &str, change: &Change) -> bool {
     let Some(old_values) = read_elsewhere(text) else { return false };
     let new_values = read_elsewhere(&new)
         .unwrap_or_else(|| panic!("another parser cannot read it: {change:?}\n{text}\n=>\n{new}"));
-    let own = parse(new.as_bytes(), Format::Yaml).unwrap().unwrap();
-    let key = change.key();
-    let top = path_of(&own, key).remove(0);
+    let map = |text: &str| parse(text.as_bytes(), Format::Yaml).unwrap().unwrap();
+    let (own, key) = (map(&new), change.key());
+    // A key that has dots is the same key in both, so its path is that where it occurs.
+    let is_unset = matches!(change, Change::Unset(_));
+    let old = map(text);
+    let top = path_of(if is_unset { &old } else { &own }, key).remove(0);
     for (name, value) in &old_values {
         if *name != top {
             assert_eq!(new_values.get(name), Some(value), "{change:?}\n{text}\n=>\n{new}");

@@ -14,7 +14,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Returns `key` and `value`. `is_inline` tells whether they are in braces.
+    /// Returns `key` and `value`. `is_inline` is whether they are in braces.
     pub(super) fn entry(self, key: &str, value: &Value, is_inline: bool) -> String {
         let value = self.value(value, None, is_inline);
         match self.format {

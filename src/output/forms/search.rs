@@ -187,7 +187,7 @@ impl Answer for search::Answer {
 
 impl Hit {
     /// Writes the address and the titles of the passage, its windows, and the number of similar
-    /// sections.
+    /// sections with the folder of one of them.
     pub(super) fn write_passage(&self, writer: &mut TextWriter) {
         writer.piece(Style::Heading, &self.passage_address());
         if !self.heading_path.is_empty() {
@@ -196,9 +196,26 @@ impl Hit {
         writer.end();
         writer.content(self.passage_text().as_bytes());
         if !self.duplicates.is_empty() {
-            let text = format!("same: {} more", self.duplicates.len());
+            let count = self.duplicates.len();
+            let text = match (self.folder_of_duplicate(), count) {
+                (None, _) => format!("same: {count} more"),
+                (Some(folder), 1) => format!("same: 1 more in {folder}"),
+                (Some(folder), _) => format!("same: {count} more in {folder}, ..."),
+            };
             writer.line(Style::Faint, &text);
         }
+    }
+
+    /// Returns the name of the first folder in which the path of a duplicate differs from that of the
+    /// hit, such as `1.1` for `docs/1.0/a.md` and `docs/1.1/a.md`.
+    fn folder_of_duplicate(&self) -> Option<&str> {
+        let folders = self.duplicates.iter().filter_map(|duplicate| {
+            let file = duplicate.split_once("::").map_or(&**duplicate, |(file, _)| file);
+            let (folder, _) = file.rsplit_once('/')?;
+            let mut own = self.file.split('/');
+            folder.split('/').find(|name| own.next() != Some(name))
+        });
+        folders.into_iter().next()
     }
 
     /// Writes the hit as `file:line:column:text`, and its context lines as `file-line-text`.

@@ -102,7 +102,8 @@ fn assert_forms(answer: &(impl Answer + List)) {
         let name = answer.name();
         if answer.has(format) {
             let whole = written(answer, format);
-            assert!(!whole.is_empty(), "{name} {format:?}");
+            // The bytes of an empty code block are no bytes.
+            assert!(!whole.is_empty() || format == Format::Raw, "{name} {format:?}");
             assert_valid(&whole, format, name);
             for most in (0..whole.chars().count()).step_by(37) {
                 let mut cut = Vec::new();

@@ -1,7 +1,8 @@
 //! `code`, `tables`, `tasks` and `meta`: what is inside documents, as data.
 //!
-//! [`list`] finds the documents by the keys that an ingest stored, and each module answers one command. Invariant: no text is parsed; the texts of code blocks are read from the
-//! stored bytes, and everything else from the rows of the document.
+//! `list` finds the documents by the keys that an ingest stored, and each module answers one command.
+//! Invariant: no text is parsed; the texts of code blocks are read from the stored bytes, and everything
+//! else from the rows of the document.
 
 pub mod code;
 pub mod meta;

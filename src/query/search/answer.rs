@@ -2,6 +2,8 @@
 //!
 //! Invariant: an answer that is not complete is marked as truncated and has a cursor.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -133,10 +135,10 @@ impl List for Answer {
         }
     }
 
-    fn lines_of(&self, index: usize) -> usize {
+    fn cuts_of(&self, index: usize) -> Range<usize> {
         match &self.items {
-            Items::Hits(hits) => hits.get(index).map_or(0, Hit::passage_lines),
-            Items::Counts(_) | Items::Files(_) => 0,
+            Items::Hits(hits) => hits.get(index).map_or(0..0, Hit::passage_cuts),
+            Items::Counts(_) | Items::Files(_) => 0..0,
         }
     }
 

@@ -4,6 +4,7 @@
 //! innermost block, or a page of it if the block has several pages.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -111,9 +112,9 @@ pub struct Surroundings {
 }
 
 impl Hit {
-    /// Returns the number of lines of the passage.
-    pub(in crate::query) fn passage_lines(&self) -> usize {
-        passage::line_count(&self.passage)
+    /// Returns the numbers of lines to which the passage can be cut so that enough of it remains.
+    pub(in crate::query) fn passage_cuts(&self) -> Range<usize> {
+        passage::cuts(&self.passage, limits::LEAST_CUT_CHARS)
     }
 
     /// Keeps the first `lines` lines of the passage and adds the address of the rest. Returns whether

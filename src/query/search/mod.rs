@@ -12,6 +12,7 @@ mod candidates;
 mod highlight;
 mod hit;
 mod language;
+mod link_list;
 mod passage;
 mod pattern;
 mod piece;

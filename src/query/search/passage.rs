@@ -5,11 +5,13 @@
 //! because an answer often follows the words of the question. Invariant: windows are verbatim, in
 //! document order, and do not overlap.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::highlight::Highlighter;
-use super::piece::{Piece, chars, pieces, trimmed};
+use super::piece::{Needs, Piece, chars, needs, pieces, trimmed};
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 
@@ -19,6 +21,8 @@ const REPEATED: f32 = 0.3;
 const FOLLOWING: f32 = 0.3;
 /// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
 const PRECEDING: f32 = 0.15;
+/// The same for a list or code block after a chosen piece that ends with a colon.
+const LED_IN: f32 = 1.0;
 /// Factor on the weight of the terms of its neighbors, for the first chosen piece.
 const NEIGHBORS: f32 = 0.3;
 /// Bonus for the first piece of a section, as a share of the mean weight of a term.
@@ -66,6 +70,8 @@ pub(super) struct Pieces {
     list: Vec<Piece>,
     /// The distinct terms of each piece, sorted.
     terms: Vec<Vec<usize>>,
+    /// For each piece, the pieces that it needs.
+    needs: Vec<Needs>,
     /// The terms of the title, of the titles above and of the path of the file.
     title_terms: Vec<usize>,
     /// Whether the pieces belong to subsections, because the section has no text of its own.
@@ -112,7 +118,9 @@ impl Question<'_> {
             own
         };
         let list = pieces(bytes, &outline.nodes, span);
-        Pieces { is_below: is_blank, ..self.of_pieces(bytes, list, span, titles, is_wanted) }
+        let needs = needs(bytes, &outline.nodes, &list);
+        let pieces = self.of_pieces(bytes, list, span, titles, is_wanted);
+        Pieces { is_below: is_blank, needs, ..pieces }
     }
 
     /// Returns the keys of front matter, and the first paragraph of the document, as pieces.
@@ -181,7 +189,8 @@ impl Question<'_> {
             terms.sort_unstable();
             terms.dedup();
         }
-        Pieces { list: pieces, terms, title_terms: self.terms(titles.as_bytes()), is_below: false }
+        let title_terms = self.terms(titles.as_bytes());
+        Pieces { list: pieces, terms, needs: Vec::new(), title_terms, is_below: false }
     }
 }
 
@@ -265,6 +274,38 @@ impl Pieces {
         windows
     }
 
+    /// Returns the piece at `index` and, if it is a nested list item, the unchosen items above it.
+    fn with_parents(&self, index: usize, chosen: &[bool]) -> Vec<usize> {
+        let mut group = vec![index];
+        let mut current = index;
+        while let Some(parent) = self.needs.get(current).and_then(|needs| needs.parent) {
+            if chosen.get(parent) == Some(&false) {
+                group.push(parent);
+            }
+            current = parent;
+        }
+        group
+    }
+
+    /// Returns the length of the pieces at `indices` with the header row of their table, if it is not
+    /// chosen yet.
+    fn size_of(
+        &self,
+        indices: &[usize],
+        chosen: &[bool],
+        sizes: &[usize],
+        header_size: impl Fn(ByteSpan) -> usize,
+    ) -> usize {
+        let size = |index: &usize| {
+            let header = self.list.get(*index).and_then(|piece| piece.header);
+            let has_header =
+                chosen.iter().zip(&self.list).any(|(is, piece)| *is && piece.header == header);
+            let header = header.filter(|_| !has_header).map_or(0, &header_size);
+            sizes.get(*index).copied().unwrap_or_default() + header
+        };
+        indices.iter().map(size).sum()
+    }
+
     /// Chooses the pieces of a passage of about `most` Unicode scalars, and at most `room`.
     #[expect(clippy::cast_precision_loss, reason = "lengths are small and need no precision")]
     fn chosen(
@@ -298,8 +339,10 @@ impl Pieces {
             let gain = |index: usize| {
                 let mut gain = of(self.terms.get(index), &seen);
                 let before = index.checked_sub(1);
+                let leads_in = before.and_then(|before| self.needs.get(before));
                 if is_chosen(before) {
-                    gain += FOLLOWING * mean;
+                    let leads_in = leads_in.is_some_and(|needs| needs.leads_in);
+                    gain += if leads_in { LED_IN } else { FOLLOWING } * mean;
                 } else if is_chosen(Some(index + 1)) {
                     gain += PRECEDING * mean;
                 }
@@ -326,21 +369,40 @@ impl Pieces {
             if let Some(open) = is_open.get_mut(index) {
                 *open = false;
             }
-            let header = self.list.get(index).and_then(|piece| piece.header);
-            let has_header =
-                chosen.iter().zip(&self.list).any(|(is, piece)| *is && piece.header == header);
-            let needed = sizes.get(index).copied().unwrap_or_default()
-                + header.filter(|_| !has_header).map_or(0, &header_size);
+            let mut group = self.with_parents(index, &chosen);
+            let mut needed = self.size_of(&group, &chosen, sizes, &header_size);
             if size > 0 && size + needed > room {
                 continue;
             }
-            size += needed.max(1);
-            if let Some(chosen) = chosen.get_mut(index) {
-                *chosen = true;
+            if needed > room {
+                group = vec![index];
+                needed = self.size_of(&group, &chosen, sizes, &header_size);
             }
-            for term in self.terms.get(index).into_iter().flatten() {
-                if let Some(times) = seen.get_mut(*term) {
-                    *times += 1;
+            size += needed.max(1);
+            for index in group {
+                for (flags, value) in [(&mut chosen, true), (&mut is_open, false)] {
+                    if let Some(flag) = flags.get_mut(index) {
+                        *flag = value;
+                    }
+                }
+                for term in self.terms.get(index).into_iter().flatten() {
+                    if let Some(times) = seen.get_mut(*term) {
+                        *times += 1;
+                    }
+                }
+            }
+        }
+        // What a chosen line announces may still fit.
+        for (before, needs) in self.needs.iter().enumerate() {
+            let index = before + 1;
+            let is_announced = needs.leads_in && chosen.get(before) == Some(&true);
+            if is_announced && chosen.get(index) == Some(&false) {
+                let needed = self.size_of(&[index], &chosen, sizes, &header_size);
+                if size + needed <= room {
+                    size += needed;
+                    if let Some(chosen) = chosen.get_mut(index) {
+                        *chosen = true;
+                    }
                 }
             }
         }
@@ -348,9 +410,17 @@ impl Pieces {
     }
 }
 
-/// Returns the number of lines in the windows of a passage.
-pub(super) fn line_count(passage: &[Window]) -> usize {
-    passage.iter().map(|window| text_lines(&window.text).count()).sum()
+/// Returns the numbers of lines to which a passage can be cut so that at least `least` Unicode scalars
+/// remain.
+pub(super) fn cuts(passage: &[Window], least: usize) -> Range<usize> {
+    let lines = || passage.iter().flat_map(|window| text_lines(&window.text));
+    let mut kept = 0;
+    let too_short = lines().take_while(|line| {
+        kept += line.trim_end().chars().count();
+        kept < least
+    });
+    let fewest = 1 + usize::from(is_header(passage, 0));
+    fewest.max(too_short.count() + 1)..lines().count()
 }
 
 /// Returns the first `lines` lines of a passage, with the line at which it continues and its last line.
@@ -361,12 +431,11 @@ pub(super) fn cut(passage: &[Window], lines: usize) -> Option<(Vec<Window>, (usi
     let mut left = lines;
     for (index, window) in passage.iter().enumerate() {
         // A header row without a data row is not useful.
-        let is_header =
-            passage.get(index + 1).is_some_and(|next| next.header_line == Some(window.line_start));
-        if is_header && left == 1 {
+        let is_lone_header = left == 1 && is_header(passage, index);
+        if is_lone_header && result.is_empty() {
             return None;
         }
-        if left == 0 {
+        if left == 0 || is_lone_header {
             return Some((result, (window.line_start, last)));
         }
         let count = text_lines(&window.text).count();
@@ -383,6 +452,14 @@ pub(super) fn cut(passage: &[Window], lines: usize) -> Option<(Vec<Window>, (usi
         return Some((result, (line_end + 1, last)));
     }
     None
+}
+
+/// Returns whether the window at `index` is the header row of the next one.
+fn is_header(passage: &[Window], index: usize) -> bool {
+    let line = passage.get(index).map(|window| window.line_start);
+    passage
+        .get(index + 1)
+        .is_some_and(|next| next.header_line.is_some() && next.header_line == line)
 }
 
 /// Returns the lines of a text with their line endings, as `CommonMark` defines them.

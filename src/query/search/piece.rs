@@ -83,6 +83,51 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
     cutter.pieces
 }
 
+/// The pieces without which a piece is hard to understand, by index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// The first piece of the list item that contains the item of the piece.
+    pub(super) parent: Option<usize>,
+    /// Whether the piece ends with a colon, and a list or code block follows.
+    pub(super) leads_in: bool,
+}
+
+/// Returns what each piece needs. `nodes` is the outline of the file with the content `bytes`, in
+/// document order.
+pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs> {
+    let mut needs = vec![Needs::default(); pieces.len()];
+    let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return needs };
+    let piece_at =
+        |at: usize| pieces.partition_point(|piece| piece.span.start <= at).checked_sub(1);
+    let begin = nodes.partition_point(|node| node.bytes.start < first.span.start);
+    let nodes_here = nodes.get(begin..).unwrap_or_default();
+    for node in nodes_here.iter().take_while(|node| node.bytes.start < last.span.end) {
+        let Some(index) = piece_at(node.bytes.start) else { continue };
+        match node.kind {
+            NodeKind::Item => {
+                let own_list = node.parent.and_then(|index| nodes.get(index));
+                let parent = own_list.and_then(|own| own.parent).and_then(|item| nodes.get(item));
+                let parent = parent.filter(|parent| parent.kind == NodeKind::Item);
+                let parent = parent.and_then(|parent| piece_at(parent.bytes.start));
+                if let Some(needs) = needs.get_mut(index) {
+                    needs.parent = parent.filter(|parent| *parent < index);
+                }
+            }
+            NodeKind::Block(BlockType::Code | BlockType::List) => {
+                let Some(before) = index.checked_sub(1) else { continue };
+                let span = pieces.get(before).map(|piece| piece.span).unwrap_or_default();
+                let text = trimmed(bytes.get(span.start..span.end).unwrap_or_default());
+                let leads_in = text.ends_with(b":") || text.ends_with("\u{ff1a}".as_bytes());
+                if let Some(needs) = needs.get_mut(before).filter(|_| leads_in) {
+                    needs.leads_in = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    needs
+}
+
 struct Cutter<'a> {
     bytes: &'a [u8],
     pieces: Vec<Piece>,

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use super::candidates::Candidate;
 use super::highlight::Highlighter;
 use super::hit::ScoreParts;
+use super::link_list::is_link_list;
 use super::passage::{Pieces, Question};
 use super::{Search, by_words::rounded};
 use crate::error::Result;
@@ -23,6 +24,8 @@ pub(super) const REORDERED: usize = 32;
 const COVERAGE: f32 = 2.0;
 /// Factor on the score of a section in another language than the question.
 const FOREIGN: f32 = 0.8;
+/// Factor on the score of a section that is a list of links: the answer is in the linked documents.
+const LINKS: f32 = 0.6;
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
 
@@ -98,7 +101,7 @@ impl Search<'_> {
                 let section = self.section(twin)?;
                 scored.duplicates.extend(section.map(|section| section.address()));
             }
-            let factor = if self.is_foreign(&scored.section, texts)? { FOREIGN } else { 1.0 };
+            let factor = self.factor(&scored.section, texts)?;
             let coverage = scored.pieces.coverage(question);
             scored.parts.ranking = rounded(factor * candidate.score / best);
             scored.parts.coverage = rounded(factor * COVERAGE * coverage);
@@ -149,11 +152,15 @@ impl Search<'_> {
         Ok(Some(ScoredSection { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
     }
 
-    /// Returns whether the section is in another language than the question.
-    fn is_foreign(&self, section: &SectionText, texts: &mut Texts<'_>) -> Result<bool> {
-        let Some(language) = self.language else { return Ok(false) };
+    /// Returns the factor on the score of a section: less than 1 if the text is in another language than
+    /// the question, or is a list of links.
+    fn factor(&self, section: &SectionText, texts: &mut Texts<'_>) -> Result<f32> {
         let bytes = texts.of(&section.document)?;
-        Ok(language.is_foreign(bytes.get(section.body..section.own.end).unwrap_or_default()))
+        let text = bytes.get(section.body..section.own.end).unwrap_or_default();
+        let is_foreign = self.language.is_some_and(|language| language.is_foreign(text));
+        let of_language = if is_foreign { FOREIGN } else { 1.0 };
+        let of_links = if !section.is_front_matter && is_link_list(text) { LINKS } else { 1.0 };
+        Ok(of_language * of_links)
     }
 
     /// Returns the section of a candidate, or `None` if the document does not contain it.

@@ -229,7 +229,14 @@ impl<'a> Sections<'a> {
     fn compare(&self, leaf: &Leaf<'_>, section: &Section<'_>) -> TermMatch {
         let mut found = TermMatch::default();
         match leaf.leaf.term.single_word() {
-            Some(word) => self.compare_word(leaf.leaf.term, word, section, &mut found),
+            Some(word) => {
+                let term = leaf.leaf.term;
+                self.compare_word(term, word, section, &mut found);
+                // The words of a compound are also searched next to each other.
+                if term.words.len() > 1 || term.is_prefix {
+                    self.compare_sequence(leaf, section, &mut found);
+                }
+            }
             None => self.compare_sequence(leaf, section, &mut found),
         }
         found.is_covered |= found.is_match;

@@ -50,10 +50,8 @@ pub(super) fn named(term: &QueryTerm) -> Vec<Vec<u8>> {
     if term.field == Some(TextField::Tags) {
         return vec![tag_term(term.text.trim_start_matches('#'))];
     }
-    match term.single_word() {
-        Some(word) => vec![word_term(word)],
-        None => term.words.iter().map(|(_, word)| word_term(word)).collect(),
-    }
+    let words = term.words.iter().map(|(_, word)| word.as_str());
+    term.single_word().into_iter().chain(words).map(word_term).collect()
 }
 
 /// Returns the range of further stored terms in which a term of a query may occur, if any.
@@ -97,7 +95,8 @@ impl Lists {
     fn meant<'a>(&'a self, term: &QueryTerm, word: &str) -> Vec<(bool, &'a [Entry])> {
         let written = word_term(word);
         let mut meant = vec![(true, self.list(&written))];
-        if let Some((from, to)) = range(term) {
+        let has_others = term.stems.is_some() || term.single_word().is_none_or(|own| own != word);
+        if let Some((from, to)) = range(term).filter(|_| has_others) {
             let range = self.lists.range(from..to);
             let others = range.filter(|(stored, _)| **stored != written && is_meant(term, stored));
             meant.extend(others.map(|(_, list)| (false, list.as_slice())));
@@ -150,6 +149,10 @@ impl Lists {
     /// Returns the sections that contain `term`, in order.
     pub(super) fn matches(&self, term: &QueryTerm, rarity: Rarity) -> Vec<(Place, TermMatch)> {
         match term.single_word() {
+            // The words of a compound are also searched next to each other.
+            Some(word) if term.words.len() > 1 || term.is_prefix => {
+                joined([self.of_single(term, word), self.of_sequence(term, rarity)].concat())
+            }
             Some(word) => self.of_single(term, word),
             None => self.of_sequence(term, rarity),
         }
@@ -331,6 +334,7 @@ fn joined(mut found: Vec<(Place, TermMatch)>) -> Vec<(Place, TermMatch)> {
             sum.is_match |= next.is_match;
             sum.exact += next.exact;
             sum.all += next.all;
+            sum.score += next.score;
         }
         is_same
     });

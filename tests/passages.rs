@@ -1,0 +1,134 @@
+//! Passages of `search`: which sections come first, and what each hit shows.
+
+use crate::harness::Place;
+
+/// The reply of `search QUERY -f text` with other arguments.
+fn reply(place: &Place, arguments: &[&str]) -> String {
+    place.run(&[&["search", "-f", "text"], arguments].concat()).success().text()
+}
+
+/// The file names of the hits of a reply, best first.
+fn files(reply: &str) -> Vec<&str> {
+    let names = reply.lines().filter_map(|line| Some(line.split_once(".md:")?.0));
+    names.filter(|name| !name.contains(' ')).collect()
+}
+
+/// Paragraphs without a word of any query in these tests.
+fn filler(paragraphs: usize) -> String {
+    (0..paragraphs)
+        .map(|n| format!("Paragraph {n} is about other things altogether.\n\n"))
+        .collect()
+}
+
+#[test]
+fn a_sentence_with_the_whole_question_precedes_scattered_words() {
+    let place = Place::ingested(&[
+        ("one.md", "# One\n\nSet the pressure of the valve with the sensor.\n"),
+        (
+            "scattered.md",
+            "# Scattered\n\nA valve, a valve, and a valve.\n\nThe pressure, pressure and pressure.\n\n\
+             Sensor after sensor after sensor.\n",
+        ),
+    ]);
+    assert_eq!(files(&reply(&place, &["sensor pressure valve"])), ["one", "scattered"]);
+}
+
+#[test]
+fn each_wording_counts_by_itself() {
+    let place = Place::ingested(&[
+        ("answer.md", "# A\n\nA durable object keeps its alarm after a restart.\n"),
+        ("mixed.md", "# B\n\nThe object wakes.\n\nA timer of a durable worker.\n"),
+        ("other.md", "# C\n\nA worker wakes the timer of another worker.\n"),
+    ]);
+    let query = ["durable object alarm restart", "--also", "worker timer wakes"];
+    let reply = reply(&place, &query);
+    assert_ne!(files(&reply)[0], "mixed", "{reply}");
+}
+
+#[test]
+fn a_line_that_ends_with_a_colon_is_shown_with_what_it_announces() {
+    for (announced, last) in [
+        ("```sh\nmake clean\nmake everything\n```\n", "make everything"),
+        ("1. Open the lid.\n2. Turn it over.\n", "2. Turn it over."),
+    ] {
+        let text = format!(
+            "# Manual\n\n{}To rewind the spindle, do this:\n\n{announced}\n{}",
+            filler(8),
+            filler(8)
+        );
+        let place = Place::ingested(&[("a.md", &text)]);
+        let reply = reply(&place, &["rewind spindle", "--passage", "150"]);
+        assert!(reply.contains("do this:"), "{reply}");
+        assert!(reply.contains(last), "{reply}");
+    }
+}
+
+#[test]
+fn a_nested_item_is_shown_with_the_items_above_it() {
+    let text = format!(
+        "# Parts\n\n{}- Engines\n  - of boats\n    - the zirconium gasket\n    - a bolt\n- Wheels\n\n{}",
+        filler(8),
+        filler(8)
+    );
+    let place = Place::ingested(&[("a.md", &text)]);
+    let reply = reply(&place, &["zirconium", "--passage", "60"]);
+    let expected = "- Engines\n  - of boats\n    - the zirconium gasket\n";
+    assert!(reply.contains(expected), "{reply}");
+}
+
+#[test]
+fn a_list_of_links_follows_prose_with_the_same_words() {
+    let place = Place::ingested(&[
+        (
+            "links.md",
+            "# See also\n\n- [Rotate the signing key](rotate.md)\n- [Signing key](key.md)\n",
+        ),
+        ("prose.md", "# Keys\n\nEvery year, rotate the old signing key with the tool.\n"),
+    ]);
+    assert_eq!(files(&reply(&place, &["rotate signing key"])), ["prose", "links"]);
+}
+
+#[test]
+fn a_reply_does_not_end_with_a_line_of_a_passage() {
+    let section = |name: &str, line: &str| format!("# {name}\n\nA needle.\n\n{}", line.repeat(8));
+    let place = Place::ingested(&[
+        ("a.md", &section("A", "- a longer line about a needle in a haystack\n")),
+        ("b.md", &section("B", "- some sewing machines break one needle every week\n")),
+    ]);
+    let whole = reply(&place, &["needle", "--limit", "1"]).chars().count();
+    let mut shown = std::collections::BTreeSet::new();
+    for more in 0..150 {
+        let most = (whole + more).to_string();
+        let reply = reply(&place, &["needle", "--max-chars", &most]);
+        let (_, second) = reply.split_once("\n\na.md").unwrap_or_default();
+        let lines = second.lines().filter(|line| line.contains("needle")).count();
+        assert!(reply.contains("more: "), "{reply}");
+        shown.insert(lines);
+    }
+    assert!(!shown.contains(&1) && shown.contains(&0) && shown.contains(&3), "{shown:?}");
+}
+
+#[test]
+fn the_folders_of_copies_are_named() {
+    let text = format!("# Timeout\n\nThe timeout is ten seconds.\n\n{}", filler(3));
+    let files: Vec<(String, String)> = ["1.0", "1.1", "2.0", "2.1", "3.0"]
+        .map(|version| (format!("docs/{version}/net/timeout.md"), text.clone()))
+        .to_vec();
+    let place = Place::new();
+    for (file, text) in files.iter().take(3) {
+        place.write(file, text);
+    }
+    place.run(&["ingest"]).success();
+    let same = |place: &Place| {
+        let reply = reply(place, &["timeout seconds"]);
+        reply.lines().find(|line| line.starts_with("same: ")).unwrap_or_default().to_owned()
+    };
+    assert_eq!(same(&place), "same: 2 more in 1.1, ...");
+    for (file, text) in files.iter().skip(3) {
+        place.write(file, text);
+    }
+    place.run(&["ingest"]).success();
+    assert_eq!(same(&place), "same: 4 more in 1.1, ...");
+    let place = Place::ingested(&[("a.md", &text), ("b.md", &text)]);
+    assert_eq!(same(&place), "same: 1 more");
+}
