@@ -207,7 +207,7 @@ fn copy_documents(connection: &mut Connection, documents: &[NewDocument], from: 
     connection.copy("document", &columns, |sink| {
         documents.iter().try_for_each(|new| {
             let rows = &new.rows;
-            let [lines, words, sections, blocks, links] = &rows.counts;
+            let [lines, words, sections, blocks, link_count] = &rows.counts;
             sink(&[
                 &new.part,
                 &new.id,
@@ -221,7 +221,7 @@ fn copy_documents(connection: &mut Connection, documents: &[NewDocument], from: 
                 words,
                 sections,
                 blocks,
-                links,
+                link_count,
                 &number(rows.diagnostics.len() as u64),
                 &rows.is_lossy,
                 &rows.has_markup,

@@ -111,7 +111,7 @@ impl State {
                 }
             }
             Lookup::Ids(ids) => {
-                question.with(" AND d.id = ANY(", ids.to_vec(), Type::INT8_ARRAY, ")")
+                question.with(" AND d.id = ANY(", ids.to_vec(), Type::INT8_ARRAY, ")");
             }
             Lookup::Paths(paths) => {
                 let mut parts: Vec<i16> =
@@ -194,8 +194,9 @@ fn meets(filter: &DocumentFilter, row: &Row, index: usize) -> Result<bool> {
         return Ok(true);
     }
     let stored: Option<&[u8]> = column(row, index)?;
-    let values = stored.and_then(|values| serde_json::from_slice(values).ok());
-    Ok(filter.takes_values(&values.unwrap_or_else(Map::<String, Value>::new)))
+    let values: Option<Map<String, Value>> =
+        stored.and_then(|values| serde_json::from_slice(values).ok());
+    Ok(filter.takes_values(&values.unwrap_or_default()))
 }
 
 /// Adds the conditions of `filter` on tags and places.

@@ -212,7 +212,9 @@ fn merged_postings(
         entries.retain(|entry| !gone.contains(&entry.place.document));
         entries.sort_by_key(|entry| order(entry.place));
         let mut list = List::default();
-        entries.iter().for_each(|entry| list.push(entry));
+        for entry in &entries {
+            list.push(entry);
+        }
         if let Some(row) = rows.first().filter(|_| !entries.is_empty()) {
             merged.insert(column(row, 0)?, list.bytes);
         }

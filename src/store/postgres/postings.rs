@@ -134,14 +134,18 @@ mod tests {
     #[test]
     fn lists_round_trip() {
         let mut list = List::default();
-        example().iter().for_each(|entry| list.push(entry));
+        for entry in &example() {
+            list.push(entry);
+        }
         assert_eq!(decode(&list.bytes).unwrap(), example());
     }
 
     #[test]
     fn damaged_lists_never_panic() {
         let mut list = List::default();
-        example().iter().for_each(|entry| list.push(entry));
+        for entry in &example() {
+            list.push(entry);
+        }
         for index in 0..list.bytes.len() {
             for bit in 0..8 {
                 let mut bytes = list.bytes.clone();

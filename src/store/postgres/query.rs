@@ -114,9 +114,9 @@ impl Lists {
     }
 
     /// Returns the largest number, over the texts that `term` is looked up in, of entries in `lists`.
-    fn most<'a>(term: &QueryTerm, lists: impl Iterator<Item = &'a [Entry]> + Clone) -> u64 {
+    fn most(term: &QueryTerm, lists: &[&[Entry]]) -> u64 {
         let count = |index: usize| {
-            let entries = lists.clone().flatten().filter(|entry| is_in(entry, index));
+            let entries = lists.iter().copied().flatten().filter(|entry| is_in(entry, index));
             entries.count() as u64
         };
         (0..TEXTS).filter(|index| term.takes_text(*index)).map(count).max().unwrap_or(0)
@@ -127,10 +127,11 @@ impl Lists {
         if let Some(word) = term.single_word() {
             let meant = self.meant(term, word);
             let exact = meant.iter().filter(|(is_exact, _)| *is_exact).map(|(_, list)| *list);
-            let stemmed = meant.iter().map(|(_, list)| *list);
+            let exact: Vec<&[Entry]> = exact.collect();
+            let stemmed: Vec<&[Entry]> = meant.iter().map(|(_, list)| *list).collect();
             return Rarity {
-                exact: self.totals.rarity(Self::most(term, exact)),
-                stemmed: self.totals.rarity(Self::most(term, stemmed)),
+                exact: self.totals.rarity(Self::most(term, &exact)),
+                stemmed: self.totals.rarity(Self::most(term, &stemmed)),
             };
         }
         let sum = if term.field == Some(TextField::Tags) {
@@ -139,7 +140,7 @@ impl Lists {
         } else {
             let words = (0..term.words.len()).map(|index| {
                 let lists = self.of_word(term, index);
-                self.totals.rarity(Self::most(term, lists.iter().copied()))
+                self.totals.rarity(Self::most(term, &lists))
             });
             words.sum()
         };

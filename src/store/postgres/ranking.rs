@@ -29,7 +29,7 @@ const IS_IN_USE: &str = "s.gen_from <= $1 AND (s.gen_to IS NULL OR s.gen_to > $1
 
 /// A term of a query, its effect, and the sections that contain it.
 struct Leaf<'a> {
-    leaf: QueryLeaf<'a>,
+    term: QueryLeaf<'a>,
     rarity: Rarity,
     found: Vec<(Place, TermMatch)>,
 }
@@ -37,7 +37,7 @@ struct Leaf<'a> {
 impl<'a> Leaf<'a> {
     fn new(leaf: QueryLeaf<'a>, lists: &Lists) -> Self {
         let rarity = lists.rarity(leaf.term);
-        Self { leaf, rarity, found: lists.matches(leaf.term, rarity) }
+        Self { term: leaf, rarity, found: lists.matches(leaf.term, rarity) }
     }
 }
 
@@ -131,7 +131,7 @@ impl State {
                 && filter.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
                 && admitted.as_ref().is_none_or(|admitted| admitted.contains(&place.document))
         };
-        let counting = || leaves.iter().filter(|leaf| leaf.leaf.counts);
+        let counting = || leaves.iter().filter(|leaf| leaf.term.counts);
         let weights: Vec<f32> = counting().map(|leaf| leaf.rarity.stemmed).collect();
         let mut best = scored(clause, &leaves, weights.iter().sum(), takes);
         let is_complete = best.len() < count;
@@ -163,9 +163,10 @@ impl State {
         let named = best.iter().filter_map(|(score, place)| {
             let (document, fingerprints) = documents.get(&place.document)?;
             let (fingerprints, _) = fingerprints.as_chunks::<8>();
-            let own = match place.is_front_matter() {
-                true => fingerprints.last(),
-                false => fingerprints.get(place.section),
+            let own = if place.is_front_matter() {
+                fingerprints.last()
+            } else {
+                fingerprints.get(place.section)
             };
             let fingerprint = own.map_or(0, |bytes| u64::from_le_bytes(*bytes));
             let ranked = Ranked { place: *place, score: *score, fingerprint };
@@ -251,9 +252,9 @@ fn scored(
         }
         let (mut sum, mut covered) = (0.0, 0.0);
         for (leaf, found) in leaves.iter().zip(&matches).filter(|(_, found)| found.is_covered) {
-            let times = leaf.leaf.times.unwrap_or(0.0);
+            let times = leaf.term.times.unwrap_or(0.0);
             sum += times * (score::of_term(leaf.rarity, found.exact, found.all) + found.score);
-            covered += if leaf.leaf.counts { leaf.rarity.stemmed } else { 0.0 };
+            covered += if leaf.term.counts { leaf.rarity.stemmed } else { 0.0 };
         }
         result.push((score::of_section(sum, covered, all), place));
     }

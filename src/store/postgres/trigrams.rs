@@ -71,10 +71,10 @@ fn ordinals(mut list: &[u8], is_bits: bool) -> Option<Vec<u32>> {
         }
         return Some(ordinals);
     }
-    let mut last = 0_u32;
+    let mut before = 0_u32;
     while !list.is_empty() {
-        last = last.checked_add(u32::try_from(take(&mut list)?).ok()?)?;
-        ordinals.push(last);
+        before = before.checked_add(u32::try_from(take(&mut list)?).ok()?)?;
+        ordinals.push(before);
     }
     Some(ordinals)
 }
