@@ -45,6 +45,8 @@ pub enum ErrorKind {
     StoreCorrupt,
     /// The store has a write-ahead log that this process cannot read.
     StoreNeedsCheckpoint,
+    /// The server of the store does not answer, or refuses the user.
+    StoreUnreachable,
     /// The operating system refused an operation.
     Io,
 }
@@ -69,6 +71,7 @@ impl ErrorKind {
             Self::StoreTooNew => "STORE_TOO_NEW",
             Self::StoreCorrupt => "STORE_CORRUPT",
             Self::StoreNeedsCheckpoint => "STORE_NEEDS_CHECKPOINT",
+            Self::StoreUnreachable => "STORE_UNREACHABLE",
             Self::Io => "IO",
         }
     }

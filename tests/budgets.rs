@@ -18,6 +18,7 @@ use mdsel::{ldmd, markdown};
 use serde_json::Value;
 
 use crate::harness::{Place, in_memory, ingest, reader, repeats};
+use crate::server::Schema;
 
 /// The options of a call.
 #[derive(Clone, Copy)]
@@ -402,20 +403,21 @@ fn assert_valid(text: &str, format: Format, what: &str) {
     }
 }
 
-/// Calls `check` with the open store, and with a store in memory of the same files.
-fn with_store(place: &Place, check: impl Fn(&mut Opened<'_>)) {
+/// Calls `check` with the open store, and with stores of the same files in memory and in `schema`.
+fn with_store(place: &Place, schema: Option<&Schema>, check: impl Fn(&mut Opened<'_>)) {
     let reader = reader(&place.join(".mdsel.db")).unwrap();
     check(&mut Opened { library: DocumentCache::new(&*reader) });
-    let store = in_memory();
-    ingest(&store, place.path());
-    let reader = store.reader(Purpose::Search).unwrap();
-    check(&mut Opened { library: DocumentCache::new(&*reader) });
+    for store in std::iter::once(in_memory()).chain(schema.map(Schema::store)) {
+        ingest(&store, place.path());
+        let reader = store.reader(Purpose::Search).unwrap();
+        check(&mut Opened { library: DocumentCache::new(&*reader) });
+    }
 }
 
 #[test]
 fn answers_fit_any_budget_in_every_format() {
     let place = Place::with_fixtures();
-    with_store(&place, |opened| {
+    with_store(&place, None, |opened| {
         for (name, ask) in COMMANDS {
             for format in FORMATS {
                 let call = Call { format, max_chars: None, after: None };
@@ -453,7 +455,8 @@ fn answers_fit_any_budget_in_every_format() {
 #[test]
 fn continuing_returns_every_item_once() {
     let place = Place::with_fixtures();
-    with_store(&place, |opened| {
+    let schema = Schema::new();
+    with_store(&place, schema.as_ref(), |opened| {
         for (name, ask) in COMMANDS {
             let call = Call { format: Format::Json, max_chars: None, after: None };
             let whole = items(&serde_json::from_str(&ask(opened, call).unwrap()).unwrap());

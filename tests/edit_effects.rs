@@ -183,17 +183,17 @@ fn atx(text: &str) -> Option<usize> {
 }
 
 /// Pseudorandom numbers that are the same in every run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 33).unwrap() % bound.max(1)
     }
 
-    fn is(&mut self, one_in: usize) -> bool {
+    pub(crate) fn is(&mut self, one_in: usize) -> bool {
         self.below(one_in) == 0
     }
 }

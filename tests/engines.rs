@@ -1,4 +1,5 @@
-//! Every engine of the store gives the same answers: a store file, and a store in memory.
+//! Every engine of the store gives the same answers: a store file, a store in memory, and a store on a server
+//! if there is one.
 
 use std::time::Duration;
 
@@ -14,25 +15,45 @@ use serde_json::Value;
 
 use crate::budgets::{COMMANDS, Call, FORMATS, Opened};
 use crate::harness::{Place, in_memory, ingest, search_request, store};
+use crate::server::Schema;
 
-/// Both engines with the documents of `place`.
-fn engines(place: &Place) -> [Store; 2] {
-    let engines = [store(&place.join(".mdsel.db")), in_memory()];
-    for engine in &engines {
-        ingest(engine, place.path());
-    }
-    engines
+/// Stores of all engines.
+struct Engines {
+    stores: Vec<Store>,
+    /// Dropped last.
+    _schema: Option<Schema>,
 }
 
-/// Asserts that `question` has the same answer with both engines, and returns it.
+impl Engines {
+    /// Returns empty stores. The store file is in `place`.
+    fn empty(place: &Place) -> Self {
+        let schema = Schema::new();
+        let mut stores = vec![store(&place.join(".mdsel.db")), in_memory()];
+        stores.extend(schema.as_ref().map(Schema::store));
+        Self { stores, _schema: schema }
+    }
+
+    /// Returns stores with the documents of `place`.
+    fn with(place: &Place) -> Self {
+        let engines = Self::empty(place);
+        for engine in &engines.stores {
+            ingest(engine, place.path());
+        }
+        engines
+    }
+}
+
+/// Asserts that `question` has the same answer with all engines, and returns it.
 fn same<T: PartialEq + std::fmt::Debug>(
-    engines: &[Store; 2],
+    engines: &Engines,
     what: &str,
     question: impl Fn(&DocumentCache<'_>) -> mdsel::error::Result<T>,
 ) -> T {
-    let [file, memory] = engines;
+    let (file, others) = engines.stores.split_first().unwrap();
     let expected = ask(file, Purpose::Search, &question).unwrap();
-    assert_eq!(ask(memory, Purpose::Search, &question).unwrap(), expected, "{what}");
+    for other in others {
+        assert_eq!(ask(other, Purpose::Search, &question).unwrap(), expected, "{what} {other:?}");
+    }
     expected
 }
 
@@ -54,7 +75,7 @@ fn hits(
 #[test]
 fn commands_print_the_same_in_every_format() {
     let place = Place::with_fixtures();
-    let engines = engines(&place);
+    let engines = Engines::with(&place);
     for (name, command) in COMMANDS {
         for format in FORMATS {
             for max_chars in [None, Some(700)] {
@@ -75,7 +96,7 @@ fn commands_print_the_same_in_every_format() {
 #[test]
 fn words_and_patterns_find_the_same() {
     let place = Place::with_fixtures();
-    let engines = engines(&place);
+    let engines = Engines::with(&place);
     let words = [
         "install",
         "installing documents",
@@ -120,7 +141,7 @@ fn words_and_patterns_find_the_same() {
 #[test]
 fn every_address_and_link_leads_to_the_same_place() {
     let place = Place::with_fixtures();
-    let engines = engines(&place);
+    let engines = Engines::with(&place);
     let addresses = same(&engines, "index", |library| {
         let request = index::IndexRequest {
             documents: Vec::new(),
@@ -162,15 +183,15 @@ fn every_address_and_link_leads_to_the_same_place() {
 
 #[test]
 fn an_ingest_and_an_edit_change_the_same() {
-    let places = [Place::new(), Place::new()];
+    let places = [Place::new(), Place::new(), Place::new()];
     for place in &places {
         place.write("a.md", "# A\n\none\n\n## Below\n\ntwo\n");
         place.write("b/c.md", "# C\n\n[a](../a.md#below)\n");
         place.write("gone.md", "# Gone\n");
     }
-    let engines = [store(&places[0].join(".mdsel.db")), in_memory()];
+    let engines = Engines::empty(&places[0]);
     let mut reports = Vec::new();
-    for (engine, place) in engines.iter().zip(&places) {
+    for (engine, place) in engines.stores.iter().zip(&places) {
         ingest(engine, place.path());
         place.write("a.md", "# A\n\nchanged\n\n## Below\n\ntwo\n");
         place.write("new.md", "# New\n");
@@ -202,7 +223,7 @@ fn an_ingest_and_an_edit_change_the_same() {
         let expected = "# A\n\nchanged\n\n## Below\n\nthree\n";
         assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), expected);
     }
-    assert_eq!(reports, [(1, 1, 1, 1); 2]);
+    assert!(reports.iter().all(|report| *report == (1, 1, 1, 1)), "{reports:?}");
     let contents = same(&engines, "contents", |library| {
         let documents = library.reader.all(&Lookup::All)?;
         let parts: Vec<_> = documents

@@ -8,6 +8,7 @@ pub(crate) fn has(feature: &str) -> bool {
     let has = match feature {
         "mcp" => cfg!(feature = "mcp"),
         "watch" => cfg!(feature = "watch"),
+        "postgres" => cfg!(feature = "postgres"),
         other => panic!("no feature {other:?}"),
     };
     if !has {
@@ -29,5 +30,18 @@ fn a_command_without_its_feature_says_how_to_get_it() {
         let hint = format!("--features {feature}");
         assert!(answer.stderr.contains(&hint), "{}", answer.stderr);
         assert!(!place.join(".mdsel.db").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_store_on_a_server_without_the_feature_says_how_to_get_it() {
+    if has("postgres") {
+        return;
+    }
+    let place = Place::with(&[("a.md", "# A\n")]);
+    for command in [&["status"][..], &["ingest"], &["search", "a"]] {
+        let answer = place.run(&[command, &["--db", "postgres://me:secret@h/d"]].concat()).ends(2);
+        assert!(answer.stderr.contains("--features postgres"), "{}", answer.stderr);
+        assert!(!answer.stderr.contains("secret"), "{}", answer.stderr);
     }
 }

@@ -78,6 +78,7 @@ fn help_lists_options_in_groups_and_global_options_separately() {
         ("--format", "Output"),
         ("--max-chars", "Output"),
         ("--db", "Store"),
+        ("--root", "Store"),
         ("--refresh", "Store"),
     ] {
         assert_eq!(group_of(option), group, "{help}");

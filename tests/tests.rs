@@ -50,6 +50,9 @@ mod schema;
 mod schemas;
 mod search;
 mod select;
+mod server;
+#[cfg(feature = "postgres")]
+mod servers;
 mod steps;
 mod stores;
 mod swaps;

@@ -25,8 +25,9 @@ pub enum RowStep {
 pub enum CellStep {
     /// All cells.
     All,
-    /// The cell at this position, 0-based.
-    Index(usize),
+    /// The cells at these positions, 0-based, from the first to the second, inclusive. If the table
+    /// is narrower, the column with this text as its name.
+    Range(usize, usize),
     /// The cell in the column with this name.
     Column(String),
 }
@@ -45,18 +46,22 @@ impl fmt::Display for CellSteps {
         match self.row {
             RowStep::All => formatter.write_str("row"),
             RowStep::Header => formatter.write_str("row[header]"),
-            RowStep::Range(from, to) if from == to => write!(formatter, "row[{from}]"),
-            RowStep::Range(from, to) => write!(formatter, "row[{from}-{to}]"),
+            RowStep::Range(from, to) => write!(formatter, "row[{}]", range(from, to)),
         }?;
         match &self.cell {
             None => Ok(()),
             Some(CellStep::All) => formatter.write_str("/cell"),
-            Some(CellStep::Index(index)) => write!(formatter, "/cell[{index}]"),
+            Some(CellStep::Range(from, to)) => write!(formatter, "/cell[{}]", range(*from, *to)),
             Some(CellStep::Column(name)) => {
                 write!(formatter, "/cell[{}]", namespace::encode(name))
             }
         }
     }
+}
+
+/// Returns a range as it is written.
+pub fn range(from: usize, to: usize) -> String {
+    if from == to { from.to_string() } else { format!("{from}-{to}") }
 }
 
 /// Splits an address into that of a table and the steps from there. The parameters stay with the table.
@@ -95,9 +100,14 @@ fn row_at_end(text: &str) -> Option<(&str, RowStep)> {
     if inside == "header" {
         return Some((table, RowStep::Header));
     }
-    let (from, to) = inside.split_once('-').unwrap_or((inside, inside));
+    let (from, to) = parse_range(inside)?;
+    Some((table, RowStep::Range(from, to)))
+}
+
+fn parse_range(text: &str) -> Option<(usize, usize)> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
     let (from, to) = (whole_number(from)?, whole_number(to)?);
-    (from <= to).then_some((table, RowStep::Range(from, to)))
+    (from <= to).then_some((from, to))
 }
 
 fn cell(step: &str) -> Option<CellStep> {
@@ -105,8 +115,8 @@ fn cell(step: &str) -> Option<CellStep> {
         return Some(CellStep::All);
     }
     let inside = step.strip_prefix('[')?.strip_suffix(']')?;
-    match whole_number(inside) {
-        Some(index) => Some(CellStep::Index(index)),
+    match parse_range(inside) {
+        Some((from, to)) => Some(CellStep::Range(from, to)),
         None if inside.is_empty() => None,
         None => Some(CellStep::Column(namespace::decode(inside))),
     }
@@ -132,6 +142,7 @@ mod tests {
             ),
             ("t/row/cell[Max/cell[0] x]", "t", "row/cell[Max/cell[0]%20x]"),
             ("t/row[1]/cell[Default]", "t", "row[1]/cell[Default]"),
+            ("t/row[1]/cell[0-2]", "t", "row[1]/cell[0-2]"),
         ] {
             let (found, parsed) = split(address).unwrap();
             assert_eq!((found.as_str(), parsed.to_string().as_str()), (table, steps), "{address}");

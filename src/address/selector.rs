@@ -274,6 +274,13 @@ pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, AddressErr
             ("page", _) if !is_dotted => StepKind::Page,
             (_, Some(kind)) if !rest.is_empty() => kind,
             ("", _) => return fault(FaultCode::InvalidSyntax, "a step is empty".to_owned()),
+            ("row" | "cell", _) => {
+                let message = format!(
+                    "{text:?} is not a step here; row[N], row[N-M] or row[header], and after it \
+                     cell[N] or cell[COLUMN], end the address of a table"
+                );
+                return fault(FaultCode::InvalidSyntax, message);
+            }
             _ => {
                 let message =
                     format!("{text:?} is not a step; steps are {}, ...", STEP_WORDS.join(", "));

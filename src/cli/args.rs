@@ -27,9 +27,14 @@ pub(super) struct Cli {
 /// Options that are accepted before and after the name of the command.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Global {
-    /// Use this store file [default: $MDSEL_DB, or the nearest .mdsel.db in this folder or above]
+    /// Use this store: a file, or the URL of a server, postgres://... [default: $MDSEL_DB, or the nearest
+    /// .mdsel.db in this folder or above]
     #[arg(long, global = true, value_name = "PATH")]
     pub(super) db: Option<PathBuf>,
+    /// Make document paths relative to this folder; the first ingest fixes it. For a store on a server, the
+    /// folder of its files on this machine
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(super) root: Option<PathBuf>,
     /// Print the answer in this format
     #[arg(
         short,
@@ -135,9 +140,6 @@ pub(super) struct IngestArgs {
     /// Ingest only these files and folders [default: the root]
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Make document paths relative to this folder; the first ingest fixes it
-    #[arg(long, value_name = "FOLDER")]
-    pub(super) root: Option<PathBuf>,
     /// Take files with these extensions (remembered) [default: md,markdown,mdx]
     #[arg(long, value_name = "EXT", value_delimiter = ',', value_parser = extension)]
     pub(super) ext: Option<Vec<String>>,

@@ -15,7 +15,8 @@ use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 
 use super::args::{CompletionsArgs, ShellName};
-use super::{Status, generated, groups, store};
+use super::store::{self, Location};
+use super::{Status, generated, groups};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::query::DocumentCache;
@@ -132,8 +133,11 @@ fn reader() -> Option<Box<dyn Reader>> {
         Some(rest) => rest.strip_prefix('='),
         None => None,
     });
-    let path = store::find_named(named.map(Path::new)).ok()??;
-    Store::at(&path, store::trust()).ok()?.peek().ok()?
+    match store::find_named(named.map(Path::new)).ok()?? {
+        Location::File(path) => Store::at(&path, store::trust()).ok()?.peek().ok()?,
+        // A completion must not wait for a server.
+        Location::Server(_) => None,
+    }
 }
 
 /// Returns the words of the command line before the one that is completed.

@@ -37,7 +37,7 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
         return None;
     }
     let group = match argument.get_id().as_str() {
-        "db" | "refresh" | "wait" => STORE,
+        "db" | "root" | "refresh" | "wait" => STORE,
         "format" | "max_chars" | "pretty" | "color" | "limit" | "after" | "limit_bytes"
         | "max_nodes" | "max_words" | "passage" | "keep_duplicates" | "no_heading" | "count"
         | "files" | "only_matching" | "quiet" | "explain" | "after_context" | "before_context"

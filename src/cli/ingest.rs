@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use super::args::{Global, IngestArgs};
 use super::progress::Bar;
-use super::{Status, note, store};
+use super::store::{self, Location};
+use super::{Status, note};
 use crate::error::Result;
 use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, preview, run as ingest,
 };
 use crate::query::finding::{Finding, Findings};
-use crate::store::{Purpose, Store};
+use crate::store::Purpose;
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if arguments.watch && !cfg!(feature = "watch") {
@@ -21,12 +22,16 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         global.has_room_for_report()?;
     }
     let folder = store::current_folder()?;
-    let path = store::path_to_write(global)?;
-    let is_new = !path.exists();
-    let shown = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
-    let store = Store::at(&path, store::trust())?;
+    let location = store::location_to_write(global)?;
+    let store = location.store(global)?;
+    let (is_new, shown) = match &location {
+        Location::File(path) => {
+            (!path.exists(), path.strip_prefix(&folder).unwrap_or(path).display().to_string())
+        }
+        Location::Server(url) => (store.peek()?.is_none(), store::without_password(url)),
+    };
     let paths: Vec<PathBuf> = arguments.paths.iter().map(|path| folder.join(path)).collect();
-    let root = arguments.root.as_ref().map(|root| folder.join(root));
+    let root = global.root.as_ref().map(|root| folder.join(root));
     let request = IngestRequest {
         store: &store,
         root: root.as_deref(),

@@ -144,6 +144,9 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint(format!("ask with -f for one of {forms}")));
     }
+    if !matches!(cli.command, Command::Ingest(_)) {
+        store::check_root(&cli.global)?;
+    }
     match &cli.command {
         Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
         Command::Status(arguments) => status::run(&cli.global, arguments),

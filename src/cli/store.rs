@@ -18,28 +18,79 @@ pub(super) fn current_folder() -> Result<PathBuf> {
     std::env::current_dir().map_err(|error| Error::io(Path::new("."), error))
 }
 
+/// Where a store is.
+#[derive(Clone, Debug)]
+pub(super) enum Location {
+    /// A file, by its absolute path.
+    File(PathBuf),
+    /// A schema of a PostgreSQL server, by its URL.
+    Server(String),
+}
+
+impl Location {
+    fn named(name: PathBuf) -> Result<Self> {
+        let is_server = |url: &&str| {
+            ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme))
+        };
+        match name.to_str().filter(is_server) {
+            Some(url) => Ok(Self::Server(url.to_owned())),
+            None => Ok(Self::File(current_folder()?.join(name))),
+        }
+    }
+
+    /// Returns the store there, which need not exist.
+    pub(super) fn store(&self, global: &Global) -> Result<Store> {
+        match self {
+            Self::File(path) => Store::at(path, trust()),
+            Self::Server(url) => on_server(url, global),
+        }
+    }
+}
+
+/// Returns the store at `url`.
+#[cfg(feature = "postgres")]
+fn on_server(url: &str, global: &Global) -> Result<Store> {
+    use crate::corpus::canonical;
+    use crate::store::{Address, Postgres};
+
+    let address = Address::parse(url, &|name| std::env::var(name).ok())?;
+    let root = global.root.as_ref().map(|root| canonical(&current_folder()?.join(root)));
+    Ok(Store::new(Box::new(Postgres::new(address, root.transpose()?)), trust()))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn on_server(_: &str, _: &Global) -> Result<Store> {
+    Err(super::lacks_feature("postgres"))
+}
+
 /// Returns the store that `--db` or `MDSEL_DB` names, or the nearest one in this folder or above,
 /// if any.
-pub(super) fn find(global: &Global) -> Result<Option<PathBuf>> {
+pub(super) fn find(global: &Global) -> Result<Option<Location>> {
     find_named(global.db.as_deref())
 }
 
 /// Does the same for the value of `--db`.
-pub(super) fn find_named(named: Option<&Path>) -> Result<Option<PathBuf>> {
-    let folder = current_folder()?;
+pub(super) fn find_named(named: Option<&Path>) -> Result<Option<Location>> {
     let named = named.map(Path::to_owned).or_else(|| {
         std::env::var_os("MDSEL_DB").filter(|path| !path.is_empty()).map(PathBuf::from)
     });
-    if let Some(path) = named {
-        return Ok(Some(folder.join(path)));
+    if let Some(name) = named {
+        return Location::named(name).map(Some);
     }
-    Ok(folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.exists()))
+    let folder = current_folder()?;
+    let found = folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.exists());
+    Ok(found.map(Location::File))
 }
 
-/// Returns the path of the store for display, relative to the current folder if possible.
+/// Returns the place of the store for display: its path, relative to the current folder if possible, or its
+/// URL without a password.
 pub(super) fn shown(global: &Global) -> String {
-    let (Ok(folder), Ok(Some(path))) = (current_folder(), find(global)) else {
+    let (Ok(folder), Ok(Some(location))) = (current_folder(), find(global)) else {
         return FILE_NAME.to_owned();
+    };
+    let path = match location {
+        Location::File(path) => path,
+        Location::Server(url) => return without_password(&url),
     };
     for (ups, above) in folder.ancestors().enumerate() {
         if above.parent().is_none() {
@@ -52,9 +103,20 @@ pub(super) fn shown(global: &Global) -> String {
     path.display().to_string()
 }
 
-/// Returns the path at which a store is created if none was found.
-fn new_path() -> Result<PathBuf> {
-    Ok(current_folder()?.join(FILE_NAME))
+/// Returns a URL without the password in it.
+pub(super) fn without_password(url: &str) -> String {
+    let (base, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
+    // A password may contain any character, so the last `@` ends it.
+    let (user, place) = rest.rsplit_once('@').unwrap_or(("", rest));
+    let user = user.split(':').next().filter(|user| !user.is_empty());
+    let user = user.map_or_else(String::new, |user| format!("{user}@"));
+    let parameters = parameters.split('&').filter(|parameter| {
+        !parameter.is_empty() && !parameter.to_ascii_lowercase().starts_with("pass")
+    });
+    let parameters: Vec<&str> = parameters.collect();
+    let separator = if parameters.is_empty() { "" } else { "?" };
+    format!("{scheme}://{user}{place}{separator}{}", parameters.join("&"))
 }
 
 /// Returns the trust file of the user. A relative folder is ignored: it would depend on the current
@@ -67,33 +129,41 @@ pub(super) fn trust() -> Trust {
     Trust::File(configuration.map(|folder| folder.join("mdsel/trusted")))
 }
 
-/// Returns the path of the store to read. Fails with `STORE_NOT_FOUND` if there is none.
-pub(super) fn existing(global: &Global) -> Result<PathBuf> {
-    find(global)?.ok_or_else(|| {
+/// Returns the store to read. Fails with `STORE_NOT_FOUND` if there is none.
+pub(super) fn store(global: &Global) -> Result<Store> {
+    let location = find(global)?.ok_or_else(|| {
         Error::new(
             ErrorKind::StoreNotFound,
             format!("no {FILE_NAME} in this folder or one above it"),
         )
         .with_hint("create one with `mdsel ingest FOLDER`, or name one with --db")
-    })
+    })?;
+    location.store(global)
 }
 
-/// Returns the store to read.
-pub(super) fn store(global: &Global) -> Result<Store> {
-    Store::at(&existing(global)?, trust())
-}
-
-/// Returns the path of the store to write, which need not exist.
-pub(super) fn path_to_write(global: &Global) -> Result<PathBuf> {
+/// Returns where the store to write is, which need not exist.
+pub(super) fn location_to_write(global: &Global) -> Result<Location> {
     match find(global)? {
-        Some(path) => Ok(path),
-        None => new_path(),
+        Some(location) => Ok(location),
+        None => Ok(Location::File(current_folder()?.join(FILE_NAME))),
     }
 }
 
 /// Returns the store to write, which need not exist.
 pub(super) fn store_to_write(global: &Global) -> Result<Store> {
-    Store::at(&path_to_write(global)?, trust())
+    location_to_write(global)?.store(global)
+}
+
+/// Fails if `--root` is given to a command for which it has no meaning.
+pub(super) fn check_root(global: &Global) -> Result<()> {
+    if global.root.is_none() {
+        return Ok(());
+    }
+    match find(global)? {
+        Some(Location::Server(_)) => Ok(()),
+        _ => Err(Error::new(ErrorKind::Usage, "a store file fixes its root at the first ingest")
+            .with_hint("leave out --root")),
+    }
 }
 
 /// Opens `store` for reading, after finishing edits that were interrupted.
@@ -142,4 +212,22 @@ fn refresh(store: &Store, paths: Paths<'_>) -> Result<()> {
         note(&format!("warning: {}", warning.message));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_password;
+
+    #[test]
+    fn a_url_is_shown_without_its_password() {
+        for (url, shown) in [
+            ("postgres://me:s:e@c@h:1/d?schema=x", "postgres://me@h:1/d?schema=x"),
+            ("postgres://:secret@h/d", "postgres://h/d"),
+            ("postgres:///d?host=/run&password=secret", "postgres:///d?host=/run"),
+            ("postgresql://h", "postgresql://h"),
+            ("postgres://u:a/b@h/d", "postgres://u@h/d"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
 }

@@ -79,7 +79,10 @@ pub fn of(info: &str) -> (String, &str) {
     let inner = info.trim().trim_start_matches(['{', '.']);
     let end = inner.find(|scalar: char| scalar.is_whitespace() || ",{}:".contains(scalar));
     let (word, rest) = inner.split_at(end.unwrap_or(inner.len()));
-    (folded(word), rest.trim_start_matches([',', '}', ':']).trim())
+    let rest = rest.trim_start_matches([',', '}', ':']).trim();
+    // The brace that closes the attributes of Pandoc is no part of them.
+    let rest = if info.trim().starts_with('{') { rest.trim_end_matches('}') } else { rest };
+    (folded(word), rest)
 }
 
 /// Returns the name of the language called `word`.
@@ -111,7 +114,7 @@ mod tests {
         for (info, language, rest) in [
             ("rs", "rust", ""),
             ("Rust,ignore should_panic", "rust", "ignore should_panic"),
-            ("{.python .numberLines}", "python", ".numberLines}"),
+            ("{.python .numberLines}", "python", ".numberLines"),
             ("c++ title=\"a b\"", "cpp", "title=\"a b\""),
             ("js{1,3}", "javascript", "{1,3}"),
             ("sh", "bash", ""),

@@ -1,7 +1,8 @@
 //! Texts as numbers, dates and strings, and how two of them compare.
 //!
-//! Invariant: if both texts are numbers, they compare as numbers; else if both are dates, they
-//! compare as dates, with the precision of the less precise one; else they compare as strings.
+//! Invariant: two numbers compare as numbers, two dates as dates, with the precision of the less
+//! precise one, and two other texts as strings. Texts of different types are neither equal nor in any
+//! order, except that a year is a date beside a date.
 
 use std::cmp::Ordering;
 
@@ -42,7 +43,7 @@ impl Number {
 struct Moment {
     /// Year, month, day, hour, minute, second and nanosecond, as they are written.
     parts: [u32; 7],
-    /// The number of parts that are written: at least 2.
+    /// The number of parts that are written: at least 2, or 1 for a year beside a date.
     precision: usize,
     /// The offset from UTC in minutes, if one is written.
     offset: Option<i64>,
@@ -70,6 +71,13 @@ impl Moment {
             Some(_) if moment.precision < 3 => None,
             Some(time) => moment.with_time(time),
         }
+    }
+
+    /// Reads a year.
+    fn of_year(text: &str) -> Option<Self> {
+        let mut moment = Self { parts: [0, 1, 1, 0, 0, 0, 0], precision: 0, offset: None };
+        moment.push(text, 4, 9999)?;
+        Some(moment)
     }
 
     fn push(&mut self, text: &str, digits: usize, most: u32) -> Option<()> {
@@ -164,27 +172,45 @@ fn offset_of(zone: &str) -> Option<i64> {
     (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
-/// Compares `value` with `other`. `is_string` forces the comparison of strings.
-pub fn compare(value: &str, other: &str, is_string: bool) -> Ordering {
-    let (value, other) = (value.trim(), other.trim());
-    if !is_string && value != other {
-        if let (Some(one), Some(two)) = (Number::of(value), Number::of(other)) {
-            return one.compare(two).unwrap_or(Ordering::Equal);
-        }
-        if let (Some(one), Some(two)) = (Moment::of(value), Moment::of(other)) {
-            return one.compare(&two);
-        }
+/// A text as what it is.
+enum Scalar<'a> {
+    Number(Number),
+    Date(Moment),
+    Text(&'a str),
+}
+
+impl<'a> Scalar<'a> {
+    fn of(text: &'a str) -> Self {
+        let number = Number::of(text).map(Self::Number);
+        let date = || Moment::of(text).map(Self::Date);
+        number.or_else(date).unwrap_or(Self::Text(text))
     }
-    value.cmp(other)
+}
+
+/// Compares `value` with `other`. Returns `None` if they are of different types. `is_string` forces the
+/// comparison of strings.
+pub fn compare(value: &str, other: &str, is_string: bool) -> Option<Ordering> {
+    let (value, other) = (value.trim(), other.trim());
+    if is_string || value == other {
+        return Some(value.cmp(other));
+    }
+    match (Scalar::of(value), Scalar::of(other)) {
+        (Scalar::Number(one), Scalar::Number(two)) => one.compare(two),
+        (Scalar::Date(one), Scalar::Date(two)) => Some(one.compare(&two)),
+        (Scalar::Date(one), Scalar::Number(_)) => Some(one.compare(&Moment::of_year(other)?)),
+        (Scalar::Number(_), Scalar::Date(two)) => Some(Moment::of_year(value)?.compare(&two)),
+        (Scalar::Text(one), Scalar::Text(two)) => Some(one.cmp(two)),
+        _ => None,
+    }
 }
 
 /// Returns the name of the type of a text: `number`, `date` or `string`.
 pub fn type_name(text: &str) -> &'static str {
-    let text = text.trim();
-    if Number::of(text).is_some() {
-        return "number";
+    match Scalar::of(text.trim()) {
+        Scalar::Number(_) => "number",
+        Scalar::Date(_) => "date",
+        Scalar::Text(_) => "string",
     }
-    if Moment::of(text).is_some() { "date" } else { "string" }
 }
 
 /// Returns whether a text is a number.
@@ -205,11 +231,10 @@ mod tests {
             (".5", "1"),
             ("9007199254740992", "9007199254740993"),
         ] {
-            assert_eq!(compare(less, more, false), Ordering::Less, "{less} {more}");
+            assert_eq!(compare(less, more, false), Some(Ordering::Less), "{less} {more}");
         }
-        assert_eq!(compare("1.10", "1.1", false), Ordering::Equal);
-        assert_eq!(compare("1.10", "1.1", true), Ordering::Greater);
-        assert_eq!(compare("10", "9 files", false), Ordering::Less, "strings");
+        assert_eq!(compare("1.10", "1.1", false), Some(Ordering::Equal));
+        assert_eq!(compare("1.10", "1.1", true), Some(Ordering::Greater));
         for text in ["inf", "nan", "-", "", "1_000", "0x10", "infinity"] {
             assert!(!is_number(text), "{text}");
         }
@@ -223,22 +248,36 @@ mod tests {
             ("2026-01-31T12:00:00Z", "2026-01-31T12:00:01+00:00"),
             ("2026-01-31T12:00:00+02:00", "2026-01-31T11:00:00Z"),
             ("2025-12", "2026-01-01"),
+            ("2025", "2026-01-01"),
         ] {
-            assert_eq!(compare(less, more, false), Ordering::Less, "{less} {more}");
-            assert_eq!(compare(more, less, false), Ordering::Greater, "{less} {more}");
+            assert_eq!(compare(less, more, false), Some(Ordering::Less), "{less} {more}");
+            assert_eq!(compare(more, less, false), Some(Ordering::Greater), "{less} {more}");
         }
         for (one, other) in [
             ("2026-01-31T10:00", "2026-01-31"),
             ("2026-01-31 10:00:00", "2026-01-31T10:00"),
             ("2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00Z"),
             ("2026-01", "2026-01-20"),
+            ("2026-01-20", "2026"),
         ] {
-            assert_eq!(compare(one, other, false), Ordering::Equal, "{one} {other}");
+            assert_eq!(compare(one, other, false), Some(Ordering::Equal), "{one} {other}");
         }
         for text in ["2026-02-30", "2026-13-01", "2026-1-1", "26-01-01", "2026-01-01T25:00", "2026"]
         {
             assert_ne!(type_name(text), "date", "{text}");
         }
         assert_eq!(type_name("2024-02-29"), "date");
+    }
+
+    #[test]
+    fn texts_of_different_types_have_no_order() {
+        for (one, other) in
+            [("10", "9 files"), ("2026-01-31", "soon"), ("1.10.2", "1.9"), ("7", "2026-01-31")]
+        {
+            assert_eq!(compare(one, other, false), None, "{one} {other}");
+            assert_eq!(compare(other, one, false), None, "{one} {other}");
+            assert!(compare(one, other, true).is_some(), "{one} {other}");
+        }
+        assert_eq!(compare("draft", "final", false), Some(Ordering::Less));
     }
 }

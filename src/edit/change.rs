@@ -219,7 +219,8 @@ impl Current {
         place: &ResolvedNode,
         steps: &CellSteps,
     ) -> std::result::Result<ResolvedNode, AddressError> {
-        let places = narrow(place, steps, &self.version.document().contents.tables)?;
+        let tables = &self.version.document().contents.tables;
+        let places = narrow(place, steps, tables, &mut Vec::new())?;
         match places.as_slice() {
             [place] => Ok(place.clone()),
             places => {

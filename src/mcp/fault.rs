@@ -29,6 +29,7 @@ fn code(kind: ErrorKind) -> ErrorCode {
         | ErrorKind::StoreTooNew
         | ErrorKind::StoreCorrupt
         | ErrorKind::StoreNeedsCheckpoint
+        | ErrorKind::StoreUnreachable
         | ErrorKind::Io => ErrorCode::INTERNAL_ERROR,
     }
 }

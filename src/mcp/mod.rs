@@ -68,6 +68,8 @@ pub fn serve(
         .max_blocking_threads(limits::CALLS_AT_ONCE)
         .build()
         .map_err(|error| unserved(&error))?;
+    // Connections to a server must be closed outside of the runtime.
+    let _store = Arc::clone(&options.store);
     let server = Server(Arc::new(Inner { options }));
     let result = runtime.block_on(async {
         let lines = lines::LineTransport::new(input, output).map_err(|error| unserved(&error))?;

@@ -37,9 +37,14 @@ pub(crate) fn of(outline: &Outline) -> String {
     keys
 }
 
+/// Returns each of `keys`.
+pub(crate) fn each(keys: &str) -> impl Iterator<Item = &str> {
+    keys.split(['\n', '\t']).skip(1)
+}
+
 /// Whether one of `keys` is `needle`.
 pub(crate) fn holds(keys: &str, needle: &str) -> bool {
-    keys.split(['\n', '\t']).skip(1).any(|key| key == needle)
+    each(keys).any(|key| key == needle)
 }
 
 #[cfg(test)]

@@ -3,64 +3,44 @@
 //! Invariant: the span of a row is its text on its line, and the span of a cell is its text without the
 //! blanks around it, so content never has a line end.
 
+use std::ops::Range;
+
 use super::place::{Cells, ResolvedNode, Target};
-use crate::address::{AddressError, CellStep, CellSteps, FaultCode, Params, RowStep};
+use super::steps::RANGE_PAST_END;
+use crate::address::{
+    AddressError, CellStep, CellSteps, FaultCode, Ordinal, Params, RowStep, Step, StepKind,
+    StepScope, cells,
+};
 use crate::data::columns;
+use crate::error::Warning;
+use crate::limits;
 use crate::markdown::contents::{Row, Table};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 
 /// Returns the rows or cells that `steps` name in the table at `place`. `tables` are those of its document.
+/// Adds a warning if they name more than exists, or more than one row on the way to cells.
 pub(crate) fn narrow(
     place: &ResolvedNode,
     steps: &CellSteps,
     tables: &[Table],
+    warnings: &mut Vec<Warning>,
 ) -> Result<Vec<ResolvedNode>, AddressError> {
-    let fault = |code, message: String| Err(AddressError::new(code, message));
     let Some(node) = table_node(place) else {
         let message = format!("{steps} must follow a table, and {} is none", place.address());
-        return fault(FaultCode::InvalidSyntax, message);
+        return Err(AddressError::new(FaultCode::InvalidSyntax, message)
+            .suggest(tables_below(place).map(|table| format!("{table}/{steps}")).collect()));
     };
     let Some(table) = tables.iter().find(|table| table.node == node) else {
-        return fault(FaultCode::SelectorNotFound, format!("{} has no rows", place.address()));
+        let message = format!("{} has no rows", place.address());
+        return Err(AddressError::new(FaultCode::SelectorNotFound, message));
     };
-    let rows = match steps.row {
-        RowStep::All => 1..table.rows.len(),
-        RowStep::Header => 0..1,
-        RowStep::Range(from, to) => {
-            if from.saturating_add(1) >= table.rows.len() {
-                let message = format!(
-                    "{} has {} rows, counted from 0",
-                    place.address(),
-                    table.rows.len() - 1
-                );
-                return fault(FaultCode::IndexOutOfRange, message);
-            }
-            from + 1..table.rows.len().min(to.saturating_add(2))
-        }
-    };
-    let width = table.rows.first().map_or(0, |header| header.cells.len());
-    let cells = match &steps.cell {
-        None => None,
-        Some(CellStep::All) => Some(0..width),
-        Some(CellStep::Index(index)) if *index < width => Some(*index..index + 1),
-        Some(CellStep::Index(_)) => {
-            let message = format!("{} has {width} columns, counted from 0", place.address());
-            return fault(FaultCode::IndexOutOfRange, message);
-        }
-        Some(CellStep::Column(name)) => {
-            let names = columns::names(table);
-            match columns::index_of(&names, name) {
-                Some(index) => Some(index..index + 1),
-                None => {
-                    let names = names.join(", ");
-                    let message =
-                        format!("{} has no column {name:?}, but {names}", place.address());
-                    return fault(FaultCode::SelectorNotFound, message);
-                }
-            }
-        }
-    };
+    let rows = rows_of(place, steps, table, warnings)?;
+    let cells = steps.cell.as_ref().map(|step| cells_of(place, step, table)).transpose()?;
+    if steps.row == RowStep::All && cells.is_some() {
+        let message = "row has no index, so every row was followed";
+        warn(warnings, Warning::new("UNINDEXED_STEP", message));
+    }
     let mut places = Vec::new();
     for index in rows {
         let Some(row) = table.rows.get(index) else { continue };
@@ -77,6 +57,86 @@ pub(crate) fn narrow(
         }
     }
     Ok(places)
+}
+
+/// Adds a warning, unless there is one of its kind: one is enough for all tables.
+fn warn(warnings: &mut Vec<Warning>, warning: Warning) {
+    if !warnings.iter().any(|known| known.code == warning.code) {
+        warnings.push(warning);
+    }
+}
+
+/// Returns the addresses of the tables in the section or container at `place`.
+fn tables_below(place: &ResolvedNode) -> impl Iterator<Item = String> {
+    let scope = match place.target {
+        Target::Node(node) => Some(StepScope::Node(node)),
+        Target::Document => Some(StepScope::Document),
+        _ => None,
+    };
+    let step = Step { kind: StepKind::Block(BlockType::Table), ordinal: Ordinal::All, position: 0 };
+    let most = limits::MAX_SUGGESTIONS;
+    let tree = &place.document.tree;
+    let nodes = scope.and_then(|scope| tree.follow_from(scope, &[step], most).ok());
+    nodes.unwrap_or_default().into_iter().take(most).map(|node| place.document.address_of(node))
+}
+
+/// Returns the indices of the rows that a step names; 0 is the header.
+fn rows_of(
+    place: &ResolvedNode,
+    steps: &CellSteps,
+    table: &Table,
+    warnings: &mut Vec<Warning>,
+) -> Result<Range<usize>, AddressError> {
+    let count = table.rows.len().saturating_sub(1);
+    let RowStep::Range(from, to) = steps.row else {
+        return Ok(if steps.row == RowStep::Header { 0..1 } else { 1..count + 1 });
+    };
+    let address = place.address();
+    if from >= count {
+        let s = if count == 1 { "" } else { "s" };
+        let message = format!("{address} has {count} row{s}, counted from 0");
+        let last = count.checked_sub(1).map(|last| {
+            let row = RowStep::Range(last, last);
+            format!("{address}/{}", CellSteps { row, ..steps.clone() })
+        });
+        return Err(AddressError::new(FaultCode::IndexOutOfRange, message)
+            .suggest(last.into_iter().collect()));
+    }
+    if to >= count {
+        let message =
+            format!("{address}/{steps} reaches past the last row, which is [{}]", count - 1);
+        warn(warnings, Warning::new(RANGE_PAST_END, message));
+    }
+    Ok(from + 1..count.min(to.saturating_add(1)) + 1)
+}
+
+/// Returns the indices of the columns that a step names.
+fn cells_of(
+    place: &ResolvedNode,
+    step: &CellStep,
+    table: &Table,
+) -> Result<Range<usize>, AddressError> {
+    let width = table.rows.first().map_or(0, |header| header.cells.len());
+    let names = columns::names(table);
+    let name = match step {
+        CellStep::All => return Ok(0..width),
+        CellStep::Range(from, to) if *to < width => return Ok(*from..to + 1),
+        CellStep::Range(from, to) => &cells::range(*from, *to),
+        CellStep::Column(name) => name,
+    };
+    if let Some(index) = columns::index_of(&names, name) {
+        return Ok(index..index + 1);
+    }
+    let s = if width == 1 { "" } else { "s" };
+    Err(if matches!(step, CellStep::Column(_)) {
+        let names = names.join(", ");
+        let message =
+            format!("{} has no column {name:?}; its columns are {names}", place.address());
+        AddressError::new(FaultCode::SelectorNotFound, message)
+    } else {
+        let message = format!("{} has {width} column{s}, counted from 0", place.address());
+        AddressError::new(FaultCode::IndexOutOfRange, message)
+    })
 }
 
 /// Returns the node of the table at `place`, if it is one.

@@ -175,6 +175,16 @@ pub(super) struct Filter {
     pub(super) warnings: Vec<Warning>,
 }
 
+/// Returns the warning that the store may lack what is inside documents, because a program that did not
+/// find it parsed them.
+pub(super) fn parsed_before(library: &DocumentCache<'_>) -> Option<Warning> {
+    (!library.reader.facts().has_current_parser).then(|| {
+        let message = "an older version parsed the documents, so some of their code, tables, tasks and front \
+                       matter may not be found; run `mdsel ingest` to parse them again";
+        Warning::new("PARSED_BEFORE", message)
+    })
+}
+
 impl Filter {
     pub(super) fn new(library: &DocumentCache<'_>, request: &FilterRequest) -> Result<Self> {
         let filters = [&request.globs, &request.tags, &request.under, &request.types];
@@ -200,6 +210,9 @@ impl Filter {
             level: request.level,
             ..Self::default()
         };
+        if request.condition.is_some() {
+            filter.warnings.extend(parsed_before(library));
+        }
         let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
             // A folder takes precedence over a section whose title contains the name.

@@ -45,7 +45,7 @@ impl Cells {
             None => RowStep::Header,
             Some(index) => RowStep::Range(index, index),
         };
-        CellSteps { row, cell: self.cell.map(CellStep::Index) }
+        CellSteps { row, cell: self.cell.map(|cell| CellStep::Range(cell, cell)) }
     }
 }
 

@@ -91,17 +91,17 @@ pub fn resolve(
         let fault = Some(fault.of(address));
         return Ok(if whole.fault.is_none() { whole } else { Resolution { fault, ..whole } });
     }
-    let (mut places, mut first_fault) = (Vec::new(), None);
+    let (mut places, mut first_fault, mut warnings) = (Vec::new(), None, found.warnings);
     for place in &found.places {
         let tables = library.reader.tables(&place.document.stored)?;
-        match narrow(place, &steps, &tables) {
+        match narrow(place, &steps, &tables, &mut warnings) {
             Ok(found) => places.extend(found),
             Err(fault) => first_fault = first_fault.or(Some(fault.of(address))),
         }
     }
     let fault = first_fault.filter(|_| places.is_empty());
     let partial = if fault.is_some() { found.places } else { Vec::new() };
-    let located = Located { places, fault, partial, warnings: found.warnings };
+    let located = Located { places, fault, partial, warnings };
     Ok(Resolution::of(located, window))
 }
 

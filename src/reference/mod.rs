@@ -42,6 +42,7 @@ pages! {
     edits: "how to replace, insert and delete, and what is refused",
     errors: "exit statuses, and every error, warning and problem by its code",
     store: "ingest, trust, crashes, damage and repair",
+    servers: "stores on a PostgreSQL server, for many machines",
 }
 
 /// The page about `topic`.

@@ -1,7 +1,8 @@
 //! The store: the ingested documents, and the ways to find them.
 //!
 //! All commands access documents through this module only. `local` is the engine for one machine: a
-//! SQLite file and a full-text index derived from it.
+//! SQLite file and a full-text index derived from it. `postgres` is the engine for many machines: a schema of
+//! a server. `memory` is for tests.
 //!
 //! Invariants: all parts of a document change together or not at all. All answers of a reader come
 //! from one generation.
@@ -9,6 +10,8 @@
 mod interrupted;
 mod local;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod reader;
 mod search;
 mod write;
@@ -20,9 +23,12 @@ pub use local::{
     StatementStats, StorePart, StoreProblem, clear_way, count_work, rebuild_index, sweep,
 };
 pub use memory::Memory;
+#[cfg(feature = "postgres")]
+pub use postgres::{Address, Postgres};
 pub use reader::{Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Reader, Totals};
 pub use search::{DocumentFilter, Ranked, RankedSection, Ranking, SectionFilter, SectionId, Under};
 pub use write::Writer;
+use write::new_identity;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};

@@ -60,3 +60,17 @@ pub trait Writer: Debug {
     /// Ends the writer, drops changes that were not committed, and returns its warnings.
     fn close(self: Box<Self>) -> Result<Vec<Warning>>;
 }
+
+/// Returns a name that no other store has. It is a hash of random numbers, the time and the process
+/// id.
+pub(in crate::store) fn new_identity() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = blake3::Hasher::new();
+    for _ in 0..4 {
+        hasher.update(&RandomState::new().build_hasher().finish().to_le_bytes());
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    hasher.update(&now.map_or(0, |now| now.as_nanos()).to_le_bytes());
+    hasher.update(&std::process::id().to_le_bytes());
+    hasher.finalize().to_hex().chars().take(32).collect()
+}

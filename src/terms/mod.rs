@@ -6,6 +6,7 @@
 //! Invariant: a text in a query becomes the same terms as that text in a document. Pure.
 
 mod fingerprint;
+mod leaves;
 mod query;
 pub(crate) mod score;
 mod stems;
@@ -15,6 +16,7 @@ mod tokens;
 mod trigrams;
 
 pub(crate) use fingerprint::{is_near, is_similar};
+pub(crate) use leaves::{QueryLeaf, TEXT_WEIGHTS, TEXTS, TermMatch};
 pub(crate) use query::Clause;
 pub use query::WordQuery;
 pub use stems::StemClass;

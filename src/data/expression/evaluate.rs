@@ -45,19 +45,23 @@ impl Comparison {
             Operator::Matches => any(datum, &|text| {
                 self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
             }),
-            Operator::Less => any(datum, &|text| self.order(text) == Ordering::Less),
-            Operator::LessOrEqual => any(datum, &|text| self.order(text) != Ordering::Greater),
-            Operator::Greater => any(datum, &|text| self.order(text) == Ordering::Greater),
-            Operator::GreaterOrEqual => any(datum, &|text| self.order(text) != Ordering::Less),
+            Operator::Less => self.is_in_order(datum, Ordering::is_lt),
+            Operator::LessOrEqual => self.is_in_order(datum, Ordering::is_le),
+            Operator::Greater => self.is_in_order(datum, Ordering::is_gt),
+            Operator::GreaterOrEqual => self.is_in_order(datum, Ordering::is_ge),
         }
     }
 
-    fn order(&self, text: &str) -> Ordering {
+    fn is_in_order(&self, datum: Datum<'_>, is_wanted: fn(Ordering) -> bool) -> bool {
+        any(datum, &|text| self.order(text).is_some_and(is_wanted))
+    }
+
+    fn order(&self, text: &str) -> Option<Ordering> {
         scalar::compare(text, &self.value.text, self.value.is_quoted)
     }
 
     fn is_equal(&self, text: &str) -> bool {
-        self.order(text) == Ordering::Equal
+        self.order(text) == Some(Ordering::Equal)
     }
 
     fn contains(&self, datum: Datum<'_>) -> bool {
@@ -161,6 +165,9 @@ mod tests {
             "requires = \"2718, 17594\"",
             "deep contains a",
             "s ~ (?i)draft",
+            "d >= 2026",
+            "s < Final",
+            "v < 2",
         ] {
             assert!(matches(&record, text), "{text}");
         }
@@ -178,6 +185,10 @@ mod tests {
             "exists deep.b",
             "one contains 75",
             "text contains Word",
+            "s > 5",
+            "s < 2026-01-01",
+            "d < soon",
+            "n < soon",
         ] {
             assert!(!matches(&record, text), "{text}");
         }

@@ -35,6 +35,11 @@ pub enum Operator {
 }
 
 impl Operator {
+    /// Whether it compares which of two values is greater.
+    fn is_order(self) -> bool {
+        matches!(self, Self::Less | Self::LessOrEqual | Self::Greater | Self::GreaterOrEqual)
+    }
+
     /// All operators. An operator precedes the ones that it begins with.
     const ALL: [(Self, &'static str); 8] = [
         (Self::NotEqual, "!="),

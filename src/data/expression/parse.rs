@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
             if !self.rest().starts_with(')') {
                 if self.rest().is_empty() {
                     self.position = start;
-                    return Err(self.fault("this parenthesis is not closed", "add a )"));
+                    return Err(self.fault("this parenthesis is not closed", "close it with )"));
                 }
                 return Err(self.fault("expected and, or or )", FORM));
             }
@@ -128,6 +128,11 @@ impl<'a> Parser<'a> {
         let key = self.key()?;
         let operator = self.operator(&key)?;
         let value = self.value()?;
+        if operator.is_order() && !value.is_quoted && is_relative_date(&value.text) {
+            self.position -= value.text.len();
+            let hint = "write a date, as in due < 2026-06-01; a text is written in double quotes";
+            return Err(self.fault(&format!("{:?} is not a date", value.text), hint));
+        }
         let pattern = match operator {
             Operator::Matches => Some(pattern(&value.text)?),
             _ => None,
@@ -211,8 +216,9 @@ impl<'a> Parser<'a> {
             scalar.is_whitespace()
         });
         let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        if text.is_empty() || text.starts_with('\'') {
-            let hint = "put a value that is empty or has blanks in double quotes";
+        if text.is_empty() || text.starts_with(begins_no_value) {
+            let hint =
+                "put a value that is empty, has blanks or begins with a mark in double quotes";
             return Err(self.fault("expected a value", hint));
         }
         self.position += text.len();
@@ -268,6 +274,17 @@ fn pattern(text: &str) -> Result<regex::Regex> {
         })
 }
 
+/// Whether `scalar` cannot begin a value that is not in quotes.
+fn begins_no_value(scalar: char) -> bool {
+    "=<>~!&|'".contains(scalar)
+}
+
+/// Whether `text` means a date that depends on the day on which it is read.
+fn is_relative_date(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["today", "now", "yesterday", "tomorrow"].contains(&text.as_str()) || text.starts_with("date(")
+}
+
 /// Returns the only part, or all of them if there are several.
 fn single(mut parts: Vec<Expression>) -> std::result::Result<Expression, Vec<Expression>> {
     if parts.len() == 1 { parts.pop().ok_or(parts) } else { Err(parts) }
@@ -302,6 +319,9 @@ mod tests {
             ("(t ~ x)", "t ~ x"),
             ("`not` contains or", "`not` contains or"),
             ("a.b != c", "a.b != c"),
+            ("a == b", "a = b"),
+            ("when = today", "when = today"),
+            ("when < \"today\"", "when < \"today\""),
             ("exists `exists`", "exists `exists`"),
             ("ключ = значение", "ключ = значение"),
         ] {
@@ -317,6 +337,11 @@ mod tests {
             ("ä = 1 b = 2", 7, "\"b\" is not expected"),
             ("a =", 4, "expected a value"),
             ("a = 'b c'", 5, "expected a value"),
+            ("a => 1", 4, "expected a value"),
+            ("a <> 1", 4, "expected a value"),
+            ("a && b", 3, "expected an operator"),
+            ("ä < today", 5, "\"today\" is not a date"),
+            ("a > date(now)", 5, "is not a date"),
             ("(a = 1", 1, "not closed"),
             ("a = 1)", 6, "was not opened"),
             ("a = \"b", 5, "quote is not closed"),
@@ -345,7 +370,7 @@ mod tests {
 
     fn literal() -> impl Strategy<Value = Literal> {
         prop_oneof![
-            "[a-z0-9.:=<-]{1,6}".prop_map(|text| Literal { text, is_quoted: false }),
+            "[a-z0-9.:-][a-z0-9.:=<-]{0,5}".prop_map(|text| Literal { text, is_quoted: false }),
             "[ -~é\n]{0,6}".prop_map(|text| Literal { text, is_quoted: true }),
         ]
     }

@@ -72,10 +72,10 @@ impl Answer for code::CodeAnswer {
                 writer.line(Style::Plain, "");
             }
             place(writer, &code.file, code.line, &code.heading_path);
-            writer.line(
-                Style::Faint,
-                &format!("  [{} {}]", code.language, code.info).replace(" ]", "]"),
-            );
+            let info = format!("{} {}", code.language, code.info);
+            let info = info.trim();
+            let info = if info.is_empty() { String::new() } else { format!("  [{info}]") };
+            writer.line(Style::Faint, &info);
             if let Some(written) = &code.written {
                 writer.line(Style::Plain, &format!("  {written}"));
             }

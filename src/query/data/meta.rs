@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::filter::Filter;
+use super::super::filter::{Filter, parsed_before};
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{longest, shorten};
 use super::super::{Cursor, DocumentCache, FilterRequest, Page};
@@ -163,6 +163,9 @@ pub fn types(
     let filter_of_documents = Filter::new(library, filter)?;
     page.unresolved_selectors.clone_from(&filter_of_documents.faults);
     page.warnings.extend(filter_of_documents.warnings.iter().cloned());
+    if filter.condition.is_none() {
+        page.warnings.extend(parsed_before(library));
+    }
     let mut keys: Vec<Key> = Vec::new();
     for ((key, type_name), count) in
         library.reader.front_matter_keys(&filter_of_documents.documents)?

@@ -16,7 +16,7 @@ use crate::data::Expression;
 use crate::error::Result;
 use crate::store::StoredDocument;
 
-use super::filter::{DocumentOrder, Filter};
+use super::filter::{DocumentOrder, Filter, parsed_before};
 use crate::store::Lookup;
 
 /// What the four requests share.
@@ -169,6 +169,9 @@ fn list<S: Source>(
     let filter = Filter::new(library, &common.filter)?;
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
+    if common.filter.condition.is_none() {
+        page.warnings.extend(parsed_before(library));
+    }
     let limit = most(common.limit);
     let mut skip = page.part.start();
     let mut items = Vec::new();

@@ -154,7 +154,9 @@ impl Check {
                     return Ok(());
                 };
                 let is_in_graph = [in_links, in_names] == [tallies.link_keys, tallies.name_keys];
-                let is_in_data = [in_data, in_values] == [tallies.data_keys, tallies.values];
+                // An older version may not have stored them.
+                let is_in_data =
+                    !can_parse || [in_data, in_values] == [tallies.data_keys, tallies.values];
                 faults.extend(fault.or_else(|| {
                     let message = "its keys in the link graph do not match its links and names";
                     (!is_in_graph).then(|| StoreProblem::of(&path, FaultKind::Rows, message))

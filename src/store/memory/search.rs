@@ -5,22 +5,13 @@
 
 use std::sync::Arc;
 
-use tantivy_query_grammar::Occur;
-
 use super::MemoryDocument;
 use crate::store::{Ranked, SectionFilter, SectionId};
 use crate::terms::score::{self, Rarity};
-use crate::terms::{Clause, IndexedField, QueryTerm, TextField, Tokens, WordQuery, camel_parts};
-
-/// The number of fields whose words have positions: title, body, code.
-const TEXTS: usize = 3;
-
-/// The weights of the words of these fields, and the influences of their lengths.
-const WEIGHTS: [(f32, f32); TEXTS] = [
-    (score::TITLE_WEIGHT, score::TITLE_LENGTH),
-    (1.0, score::LENGTH),
-    (score::CODE_WEIGHT, score::LENGTH),
-];
+use crate::terms::{
+    IndexedField, QueryLeaf, QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField, Tokens,
+    WordQuery, camel_parts,
+};
 
 /// The words of one section.
 struct SectionWords<'a> {
@@ -88,49 +79,16 @@ impl<'a> SectionWords<'a> {
     }
 }
 
-/// How a term matches a section.
-#[derive(Clone, Copy, Default)]
-struct TermMatch {
-    is_match: bool,
-    /// Whether the term is at least in the path.
-    is_covered: bool,
-    /// The weighted frequencies of the word as it is written and of all words with its stem.
-    exact: f32,
-    all: f32,
-    /// The score of a phrase, a prefix or a tag.
-    score: f32,
-}
-
-/// A term of a query and its effect on the score.
+/// A term of a query and its inverse document frequencies.
 struct ScoredTerm<'a> {
-    term: &'a QueryTerm,
-    /// The factor of the score; `None` if the term only excludes.
-    times: Option<f32>,
-    /// Whether the term counts for the coverage of the query.
-    counts: bool,
+    leaf: QueryLeaf<'a>,
     rarity: Rarity,
-}
-
-/// The word to look up for a term; `None` if it is a phrase, a prefix, a tag or in the front matter.
-fn single_word(term: &QueryTerm) -> Option<&str> {
-    match (term.field, term.words.as_slice()) {
-        (Some(TextField::Tags | TextField::Meta), _) | (Some(TextField::Path), [_, _, ..]) => None,
-        _ if term.compound.is_some() => term.compound.as_deref(),
-        (_, [(_, word)]) if !term.is_prefix => Some(word),
-        _ => None,
-    }
 }
 
 /// Whether `found` is `word`, or has the stem of the term. The first is whether it is `word`.
 fn is_like(term: &QueryTerm, word: &str, found: &str) -> (bool, bool) {
     let is_exact = found == word;
     (is_exact, is_exact || term.stems.as_ref().is_some_and(|class| class.has(found)))
-}
-
-/// Whether `term` is looked up in the text with this index.
-fn takes_text(term: &QueryTerm, index: usize) -> bool {
-    let fields = [TextField::Title, TextField::Body, TextField::Code];
-    term.field.is_none_or(|field| fields.get(index) == Some(&field))
 }
 
 /// Returns the number of places in `words` at which the words of `term` begin.
@@ -176,17 +134,18 @@ impl<'a> AllSections<'a> {
 
     /// Returns the sections that match `query` and that `filter` admits, best first, with their entries, and
     /// the inverse document frequency of each term of the query.
-    pub(super) fn ranked(
+    pub(super) fn ranked<'q>(
         &self,
-        query: &WordQuery,
+        query: &'q WordQuery,
         filter: &SectionFilter<'_>,
         takes: impl Fn(&MemoryDocument) -> bool,
     ) -> (Vec<(Ranked, Arc<MemoryDocument>)>, Vec<f32>) {
         let Some(clause) = &query.clause else { return (Vec::new(), Vec::new()) };
-        let mut leaves = Vec::new();
-        self.leaves(clause, Some(1.0), true, &mut leaves);
-        let all: f32 =
-            leaves.iter().filter(|leaf| leaf.counts).map(|leaf| leaf.rarity.stemmed).sum();
+        let leaf = |leaf: QueryLeaf<'q>| ScoredTerm { leaf, rarity: self.rarity(leaf.term) };
+        let leaves: Vec<ScoredTerm<'q>> = clause.leaves().into_iter().map(leaf).collect();
+        let counting = || leaves.iter().filter(|leaf| leaf.leaf.counts);
+        let weights: Vec<f32> = counting().map(|leaf| leaf.rarity.stemmed).collect();
+        let all: f32 = weights.iter().sum();
         let mut ranked = Vec::new();
         for section in &self.sections {
             let is_admitted = filter.level.is_none_or(|level| level == section.place.level)
@@ -197,14 +156,14 @@ impl<'a> AllSections<'a> {
             }
             let matches: Vec<TermMatch> =
                 leaves.iter().map(|leaf| self.compare(leaf, section)).collect();
-            if !is_met(clause, &mut matches.iter().map(|found| found.is_match)) {
+            if !clause.is_met(&mut matches.iter().map(|found| found.is_match)) {
                 continue;
             }
             let (mut sum, mut covered) = (0.0, 0.0);
             for (leaf, found) in leaves.iter().zip(&matches).filter(|(_, found)| found.is_covered) {
-                let times = leaf.times.unwrap_or(0.0);
+                let times = leaf.leaf.times.unwrap_or(0.0);
                 sum += times * (score::of_term(leaf.rarity, found.exact, found.all) + found.score);
-                covered += if leaf.counts { leaf.rarity.stemmed } else { 0.0 };
+                covered += if leaf.leaf.counts { leaf.rarity.stemmed } else { 0.0 };
             }
             let score = score::of_section(sum, covered, all);
             let (place, fingerprint) = (section.place, section.fingerprint);
@@ -213,39 +172,7 @@ impl<'a> AllSections<'a> {
         ranked.sort_by(|(one, _), (other, _)| {
             other.score.total_cmp(&one.score).then(one.place.cmp(&other.place))
         });
-        let weights = leaves.iter().filter(|leaf| leaf.counts).map(|leaf| leaf.rarity.stemmed);
-        (ranked, weights.collect())
-    }
-
-    /// Appends the terms of `clause` in order.
-    fn leaves<'q>(
-        &self,
-        clause: &'q Clause,
-        times: Option<f32>,
-        counts: bool,
-        leaves: &mut Vec<ScoredTerm<'q>>,
-    ) {
-        match clause {
-            Clause::Term(term) => {
-                leaves.push(ScoredTerm { term, times, counts, rarity: self.rarity(term) });
-            }
-            Clause::Bonus(term) => leaves.push(ScoredTerm {
-                term,
-                times: times.map(|_| score::BONUS_WEIGHT),
-                counts: false,
-                rarity: self.rarity(term),
-            }),
-            Clause::Boost(clause, boost) => {
-                self.leaves(clause, times.map(|times| times * boost), counts, leaves);
-            }
-            Clause::Group(clauses) => {
-                for (occur, clause) in clauses {
-                    let is_excluded = *occur == Occur::MustNot;
-                    let times = times.filter(|_| !is_excluded);
-                    self.leaves(clause, times, counts && !is_excluded, leaves);
-                }
-            }
-        }
+        (ranked, weights)
     }
 
     /// Returns the largest number, over title, body and code, of pairs of a section and a word in it that
@@ -262,12 +189,12 @@ impl<'a> AllSections<'a> {
             };
             self.sections.iter().map(words).sum::<u64>()
         };
-        (0..TEXTS).filter(|index| takes_text(term, *index)).map(count).max().unwrap_or(0)
+        (0..TEXTS).filter(|index| term.takes_text(*index)).map(count).max().unwrap_or(0)
     }
 
     fn rarity(&self, term: &QueryTerm) -> Rarity {
         let all = self.sections.len() as u64;
-        if let Some(word) = single_word(term) {
+        if let Some(word) = term.single_word() {
             let count = |is_stemmed: bool| {
                 self.most(term, |found| {
                     let (is_exact, is_like) = is_like(term, word, found);
@@ -301,8 +228,15 @@ impl<'a> AllSections<'a> {
 
     fn compare(&self, leaf: &ScoredTerm<'_>, section: &SectionWords<'_>) -> TermMatch {
         let mut found = TermMatch::default();
-        match single_word(leaf.term) {
-            Some(word) => self.compare_word(leaf.term, word, section, &mut found),
+        match leaf.leaf.term.single_word() {
+            Some(word) => {
+                let term = leaf.leaf.term;
+                self.compare_word(term, word, section, &mut found);
+                // The words of a compound are also searched next to each other.
+                if term.words.len() > 1 || term.is_prefix {
+                    self.compare_sequence(leaf, section, &mut found);
+                }
+            }
             None => self.compare_sequence(leaf, section, &mut found),
         }
         found.is_covered |= found.is_match;
@@ -324,10 +258,10 @@ impl<'a> AllSections<'a> {
         };
         let mut is_match = false;
         for (index, text) in section.texts.iter().enumerate() {
-            if !takes_text(term, index) {
+            if !term.takes_text(index) {
                 continue;
             }
-            let (weight, influence) = WEIGHTS.get(index).copied().unwrap_or_default();
+            let (weight, influence) = TEXT_WEIGHTS.get(index).copied().unwrap_or_default();
             let average = self.averages.get(index).copied().unwrap_or(1.0);
             let tokens = score::number(score::kept_length(text.len()));
             let weight = score::by_length(weight, influence, tokens, average);
@@ -335,7 +269,7 @@ impl<'a> AllSections<'a> {
                 is_match |= add(word, weight);
             }
         }
-        if term.field.is_none() && term.compound.is_none() {
+        if term.takes_parts() {
             let mut parts: Vec<&String> = section.parts.iter().collect();
             parts.sort_unstable();
             parts.dedup();
@@ -345,7 +279,7 @@ impl<'a> AllSections<'a> {
         }
         let names_path = term.field == Some(TextField::Path);
         let mut is_context = false;
-        if names_path || (term.field.is_none() && term.compound.is_none()) {
+        if term.takes_path() {
             let mut path: Vec<&String> = section.path.iter().collect();
             path.sort_unstable();
             path.dedup();
@@ -396,7 +330,7 @@ impl<'a> AllSections<'a> {
         section: &SectionWords<'_>,
         found: &mut TermMatch,
     ) {
-        let term = leaf.term;
+        let term = leaf.leaf.term;
         match term.field {
             Some(TextField::Tags) => {
                 let tag = term.text.trim_start_matches('#');
@@ -413,10 +347,10 @@ impl<'a> AllSections<'a> {
                 found.score = score.unwrap_or(0.0) + leaf.rarity.exact;
             }
             _ => {
-                let texts = (0..TEXTS).filter(|index| takes_text(term, *index));
+                let texts = (0..TEXTS).filter(|index| term.takes_text(*index));
                 for index in texts {
                     if let Some(score) = self.of_text(term, section, index) {
-                        let (weight, _) = WEIGHTS.get(index).copied().unwrap_or_default();
+                        let (weight, _) = TEXT_WEIGHTS.get(index).copied().unwrap_or_default();
                         found.score += weight * score;
                         found.is_match = true;
                     }
@@ -425,30 +359,6 @@ impl<'a> AllSections<'a> {
         }
         if !found.is_match {
             found.score = 0.0;
-        }
-    }
-}
-
-/// Whether a section meets `clause`. `matches` says for each of its terms, in order, whether it matches.
-fn is_met(clause: &Clause, matches: &mut impl Iterator<Item = bool>) -> bool {
-    match clause {
-        Clause::Term(_) => matches.next().unwrap_or(false),
-        Clause::Bonus(_) => {
-            matches.next();
-            false
-        }
-        Clause::Boost(clause, _) => is_met(clause, matches),
-        Clause::Group(clauses) => {
-            let (mut must, mut should, mut not) = (None, false, false);
-            for (occur, clause) in clauses {
-                let is_met = is_met(clause, matches);
-                match occur {
-                    Occur::Must => must = Some(must.unwrap_or(true) && is_met),
-                    Occur::Should => should |= is_met,
-                    Occur::MustNot => not |= is_met,
-                }
-            }
-            must.unwrap_or(should) && !not
         }
     }
 }

@@ -29,20 +29,6 @@ use crate::prepare::values::{self, ValueRow};
 use crate::prepare::{PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, StoredDocument};
 
-/// Returns a name that no other store has. It is a hash of random numbers, the time and the process
-/// id.
-fn new_identity() -> String {
-    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-    let mut hasher = blake3::Hasher::new();
-    for _ in 0..4 {
-        hasher.update(&RandomState::new().build_hasher().finish().to_le_bytes());
-    }
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    hasher.update(&now.map_or(0, |now| now.as_nanos()).to_le_bytes());
-    hasher.update(&std::process::id().to_le_bytes());
-    hasher.finalize().to_hex().chars().take(32).collect()
-}
-
 /// Acquires the lock of the store at `path`. Waits up to `wait` for another writer.
 pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
     let lock_path = lock_path(path);
@@ -207,7 +193,7 @@ impl RowWriter {
     pub(in crate::store) fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
         self.begin()?;
         if self.meta::<i64>("generation")?.is_none() {
-            self.set_meta("identity", new_identity())?;
+            self.set_meta("identity", crate::store::new_identity())?;
             self.set_meta("generation", 0)?;
             self.set_meta("parser_version", PARSER_VERSION)?;
         }

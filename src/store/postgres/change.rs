@@ -1,0 +1,298 @@
+//! The rows of new documents, until they are copied to the server.
+//!
+//! Invariant: rows of a document are copied together, in one transaction.
+
+use std::collections::{BTreeMap, HashSet};
+
+use postgres::types::Type;
+
+use super::connection::Connection;
+use super::reader::chunk_place;
+use super::rows::{KeyKind, number, packed_texts, part_of, text_key};
+use super::segment::SegmentBuilder;
+use crate::corpus::FileState;
+use crate::error::Result;
+use crate::prepare::rows::DerivedRows;
+use crate::prepare::{PreparedDocument, title_keys};
+
+/// A new document.
+#[derive(Debug)]
+struct NewDocument {
+    id: i64,
+    part: i16,
+    rows: DerivedRows,
+    state: FileState,
+    checksums: Vec<u8>,
+    chunks: Vec<Vec<u8>>,
+    keys: Vec<(i16, i64)>,
+    fingerprints: Vec<u8>,
+}
+
+/// The changes that were not sent to the server.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    documents: Vec<NewDocument>,
+    paths: HashSet<String>,
+    /// The bytes of the rows, approximately.
+    pub(super) bytes: usize,
+    /// The ids of removed documents.
+    pub(super) removed: Vec<i64>,
+    pub(super) states: Vec<(i64, FileState)>,
+    /// The index of the documents since the last commit, by partition.
+    pub(super) segments: BTreeMap<i16, SegmentBuilder>,
+}
+
+impl Change {
+    /// Whether there is nothing to send except for the index.
+    pub(super) fn is_sent(&self) -> bool {
+        self.documents.is_empty() && self.removed.is_empty() && self.states.is_empty()
+    }
+
+    /// Whether a new document has this path.
+    pub(super) fn has_path(&self, path: &str) -> bool {
+        self.paths.contains(path)
+    }
+
+    /// Adds a document.
+    pub(super) fn put(&mut self, id: i64, document: PreparedDocument, parts: i64) {
+        let part = part_of(&document.rows.path, parts);
+        let text = &document.text;
+        self.segments.entry(part).or_default().add(id, text);
+        let fingerprints = text.sections().flat_map(|part| text.fingerprint(part).to_le_bytes());
+        let fingerprints = fingerprints.collect();
+        let keys = keys(&document);
+        let PreparedDocument { state, chunks, rows, checksums, .. } = document;
+        let lengths =
+            [&rows.outline, &rows.links, &rows.markup].into_iter().flatten().map(Vec::len);
+        self.bytes += lengths.chain(chunks.iter().map(Vec::len)).sum::<usize>() + keys.len() * 24;
+        self.paths.insert(rows.path.clone());
+        let checksums = checksums.bytes();
+        let new = NewDocument { id, part, rows, state, checksums, chunks, keys, fingerprints };
+        self.documents.push(new);
+    }
+
+    /// Sends everything except the index. New documents belong to the generations from `from`. If `ends`, the
+    /// documents that they replace, and the removed ones, belong to the generations before `from`.
+    pub(super) fn send(
+        &mut self,
+        connection: &mut Connection,
+        from: i64,
+        ends: bool,
+    ) -> Result<()> {
+        if ends {
+            let paths: Vec<String> = self.paths.drain().collect();
+            end(connection, "d.path = ANY($2)", &paths, Type::TEXT_ARRAY, from)?;
+            end(connection, "d.id = ANY($2)", &self.removed, Type::INT8_ARRAY, from)?;
+        }
+        self.removed.clear();
+        self.paths.clear();
+        self.send_states(connection)?;
+        let documents = std::mem::take(&mut self.documents);
+        self.bytes = 0;
+        if documents.is_empty() {
+            return Ok(());
+        }
+        copy_documents(connection, &documents, from)?;
+        copy_derived(connection, &documents)?;
+        connection.copy(
+            "title",
+            &[("part", Type::INT2), ("document", Type::INT8), ("keys", Type::BYTEA)],
+            |sink| {
+                documents.iter().try_for_each(|new| match &new.rows.title_keys {
+                    Some(keys) => sink(&[&new.part, &new.id, &keys.as_bytes()]),
+                    None => Ok(()),
+                })
+            },
+        )?;
+        let columns = [
+            ("part", Type::INT2),
+            ("kind", Type::INT2),
+            ("key", Type::INT8),
+            ("document", Type::INT8),
+        ];
+        connection.copy("key", &columns, |sink| {
+            documents.iter().try_for_each(|new| {
+                new.keys.iter().try_for_each(|(kind, key)| sink(&[&new.part, kind, key, &new.id]))
+            })
+        })?;
+        let columns = [("part", Type::INT2), ("place", Type::INT8), ("bytes", Type::BYTEA)];
+        connection.copy("content", &columns, |sink| {
+            documents.iter().try_for_each(|new| {
+                new.chunks.iter().enumerate().try_for_each(|(index, chunk)| {
+                    sink(&[&new.part, &chunk_place(new.id, index), chunk])
+                })
+            })
+        })
+    }
+
+    fn send_states(&mut self, connection: &mut Connection) -> Result<()> {
+        let states = std::mem::take(&mut self.states);
+        if states.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<i64> = states.iter().map(|(id, _)| *id).collect();
+        let mtimes: Vec<i64> = states.iter().map(|(_, state)| state.mtime_ns).collect();
+        let ctimes: Vec<i64> = states.iter().map(|(_, state)| state.ctime_ns).collect();
+        connection.execute(
+            "UPDATE document d SET mtime_ns = n.mtime_ns, ctime_ns = n.ctime_ns \
+             FROM unnest($1, $2, $3) AS n (id, mtime_ns, ctime_ns) WHERE d.id = n.id",
+            &[(&ids, Type::INT8_ARRAY), (&mtimes, Type::INT8_ARRAY), (&ctimes, Type::INT8_ARRAY)],
+        )?;
+        Ok(())
+    }
+}
+
+/// Ends the documents that `condition` means with `values`, at the generation `from`.
+fn end<T: postgres::types::ToSql + Sync>(
+    connection: &mut Connection,
+    condition: &str,
+    values: &Vec<T>,
+    of: Type,
+    from: i64,
+) -> Result<()> {
+    if values.is_empty() {
+        return Ok(());
+    }
+    let statement = format!(
+        "UPDATE document d SET gen_to = $1 WHERE {condition} AND d.gen_to IS NULL AND d.gen_from <= $1"
+    );
+    connection.execute(&statement, &[(&from, Type::INT8), (values, of)])?;
+    Ok(())
+}
+
+/// Returns what a document is found by, each once.
+fn keys(document: &PreparedDocument) -> Vec<(i16, i64)> {
+    let PreparedDocument { rows, link_keys, name_keys, data_keys, .. } = document;
+    let of = |kind: KeyKind, keys: &[i64]| -> Vec<(i16, i64)> {
+        keys.iter().map(|key| (kind as i16, *key)).collect()
+    };
+    let mut keys = of(KeyKind::Link, link_keys);
+    keys.extend(of(KeyKind::Name, name_keys));
+    keys.extend(of(KeyKind::Data, data_keys));
+    let titles = rows.title_keys.as_deref().unwrap_or_default();
+    keys.extend(title_keys::each(titles).map(|key| (KeyKind::Title as i16, text_key(key))));
+    for tag in &rows.tags {
+        // A document with `area/topic` also has the tag `area`.
+        let above = tag.match_indices('/').filter_map(|(end, _)| tag.get(..end));
+        let all = above.chain([tag.as_str()]);
+        keys.extend(all.map(|tag| (KeyKind::Tag as i16, text_key(tag))));
+    }
+    keys.extend(rows.markup_ids.iter().map(|id| (KeyKind::Markup as i16, text_key(id))));
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+fn copy_documents(connection: &mut Connection, documents: &[NewDocument], from: i64) -> Result<()> {
+    let columns = [
+        ("part", Type::INT2),
+        ("id", Type::INT8),
+        ("path", Type::TEXT),
+        ("name_key", Type::TEXT),
+        ("hash", Type::BYTEA),
+        ("size", Type::INT8),
+        ("mtime_ns", Type::INT8),
+        ("ctime_ns", Type::INT8),
+        ("lines", Type::INT8),
+        ("words", Type::INT8),
+        ("sections", Type::INT8),
+        ("blocks", Type::INT8),
+        ("links", Type::INT8),
+        ("diagnostics", Type::INT8),
+        ("lossy", Type::BOOL),
+        ("ldmd", Type::BOOL),
+        ("seal", Type::BYTEA),
+        ("gen_from", Type::INT8),
+    ];
+    connection.copy("document", &columns, |sink| {
+        documents.iter().try_for_each(|new| {
+            let rows = &new.rows;
+            let [lines, words, sections, blocks, link_count] = &rows.counts;
+            sink(&[
+                &new.part,
+                &new.id,
+                &rows.path,
+                &rows.name_key,
+                &rows.hash.as_slice(),
+                &number(new.state.size),
+                &new.state.mtime_ns,
+                &new.state.ctime_ns,
+                lines,
+                words,
+                sections,
+                blocks,
+                link_count,
+                &number(rows.diagnostics.len() as u64),
+                &rows.is_lossy,
+                &rows.has_markup,
+                &new.checksums,
+                &from,
+            ])
+        })
+    })
+}
+
+fn copy_derived(connection: &mut Connection, documents: &[NewDocument]) -> Result<()> {
+    let columns = [
+        ("part", Type::INT2),
+        ("document", Type::INT8),
+        ("outline", Type::BYTEA),
+        ("markup", Type::BYTEA),
+        ("markup_ids", Type::BYTEA),
+        ("links", Type::BYTEA),
+        ("front_matter", Type::BYTEA),
+        ("tags", Type::BYTEA),
+        ("code", Type::BYTEA),
+        ("grid", Type::BYTEA),
+        ("task", Type::BYTEA),
+        ("diagnostics", Type::BYTEA),
+        ("fingerprints", Type::BYTEA),
+    ];
+    connection.copy("derived", &columns, |sink| {
+        documents.iter().try_for_each(|new| {
+            let rows = &new.rows;
+            let [code, tables, tasks] = &rows.data;
+            let diagnostics = rows.diagnostics.iter();
+            let diagnostics: Vec<(&str, Option<i64>, &str)> = diagnostics
+                .map(|one| (one.code.as_str(), one.line, one.message.as_str()))
+                .collect();
+            sink(&[
+                &new.part,
+                &new.id,
+                &rows.outline,
+                &rows.markup,
+                &packed_texts(&rows.markup_ids),
+                &rows.links,
+                &rows.front_matter.as_ref().map(String::as_bytes),
+                &packed_texts(&rows.tags),
+                code,
+                tables,
+                tasks,
+                &postcard::to_stdvec(&diagnostics).unwrap_or_default(),
+                &new.fingerprints,
+            ])
+        })
+    })
+}
+
+/// Deletes all rows of documents, and notes that segments may still have them.
+pub(super) fn delete(connection: &mut Connection, documents: &[(i16, i64)]) -> Result<()> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    let parts: Vec<i16> = documents.iter().map(|(part, _)| *part).collect();
+    let ids: Vec<i64> = documents.iter().map(|(_, id)| *id).collect();
+    let mut run = |statement: &str| {
+        let of = "n (part, id)";
+        let statement = statement.replace("{gone}", &format!("unnest($1, $2) AS {of}"));
+        connection.execute(&statement, &[(&parts, Type::INT2_ARRAY), (&ids, Type::INT8_ARRAY)])
+    };
+    run("DELETE FROM content c USING {gone} WHERE c.part = n.part \
+         AND c.place >= n.id * 4096 AND c.place < n.id * 4096 + 4096")?;
+    run("DELETE FROM key k USING {gone} WHERE k.part = n.part AND k.document = n.id")?;
+    run("DELETE FROM title t USING {gone} WHERE t.part = n.part AND t.document = n.id")?;
+    run("DELETE FROM derived v USING {gone} WHERE v.part = n.part AND v.document = n.id")?;
+    run("DELETE FROM document d USING {gone} WHERE d.part = n.part AND d.id = n.id")?;
+    run("INSERT INTO dead (part, document) SELECT n.part, n.id FROM {gone}")?;
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! A connection to the server, and the connections that nobody uses at the moment.
+//!
+//! Every statement of the engine goes through here, with its parameters apart from its text, in one round
+//! trip. Invariants: an error names the server and never a password. A connection on which a statement
+//! failed is not used again.
+
+use std::error::Error as _;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use postgres::binary_copy::BinaryCopyInWriter;
+use postgres::error::SqlState;
+use postgres::types::{ToSql, Type};
+use postgres::{Client, Row};
+
+use super::address::Address;
+use super::tls;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+
+/// The parameters of a statement with their types.
+pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
+
+/// A connection.
+pub(super) struct Connection {
+    client: Client,
+    address: Arc<Address>,
+    /// Whether no statement failed.
+    is_sound: bool,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Connection").field(&self.address).finish()
+    }
+}
+
+impl Connection {
+    /// Connects to the server. Statements run for at most `timeout`; 0 is without a limit.
+    pub(super) fn open(address: &Arc<Address>, timeout: Duration) -> Result<Self> {
+        let mut config = address.config.clone();
+        let given = config.get_options().unwrap_or_default();
+        let options = format!(
+            "{given} -c search_path={} -c statement_timeout={} -c default_transaction_isolation=read\\ committed",
+            address.schema,
+            timeout.as_millis()
+        );
+        config.options(&options);
+        let client = config
+            .connect(tls::connector(address)?)
+            .map_err(|error| named(address, error, true))?;
+        Ok(Self { client, address: Arc::clone(address), is_sound: true })
+    }
+
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Returns whether the connection can be used again.
+    pub(super) fn is_usable(&self) -> bool {
+        self.is_sound && !self.client.is_closed()
+    }
+
+    fn checked<T>(&mut self, result: std::result::Result<T, postgres::Error>) -> Result<T> {
+        result.map_err(|error| {
+            self.is_sound = false;
+            let is_lost = self.client.is_closed();
+            named(&self.address, error, is_lost)
+        })
+    }
+
+    /// Runs statements without parameters, and ignores their rows.
+    pub(super) fn batch(&mut self, statements: &str) -> Result<()> {
+        let result = self.client.batch_execute(statements);
+        self.checked(result)
+    }
+
+    /// Runs statements without parameters. Returns the texts of the rows of the last one.
+    pub(super) fn texts(&mut self, statements: &str) -> Result<Vec<Vec<Option<String>>>> {
+        let result = self.client.simple_query(statements);
+        let messages = self.checked(result)?;
+        let rows = messages.iter().filter_map(|message| match message {
+            postgres::SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let texts = rows
+            .map(|row| (0..row.len()).map(|column| row.get(column).map(str::to_owned)).collect());
+        Ok(texts.collect())
+    }
+
+    /// Runs a statement and returns its rows.
+    pub(super) fn query(
+        &mut self,
+        statement: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>> {
+        let result = self.client.query_typed(statement, parameters);
+        self.checked(result)
+    }
+
+    /// Runs a statement and returns the number of rows that it changed.
+    pub(super) fn execute(&mut self, statement: &str, parameters: Parameters<'_>) -> Result<u64> {
+        let result = self.client.execute_typed(statement, parameters);
+        self.checked(result)
+    }
+
+    /// Copies rows into `columns` of `table`. `write` passes each row to its argument.
+    pub(super) fn copy(
+        &mut self,
+        table: &str,
+        columns: &[(&str, Type)],
+        write: impl FnOnce(&mut RowSink<'_>) -> std::result::Result<(), postgres::Error>,
+    ) -> Result<()> {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let types: Vec<Type> = columns.iter().map(|(_, of)| of.clone()).collect();
+        let statement = format!("COPY {table} ({}) FROM STDIN BINARY", names.join(", "));
+        let copied = self.client.copy_in(&statement).and_then(|writer| {
+            let mut writer = BinaryCopyInWriter::new(writer, &types);
+            write(&mut |values| writer.write(values))?;
+            writer.finish()
+        });
+        self.checked(copied)?;
+        Ok(())
+    }
+}
+
+/// Takes the rows of a copy.
+pub(super) type RowSink<'a> =
+    dyn FnMut(&[&(dyn ToSql + Sync)]) -> std::result::Result<(), postgres::Error> + 'a;
+
+/// Converts an error of the client. Names the server.
+fn named(address: &Address, error: postgres::Error, is_lost: bool) -> Error {
+    let Some(refusal) = error.as_db_error() else {
+        let cause = error.source().map_or_else(|| error.to_string(), cause_of);
+        let message = format!("{}: {cause}", address.hosts());
+        let kind = if is_lost || error.is_closed() || is_of_network(&error) {
+            ErrorKind::StoreUnreachable
+        } else {
+            ErrorKind::Io
+        };
+        let error = Error::new(kind, message).with_source(error);
+        return match kind {
+            ErrorKind::StoreUnreachable => {
+                error.with_hint("check the address and the server, and try again")
+            }
+            _ => error,
+        };
+    };
+    let (kind, hint) = match *refusal.code() {
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => (
+            ErrorKind::StoreUnreachable,
+            "give user and password in the URL, PGUSER and PGPASSWORD, or the file PGPASSFILE",
+        ),
+        SqlState::INVALID_CATALOG_NAME => {
+            (ErrorKind::StoreUnreachable, "create the database, or name another one in the URL")
+        }
+        SqlState::TOO_MANY_CONNECTIONS
+        | SqlState::CANNOT_CONNECT_NOW
+        | SqlState::ADMIN_SHUTDOWN
+        | SqlState::CRASH_SHUTDOWN => {
+            (ErrorKind::StoreUnreachable, "wait until the server takes connections, and try again")
+        }
+        SqlState::READ_ONLY_SQL_TRANSACTION => {
+            (ErrorKind::ReadOnly, "name the server that takes writes: this one is a replica")
+        }
+        SqlState::INSUFFICIENT_PRIVILEGE => {
+            (ErrorKind::ReadOnly, "grant this user the rights on the schema of the store")
+        }
+        SqlState::QUERY_CANCELED => {
+            (ErrorKind::Limit, "ask for less at once; `mdsel status --limits` lists every limit")
+        }
+        SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_COLUMN | SqlState::DATA_CORRUPTED => (
+            ErrorKind::StoreCorrupt,
+            "copy the store to a new schema with `mdsel copy`, or ingest the files again",
+        ),
+        SqlState::DISK_FULL => (ErrorKind::Io, "make room on the disk of the server"),
+        _ if is_lost => {
+            (ErrorKind::StoreUnreachable, "check the address and the server, and try again")
+        }
+        _ => (ErrorKind::Io, "see the log of the server"),
+    };
+    Error::new(kind, format!("{}: {}", address.hosts(), refusal.message())).with_hint(hint)
+}
+
+/// Returns the innermost cause of an error.
+fn cause_of(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+fn is_of_network(error: &postgres::Error) -> bool {
+    error.source().is_some_and(|source| source.downcast_ref::<std::io::Error>().is_some())
+}
+
+/// Connections that no reader uses.
+#[derive(Debug, Default)]
+pub(super) struct Idle(Mutex<Vec<Connection>>);
+
+impl Idle {
+    /// Returns a connection that may have been idle, if any.
+    pub(super) fn take(&self) -> Option<Connection> {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(connection) = idle.pop() {
+            if connection.is_usable() {
+                return Some(connection);
+            }
+        }
+        None
+    }
+
+    /// Keeps a connection without an open transaction for a later reader.
+    pub(super) fn put_back(&self, connection: Connection) {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if connection.is_usable() && idle.len() < limits::CALLS_AT_ONCE {
+            idle.push(connection);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Opening a store on a server.
+//!
+//! Invariant: after a connection is lost, the next reader or writer connects again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::address::Address;
+use super::connection::{Connection, Idle};
+use super::reader::{PostgresReader, State};
+use super::writer::PostgresWriter;
+use crate::error::{ErrorKind, Result};
+use crate::limits;
+use crate::store::{Engine, Purpose, Reader, Writer};
+
+/// A store in a schema of a server.
+#[derive(Debug)]
+pub struct Postgres {
+    address: Arc<Address>,
+    /// The folder of the files on this machine; `None` if it is the one that the store names.
+    root: Option<PathBuf>,
+    idle: Arc<Idle>,
+}
+
+impl Postgres {
+    /// Creates an entry for the store at `address`, which need not exist. `root` is the folder of its files on
+    /// this machine, absolute, if that is not the one that the store names.
+    pub fn new(address: Address, root: Option<PathBuf>) -> Self {
+        Self { address: Arc::new(address), root, idle: Arc::default() }
+    }
+
+    fn state(&self) -> Result<State> {
+        // Only a statement shows whether a connection was lost while it was idle.
+        if let Some(connection) = self.idle.take() {
+            match State::open(connection) {
+                Err(error) if error.kind() == ErrorKind::StoreUnreachable => {}
+                result => return result,
+            }
+        }
+        let timeout = Duration::from_secs(limits::QUERY_SECONDS as u64);
+        State::open(Connection::open(&self.address, timeout)?)
+    }
+}
+
+impl Engine for Postgres {
+    fn path(&self) -> Option<&Path> {
+        None
+    }
+
+    fn own_files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn reader(&self, _: Purpose) -> Result<Box<dyn Reader>> {
+        let mut state = self.state()?;
+        state.set_root(self.root.as_deref());
+        Ok(Box::new(PostgresReader::new(state, Arc::clone(&self.idle))))
+    }
+
+    fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {
+        Ok(Box::new(PostgresWriter::open(&self.address, self.root.clone(), wait)?))
+    }
+}

@@ -1,0 +1,31 @@
+//! The engine for many machines: a store in a schema of a PostgreSQL server.
+//!
+//! A reader is a read-only transaction on a connection of a small pool; a writer holds an advisory lock of
+//! the store. Documents and what is derived from them are rows. The index for searches consists of segments:
+//! the word lists and trigram lists of the documents that one change added. The program reads the lists of a
+//! query and scores them itself, so that an answer is that of a store file.
+//!
+//! Invariants: all rows of a document are in the partition of its path. A reader uses only rows of its
+//! generation. A segment is never changed; a writer replaces several by one.
+
+mod address;
+mod change;
+mod connection;
+mod engine;
+mod lookup;
+mod merge;
+mod postings;
+mod query;
+mod question;
+mod ranking;
+mod reader;
+mod rows;
+mod schema;
+mod segment;
+mod tls;
+mod trigrams;
+mod varint;
+mod writer;
+
+pub use address::Address;
+pub use engine::Postgres;

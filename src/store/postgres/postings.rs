@@ -1,0 +1,158 @@
+//! The list of the sections of a segment that contain a word.
+//!
+//! For each section a list has the difference of its document id to the one before, the number and the
+//! level of the section, the fields that contain the word, and for each text its frequency, the number of
+//! words in the text and the positions of the word. Invariants: decoding an encoded list returns the same
+//! list. Decoding any other bytes returns `None` or a list, and uses no more memory than the bytes allow.
+
+use super::varint::{put, take};
+use crate::store::SectionId;
+
+/// The number of texts of a section whose words have positions: title, body and code.
+pub(super) const TEXTS: usize = 3;
+
+/// The bits of the fields without positions.
+const PARTS: u64 = 1 << 3;
+const PATH: u64 = 1 << 4;
+const TAG: u64 = 1 << 5;
+
+/// The occurrences of a word in a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Occurrences {
+    /// The number of words in the text.
+    pub(super) tokens: u64,
+    /// The positions of the word. A word can have a position twice.
+    pub(super) positions: Vec<u32>,
+}
+
+/// A section and the fields of it that contain a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) place: SectionId,
+    /// The occurrences in title, body and code; empty positions if there are none.
+    pub(super) texts: [Occurrences; TEXTS],
+    /// Whether the word is a part of an identifier.
+    pub(super) is_part: bool,
+    /// Whether the word is in the path of the file or in the title of a parent section.
+    pub(super) is_path: bool,
+    /// Whether the word is a tag of the document.
+    pub(super) is_tag: bool,
+}
+
+impl Entry {
+    /// Returns an entry without the word.
+    pub(super) fn at(place: SectionId) -> Self {
+        Self { place, texts: Default::default(), is_part: false, is_path: false, is_tag: false }
+    }
+}
+
+/// A list that is being encoded. Documents are added in the order of their ids.
+#[derive(Clone, Debug, Default)]
+pub(super) struct List {
+    pub(super) bytes: Vec<u8>,
+    last: i64,
+}
+
+impl List {
+    /// Adds a section.
+    pub(super) fn push(&mut self, entry: &Entry) {
+        let SectionId { document, section, level } = entry.place;
+        put(&mut self.bytes, document.wrapping_sub(self.last).cast_unsigned());
+        self.last = document;
+        put(&mut self.bytes, (section as u64) << 3 | u64::from(level & 7));
+        let mut fields = 0;
+        for (bit, text) in entry.texts.iter().enumerate() {
+            fields |= u64::from(!text.positions.is_empty()) << bit;
+        }
+        for (is_in, bit) in [(entry.is_part, PARTS), (entry.is_path, PATH), (entry.is_tag, TAG)] {
+            fields |= if is_in { bit } else { 0 };
+        }
+        put(&mut self.bytes, fields);
+        for text in entry.texts.iter().filter(|text| !text.positions.is_empty()) {
+            put(&mut self.bytes, text.positions.len() as u64);
+            put(&mut self.bytes, text.tokens);
+            let mut last = 0;
+            for position in &text.positions {
+                put(&mut self.bytes, u64::from(position.wrapping_sub(last)));
+                last = *position;
+            }
+        }
+    }
+}
+
+/// Decodes a list; `None` if it is damaged.
+pub(super) fn decode(mut bytes: &[u8]) -> Option<Vec<Entry>> {
+    let mut entries = Vec::new();
+    let mut document = 0_i64;
+    while !bytes.is_empty() {
+        document = document.wrapping_add(take(&mut bytes)?.cast_signed());
+        let section = take(&mut bytes)?;
+        let level = u8::try_from(section & 7).ok()?;
+        let section = usize::try_from(section >> 3).ok()?;
+        let mut entry = Entry::at(SectionId { document, section, level });
+        let fields = take(&mut bytes)?;
+        for (bit, text) in entry.texts.iter_mut().enumerate() {
+            if fields >> bit & 1 == 0 {
+                continue;
+            }
+            let count = take(&mut bytes)?;
+            text.tokens = take(&mut bytes)?;
+            let mut last = 0_u32;
+            for _ in 0..count {
+                last = last.wrapping_add(u32::try_from(take(&mut bytes)?).ok()?);
+                text.positions.push(last);
+            }
+        }
+        entry.is_part = fields & PARTS != 0;
+        entry.is_path = fields & PATH != 0;
+        entry.is_tag = fields & TAG != 0;
+        entries.push(entry);
+    }
+    Some(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(document: i64, section: usize, level: u8) -> Entry {
+        Entry::at(SectionId { document, section, level })
+    }
+
+    fn example() -> Vec<Entry> {
+        let mut first = entry(7, 3, 2);
+        first.texts[1] = Occurrences { tokens: 400, positions: vec![0, 5, 5, 300] };
+        first.is_path = true;
+        let mut second = entry(7, 0, 7);
+        second.texts[0] = Occurrences { tokens: 2, positions: vec![1] };
+        let mut third = entry(1 << 36, 90_000, 6);
+        third.is_part = true;
+        third.is_tag = true;
+        vec![first, second, third]
+    }
+
+    #[test]
+    fn lists_round_trip() {
+        let mut list = List::default();
+        for entry in &example() {
+            list.push(entry);
+        }
+        assert_eq!(decode(&list.bytes).unwrap(), example());
+    }
+
+    #[test]
+    fn damaged_lists_never_panic() {
+        let mut list = List::default();
+        for entry in &example() {
+            list.push(entry);
+        }
+        for index in 0..list.bytes.len() {
+            for bit in 0..8 {
+                let mut bytes = list.bytes.clone();
+                bytes[index] ^= 1 << bit;
+                drop(decode(&bytes));
+                drop(decode(&bytes[..index]));
+            }
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The lists that a word query needs, and the sections in which each of its terms occurs.
+//!
+//! Invariant: the sections that contain a term are those that the full-text index of a store file finds, and
+//! its scores there are the same.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::postings::{Entry, TEXTS};
+use super::segment::{tag_term, word_term};
+use crate::store::SectionId;
+use crate::terms::score::{self, Rarity};
+use crate::terms::{QueryTerm, TEXT_WEIGHTS, TermMatch, TextField};
+
+/// The numbers of the whole index that scores need.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct IndexTotals {
+    /// The number of sections.
+    pub(super) sections: u64,
+    /// The numbers of words in all titles, bodies and code blocks.
+    pub(super) tokens: [u64; TEXTS],
+    /// The number of tags of all sections.
+    pub(super) tags: u64,
+}
+
+impl IndexTotals {
+    /// Returns the mean number of words of the text with this index.
+    fn average(&self, index: usize) -> f32 {
+        let tokens = self.tokens.get(index).copied().unwrap_or(0);
+        (score::number(tokens) / score::number(self.sections.max(1))).max(1.0)
+    }
+
+    fn rarity(&self, having: u64) -> f32 {
+        score::rarity(self.sections, having)
+    }
+}
+
+/// The position of a section in every list.
+pub(super) fn order(place: SectionId) -> (i64, usize) {
+    (place.document, if place.is_front_matter() { usize::MAX } else { place.section })
+}
+
+/// The texts with this beginning, as a range of stored terms: from the first, to before the second.
+pub(super) fn beginning(text: &str) -> (Vec<u8>, Vec<u8>) {
+    // No UTF-8 text contains this byte.
+    (text.as_bytes().to_vec(), [text.as_bytes(), &[0xff]].concat())
+}
+
+/// Returns the stored terms that a term of a query names.
+pub(super) fn named(term: &QueryTerm) -> Vec<Vec<u8>> {
+    if term.field == Some(TextField::Tags) {
+        return vec![tag_term(term.text.trim_start_matches('#'))];
+    }
+    let words = term.words.iter().map(|(_, word)| word.as_str());
+    term.single_word().into_iter().chain(words).map(word_term).collect()
+}
+
+/// Returns the range of further stored terms in which a term of a query may occur, if any.
+pub(super) fn range(term: &QueryTerm) -> Option<(Vec<u8>, Vec<u8>)> {
+    match (&term.stems, term.words.last()) {
+        _ if term.field == Some(TextField::Tags) => None,
+        (Some(class), _) if term.single_word().is_some() => Some(beginning(class.prefix())),
+        (_, Some((_, word))) if term.is_prefix => Some(beginning(word)),
+        _ => None,
+    }
+}
+
+/// Returns whether a stored term in the range of a term of a query is one that it means.
+pub(super) fn is_meant(term: &QueryTerm, stored: &[u8]) -> bool {
+    let Ok(stored) = std::str::from_utf8(stored) else { return false };
+    match (&term.stems, term.words.last()) {
+        (Some(class), _) if term.single_word().is_some() => class.has(stored),
+        (_, Some((_, word))) => term.is_prefix && stored.starts_with(word.as_str()),
+        _ => false,
+    }
+}
+
+/// The lists of the stored terms of a query. Each is in the order of the sections.
+pub(super) struct Lists {
+    pub(super) lists: BTreeMap<Vec<u8>, Vec<Entry>>,
+    pub(super) totals: IndexTotals,
+}
+
+/// Whether an entry has the word in the text with this index.
+fn is_in(entry: &Entry, index: usize) -> bool {
+    entry.texts.get(index).is_some_and(|text| !text.positions.is_empty())
+}
+
+impl Lists {
+    fn list(&self, term: &[u8]) -> &[Entry] {
+        self.lists.get(term).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the lists of all words that a single word or a prefix means; the first says whether the list is
+    /// that of the word as it is written.
+    fn meant<'a>(&'a self, term: &QueryTerm, word: &str) -> Vec<(bool, &'a [Entry])> {
+        let written = word_term(word);
+        let mut meant = vec![(true, self.list(&written))];
+        let has_others = term.stems.is_some() || term.single_word().is_none_or(|own| own != word);
+        if let Some((from, to)) = range(term).filter(|_| has_others) {
+            let range = self.lists.range(from..to);
+            let others = range.filter(|(stored, _)| **stored != written && is_meant(term, stored));
+            meant.extend(others.map(|(_, list)| (false, list.as_slice())));
+        }
+        meant
+    }
+
+    /// Returns the lists of the word with this index of a phrase.
+    fn of_word<'a>(&'a self, term: &QueryTerm, index: usize) -> Vec<&'a [Entry]> {
+        let Some((_, word)) = term.words.get(index) else { return Vec::new() };
+        if term.is_prefix && index + 1 == term.words.len() {
+            return self.meant(term, word).into_iter().map(|(_, list)| list).collect();
+        }
+        vec![self.list(&word_term(word))]
+    }
+
+    /// Returns the largest number, over the texts that `term` is looked up in, of entries in `lists`.
+    fn most(term: &QueryTerm, lists: &[&[Entry]]) -> u64 {
+        let count = |index: usize| {
+            let entries = lists.iter().copied().flatten().filter(|entry| is_in(entry, index));
+            entries.count() as u64
+        };
+        (0..TEXTS).filter(|index| term.takes_text(*index)).map(count).max().unwrap_or(0)
+    }
+
+    /// Returns the inverse document frequencies of `term`.
+    pub(super) fn rarity(&self, term: &QueryTerm) -> Rarity {
+        if let Some(word) = term.single_word() {
+            let meant = self.meant(term, word);
+            let exact = meant.iter().filter(|(is_exact, _)| *is_exact).map(|(_, list)| *list);
+            let exact: Vec<&[Entry]> = exact.collect();
+            let stemmed: Vec<&[Entry]> = meant.iter().map(|(_, list)| *list).collect();
+            return Rarity {
+                exact: self.totals.rarity(Self::most(term, &exact)),
+                stemmed: self.totals.rarity(Self::most(term, &stemmed)),
+            };
+        }
+        let sum = if term.field == Some(TextField::Tags) {
+            let list = named(term).first().map_or(0, |tag| self.list(tag).len());
+            self.totals.rarity(list as u64)
+        } else {
+            let words = (0..term.words.len()).map(|index| {
+                let lists = self.of_word(term, index);
+                self.totals.rarity(Self::most(term, &lists))
+            });
+            words.sum()
+        };
+        Rarity { exact: sum, stemmed: sum }
+    }
+
+    /// Returns the sections that contain `term`, in order.
+    pub(super) fn matches(&self, term: &QueryTerm, rarity: Rarity) -> Vec<(SectionId, TermMatch)> {
+        match term.single_word() {
+            // The words of a compound are also searched next to each other.
+            Some(word) if term.words.len() > 1 || term.is_prefix => {
+                joined([self.of_single(term, word), self.of_sequence(term, rarity)].concat())
+            }
+            Some(word) => self.of_single(term, word),
+            None => self.of_sequence(term, rarity),
+        }
+    }
+
+    fn of_single(&self, term: &QueryTerm, word: &str) -> Vec<(SectionId, TermMatch)> {
+        let averages = [0, 1, 2].map(|index| self.totals.average(index));
+        let names_path = term.field == Some(TextField::Path);
+        let mut found: Vec<(SectionId, TermMatch)> = Vec::new();
+        for (is_exact, list) in self.meant(term, word) {
+            for entry in list {
+                let mut weight = 0.0;
+                let mut is_match = false;
+                for (index, text) in entry.texts.iter().enumerate() {
+                    if text.positions.is_empty() || !term.takes_text(index) {
+                        continue;
+                    }
+                    let (of_text, influence) = TEXT_WEIGHTS.get(index).copied().unwrap_or_default();
+                    let average = averages.get(index).copied().unwrap_or(1.0);
+                    let kept = usize::try_from(text.tokens).unwrap_or(usize::MAX);
+                    let tokens = score::number(score::kept_length(kept));
+                    let count = score::number(text.positions.len() as u64);
+                    weight += count * score::by_length(of_text, influence, tokens, average);
+                    is_match = true;
+                }
+                if entry.is_part && term.takes_parts() {
+                    weight += score::PARTS_WEIGHT;
+                    is_match = true;
+                }
+                let is_context = entry.is_path && term.takes_path();
+                if is_context {
+                    weight += score::PATH_WEIGHT;
+                    is_match |= names_path;
+                }
+                if is_match || is_context {
+                    let exact = if is_exact { weight } else { 0.0 };
+                    let found_here =
+                        TermMatch { is_match, is_covered: true, exact, all: weight, score: 0.0 };
+                    found.push((entry.place, found_here));
+                }
+            }
+        }
+        joined(found)
+    }
+
+    fn of_sequence(&self, term: &QueryTerm, rarity: Rarity) -> Vec<(SectionId, TermMatch)> {
+        let found = |score: f32| TermMatch {
+            is_match: true,
+            is_covered: true,
+            score,
+            ..TermMatch::default()
+        };
+        match term.field {
+            Some(TextField::Tags) => {
+                let score = self.of_tag(term);
+                let list = named(term).first().map(|tag| self.list(tag)).unwrap_or_default();
+                list.iter().map(|entry| (entry.place, found(score))).collect()
+            }
+            Some(TextField::Path) => {
+                let places = self.places(term, |entry| entry.is_path);
+                places.into_iter().map(|(place, _)| (place, found(rarity.exact))).collect()
+            }
+            Some(TextField::Meta) => {
+                let rarities = self.rarities(term);
+                let places = self.places(term, |entry| is_in(entry, 1));
+                let within = places.into_iter().filter(|(place, _)| place.is_front_matter());
+                let scored = within.filter_map(|(place, entries)| {
+                    let score = self.of_text(term, &entries, 1, rarities)?;
+                    Some((place, found(score + rarity.exact)))
+                });
+                scored.collect()
+            }
+            _ => {
+                let rarities = self.rarities(term);
+                let takes = |entry: &Entry| {
+                    (0..TEXTS).any(|index| term.takes_text(index) && is_in(entry, index))
+                };
+                let scored = self.places(term, takes).into_iter().filter_map(|(place, entries)| {
+                    let scores = (0..TEXTS).filter(|index| term.takes_text(*index));
+                    let scores: Vec<f32> = scores
+                        .filter_map(|index| {
+                            let (weight, _) = TEXT_WEIGHTS.get(index)?;
+                            Some(weight * self.of_text(term, &entries, index, rarities)?)
+                        })
+                        .collect();
+                    (!scores.is_empty()).then(|| (place, found(scores.iter().sum())))
+                });
+                scored.collect()
+            }
+        }
+    }
+
+    /// Returns the score of a tag in a section that has it.
+    fn of_tag(&self, term: &QueryTerm) -> f32 {
+        let average = score::number(self.totals.tags) / score::number(self.totals.sections.max(1));
+        score::of_phrase(self.rarity(term).exact, 1.0, 1.0, average)
+    }
+
+    /// Returns, for each text, the sum of the inverse document frequencies of the words of a phrase before its
+    /// prefix.
+    fn rarities(&self, term: &QueryTerm) -> [f32; TEXTS] {
+        let whole = term.words.len() - usize::from(term.is_prefix).min(term.words.len());
+        [0, 1, 2].map(|text| {
+            let words = (0..whole).map(|index| {
+                let list = self.of_word(term, index).into_iter().flatten();
+                self.totals.rarity(list.filter(|entry| is_in(entry, text)).count() as u64)
+            });
+            words.sum()
+        })
+    }
+
+    /// Returns the sections that have all words of `term` in entries that `takes` accepts, in order, each with
+    /// the entries of each word.
+    fn places(
+        &self,
+        term: &QueryTerm,
+        takes: impl Fn(&Entry) -> bool,
+    ) -> Vec<(SectionId, Vec<Vec<&Entry>>)> {
+        let mut places: Option<HashMap<SectionId, Vec<Vec<&Entry>>>> = None;
+        for index in 0..term.words.len() {
+            let mut here: HashMap<SectionId, Vec<&Entry>> = HashMap::new();
+            for entry in self.of_word(term, index).into_iter().flatten() {
+                let is_known = places.as_ref().is_none_or(|known| known.contains_key(&entry.place));
+                if is_known && takes(entry) {
+                    here.entry(entry.place).or_default().push(entry);
+                }
+            }
+            let before = places.take();
+            let joined = here.into_iter().filter_map(|(place, entries)| {
+                let mut words = match &before {
+                    Some(before) => before.get(&place)?.clone(),
+                    None => Vec::new(),
+                };
+                words.push(entries);
+                Some((place, words))
+            });
+            places = Some(joined.collect());
+        }
+        let mut places: Vec<_> = places.unwrap_or_default().into_iter().collect();
+        places.sort_by_key(|(place, _)| order(*place));
+        places
+    }
+
+    /// Returns the score of a phrase or a prefix in the text with this index; `None` if it does not occur.
+    fn of_text(
+        &self,
+        term: &QueryTerm,
+        words: &[Vec<&Entry>],
+        index: usize,
+        rarities: [f32; TEXTS],
+    ) -> Option<f32> {
+        let text = |entry: &&Entry| entry.texts.get(index).map(|text| text.tokens);
+        let tokens = words.first()?.iter().filter_map(text).max()?;
+        let count = occurrences(term, words, index);
+        if count == 0 {
+            return None;
+        }
+        if term.words.len() == 1 && term.is_prefix {
+            return Some(1.0);
+        }
+        let kept = usize::try_from(tokens).unwrap_or(usize::MAX);
+        let tokens = score::number(score::kept_length(kept));
+        let rarity = rarities.get(index).copied().unwrap_or(0.0);
+        let average = self.totals.average(index);
+        Some(score::of_phrase(rarity, score::number(count as u64), tokens, average))
+    }
+}
+
+/// Adds up what is found in the same section. The result is in order.
+fn joined(mut found: Vec<(SectionId, TermMatch)>) -> Vec<(SectionId, TermMatch)> {
+    let is_ordered = found.is_sorted_by(|one, other| order(one.0) < order(other.0));
+    if is_ordered {
+        return found;
+    }
+    found.sort_by_key(|(place, _)| order(*place));
+    found.dedup_by(|(place, next), (kept, sum)| {
+        let is_same = place == kept;
+        if is_same {
+            sum.is_match |= next.is_match;
+            sum.exact += next.exact;
+            sum.all += next.all;
+            sum.score += next.score;
+        }
+        is_same
+    });
+    found
+}
+
+/// Returns the number of places in a text at which the words of `term` begin.
+fn occurrences(term: &QueryTerm, words: &[Vec<&Entry>], index: usize) -> usize {
+    let positions = |word: &Vec<&Entry>| -> HashSet<i64> {
+        let texts = word.iter().filter_map(|entry| entry.texts.get(index));
+        texts.flat_map(|text| text.positions.iter().map(|at| i64::from(*at))).collect()
+    };
+    let positions: Vec<HashSet<i64>> = words.iter().map(positions).collect();
+    let Some((first, rest)) = positions.split_first() else { return 0 };
+    let offset = |word: usize| {
+        term.words.get(word).map_or(0, |(place, _)| i64::try_from(*place).unwrap_or(i64::MAX))
+    };
+    let slop = i64::from(term.slop);
+    let begins = first.iter().filter(|at| {
+        // The extra positions so far move all later words.
+        let mut moved = 0_i64;
+        rest.iter().enumerate().all(|(before, positions)| {
+            let expected = **at + offset(before + 1) - offset(0) + moved;
+            let nearest = (0..=slop - moved.abs()).find_map(|extra| {
+                [extra, -extra].into_iter().find(|extra| positions.contains(&(expected + extra)))
+            });
+            moved += nearest.unwrap_or(0);
+            nearest.is_some()
+        })
+    });
+    begins.count()
+}

@@ -1,0 +1,465 @@
+//! [`Reader`] over one generation of a store on a server.
+//!
+//! A reader is a read-only transaction. The rows of its generation are chosen by number, so the answers are
+//! of one generation even where partitions are on several servers. Invariant: each method is one round trip,
+//! except a word query, which asks for words, then for their lists, and then for the best documents.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use postgres::Row;
+use postgres::types::Type;
+
+use super::connection::{Connection, Idle};
+use super::question::Question;
+use super::rows::{self, KeyKind, column, damaged, damaged_part, length, part_of};
+use super::{lookup, schema};
+use crate::codec::content::{PackedSpan, chunk_count};
+use crate::codec::data::{self, Packable};
+use crate::codec::{markup, outline};
+use crate::corpus::IngestOptions;
+use crate::data::{CodeItem, TaskEntry};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::ldmd::Markup;
+use crate::limits::CONTENT_CHUNK_BYTES;
+use crate::links::Outgoing;
+use crate::markdown::contents::Table;
+use crate::markdown::outline::Outline;
+use crate::position::ByteSpan;
+use crate::prepare::checksums::{self, DocumentPart};
+use crate::prepare::values;
+use crate::prepare::{PARSER_VERSION, integer};
+use crate::store::{
+    DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, Ranking, Reader, SectionFilter,
+    StoredDocument, Totals,
+};
+use crate::terms::{TrigramQuery, WordQuery};
+
+/// The number of a chunk in [`place`](chunk_place) is below this.
+const CHUNKS: i64 = 4096;
+
+/// Returns the place of a chunk of the bytes of a document.
+pub(super) fn chunk_place(document: i64, chunk: usize) -> i64 {
+    document.saturating_mul(CHUNKS).saturating_add(integer(chunk))
+}
+
+/// Begins a transaction, and reads what is known about the store.
+const OPEN: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
+    SELECT format, parts, root, options, parser, generation, \
+    EXISTS (SELECT 1 FROM edit_intent) FROM store";
+
+/// One generation, and the connection that reads it.
+#[derive(Debug)]
+pub(super) struct State {
+    connection: Mutex<Connection>,
+    facts: Facts,
+    pub(super) generation: i64,
+    /// The number of partitions.
+    pub(super) parts: i64,
+}
+
+/// The connection while a statement runs.
+pub(super) struct Held<'a>(MutexGuard<'a, Connection>);
+
+impl Deref for Held<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.0
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.0
+    }
+}
+
+impl State {
+    /// Pins the newest generation.
+    pub(super) fn open(mut connection: Connection) -> Result<Self> {
+        let absent = |connection: &Connection| {
+            let message = format!("{}: there is no store", connection.address());
+            Error::new(ErrorKind::StoreNotFound, message)
+                .with_hint("create one with `mdsel ingest FOLDER`, or name another one with --db")
+        };
+        let rows = match connection.texts(OPEN) {
+            Ok(rows) => rows,
+            Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
+                return Err(absent(&connection));
+            }
+            Err(error) => return Err(error),
+        };
+        let row = rows.into_iter().next().unwrap_or_default();
+        let [format, parts, root, options, parser, generation, is_interrupted] = row.as_slice()
+        else {
+            return Err(damaged("its metadata is missing"));
+        };
+        let number = |text: &Option<String>| {
+            let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
+            number.ok_or_else(|| damaged("its metadata cannot be read"))
+        };
+        schema::check(number(format)?)?;
+        let Some(root) = root else { return Err(absent(&connection)) };
+        let options: Option<IngestOptions> =
+            options.as_ref().and_then(|options| serde_json::from_str(options).ok());
+        let facts = Facts {
+            path: None,
+            own_files: Vec::new(),
+            root: PathBuf::from(root),
+            options: options.map(IngestOptions::within_limits).unwrap_or_default(),
+            generation: number(generation)?.unsigned_abs(),
+            has_current_parser: number(parser)? == PARSER_VERSION,
+            is_interrupted: is_interrupted.as_deref() == Some("t"),
+        };
+        Ok(Self {
+            generation: number(generation)?,
+            parts: number(parts)?,
+            connection: Mutex::new(connection),
+            facts,
+        })
+    }
+
+    /// Sets the folder of the files on this machine, if it is not the one that the store names.
+    pub(super) fn set_root(&mut self, root: Option<&Path>) {
+        if let Some(root) = root {
+            root.clone_into(&mut self.facts.root);
+        }
+    }
+
+    /// Returns the connection for one statement.
+    pub(super) fn connection(&self) -> Held<'_> {
+        Held(self.connection.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Ends the transaction. Returns the connection if it can be used again.
+    fn close(self) -> Option<Connection> {
+        let mut connection = self.connection.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let is_usable = connection.is_usable() && connection.batch("ROLLBACK").is_ok();
+        is_usable.then_some(connection)
+    }
+
+    /// Returns the distinct partitions of documents.
+    fn parts_of(&self, documents: &[StoredDocument]) -> Vec<i16> {
+        let parts: HashSet<i16> =
+            documents.iter().map(|document| part_of(&document.path, self.parts)).collect();
+        parts.into_iter().collect()
+    }
+
+    /// Calls `part` with each document and its row of `columns` of the table `derived`.
+    fn each<T>(
+        &self,
+        documents: &[StoredDocument],
+        columns: &str,
+        part: impl Fn(&StoredDocument, &Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let text = format!("SELECT v.document, {columns} FROM derived v WHERE ");
+        let mut question = Question::new(text);
+        question.with("v.part = ANY(", self.parts_of(documents), Type::INT2_ARRAY, ")");
+        let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
+        question.with(" AND v.document = ANY(", ids, Type::INT8_ARRAY, ")");
+        let rows = question.run(&mut self.connection())?;
+        let mut by_id: HashMap<i64, &Row> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            by_id.insert(column(row, 0)?, row);
+        }
+        let of = |document: &StoredDocument| {
+            let row = by_id.get(&document.id);
+            part(document, row.ok_or_else(|| damaged_part(document, "rows"))?)
+        };
+        documents.iter().map(of).collect()
+    }
+
+    /// Returns a packed column of documents, decoded.
+    fn unpacked<T>(
+        &self,
+        documents: &[StoredDocument],
+        name: &str,
+        part: DocumentPart,
+        decode: impl Fn(&StoredDocument, Option<&[u8]>) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        self.each(documents, name, |document, row| {
+            let packed: Option<&[u8]> = column(row, 1)?;
+            let is_whole = document.checksums.is(part, || checksums::optional(packed));
+            let decoded = is_whole.then(|| decode(document, packed)).flatten();
+            decoded.ok_or_else(|| damaged_part(document, "rows"))
+        })
+    }
+
+    /// Returns data of one kind of documents.
+    fn data<T: Packable>(
+        &self,
+        documents: &[StoredDocument],
+        name: &str,
+        part: DocumentPart,
+    ) -> Result<Vec<Vec<T>>> {
+        self.unpacked(documents, name, part, |document, packed| {
+            data::decode(packed, length(document).ok()?)
+        })
+    }
+
+    /// Returns the chunks at `places`, of documents in `parts`.
+    fn chunks(&self, parts: Vec<i16>, places: Vec<i64>) -> Result<HashMap<i64, Vec<u8>>> {
+        if places.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let mut question = Question::new("SELECT c.place, c.bytes FROM content c WHERE ");
+        question.with("c.part = ANY(", parts, Type::INT2_ARRAY, ")");
+        question.with(" AND c.place = ANY(", places, Type::INT8_ARRAY, ")");
+        let rows = question.run(&mut self.connection())?;
+        rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
+    }
+}
+
+/// The chunks that are read for a span: all of a small document, so that its hash can be compared.
+fn chunks_for(length: usize, span: ByteSpan) -> std::ops::Range<usize> {
+    if length <= CONTENT_CHUNK_BYTES {
+        return 0..chunk_count(length);
+    }
+    if span.is_empty() {
+        return 0..0;
+    }
+    span.start / CONTENT_CHUNK_BYTES..chunk_count(span.end)
+}
+
+/// A generation in use.
+#[derive(Debug)]
+pub(super) struct PostgresReader {
+    /// `None` only while it is dropped.
+    state: Option<State>,
+    idle: Arc<Idle>,
+}
+
+impl PostgresReader {
+    pub(super) fn new(state: State, idle: Arc<Idle>) -> Self {
+        Self { state: Some(state), idle }
+    }
+
+    fn state(&self) -> Result<&State> {
+        self.state.as_ref().ok_or_else(|| damaged("the reader is closed"))
+    }
+}
+
+impl Drop for PostgresReader {
+    fn drop(&mut self) {
+        if let Some(connection) = self.state.take().and_then(State::close) {
+            self.idle.put_back(connection);
+        }
+    }
+}
+
+/// The facts of a reader that is being dropped.
+static CLOSED: std::sync::LazyLock<Facts> = std::sync::LazyLock::new(Facts::default);
+
+impl Reader for PostgresReader {
+    fn facts(&self) -> &Facts {
+        self.state.as_ref().map_or(&CLOSED, |state| &state.facts)
+    }
+
+    fn take_warnings(&self) -> Vec<Warning> {
+        Vec::new()
+    }
+
+    fn index_generation(&self) -> Option<u64> {
+        Some(self.facts().generation)
+    }
+
+    fn totals(&self) -> Result<Totals> {
+        let state = self.state()?;
+        let sums = ["sections", "blocks", "size", "words", "lines", "diagnostics", "links"]
+            .map(|name| format!("coalesce(sum(d.{name}), 0)::bigint"));
+        let columns = format!("count(*), {}", sums.join(", "));
+        let question = Question::of_documents(&columns, "document d", state.generation);
+        let rows = question.run(&mut state.connection())?;
+        let row = rows.first().ok_or_else(|| damaged("its totals cannot be read"))?;
+        let number = |index| -> Result<usize> {
+            Ok(usize::try_from(column::<i64>(row, index)?).unwrap_or(0))
+        };
+        Ok(Totals {
+            documents: number(0)?,
+            sections: number(1)?,
+            blocks: number(2)?,
+            bytes: number(3)?,
+            words: number(4)?,
+            lines: number(5)?,
+            diagnostics: number(6)?,
+            links: number(7)?,
+        })
+    }
+
+    fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
+        let state = self.state()?;
+        let columns = "substr(d.path, 1, greatest(strpos(d.path, '/') - 1, 0)) AS folder, count(*)";
+        let mut question = Question::of_documents(columns, "document d", state.generation);
+        question.with(
+            " GROUP BY folder ORDER BY count(*) DESC, folder LIMIT ",
+            integer(most),
+            Type::INT8,
+            "",
+        );
+        let rows = question.run(&mut state.connection())?;
+        let folder =
+            |row: &Row| Ok((column(row, 0)?, usize::try_from(column::<i64>(row, 1)?).unwrap_or(0)));
+        rows.iter().map(folder).collect()
+    }
+
+    fn documents(
+        &self,
+        which: &Lookup<'_>,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        self.state()?.find(which, after, most)
+    }
+
+    fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
+        self.state()?.unpacked(documents, "v.outline", DocumentPart::Outline, |document, packed| {
+            let outline = outline::decode(packed?)?;
+            (outline.bytes as u64 == document.state.size).then_some(outline)
+        })
+    }
+
+    fn markups(&self, documents: &[StoredDocument]) -> Result<Vec<Markup>> {
+        self.state()?.unpacked(documents, "v.markup", DocumentPart::Markup, |document, packed| {
+            match packed {
+                Some(packed) => markup::decode(packed, length(document).ok()?),
+                None => Some(Markup::default()),
+            }
+        })
+    }
+
+    fn all_links(&self, documents: &[StoredDocument]) -> Result<Vec<Outgoing>> {
+        self.state()?.unpacked(
+            documents,
+            "v.links",
+            DocumentPart::Links,
+            |_, packed| match packed {
+                Some(packed) => postcard::from_bytes(packed).ok(),
+                None => Some(Outgoing::default()),
+            },
+        )
+    }
+
+    fn all_tags(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<String>>> {
+        self.state()?.each(documents, "v.tags", |document, row| {
+            let tags = rows::unpacked_texts(column(row, 1)?);
+            let is_whole = |tags: &Vec<String>| {
+                document.checksums.is(DocumentPart::Tags, || checksums::list(tags))
+            };
+            tags.filter(is_whole).ok_or_else(|| damaged_part(document, "tags"))
+        })
+    }
+
+    fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatterData>> {
+        self.state()?.unpacked(
+            documents,
+            "v.front_matter",
+            DocumentPart::FrontMatter,
+            |_, values| Some(values.and_then(|values| serde_json::from_slice(values).ok())),
+        )
+    }
+
+    fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {
+        self.state()?.data(documents, "v.code", DocumentPart::Code)
+    }
+
+    fn all_tables(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<Table>>> {
+        self.state()?.data(documents, "v.grid", DocumentPart::Tables)
+    }
+
+    fn all_tasks(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<TaskEntry>>> {
+        self.state()?.data(documents, "v.task", DocumentPart::Tasks)
+    }
+
+    fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes> {
+        let state = self.state()?;
+        let admitted: Option<HashSet<i64>> =
+            state.admitted(filter)?.map(|ids| ids.into_iter().collect());
+        let columns = "d.id, v.front_matter";
+        let mut question = Question::of_documents(columns, lookup::WITH_DERIVED, state.generation);
+        question.text.push_str(" AND v.front_matter IS NOT NULL");
+        let rows = question.run(&mut state.connection())?;
+        let mut keys = KeyTypes::new();
+        for row in &rows {
+            let id: i64 = column(row, 0)?;
+            if admitted.as_ref().is_some_and(|admitted| !admitted.contains(&id)) {
+                continue;
+            }
+            let text = std::str::from_utf8(column(row, 1)?).ok();
+            for value in values::of(text) {
+                *keys.entry((value.name, value.type_name.to_owned())).or_default() += 1;
+            }
+        }
+        Ok(keys)
+    }
+
+    fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>> {
+        let state = self.state()?;
+        let (mut partitions, mut places) = (HashSet::new(), HashSet::new());
+        for (document, span) in parts {
+            let length = length(document)?;
+            let wanted = chunks_for(length, span.clipped(length));
+            partitions.insert(part_of(&document.path, state.parts));
+            places.extend(wanted.map(|chunk| chunk_place(document.id, chunk)));
+        }
+        let found = state.chunks(partitions.into_iter().collect(), places.into_iter().collect())?;
+        let content = |(document, span): &(&StoredDocument, ByteSpan)| {
+            let length = length(document)?;
+            let span = span.clipped(length);
+            let wanted = chunks_for(length, span);
+            let is_whole = wanted.len() == chunk_count(length);
+            let chunks = wanted.map(|chunk| found.get(&chunk_place(document.id, chunk)).cloned());
+            let chunks = chunks.collect::<Option<Vec<_>>>();
+            let read = if is_whole { ByteSpan::new(0, length) } else { span };
+            let bytes =
+                chunks.and_then(|chunks| PackedSpan { span: read, length, chunks }.unpack());
+            let is_damaged =
+                |bytes: &Vec<u8>| is_whole && *blake3::hash(bytes).as_bytes() != document.hash;
+            match bytes {
+                Some(bytes) if !is_damaged(&bytes) => {
+                    let start = span.start - read.start;
+                    let part = bytes.get(start..start + span.len()).unwrap_or_default();
+                    Ok(part.to_vec())
+                }
+                _ => Err(damaged_part(document, "bytes")),
+            }
+        };
+        parts.iter().map(content).collect()
+    }
+
+    fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {
+        let state = self.state()?;
+        let from = "document d JOIN key k ON k.part = d.part AND k.document = d.id";
+        let columns = "k.key, count(*)";
+        let mut question = Question::of_documents(columns, from, state.generation);
+        question.text.push_str(&format!(" AND k.kind = {}", KeyKind::Link as i16));
+        let order = " GROUP BY k.key ORDER BY count(*) DESC, k.key LIMIT ";
+        question.with(order, integer(count), Type::INT8, "");
+        let rows = question.run(&mut state.connection())?;
+        let pair =
+            |row: &Row| Ok((column(row, 0)?, usize::try_from(column::<i64>(row, 1)?).unwrap_or(0)));
+        rows.iter().map(pair).collect()
+    }
+
+    fn ranked(
+        &self,
+        query: &WordQuery,
+        filter: &SectionFilter<'_>,
+        count: usize,
+    ) -> Result<Ranking> {
+        self.state()?.ranked(query, filter, count)
+    }
+
+    fn candidates(
+        &self,
+        query: &TrigramQuery,
+        filter: &DocumentFilter,
+    ) -> Result<Vec<StoredDocument>> {
+        self.state()?.candidates(query, filter)
+    }
+}

@@ -1,0 +1,55 @@
+//! Creating the tables of a store.
+//!
+//! Invariant: a schema has all tables of one version of mdsel, or none.
+
+use super::connection::Connection;
+use crate::error::{Error, ErrorKind, Result};
+use crate::prepare::PARSER_VERSION;
+use crate::store::new_identity;
+
+/// The version of the tables.
+pub(super) const FORMAT: i64 = 1;
+
+/// The number of partitions of a new store.
+const PARTS: i64 = 4;
+
+const TABLES: &str = include_str!("../../../migrations/postgres/0001_tables.sql");
+
+/// The tables of one partition. `{part}` stands for its number.
+const PARTITION: &str = include_str!("../../../migrations/postgres/0001_partition.sql");
+
+/// Creates the tables if the schema has none. The caller holds the lock of the store.
+pub(super) fn create(connection: &mut Connection) -> Result<()> {
+    if exists(connection)? {
+        return Ok(());
+    }
+    let schema = connection.address().schema.clone();
+    let mut statements = format!("BEGIN; CREATE SCHEMA IF NOT EXISTS {schema};\n{TABLES}");
+    for part in 0..PARTS {
+        statements.push_str(&PARTITION.replace("{part}", &part.to_string()));
+    }
+    let identity = new_identity();
+    statements.push_str(&format!(
+        "INSERT INTO store (one, identity, format, parts, parser, generation) \
+         VALUES (true, '{identity}', {FORMAT}, {PARTS}, {PARSER_VERSION}, 0); COMMIT;"
+    ));
+    connection.batch(&statements)
+}
+
+/// Returns whether the schema has a store.
+fn exists(connection: &mut Connection) -> Result<bool> {
+    let name = format!("{}.store", connection.address().schema);
+    let statement = format!("SELECT to_regclass('{name}')");
+    let rows = connection.texts(&statement)?;
+    Ok(rows.into_iter().flatten().any(|name| name.is_some()))
+}
+
+/// Fails if a newer version of mdsel wrote the store.
+pub(super) fn check(format: i64) -> Result<()> {
+    if format <= FORMAT {
+        return Ok(());
+    }
+    let message = format!("the store has version {format}; this program supports up to {FORMAT}");
+    Err(Error::new(ErrorKind::StoreTooNew, message)
+        .with_hint("use the version of mdsel that wrote it, or a newer one"))
+}

@@ -1,0 +1,187 @@
+//! The lists of the documents of a segment by trigram, in one row per first two bytes.
+//!
+//! A row has, for each third byte that occurs, that byte, the length of the list and the list. A list is
+//! the ordinals of the documents in the segment: as gaps, or as a bitmap if that is shorter. Invariant:
+//! decoding any bytes neither panics nor uses more memory than the segment has documents.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::varint::{put, take};
+use crate::terms::{Trigram, TrigramQuery};
+
+/// The documents of a segment by trigram, while they are collected.
+pub(super) type Lists = HashMap<u32, Vec<u32>>;
+
+/// Returns the rows of a segment of `documents` documents: the first two bytes of each, and its value.
+pub(super) fn rows(lists: Lists, documents: usize) -> BTreeMap<i32, Vec<u8>> {
+    let sorted: BTreeMap<u32, Vec<u32>> = lists.into_iter().collect();
+    let mut rows: BTreeMap<i32, Vec<u8>> = BTreeMap::new();
+    for (trigram, ordinals) in sorted {
+        let [_, one, two, three] = trigram.to_be_bytes();
+        let row = rows.entry(prefix([one, two, three])).or_default();
+        push(row, three, &ordinals, documents);
+    }
+    rows
+}
+
+/// Returns the key of the row of a trigram.
+fn prefix([one, two, _]: Trigram) -> i32 {
+    i32::from(one) << 8 | i32::from(two)
+}
+
+/// Appends the list of the third byte `third` to a row.
+fn push(row: &mut Vec<u8>, third: u8, ordinals: &[u32], documents: usize) {
+    let mut gaps = Vec::new();
+    let mut last = 0;
+    for ordinal in ordinals {
+        put(&mut gaps, u64::from(ordinal - last));
+        last = *ordinal;
+    }
+    let is_bits = gaps.len() > documents.div_ceil(8);
+    if is_bits {
+        gaps = vec![0; documents.div_ceil(8)];
+        for ordinal in ordinals {
+            if let Some(byte) = gaps.get_mut(*ordinal as usize / 8) {
+                *byte |= 1 << (ordinal % 8);
+            }
+        }
+    }
+    row.push(third);
+    put(row, (gaps.len() as u64) << 1 | u64::from(is_bits));
+    row.extend_from_slice(&gaps);
+}
+
+/// Calls `visit` with each third byte of a row and the ordinals of its list; `None` if the row is damaged.
+pub(super) fn each(mut row: &[u8], mut visit: impl FnMut(u8, Vec<u32>)) -> Option<()> {
+    while let Some((third, rest)) = row.split_first() {
+        row = rest;
+        let header = take(&mut row)?;
+        let (list, rest) = row.split_at_checked(usize::try_from(header >> 1).ok()?)?;
+        row = rest;
+        visit(*third, ordinals(list, header & 1 == 1)?);
+    }
+    Some(())
+}
+
+fn ordinals(mut list: &[u8], is_bits: bool) -> Option<Vec<u32>> {
+    let mut ordinals = Vec::new();
+    if is_bits {
+        for (place, byte) in (0_u32..).zip(list) {
+            ordinals.extend((0..8).filter(|bit| byte >> bit & 1 == 1).map(|bit| place * 8 + bit));
+        }
+        return Some(ordinals);
+    }
+    let mut before = 0_u32;
+    while !list.is_empty() {
+        before = before.checked_add(u32::try_from(take(&mut list)?).ok()?)?;
+        ordinals.push(before);
+    }
+    Some(ordinals)
+}
+
+/// Returns the keys of the rows that `query` needs.
+pub(super) fn prefixes(query: &TrigramQuery) -> BTreeSet<i32> {
+    match query {
+        TrigramQuery::All | TrigramQuery::None => BTreeSet::new(),
+        TrigramQuery::Has(trigram) => BTreeSet::from([prefix(*trigram)]),
+        TrigramQuery::And(queries) | TrigramQuery::Or(queries) => {
+            queries.iter().flat_map(prefixes).collect()
+        }
+    }
+}
+
+/// The rows of a segment that a query needs.
+pub(super) struct Segment<'a> {
+    /// The number of documents.
+    pub(super) documents: usize,
+    /// The rows, by their keys.
+    pub(super) rows: HashMap<i32, &'a [u8]>,
+}
+
+impl Segment<'_> {
+    /// Returns for each document of the segment whether it meets `query`; `None` if a row is damaged.
+    pub(super) fn meeting(&self, query: &TrigramQuery) -> Option<Vec<bool>> {
+        let all = |value| vec![value; self.documents];
+        let combine = |queries: &[TrigramQuery], first: bool| {
+            let mut result = all(first);
+            for query in queries {
+                let other = self.meeting(query)?;
+                for (one, other) in result.iter_mut().zip(other) {
+                    *one = if first { *one && other } else { *one || other };
+                }
+            }
+            Some(result)
+        };
+        match query {
+            TrigramQuery::All => Some(all(true)),
+            TrigramQuery::None => Some(all(false)),
+            TrigramQuery::And(queries) => combine(queries, true),
+            TrigramQuery::Or(queries) => combine(queries, false),
+            TrigramQuery::Has(trigram) => {
+                let mut result = all(false);
+                let Some(row) = self.rows.get(&prefix(*trigram)) else { return Some(result) };
+                let [_, _, wanted] = *trigram;
+                each(row, |third, ordinals| {
+                    for ordinal in ordinals.into_iter().filter(|_| third == wanted) {
+                        if let Some(meets) = result.get_mut(ordinal as usize) {
+                            *meets = true;
+                        }
+                    }
+                })?;
+                Some(result)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number([one, two, three]: Trigram) -> u32 {
+        u32::from_be_bytes([0, one, two, three])
+    }
+
+    #[test]
+    fn documents_are_found_by_their_trigrams() {
+        let mut lists = Lists::new();
+        for ordinal in 0..1000 {
+            for (trigram, has) in
+                [(b"abc", ordinal % 3 == 0), (b"abd", ordinal != 7), (b"xyz", ordinal == 600)]
+            {
+                if has {
+                    lists.entry(number(*trigram)).or_default().push(ordinal);
+                }
+            }
+        }
+        let rows = rows(lists, 1000);
+        let rows = rows.iter().map(|(key, row)| (*key, row.as_slice())).collect();
+        let segment = Segment { documents: 1000, rows };
+        let count = |query: &TrigramQuery| {
+            segment.meeting(query).unwrap().into_iter().filter(|meets| *meets).count()
+        };
+        let has = |text: &[u8; 3]| TrigramQuery::Has(*text);
+        assert_eq!(count(&has(b"abc")), 334);
+        assert_eq!(count(&has(b"abd")), 999);
+        assert_eq!(count(&has(b"xyz")), 1);
+        assert_eq!(count(&has(b"nil")), 0);
+        assert_eq!(count(&has(b"abc").and(has(b"xyz"))), 1);
+        assert_eq!(count(&has(b"xyz").or(has(b"abc"))), 334);
+        assert_eq!(count(&TrigramQuery::All), 1000);
+        assert_eq!(count(&TrigramQuery::None), 0);
+    }
+
+    #[test]
+    fn damaged_rows_never_panic() {
+        let lists = Lists::from([(number(*b"abc"), vec![0, 9]), (number(*b"abd"), vec![3])]);
+        let row = rows(lists, 10).into_values().next().unwrap();
+        for index in 0..row.len() {
+            for bit in 0..8 {
+                let mut bytes = row.clone();
+                bytes[index] ^= 1 << bit;
+                let rows = HashMap::from([(prefix(*b"abc"), bytes.as_slice())]);
+                drop(Segment { documents: 10, rows }.meeting(&TrigramQuery::Has(*b"abd")));
+            }
+        }
+    }
+}

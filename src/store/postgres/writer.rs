@@ -1,0 +1,340 @@
+//! [`Writer`] over a connection that holds the lock of the store.
+//!
+//! Rows are copied to the server in a transaction, with the number of the next generation. The last statement
+//! of the transaction makes that generation the newest. Invariants: nobody reads a row before that. What a
+//! change replaced is deleted by the change after it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use postgres::types::Type;
+
+use super::address::Address;
+use super::change::{Change, delete};
+use super::connection::Connection;
+use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
+use super::{merge, question::Question, schema};
+use crate::corpus::{FileState, IngestOptions};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::batch_bytes;
+use crate::prepare::{PARSER_VERSION, PreparedDocument};
+use crate::store::{EditIntent, StoredDocument, Writer};
+
+/// The bytes of rows that are collected before they are sent.
+const SEND_BYTES: usize = 16 << 20;
+
+/// The number of ids that each number of the sequence stands for.
+const IDS: i64 = 100;
+
+/// The number of new documents after which the server counts its rows again, so that its plans fit.
+const MANY: usize = 500;
+
+/// Generations from this one are those of ingests that are not complete.
+pub(super) const INCOMPLETE: i64 = 1 << 62;
+
+/// What is known about the store.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    pub(super) root: Option<String>,
+    pub(super) options: Option<IngestOptions>,
+    pub(super) parser: i64,
+    pub(super) generation: i64,
+    pub(super) parts: i64,
+}
+
+impl Known {
+    pub(super) fn read(connection: &mut Connection) -> Result<Self> {
+        let rows = connection
+            .texts("SELECT format, parts, root, options, parser, generation FROM store")?;
+        let row = rows.into_iter().next().unwrap_or_default();
+        let [format, parts, root, options, parser, generation] = row.as_slice() else {
+            return Err(damaged("its metadata is missing"));
+        };
+        let number = |text: &Option<String>| {
+            let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
+            number.ok_or_else(|| damaged("its metadata cannot be read"))
+        };
+        schema::check(number(format)?)?;
+        let options = options.as_ref().and_then(|options| serde_json::from_str(options).ok());
+        Ok(Self {
+            root: root.clone(),
+            options: options.map(IngestOptions::within_limits),
+            parser: number(parser)?,
+            generation: number(generation)?,
+            parts: number(parts)?,
+        })
+    }
+}
+
+/// The ids that this writer took.
+#[derive(Debug, Default)]
+pub(super) struct Ids(VecDeque<i64>, i64);
+
+impl Ids {
+    /// Returns the next id.
+    pub(super) fn next(&mut self, connection: &mut Connection) -> Result<i64> {
+        if self.0.is_empty() {
+            // The first document is often the only one.
+            let blocks = if self.1 == 0 { 1 } else { 50 };
+            self.1 += blocks;
+            let statement = "SELECT nextval('document_id') FROM generate_series(1, $1)";
+            for row in &connection.query(statement, &[(&blocks, Type::INT8)])? {
+                let first: i64 = column(row, 0)?;
+                self.0.extend(first..first + IDS);
+            }
+        }
+        self.0.pop_front().ok_or_else(|| damaged("it gives no ids"))
+    }
+}
+
+/// The right to change a store.
+#[derive(Debug)]
+pub(super) struct PostgresWriter {
+    connection: RefCell<Connection>,
+    known: Known,
+    /// The folder of the files on this machine, if it is not the one that the store names.
+    own_root: Option<PathBuf>,
+    ids: Ids,
+    change: Change,
+    /// Whether a transaction is open.
+    has_begun: bool,
+    /// Whether a document changed since the last commit.
+    is_dirty: bool,
+    /// The number of new documents.
+    added: usize,
+}
+
+/// Waits up to `wait` for a lock of the server, which ends with the connection.
+pub(super) fn lock(connection: &mut Connection, name: &str, wait: Duration) -> Result<()> {
+    let deadline = Instant::now() + wait;
+    let key = super::rows::text_key(&format!("mdsel {} {name}", connection.address().schema));
+    loop {
+        let statement = "SELECT pg_try_advisory_lock($1)";
+        let rows = connection.query(statement, &[(&key, Type::INT8)])?;
+        if rows.first().map(|row| column(row, 0)).transpose()?.unwrap_or(false) {
+            return Ok(());
+        }
+        if Instant::now() >= deadline {
+            let message = format!("{}: another process is writing", connection.address());
+            return Err(Error::new(ErrorKind::Locked, message)
+                .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The name of the lock that every change of the newest generation needs.
+pub(super) const STORE: &str = "store";
+
+impl PostgresWriter {
+    /// Connects, waits up to `wait` for another writer, and creates the store if it does not exist.
+    pub(super) fn open(
+        address: &Arc<Address>,
+        own_root: Option<PathBuf>,
+        wait: Duration,
+    ) -> Result<Self> {
+        let mut connection = Connection::open(address, Duration::ZERO)?;
+        lock(&mut connection, STORE, wait)?;
+        schema::create(&mut connection)?;
+        let known = Known::read(&mut connection)?;
+        undo_unfinished(&mut connection, known.generation)?;
+        Ok(Self {
+            connection: RefCell::new(connection),
+            known,
+            own_root,
+            ids: Ids::default(),
+            change: Change::default(),
+            has_begun: false,
+            is_dirty: false,
+            added: 0,
+        })
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if !self.has_begun {
+            self.connection.get_mut().batch("BEGIN")?;
+            self.has_begun = true;
+        }
+        Ok(())
+    }
+
+    fn next_generation(&self) -> i64 {
+        self.known.generation.saturating_add(1)
+    }
+
+    /// Sends what was collected.
+    fn send(&mut self) -> Result<()> {
+        self.begin()?;
+        let next = self.next_generation();
+        self.change.send(self.connection.get_mut(), next, true)
+    }
+}
+
+/// Takes back what a change wrote that never became a generation. Only where partitions are on other servers
+/// can a change be written in part.
+fn undo_unfinished(connection: &mut Connection, generation: i64) -> Result<()> {
+    let statements = [
+        "UPDATE document SET gen_to = NULL WHERE gen_to > {now}",
+        "UPDATE document SET gen_to = 0 WHERE gen_from > {now} AND gen_from < {incomplete}",
+        "UPDATE segment SET gen_to = NULL WHERE gen_to > {now}",
+        "UPDATE segment SET gen_to = 0 WHERE gen_from > {now} AND gen_from < {incomplete}",
+    ];
+    let statements = statements.join("; ");
+    let statements = statements.replace("{now}", &generation.to_string());
+    connection.batch(&statements.replace("{incomplete}", &INCOMPLETE.to_string()))
+}
+
+/// Deletes what no reader of `generation` or a later one can see.
+pub(super) fn sweep(connection: &mut Connection, generation: i64) -> Result<()> {
+    let statement =
+        "SELECT d.part, d.id FROM document d WHERE d.gen_to IS NOT NULL AND d.gen_to <= $1";
+    let rows = connection.query(statement, &[(&generation, Type::INT8)])?;
+    let gone = rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?)));
+    let gone = gone.collect::<Result<Vec<(i16, i64)>>>()?;
+    for some in gone.chunks(10_000) {
+        delete(connection, some)?;
+    }
+    merge::delete_ended(connection, generation)
+}
+
+impl Writer for PostgresWriter {
+    fn root(&self) -> Result<Option<PathBuf>> {
+        let root = self.known.root.as_ref();
+        Ok(root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))))
+    }
+
+    fn options(&self) -> Result<Option<IngestOptions>> {
+        Ok(self.known.options.clone())
+    }
+
+    fn has_current_parser(&self) -> Result<bool> {
+        Ok(self.known.parser == PARSER_VERSION)
+    }
+
+    fn generation(&self) -> Result<u64> {
+        Ok(self.known.generation.unsigned_abs())
+    }
+
+    fn documents(&self) -> Result<Vec<StoredDocument>> {
+        let mut question =
+            Question::of_documents(DOCUMENT_COLUMNS, "document d", self.known.generation);
+        question.text.push_str(" ORDER BY d.path");
+        let rows = question.run(&mut self.connection.borrow_mut())?;
+        rows.iter().map(unchecked_document).collect()
+    }
+
+    fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
+        let json = serde_json::to_string(options).unwrap_or_default();
+        let statement = "UPDATE store SET root = coalesce(root, $1), options = $2";
+        let values: [(&(dyn postgres::types::ToSql + Sync), Type); 2] =
+            [(&root, Type::TEXT), (&json, Type::TEXT)];
+        self.connection.get_mut().execute(statement, &values)?;
+        self.known.root.get_or_insert_with(|| root.to_owned());
+        self.known.options = Some(options.clone());
+        self.commit()
+    }
+
+    fn set_current_parser(&mut self) -> Result<()> {
+        let statement = "UPDATE store SET parser = $1";
+        self.connection.get_mut().execute(statement, &[(&PARSER_VERSION, Type::INT8)])?;
+        self.known.parser = PARSER_VERSION;
+        self.commit()
+    }
+
+    fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()> {
+        for document in documents {
+            if self.change.has_path(&document.rows.path) {
+                self.send()?;
+            }
+            let id = self.ids.next(self.connection.get_mut())?;
+            self.change.put(id, document, self.known.parts);
+            self.is_dirty = true;
+            self.added += 1;
+            if self.change.bytes >= batch_bytes(SEND_BYTES) {
+                self.send()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, ids: &[i64]) -> Result<()> {
+        self.change.removed.extend_from_slice(ids);
+        self.is_dirty = true;
+        Ok(())
+    }
+
+    fn set_states(&mut self, states: &[(i64, FileState)]) -> Result<()> {
+        self.change.states.extend_from_slice(states);
+        Ok(())
+    }
+
+    fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
+        let EditIntent { path, temporary, new_hash } = intent;
+        let statement = "INSERT INTO edit_intent (path, temporary, new_hash) VALUES ($1, $2, $3) \
+             RETURNING id";
+        let hash = new_hash.as_slice();
+        let rows = self.connection.get_mut().query(
+            statement,
+            &[(path, Type::TEXT), (temporary, Type::TEXT), (&hash, Type::BYTEA)],
+        )?;
+        let id = rows.first().map(|row| column(row, 0)).transpose()?;
+        self.commit()?;
+        id.ok_or_else(|| damaged("it stores no edits"))
+    }
+
+    fn forget_intent(&mut self, id: i64) -> Result<()> {
+        self.begin()?;
+        let statement = "DELETE FROM edit_intent WHERE id = $1";
+        self.connection.get_mut().execute(statement, &[(&id, Type::INT8)])?;
+        Ok(())
+    }
+
+    fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
+        let statement = "SELECT id, path, temporary, new_hash FROM edit_intent ORDER BY id";
+        let rows = self.connection.borrow_mut().query(statement, &[])?;
+        let intent = |row: &postgres::Row| {
+            let hash: &[u8] = column(row, 3)?;
+            let new_hash = hash.try_into().map_err(|_| damaged("an edit"))?;
+            let intent = EditIntent { path: column(row, 1)?, temporary: column(row, 2)?, new_hash };
+            Ok((column(row, 0)?, intent))
+        };
+        rows.iter().map(intent).collect()
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        if !self.change.is_sent() {
+            self.send()?;
+        }
+        if self.is_dirty {
+            self.begin()?;
+            let (next, connection) = (self.next_generation(), self.connection.get_mut());
+            sweep(connection, self.known.generation)?;
+            merge::add(connection, std::mem::take(&mut self.change.segments), next)?;
+            merge::tidy(connection, next)?;
+            let statement = "UPDATE store SET generation = $1";
+            connection.execute(statement, &[(&next, Type::INT8)])?;
+        }
+        if std::mem::take(&mut self.has_begun) {
+            self.connection.get_mut().batch("COMMIT")?;
+        }
+        if std::mem::take(&mut self.is_dirty) {
+            self.known.generation = self.next_generation();
+        }
+        Ok(())
+    }
+
+    fn close(mut self: Box<Self>) -> Result<Vec<Warning>> {
+        let connection = self.connection.get_mut();
+        if self.has_begun {
+            connection.batch("ROLLBACK")?;
+        }
+        if self.added >= MANY {
+            let tables = "document, derived, title, key, content, segment, posting, trigram";
+            connection.batch(&format!("ANALYZE {tables}"))?;
+        }
+        Ok(Vec::new())
+    }
+}

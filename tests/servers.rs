@@ -1,0 +1,303 @@
+//! Stores on a server, as users and other programs meet them. They are skipped where there is no server; see
+//! `server`.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mdsel::error::ErrorKind;
+use mdsel::glob::Globs;
+use mdsel::output::Answer as _;
+use mdsel::query::DocumentCache;
+use mdsel::query::search::{self, PatternOptions, Query};
+use mdsel::store::{DocumentFilter, Lookup, Purpose, RankedSection, SectionFilter, Store, Under};
+use mdsel::terms::WordQuery;
+use serde_json::Value;
+
+use crate::edit_effects::Random;
+use crate::harness::{Place, copy, fixtures, ingest, repeats, search_request, store};
+use crate::server::Schema;
+
+const FILES: [(&str, &str); 2] =
+    [("a.md", "# A\n\none\n\n## B\n\ntwo\n"), ("b/c.md", "# C\n\n[a](../a.md)\n")];
+
+#[test]
+fn a_server_that_does_not_answer_is_named_without_the_password() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let place = Place::with(&FILES);
+    let url = format!("postgres://me:secret@127.0.0.1:{port}/notes");
+    for command in [&["status"][..], &["ingest"], &["search", "one"], &["read", "a.md", "A"]] {
+        let answer = place.run(&[command, &["--db", &url]].concat()).ends(2);
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], "STORE_UNREACHABLE", "{error}");
+        assert!(error["message"].as_str().unwrap().contains(&format!("127.0.0.1:{port}")));
+        assert!(!format!("{error} {}", answer.stderr).contains("secret"), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn the_command_line_prints_the_same() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::new();
+    copy(&fixtures(), place.path());
+    let files = place.run(&["ingest"]).success();
+    // The store file is not a document, and the server has its own store.
+    let server = place.run(&["ingest", "--db", &url, "--root", "."]).success();
+    assert_eq!(files.json(), server.json());
+    for command in [
+        &["toc"][..],
+        &["index", "--blocks"],
+        &["find", "install"],
+        &["search", "install the document", "--limit", "0"],
+        &["search", "-F", "the", "-c"],
+        &["search", "-e", "[A-Z]{4}", "--limit", "0"],
+        &["read", "guide.md", "Use"],
+        &["select", "guide.md::section", "links.md#broken"],
+        &["links", "list", "links.md", "--direction", "both"],
+        &["links", "check"],
+        &["context", "--query", "install"],
+        &["prime"],
+        &["ldmd", "index", "answer.ldmd.md"],
+        &["code"],
+        &["tables"],
+        &["tasks"],
+        &["meta"],
+        &["meta", "--types"],
+        &["meta", "--where", "exists title"],
+        &["status", "--stale"],
+        &["dump"],
+    ] {
+        let file = place.run(command);
+        let server = place.run(&[command, &["--db", &url]].concat());
+        assert_eq!(file.status, server.status, "{command:?}: {}", server.stderr);
+        if command[0] == "status" {
+            // The root is shown from the folder of a store file.
+            let counts = |answer: &Value| (answer["documents"].clone(), answer["blocks"].clone());
+            assert_eq!(counts(&file.json()), counts(&server.json()));
+            continue;
+        }
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert_eq!(text(&file.stdout), text(&server.stdout), "{command:?}");
+    }
+}
+
+#[test]
+fn a_pack_can_be_loaded() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with_fixtures();
+    let pack = place.run(&["dump"]).success();
+    std::fs::write(place.join("pack"), &pack.stdout).unwrap();
+    let url = schema.url();
+    place.run(&["load", "pack", "--db", &url]).success();
+    let loaded = place.run(&["dump", "--db", &url]).success();
+    assert!(pack.stdout == loaded.stdout);
+}
+
+#[test]
+fn edits_of_two_machines_are_one_change_and_one_conflict() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let places = [Place::with(&FILES), Place::with(&FILES)];
+    let edit = |place: &Place, content: &str| {
+        let root = place.path().to_str().unwrap();
+        place.run(&["replace", "a.md", "B", "--content", content, "--db", &url, "--root", root])
+    };
+    places[0].run(&["ingest", "--db", &url, "--root", "."]).success();
+    edit(&places[0], "three\n").success();
+    let refused = edit(&places[1], "four\n").ends(2);
+    assert_eq!(refused.json()["error"]["code"], "CONFLICT");
+    let text = |place: &Place| std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert_eq!(text(&places[0]), "# A\n\none\n\n## B\n\nthree\n");
+    assert_eq!(text(&places[1]), FILES[0].1);
+    let read = places[1].run(&["read", "a.md", "B", "-f", "raw", "--db", &url]).success().text();
+    assert_eq!(read, "## B\n\nthree\n");
+}
+
+#[test]
+fn a_writer_waits_for_another_one() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    let store = schema.store();
+    ingest(&store, place.path());
+    let writer = store.writer(Duration::ZERO).unwrap();
+    let locked = place.run(&["ingest", "--wait", "0", "--db", &schema.url()]).ends(2);
+    assert_eq!(locked.json()["error"]["code"], "LOCKED");
+    drop(writer);
+    place.run(&["ingest", "--wait", "0", "--db", &schema.url()]).success();
+}
+
+#[test]
+fn after_a_lost_connection_the_next_reader_connects_again() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    let store = schema.store();
+    ingest(&store, place.path());
+    let count = |store: &Store| -> mdsel::error::Result<usize> {
+        Ok(store.reader(Purpose::Read)?.all(&Lookup::All)?.len())
+    };
+    assert_eq!(count(&store).unwrap(), 2);
+    let end_all = || {
+        let name = schema.url().split_once("schema=").unwrap().1.to_owned();
+        let statement = "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a \
+             JOIN pg_locks l ON l.pid = a.pid JOIN pg_class c ON c.oid = l.relation \
+             JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1";
+        schema.client().query(statement, &[&name]).unwrap()
+    };
+    let reader = store.reader(Purpose::Read).unwrap();
+    assert!(!end_all().is_empty());
+    let error = reader.all(&Lookup::All).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StoreUnreachable, "{error}");
+    drop(reader);
+    assert_eq!(count(&store).unwrap(), 2);
+}
+
+/// The words of random documents. Some have the same stem.
+const WORDS: [&str; 20] = [
+    "install",
+    "installing",
+    "installed",
+    "query",
+    "queries",
+    "index",
+    "the",
+    "of",
+    "alpha",
+    "beta",
+    "getSlice",
+    "get_slice",
+    "c++",
+    "README",
+    "naïve",
+    "中文",
+    "文档",
+    "read-only",
+    "v1.2",
+    "x",
+];
+
+fn text(random: &mut Random, words: usize) -> String {
+    let words: Vec<&str> = (0..=random.below(words)).map(|_| WORDS[random.below(20)]).collect();
+    words.join(" ")
+}
+
+fn document(random: &mut Random) -> String {
+    let mut document = String::new();
+    if random.is(3) {
+        document = format!(
+            "---\ntitle: {}\ntags: [{}]\n---\n",
+            text(random, 2),
+            ["a", "a/b", "b"][random.below(3)]
+        );
+    }
+    for _ in 0..random.below(6) {
+        document += &format!("{} {}\n\n", "#".repeat(1 + random.below(3)), text(random, 3));
+        for _ in 0..random.below(3) {
+            document += &format!("{}\n\n", text(random, 30));
+        }
+        if random.is(4) {
+            document += &format!("```\n{}\n```\n\n", text(random, 10));
+        }
+    }
+    document + &text(random, 5) + "\n"
+}
+
+fn query(random: &mut Random) -> Query {
+    let word = |random: &mut Random| WORDS[random.below(20)];
+    let words = match random.below(8) {
+        0 => word(random).to_owned(),
+        1 => format!("\"{} {}\"", word(random), word(random)),
+        2 => format!("+{} {}", word(random), word(random)),
+        3 => format!("{} NOT {}", word(random), word(random)),
+        4 => format!("{}*", word(random).chars().take(2).collect::<String>()),
+        5 => format!(
+            "{}:{}",
+            ["title", "code", "path", "tags", "meta"][random.below(5)],
+            word(random)
+        ),
+        6 => text(random, 6),
+        _ => {
+            let options = PatternOptions { is_literal: random.is(2), ..PatternOptions::default() };
+            let pattern = text(random, 1).replace('+', "\\+");
+            return Query::Patterns(vec![pattern], options);
+        }
+    };
+    Query::Words(vec![words])
+}
+
+/// The sections that a query finds, with their scores, or the lines that a pattern finds; best first.
+fn hits(
+    store: &Store,
+    query: &Query,
+    filter: &DocumentFilter,
+    level: Option<u8>,
+) -> Vec<(String, f32)> {
+    let reader = store.reader(Purpose::Search).unwrap();
+    if let Query::Words(words) = query {
+        let filter = SectionFilter { documents: filter, level, front_matter: None };
+        let ranking = reader.ranked(&WordQuery::parse(&words[0]), &filter, usize::MAX).unwrap();
+        let hit = |section: &RankedSection| {
+            let place = section.ranked.place;
+            let place = format!("{} {} {}", section.document.path, place.section, place.level);
+            (place, section.ranked.score)
+        };
+        return ranking.sections.iter().map(hit).collect();
+    }
+    let answer =
+        search::search(&DocumentCache::new(&*reader), &search_request(query.clone(), 0)).unwrap();
+    let hit = |row: &Value| (format!("{} {}", row["selector"], row["line"]), 0.0);
+    answer.rows().iter().map(hit).collect()
+}
+
+#[test]
+fn random_corpora_and_changes_are_searched_like_a_store_file() {
+    let Some(schema) = Schema::new() else { return };
+    let mut random = Random(0x5eed);
+    let place = Place::new();
+    let (server, file) = (schema.store(), store(&place.join(".mdsel.db")));
+    let mut found = 0;
+    // More changes than segments that are kept unmerged.
+    for change in 0..12 {
+        for _ in 0..12 {
+            let path = format!("{}/{}.md", ["one", "two"][random.below(2)], random.below(40));
+            if random.is(5) && place.join(&path).exists() {
+                place.remove(&path);
+            } else {
+                place.write(&path, document(&mut random));
+            }
+        }
+        for store in [&server, &file] {
+            ingest(store, place.path());
+        }
+        let is_first = change == 0;
+        for _ in 0..repeats(45) {
+            let level = random.is(4).then_some(2);
+            let mut filter = DocumentFilter::default();
+            match random.below(4) {
+                0 => {
+                    let folders = vec!["one".to_owned()];
+                    filter.under = Some(Under { folders, ..Under::default() });
+                }
+                1 => filter.tags = vec!["a".to_owned()],
+                2 => filter.globs = Globs::new(&["**/1*.md".to_owned()]).unwrap(),
+                _ => {}
+            }
+            let query = query(&mut random);
+            let (server, file) =
+                (hits(&server, &query, &filter, level), hits(&file, &query, &filter, level));
+            let places = |hits: &[(String, f32)]| -> BTreeSet<String> {
+                hits.iter().map(|(place, _)| place.clone()).collect()
+            };
+            let (on_server, in_file) = (places(&server), places(&file));
+            let differing: Vec<_> = on_server.symmetric_difference(&in_file).collect();
+            assert!(differing.is_empty(), "{query:?} {filter:?}: {differing:?}");
+            found += server.len();
+            // Later the index counts removed documents, too.
+            for ((_, one), (_, other)) in server.iter().zip(&file).filter(|_| is_first) {
+                assert!((one - other).abs() < 0.001 * (1.0 + other), "{query:?}: {one} {other}");
+            }
+        }
+    }
+    assert!(found > 1000, "{found}");
+}
