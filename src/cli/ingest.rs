@@ -10,7 +10,7 @@ use super::{Status, note};
 use crate::error::Result;
 use crate::ingest::{ChangeKind, OptionChanges, Paths, Report, Request, preview, run as ingest};
 use crate::query::finding::{Finding, Findings};
-use crate::store::Purpose;
+use crate::store::{Purpose, Shard};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if arguments.watch && !cfg!(feature = "watch") {
@@ -30,6 +30,8 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     };
     let paths: Vec<PathBuf> = arguments.paths.iter().map(|path| folder.join(path)).collect();
     let root = global.root.as_ref().map(|root| folder.join(root));
+    let shard = arguments.shard.zip(arguments.ingest_id.clone());
+    let shard = shard.map(|((index, count), ingest)| Shard { index: index - 1, count, ingest });
     let request = Request {
         store: &store,
         root: root.as_deref(),
@@ -43,6 +45,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
             site_roots: arguments.site_roots.as_ref().map(|given| site_roots(given, &folder)),
         },
         force: arguments.force,
+        shard: shard.as_ref(),
         wait: Duration::from_secs(arguments.wait),
     };
     let is_preview = arguments.check || arguments.dry_run;

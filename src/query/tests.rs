@@ -53,6 +53,7 @@ fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&Library<'_>) -> T) -> 
         paths: Paths::All,
         options: OptionChanges::default(),
         force: false,
+        shard: None,
         wait: Duration::ZERO,
     };
     ingest::run(&request, &Silent).unwrap();
