@@ -100,11 +100,13 @@ impl Cluster {
             );
         }
         let data = cluster.data();
-        cluster.run("initdb", &["-D", &data, "-A", "trust", "-U", "postgres", "-E", "UTF8"]);
+        let encoding = ["-A", "trust", "-U", "postgres", "-E", "UTF8"];
+        assert!(cluster.run("initdb", &[&["-D", &data], &encoding[..]].concat()));
         cluster.start();
         let folder = cluster.folder.path().to_str().unwrap().to_owned();
         let port = cluster.port.to_string();
-        cluster.run("createdb", &["-h", &folder, "-p", &port, "-U", "postgres", "mdsel"]);
+        let names = ["-h", &folder, "-p", &port, "-U", "postgres", "mdsel"];
+        assert!(cluster.run("createdb", &names));
         Some(cluster)
     }
 
@@ -113,7 +115,7 @@ impl Cluster {
     }
 
     /// Runs a program of the server as a user other than root.
-    fn run(&self, program: &str, arguments: &[&str]) {
+    fn run(&self, program: &str, arguments: &[&str]) -> bool {
         let program = self.programs.join(program);
         let mut command = if is_root() {
             let mut command = std::process::Command::new("runuser");
@@ -124,13 +126,24 @@ impl Cluster {
         };
         let log = std::fs::File::create(self.folder.path().join("output")).unwrap();
         let command = command.args(arguments).current_dir(self.folder.path());
-        assert!(command.stdout(log.try_clone().unwrap()).stderr(log).status().unwrap().success());
+        command.stdout(log.try_clone().unwrap()).stderr(log).status().unwrap().success()
     }
 
     pub(crate) fn start(&mut self) {
         let folder = self.folder.path().to_str().unwrap();
         let options = format!("-p {} -k {folder} -c listen_addresses=127.0.0.1", self.port);
-        self.run("pg_ctl", &["-D", &self.data(), "-w", "-o", &options, "start"]);
+        let data = self.data();
+        let arguments = ["-D", &data, "-w", "-o", &options, "start"];
+        // Processes of a killed server keep its memory for a moment.
+        let is_started = (0..100).any(|attempt| {
+            std::thread::sleep(std::time::Duration::from_millis(if attempt == 0 {
+                0
+            } else {
+                200
+            }));
+            self.run("pg_ctl", &arguments)
+        });
+        assert!(is_started);
     }
 
     /// Kills the server as a crash of the machine would, except that its files keep what was written.
@@ -139,8 +152,6 @@ impl Cluster {
         let text = std::fs::read_to_string(file).unwrap();
         let id = text.lines().next().unwrap().to_owned();
         assert!(std::process::Command::new("kill").args(["-9", &id]).status().unwrap().success());
-        // The processes of connections notice and end.
-        std::thread::sleep(std::time::Duration::from_millis(300));
     }
 
     pub(crate) fn url(&self) -> String {
@@ -153,7 +164,8 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         let data = self.data();
         if std::path::Path::new(&data).join("postmaster.pid").exists() {
-            self.run("pg_ctl", &["-D", &data, "-m", "immediate", "stop"]);
+            let is_stopped = self.run("pg_ctl", &["-D", &data, "-m", "immediate", "stop"]);
+            assert!(is_stopped || std::thread::panicking());
         }
     }
 }
