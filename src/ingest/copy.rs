@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::report::{ChangeKind, Report};
-use super::{Batches, Progress, Sink};
+use super::{Batches, Progress, Sink as _};
 use crate::corpus::root_from_store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;

@@ -6,6 +6,7 @@
 //! with another name.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -322,16 +323,16 @@ impl Writer for ShardWriter {
         let rows = connection.query(statement, &[(&ingest, Type::INT8)])?;
         let done: i64 = rows.first().map(|row| column(row, 0)).transpose()?.unwrap_or(0);
         let count = i64::from(self.shard.count);
-        if done < count {
-            let message = format!(
-                "{done} of {count} parts of the ingest {:?} are in; its documents are visible when all are",
-                self.shard.ingest
-            );
-            self.warnings.push(Warning::new("INGEST_INCOMPLETE", message));
-        } else if done > count {
-            return Err(damaged("an ingest has more parts than it should"));
-        } else {
-            self.known.generation = publish(connection, ingest)?;
+        match done.cmp(&count) {
+            Ordering::Less => {
+                let message = format!(
+                    "{done} of {count} parts of the ingest {:?} are in; its documents are visible when all are",
+                    self.shard.ingest
+                );
+                self.warnings.push(Warning::new("INGEST_INCOMPLETE", message));
+            }
+            Ordering::Equal => self.known.generation = publish(connection, ingest)?,
+            Ordering::Greater => return Err(damaged("an ingest has more parts than it should")),
         }
         connection.batch("COMMIT")?;
         unlock(connection, STORE)
