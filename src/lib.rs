@@ -15,7 +15,8 @@
 //!   a query does, and a repair ingests files. They know the store only by the traits of [`store`].
 //! - [`store`]: reads and changes the documents. [`store::Reader`] and [`store::Writer`] are what an engine
 //!   must answer, in batches that a server can serve in one round trip. `store/local` is the engine for one
-//!   machine, SQLite and tantivy, which are used nowhere else. `store/memory` is one for tests.
+//!   machine, SQLite and tantivy, which are used nowhere else. `store/postgres` is one for many machines,
+//!   and the only module that uses the client of the server. `store/memory` is one for tests.
 //! - [`trust`]: what a store file may decide for the user who runs the program.
 //! - [`prepare`]: from the bytes of a file to the rows that every engine stores. `codec`: the stored form of
 //!   outlines, LDMD sections and bytes.

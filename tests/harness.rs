@@ -294,6 +294,7 @@ pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::IngestReport {
         paths: Paths::All,
         options: OptionChanges::default(),
         force: false,
+        shard: None,
         wait: Duration::ZERO,
     };
     ingest::run(&request, &Silent).unwrap()

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::edit_effects::Random;
 use crate::harness::{Place, copy, fixtures, ingest, repeats, search_request, store};
-use crate::server::Schema;
+use crate::server::{Cluster, Schema};
 
 const FILES: [(&str, &str); 2] =
     [("a.md", "# A\n\none\n\n## B\n\ntwo\n"), ("b/c.md", "# C\n\n[a](../a.md)\n")];
@@ -151,6 +151,188 @@ fn after_a_lost_connection_the_next_reader_connects_again() {
     assert_eq!(error.kind(), ErrorKind::StoreUnreachable, "{error}");
     drop(reader);
     assert_eq!(count(&store).unwrap(), 2);
+}
+
+fn dump(place: &Place, db: &str) -> String {
+    place.run(&["dump", "--db", db]).success().text()
+}
+
+#[test]
+fn a_copy_is_equal_in_every_direction() {
+    let (Some(one), Some(other)) = (Schema::new(), Schema::new()) else { return };
+    let place = Place::with_fixtures();
+    let file = place.join(".mdsel.db").to_str().unwrap().to_owned();
+    let copied = place.join("copy.db").to_str().unwrap().to_owned();
+    let stores = [file, one.url(), other.url(), copied];
+    for pair in stores.windows(2) {
+        let report = place.run(&["copy", &pair[0], &pair[1]]).success().json();
+        assert!(report["added"].as_u64().unwrap() > 20, "{report}");
+        assert_eq!(dump(&place, &pair[0]), dump(&place, &pair[1]));
+        let again = place.run(&["copy", &pair[0], &pair[1]]).success().json();
+        assert_eq!((&again["added"], &again["changed"]), (&0.into(), &0.into()), "{again}");
+    }
+    for store in &stores {
+        let findings = place.run(&["verify", "--reparse", "--db", store]).success().json();
+        assert_eq!(findings["findings"], Value::Array(Vec::new()), "{store}");
+    }
+    let search =
+        |db: &str| place.run(&["search", "install the document", "--db", db]).success().text();
+    assert_eq!(search(&stores[0]), search(&stores[1]));
+    assert_eq!(search(&stores[0]), search(&stores[3]));
+    place.write("guide.md", "# Changed\n");
+    place.remove("links.md");
+    place.run(&["ingest"]).success();
+    let report = place.run(&["copy", &stores[0], &stores[1]]).success().json();
+    assert_eq!((&report["changed"], &report["removed"]), (&1.into(), &1.into()), "{report}");
+    assert_eq!(dump(&place, &stores[0]), dump(&place, &stores[1]));
+}
+
+#[test]
+fn a_check_finds_what_was_changed_on_the_server() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let name = url.split_once("schema=").unwrap().1;
+    let place = Place::with(&FILES);
+    place.run(&["ingest", "--db", &url]).success();
+    let statement = format!(
+        "UPDATE {name}.derived v SET tags = '\\x61ff' FROM {name}.document d \
+         WHERE d.id = v.document AND d.path = 'a.md'"
+    );
+    schema.client().batch_execute(&statement).unwrap();
+    let findings = place.run(&["verify", "--db", &url]).ends(1).json();
+    assert_eq!(findings["findings"][0]["code"], "ROWS_DAMAGED", "{findings}");
+    assert_eq!(findings["findings"][0]["file"], "a.md", "{findings}");
+    place.run(&["ingest", "--force", "--db", &url]).success();
+    place.run(&["verify", "--db", &url]).success();
+}
+
+/// The number of rows of generations that are not complete.
+fn incomplete(schema: &Schema) -> i64 {
+    let url = schema.url();
+    let name = url.split_once("schema=").unwrap().1;
+    let statement =
+        format!("SELECT count(*) FROM {name}.document WHERE gen_from >= 1::bigint << 62");
+    schema.client().query_one(&statement, &[]).unwrap().get(0)
+}
+
+#[test]
+fn parts_of_an_ingest_are_seen_when_all_are_in() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with_fixtures();
+    let part = |part: &str, name: &str| {
+        place.run(&["ingest", "--shard", part, "--ingest-id", name, "--db", &url, "--root", "."])
+    };
+    let count = || place.run(&["status", "--db", &url]).success().json()["documents"].clone();
+    for (name, removed) in [("first", "links.md"), ("second", "headings.md")] {
+        let before = if name == "first" { Value::from(0) } else { count() };
+        for index in ["2/3", "1/3"] {
+            let report = part(index, name).success().json();
+            assert_eq!(report["warnings"][0]["code"], "INGEST_INCOMPLETE", "{report}");
+            assert_eq!(count(), before);
+        }
+        assert_eq!(part("2/4", name).ends(2).json()["error"]["code"], "USAGE");
+        // A part can be done again.
+        part("1/3", name).success();
+        part("3/3", name).success();
+        assert_eq!(incomplete(&schema), 0);
+        drop(place.run(&["ingest", "--db", "fresh.db", "--root", "."]).success());
+        assert_eq!(dump(&place, &url), dump(&place, "fresh.db"));
+        place.write("guide.md", "# Changed\n\ninstall\n");
+        place.write("added.md", "# Added\n");
+        place.remove(removed);
+    }
+    place.run(&["ingest", "--db", &url]).success();
+    place.run(&["verify", "--reparse", "--db", &url]).success();
+}
+
+#[test]
+fn what_a_dead_worker_wrote_is_deleted_by_the_next_ingest_in_parts() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with_fixtures();
+    let part = |name: &str, part: &str| {
+        let part = ["ingest", "--shard", part, "--ingest-id", name, "--db", &url, "--root", "."];
+        place.run(&part).success().json()
+    };
+    part("dead", "1/2");
+    assert!(incomplete(&schema) > 0);
+    part("next", "1/2");
+    let report = part("next", "2/2");
+    assert_eq!(report["generation"], 1, "{report}");
+    assert_eq!(incomplete(&schema), 0);
+    assert_eq!(dump(&place, &url), dump(&place, ".mdsel.db"));
+}
+
+#[test]
+fn a_killed_ingest_leaves_whole_documents_and_the_next_one_goes_on() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::new();
+    let mut random = Random(7);
+    for round in 0..repeats(6) {
+        for index in 0..150 {
+            place.write(
+                &format!("{index}.md"),
+                format!("# Round {round}\n\n{}", document(&mut random)),
+            );
+        }
+        let moment = Duration::from_millis(random.below(1200) as u64);
+        let arguments = ["ingest", "--db", &url, "--root", "."];
+        let (_, is_done) = place.kill(&arguments, moment);
+        if let Ok(reader) = schema.store().reader(Purpose::Read) {
+            let documents = reader.all(&Lookup::All).unwrap();
+            // All documents are in one commit.
+            assert!([0, 150].contains(&documents.len()), "{}", documents.len());
+            assert!(!is_done || documents.len() == 150);
+            place.run(&["verify", "--db", &url]).success();
+        }
+        place.run(&["ingest", "--wait", "20", "--db", &url, "--root", "."]).success();
+        place.run(&["verify", "--db", &url]).success();
+        drop(place.run(&["ingest", "--db", "kept.db", "--root", "."]).success());
+        assert_eq!(dump(&place, &url), dump(&place, "kept.db"));
+    }
+}
+
+#[test]
+fn a_killed_server_loses_nothing_that_was_acknowledged() {
+    let Some(mut cluster) = Cluster::new() else { return };
+    let url = cluster.url();
+    let place = Place::new();
+    let mut random = Random(11);
+    let mut acknowledged = 0;
+    for round in 0..repeats(6) {
+        for index in 0..100 {
+            place.write(
+                &format!("{index}.md"),
+                format!("# Round {round}\n\n{}", document(&mut random)),
+            );
+        }
+        let arguments = ["ingest", "--db", &url, "--root", "."];
+        let child = place.command("", &arguments).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(random.below(1500) as u64));
+        cluster.kill();
+        let output = child.wait_with_output().unwrap();
+        if output.status.success() {
+            let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+            acknowledged = report["generation"].as_u64().unwrap();
+        } else {
+            let error: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(error["error"]["code"], "STORE_UNREACHABLE", "{error}");
+        }
+        cluster.start();
+        let status = place.run(&["status", "--db", &url]);
+        if status.status == 0 {
+            assert!(status.json()["generation"].as_u64().unwrap() >= acknowledged);
+        } else {
+            assert_eq!(acknowledged, 0, "{}", status.stderr);
+        }
+        let report = place.run(&arguments).success().json();
+        acknowledged = report["generation"].as_u64().unwrap();
+        place.run(&["verify", "--db", &url]).success();
+        let count = place.run(&["status", "--db", &url]).success().json()["documents"].clone();
+        assert_eq!(count, 100);
+    }
 }
 
 /// The words of random documents. Some have the same stem.

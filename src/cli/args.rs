@@ -94,6 +94,8 @@ pub(super) enum Command {
     Dump(DumpArgs),
     /// Load the documents of a pack into the store
     Load(LoadArgs),
+    /// Make a store equal to another one, without parsing
+    Copy(CopyArgs),
     /// Run a server for agents: the Model Context Protocol on standard input and output
     Mcp(McpArgs),
     /// Print a script that completes commands, options, documents and addresses in a shell
@@ -165,13 +167,32 @@ pub(super) struct IngestArgs {
     /// Parse unchanged files again
     #[arg(long)]
     pub(super) force: bool,
+    /// Take the files of part I of N, whose other parts other machines ingest into the same store on a
+    /// server
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "ingest_id",
+        conflicts_with_all = ["check", "dry_run"])]
+    pub(super) shard: Option<(u32, u32)>,
+    /// The name of the ingest, the same for all of its parts
+    #[arg(long, value_name = "NAME", requires = "shard")]
+    pub(super) ingest_id: Option<String>,
     /// Keep running and ingest each change; print an answer for each
-    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["check", "dry_run", "shard"])]
     pub(super) watch: bool,
     /// Wait up to this many seconds for another writer
     #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
         value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
     pub(super) wait: u64,
+}
+
+/// Parses the value of `--shard`: the number of a part from 1, and the number of parts.
+fn shard(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text
+        .split_once('/')
+        .and_then(|(index, count)| Some((index.parse::<u32>().ok()?, count.parse::<u32>().ok()?)));
+    match parsed {
+        Some((index, count)) if index >= 1 && index <= count => Ok((index, count)),
+        _ => Err("write I/N, such as 2/8 for the second of eight parts".to_owned()),
+    }
 }
 
 /// Arguments of `status`.
@@ -446,6 +467,22 @@ pub(super) struct LoadArgs {
     /// Write the attachments of the pack below this folder, never over another file
     #[arg(long, value_name = "FOLDER")]
     pub(super) attachments: Option<PathBuf>,
+    /// Wait up to this many seconds for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
+        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
+    pub(super) wait: u64,
+}
+
+/// Arguments of `copy`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel copy .mdsel.db postgres://ann@db.example.org/notes")]
+pub(super) struct CopyArgs {
+    /// The store to read: a file, or the URL of a server
+    #[arg(value_name = "FROM")]
+    pub(super) from: PathBuf,
+    /// The store to write, which need not exist
+    #[arg(value_name = "TO")]
+    pub(super) to: PathBuf,
     /// Wait up to this many seconds for another writer
     #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
         value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]

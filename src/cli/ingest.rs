@@ -12,7 +12,7 @@ use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, preview, run as ingest,
 };
 use crate::query::finding::{Finding, Findings};
-use crate::store::Purpose;
+use crate::store::{Purpose, Shard};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if arguments.watch && !cfg!(feature = "watch") {
@@ -32,6 +32,8 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     };
     let paths: Vec<PathBuf> = arguments.paths.iter().map(|path| folder.join(path)).collect();
     let root = global.root.as_ref().map(|root| folder.join(root));
+    let shard = arguments.shard.zip(arguments.ingest_id.clone());
+    let shard = shard.map(|((index, count), ingest)| Shard { index: index - 1, count, ingest });
     let request = IngestRequest {
         store: &store,
         root: root.as_deref(),
@@ -45,6 +47,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
             site_roots: arguments.site_roots.as_ref().map(|given| site_roots(given, &folder)),
         },
         force: arguments.force,
+        shard: shard.as_ref(),
         wait: Duration::from_secs(arguments.wait),
     };
     let is_preview = arguments.check || arguments.dry_run;

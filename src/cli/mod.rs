@@ -159,6 +159,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Meta(arguments) => data::meta(&cli.global, arguments),
         Command::Dump(arguments) => pack::dump(&cli.global, arguments),
         Command::Load(arguments) => pack::load(&cli.global, arguments),
+        Command::Copy(arguments) => pack::copy(&cli.global, arguments),
         Command::Mcp(arguments) => mcp::run(&cli.global, arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Help(arguments) => help::run(arguments),

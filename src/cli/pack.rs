@@ -1,12 +1,15 @@
-//! `dump` and `load`: write a pack to standard output, and read one from a file or standard input.
+//! `dump`, `load` and `copy`: write a pack to standard output, read one from a file or standard input, and
+//! copy a store.
 
 use std::fs::File;
 use std::io::{self, Seek as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::args::{DumpArgs, Global, LoadArgs, StrategyName};
-use super::{Status, finish, store};
+use super::args::{CopyArgs, DumpArgs, Global, LoadArgs, StrategyName};
+use super::progress::Bar;
+use super::store::{self, Location};
+use super::{Status, finish};
 use crate::error::{Error, Result};
 use crate::ingest::{self, LoadRequest, Strategy};
 use crate::query::{DocumentCache, dump as pack};
@@ -33,6 +36,17 @@ pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
         wait: Duration::from_secs(arguments.wait),
     })?;
     global.print_list(&report)?;
+    Ok(Status::Success)
+}
+
+pub(super) fn copy(global: &Global, arguments: &CopyArgs) -> Result<Status> {
+    global.has_room_for_report()?;
+    let store = |name: &PathBuf| Location::named(name.clone())?.store(global);
+    let (from, to) = (store(&arguments.from)?, store(&arguments.to)?);
+    let bar = Bar::new();
+    let report = ingest::copy(&from, &to, Duration::from_secs(arguments.wait), &bar);
+    bar.clear();
+    global.print_list(&report?)?;
     Ok(Status::Success)
 }
 

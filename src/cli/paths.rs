@@ -59,6 +59,7 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         | Command::Status(_)
         | Command::Dump(_)
         | Command::Load(_)
+        | Command::Copy(_)
         | Command::Mcp(_)
         | Command::Completions(_)
         | Command::Help(_)

@@ -73,6 +73,7 @@ fn all() -> Vec<Named> {
         named::<MetaChangeShape>("meta unset"),
         named::<MetaChangeShape>("meta add"),
         named::<IngestReport>("load"),
+        named::<IngestReport>("copy"),
         named::<Findings>("verify"),
         named::<Failed>("error"),
     ]);

@@ -63,6 +63,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
             paths: Paths::All,
             options: OptionChanges::default(),
             force: false,
+            shard: None,
             wait: Duration::ZERO,
         };
         ingest::preview(&request, &NoProgress)?.changes

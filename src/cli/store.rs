@@ -28,7 +28,8 @@ pub(super) enum Location {
 }
 
 impl Location {
-    fn named(name: PathBuf) -> Result<Self> {
+    /// Returns the place that a name on the command line means.
+    pub(super) fn named(name: PathBuf) -> Result<Self> {
         let is_server = |url: &&str| {
             ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme))
         };

@@ -6,6 +6,7 @@
 //! new store of the same files. If a run is killed, the store has only complete documents, and the next run
 //! continues from there.
 
+mod copy;
 mod load;
 mod pipeline;
 mod report;
@@ -13,6 +14,7 @@ mod scope;
 #[cfg(feature = "watch")]
 mod watch;
 
+pub use copy::copy;
 pub use load::{LoadRequest, Strategy, load};
 pub use report::{Change, ChangeKind, IngestReport};
 #[cfg(feature = "watch")]
@@ -32,7 +34,7 @@ use crate::limits;
 use crate::links::SiteRoot;
 use crate::parallel::thread_failed;
 use crate::prepare::PreparedDocument;
-use crate::store::{Lookup, Store, StoredDocument, Writer};
+use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
 use crate::trust::Wish;
 use pipeline::PreparedFile;
 use scope::Scopes;
@@ -52,6 +54,8 @@ pub struct IngestRequest<'a> {
     pub options: OptionChanges,
     /// Whether to parse unchanged files, too.
     pub force: bool,
+    /// The part of an ingest by several workers; `None` for an ingest by one.
+    pub shard: Option<&'a Shard>,
     /// The longest time to wait for another writer.
     pub wait: Duration,
 }
@@ -127,6 +131,7 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
         paths,
         options: OptionChanges::default(),
         force: false,
+        shard: None,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
     };
     run(&request, &Silent)
@@ -385,7 +390,10 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         Some(path) => root_from_store(scopes.root(), path)?,
         None => scopes.root().display().to_string(),
     };
-    let mut writer = request.store.writer(request.wait)?;
+    let mut writer = match request.shard {
+        Some(shard) => request.store.shard_writer(shard, request.wait)?,
+        None => request.store.writer(request.wait)?,
+    };
     let stored_options = writer.options()?;
     let options =
         request.options.over(stored_options.clone().unwrap_or_default(), scopes.root())?;
@@ -411,7 +419,12 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         progress,
         report: IngestReport::default(),
     };
-    let comparison = compare(walked?, &stored?, &scopes, is_forced, &mut run.report);
+    let (mut walked, mut stored) = (walked?, stored?);
+    if let Some(shard) = request.shard {
+        walked.found.retain(|found| shard.takes(&found.path));
+        stored.retain(|document| shard.takes(&document.path));
+    }
+    let comparison = compare(walked, &stored, &scopes, is_forced, &mut run.report);
     scopes.refuse_missing(&comparison.removed)?;
     let is_new = stored_root.is_none();
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
@@ -424,9 +437,11 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         writer.commit()?;
     }
     let mut report = run.report;
-    if !is_current && scopes.is_whole() && !report.has_kept {
+    // Each part knows only its own files.
+    if !is_current && scopes.is_whole() && !report.has_kept && request.shard.is_none() {
         writer.set_current_parser()?;
     }
+    writer.complete()?;
     report.generation = writer.generation()?;
     report.note(writer.close()?.into_iter().chain(warning).collect());
     scopes.root().clone_into(&mut report.root);

@@ -192,7 +192,7 @@ mod tests {
     /// The number of files in each batch. Asserts that the batches contain all files, in order.
     fn counts(sizes: &[u64], threads: usize) -> Vec<usize> {
         let candidates = candidates(sizes);
-        let batches = batches(&candidates, threads);
+        let batches = super::batches(&candidates, threads);
         let paths: Vec<_> = batches.iter().flat_map(|batch| *batch).map(|one| &one.path).collect();
         assert_eq!(paths, candidates.iter().map(|one| &one.path).collect::<Vec<_>>());
         batches.iter().map(|batch| batch.len()).collect()

@@ -106,6 +106,12 @@ impl Checksums {
         stored.len() == OLD_PARTS * LENGTH && self.bytes().starts_with(stored)
     }
 
+    /// Returns whether these are `other`, the checksums of this version, as this version or an older one
+    /// stores them. A version without checksums stored none.
+    pub(crate) fn are_those_of(&self, other: &Self) -> bool {
+        self.0.is_none() || self == other || other.begin_with(&self.bytes())
+    }
+
     /// Returns whether `checksum` matches that of `part`, or the document has no checksums.
     pub(crate) fn is(&self, part: DocumentPart, checksum: impl FnOnce() -> Checksum) -> bool {
         self.0.is_none_or(|(parts, count)| {

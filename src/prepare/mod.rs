@@ -11,15 +11,18 @@ pub(crate) mod values;
 
 use std::path::Path;
 
+use serde_json::{Map, Value};
+
 use self::checksums::Checksums;
 use self::rows::DerivedRows;
 use self::values::ValueRow;
-use crate::codec::content::ContentCompressor;
+use crate::codec::{self, content::ContentCompressor};
 use crate::corpus::FileState;
 use crate::data::Contents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::{self, Markup};
 use crate::links::Outgoing;
+use crate::markdown::outline::Outline;
 use crate::markdown::slug::fold;
 use crate::markdown::{self, Diagnostic, Dialect, Document, front_matter};
 use crate::terms::{DocumentText, TextExtractor};
@@ -141,6 +144,35 @@ impl Preparation {
         }
     }
 
+    /// Prepares a stored document for another store without parsing it; `None` if its rows are damaged.
+    pub(crate) fn of_rows(
+        &mut self,
+        rows: DerivedRows,
+        bytes: Vec<u8>,
+        state: FileState,
+    ) -> Result<Option<PreparedDocument>> {
+        let Some((outline, links, contents)) = decoded(&rows, bytes.len()) else { return Ok(None) };
+        let values: Option<Map<String, Value>> =
+            rows.front_matter.as_deref().and_then(|values| serde_json::from_str(values).ok());
+        let title = values.as_ref().and_then(front_matter::title).map(str::to_owned);
+        let chunks = self
+            .compressor
+            .compress(&bytes)
+            .map_err(|error| Error::io(Path::new(&rows.path), error))?;
+        Ok(Some(PreparedDocument {
+            state,
+            chunks,
+            checksums: rows.checksums(state.size),
+            link_keys: links.link_keys(&rows.path),
+            name_keys: links.name_keys(),
+            data_keys: contents.keys(),
+            values: values::of(rows.front_matter.as_deref()),
+            text: self.texts.extract(&rows.path, bytes, &outline, rows.tags.clone(), title),
+            diagnostics: Vec::new(),
+            rows,
+        }))
+    }
+
     /// Derives all rows. Fails with [`ErrorKind::Limit`] if the outline is too large.
     fn finish(&mut self, parsed: ParsedDocument) -> Result<PreparedDocument> {
         let values = parsed.document.front_matter.as_ref();
@@ -165,6 +197,22 @@ impl Preparation {
             rows,
         })
     }
+}
+
+/// Decodes the rows of a document of `length` bytes; `None` if they are damaged.
+fn decoded(rows: &DerivedRows, length: usize) -> Option<(Outline, Outgoing, Contents)> {
+    let outline = codec::outline::decode(rows.outline.as_deref()?)?;
+    let links = match &rows.links {
+        Some(packed) => postcard::from_bytes(packed).ok()?,
+        None => Outgoing::default(),
+    };
+    let [code, tables, tasks] = rows.data.each_ref().map(|packed| packed.as_deref());
+    let contents = Contents {
+        code: codec::data::decode(code, length)?,
+        tables: codec::data::decode(tables, length)?,
+        tasks: codec::data::decode(tasks, length)?,
+    };
+    Some((outline, links, contents))
 }
 
 /// Returns the key by which suffixes of a path without extension are found: the folded components

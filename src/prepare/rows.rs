@@ -23,7 +23,7 @@ pub(crate) struct StoredDiagnostic {
 
 /// All rows of a document except its bytes and its keys in the link graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DerivedRows {
+pub struct DerivedRows {
     /// The path relative to the root.
     pub(crate) path: String,
     /// The form of the path in which suffixes are looked up: [`super::name_key`].

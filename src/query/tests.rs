@@ -53,6 +53,7 @@ fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&DocumentCache<'_>) -> 
         paths: Paths::All,
         options: OptionChanges::default(),
         force: false,
+        shard: None,
         wait: Duration::ZERO,
     };
     ingest::run(&request, &Silent).unwrap();

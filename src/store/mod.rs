@@ -36,7 +36,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::corpus::{FileState, resolved};
-use crate::error::{ErrorKind, Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::prepare::checksums::Checksums;
 use crate::trust::{Trust, Wish};
 use local::LocalEngine;
@@ -60,6 +60,37 @@ pub trait Engine: Debug + Send + Sync {
     /// Opens the store for writing, and creates it if it does not exist. Waits up to `wait` for
     /// another writer.
     fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>>;
+
+    /// Opens the store for one part of an ingest by several workers, and creates it if it does not exist.
+    /// What the writer commits is seen by readers when all parts are complete.
+    ///
+    /// # Errors
+    ///
+    /// `USAGE` if the store has one writer at a time.
+    fn shard_writer(&self, _: &Shard, _: Duration) -> Result<Box<dyn Writer>> {
+        Err(Error::new(ErrorKind::Usage, "only a store on a server is ingested in parts")
+            .with_hint("leave out --shard, or name a server with --db; see `mdsel help servers`"))
+    }
+}
+
+/// One part of an ingest by several workers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// The number of the part, from 0.
+    pub index: u32,
+    /// The number of parts, at most 65,535.
+    pub count: u32,
+    /// The name of the ingest, the same for all parts.
+    pub ingest: String,
+}
+
+impl Shard {
+    /// Returns whether the document at `path` is in this part.
+    pub(crate) fn takes(&self, path: &str) -> bool {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&blake3::hash(path.as_bytes()).as_bytes()[8..12]);
+        u32::from_le_bytes(bytes) % self.count.max(1) == self.index
+    }
 }
 
 /// A store, which need not exist yet, and the decision which of its settings to follow.
@@ -133,6 +164,11 @@ impl Store {
         self.engine.writer(wait)
     }
 
+    /// Opens the store for one part of an ingest by several workers; see [`Engine::shard_writer`].
+    pub fn shard_writer(&self, shard: &Shard, wait: Duration) -> Result<Box<dyn Writer>> {
+        self.engine.shard_writer(shard, wait)
+    }
+
     /// Opens the store for an edit: finishes interrupted edits first, and returns the warnings about
     /// them.
     ///
@@ -184,7 +220,7 @@ pub struct StoredDocument {
     /// Whether the document contains LDMD markers.
     pub has_ldmd: bool,
     /// The checksums of the parts of the document; a part is compared when it is read.
-    pub(in crate::store) checksums: Checksums,
+    pub(crate) checksums: Checksums,
 }
 
 /// A file that an edit is replacing.

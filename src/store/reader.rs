@@ -20,6 +20,7 @@ use crate::links::Outgoing;
 use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
+use crate::prepare::rows::DerivedRows;
 use crate::terms::{TrigramQuery, WordQuery};
 
 /// What is known about a store without asking it anything.
@@ -167,6 +168,9 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the keys of the front matter of the documents that `filter` admits, as they are
     /// written, with the names of the types of their values: for each pair the number of documents.
     fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes>;
+
+    /// Returns all that is stored of documents except their bytes and what they are found by.
+    fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>>;
 
     /// Returns the bytes of documents within spans, each clipped to its document.
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>>;

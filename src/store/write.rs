@@ -57,6 +57,11 @@ pub trait Writer: Debug {
     /// document changed.
     fn commit(&mut self) -> Result<()>;
 
+    /// Records that this part of an ingest by several workers is complete. Other writers have no parts.
+    fn complete(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Ends the writer, drops changes that were not committed, and returns its warnings.
     fn close(self: Box<Self>) -> Result<Vec<Warning>>;
 }

@@ -5,6 +5,7 @@
 //! `status --stale` and `ingest --check` list such files. Invariant: a check changes nothing. After a repair
 //! a check finds no damage, and the answer lists every document of the old store that is lost.
 
+mod documents;
 mod repair;
 
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ use crate::store::{Check, Checked, FaultKind, Store, StorePart, StoreProblem};
 /// A request to check or repair a store.
 #[derive(Debug)]
 pub struct VerifyRequest<'a> {
-    /// The store, which must be a file.
+    /// The store. Only a file can be repaired.
     pub store: &'a Store,
     /// Whether SQLite compares all of its indices with their tables.
     pub is_full: bool,
@@ -36,12 +37,15 @@ pub struct VerifyRequest<'a> {
 
 /// Checks the store, and repairs it if requested.
 pub fn verify(request: &VerifyRequest<'_>) -> Result<Findings> {
-    let Some(path) = request.store.path() else {
-        return Err(Error::new(ErrorKind::Usage, "only a store file can be checked")
-            .with_hint("name the file with --db FILE"));
+    let (checked, generation) = match request.store.path() {
+        Some(path) if request.is_repair => repair::repair(path, request)?,
+        Some(path) => check(path, request)?,
+        None if request.is_repair => {
+            return Err(Error::new(ErrorKind::Usage, "only a store file can be repaired")
+                .with_hint("run `mdsel ingest --force`, which parses and stores all files again"));
+        }
+        None => documents::check(request.store, request.is_reparsed)?,
     };
-    let (checked, generation) =
-        if request.is_repair { repair::repair(path, request)? } else { check(path, request)? };
     let findings = checked.faults.into_iter().map(finding).collect();
     let mut findings = Findings::new(findings, Vec::new(), request.after, generation);
     findings.page.warnings.extend(checked.warnings);

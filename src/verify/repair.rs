@@ -137,6 +137,7 @@ fn from_files(
             paths: if is_every_file { Paths::All } else { Paths::Stored(&paths) },
             options: OptionChanges::default(),
             force: false,
+            shard: None,
             wait: Recovery::LOCK_WAIT,
         };
         let report = ingest::run(&request, &Silent)?;

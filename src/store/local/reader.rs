@@ -18,6 +18,7 @@ use crate::links::Outgoing;
 use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
+use crate::prepare::rows::DerivedRows;
 use crate::store::{
     DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Ranking, Reader,
     SectionFilter, StoredDocument, Totals,
@@ -317,6 +318,14 @@ impl Reader for LocalReader {
 
     fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatterData>> {
         documents.iter().map(|document| self.snapshot.front_matter(document)).collect()
+    }
+
+    fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {
+        let rows = |document: &StoredDocument| {
+            let rows = self.snapshot.rows(document.id)?;
+            rows.map(|rows| rows.derived).ok_or_else(|| self.snapshot.lacking())
+        };
+        documents.iter().map(rows).collect()
     }
 
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>> {

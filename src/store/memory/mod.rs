@@ -300,6 +300,10 @@ impl Reader for MemoryReader {
         Ok(keys)
     }
 
+    fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {
+        self.each(documents, |entry| Some(entry.prepared.rows.clone()))
+    }
+
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>> {
         let content = |(document, span): &(&StoredDocument, ByteSpan)| {
             let mut bytes = bytes(self.entry(document)?).ok_or_else(damaged)?;

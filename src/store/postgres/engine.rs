@@ -9,10 +9,11 @@ use std::time::Duration;
 use super::address::Address;
 use super::connection::{Connection, Idle};
 use super::reader::{PostgresReader, State};
+use super::shard::ShardWriter;
 use super::writer::PostgresWriter;
 use crate::error::{ErrorKind, Result};
 use crate::limits;
-use crate::store::{Engine, Purpose, Reader, Writer};
+use crate::store::{Engine, Purpose, Reader, Shard, Writer};
 
 /// A store in a schema of a server.
 #[derive(Debug)]
@@ -56,6 +57,10 @@ impl Engine for Postgres {
         let mut state = self.state()?;
         state.set_root(self.root.as_deref());
         Ok(Box::new(PostgresReader::new(state, Arc::clone(&self.idle))))
+    }
+
+    fn shard_writer(&self, shard: &Shard, wait: Duration) -> Result<Box<dyn Writer>> {
+        Ok(Box::new(ShardWriter::open(&self.address, self.root.clone(), shard, wait)?))
     }
 
     fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {

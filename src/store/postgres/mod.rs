@@ -11,6 +11,7 @@
 mod address;
 mod change;
 mod connection;
+mod derived;
 mod engine;
 mod lookup;
 mod merge;
@@ -22,6 +23,7 @@ mod reader;
 mod rows;
 mod schema;
 mod segment;
+mod shard;
 mod tls;
 mod trigrams;
 mod varint;

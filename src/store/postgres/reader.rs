@@ -29,6 +29,7 @@ use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::prepare::checksums::{self, DocumentPart};
+use crate::prepare::rows::DerivedRows;
 use crate::prepare::values;
 use crate::prepare::{PARSER_VERSION, integer};
 use crate::store::{
@@ -396,6 +397,10 @@ impl Reader for PostgresReader {
             }
         }
         Ok(keys)
+    }
+
+    fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {
+        self.state()?.derived(documents)
     }
 
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>> {

@@ -1,0 +1,127 @@
+//! `copy`: makes a store equal to another one without parsing.
+//!
+//! Invariant: what is copied was compared with its checksums. A copy that was killed leaves complete
+//! documents, and the next one continues.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::report::{ChangeKind, IngestReport};
+use super::{Batches, Progress, Sink as _};
+use crate::corpus::root_from_store;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::parallel::{self, Budget, cores, ordered_within};
+use crate::position::ByteSpan;
+use crate::prepare::{Preparation, PreparedDocument};
+use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
+use crate::trust::Wish;
+
+/// The largest number of documents that are read at once.
+const BATCH: usize = 256;
+
+/// Copies the documents of `from` to `to`, and removes its others. Waits up to `wait` for another writer.
+pub fn copy(
+    from: &Store,
+    to: &Store,
+    wait: Duration,
+    progress: &dyn Progress,
+) -> Result<IngestReport> {
+    let source = from.reader(Purpose::Read)?;
+    let mut writer = to.writer(wait)?;
+    let stored = writer.documents()?;
+    let mut known: HashMap<&str, &StoredDocument> =
+        stored.iter().map(|document| (document.path.as_str(), document)).collect();
+    let mut report = IngestReport::default();
+    if writer.root()?.is_none() {
+        let root = match to.path() {
+            Some(path) => root_from_store(source.root(), path)?,
+            None => source.root().display().to_string(),
+        };
+        writer.set_up(&root, source.options())?;
+        if let Some(path) = to.path() {
+            let wish = Wish::of(path, source.root(), source.options());
+            report.warnings.extend(to.trust().record(path, &wish));
+        }
+    }
+    let mut wanted = Vec::new();
+    for document in source.all(&Lookup::All)? {
+        match known.remove(document.path.as_str()) {
+            Some(own) if own.checksums == document.checksums && own.state == document.state => {
+                report.unchanged += 1;
+            }
+            own => wanted.push((document, own)),
+        }
+    }
+    let gone: Vec<i64> = known.values().map(|document| document.id).collect();
+    for document in known.values() {
+        report.count(&document.path, ChangeKind::Removed);
+    }
+    if !gone.is_empty() {
+        writer.remove(&gone)?;
+    }
+    progress.start(wanted.len());
+    let mut batches = Batches { writer: writer.as_mut(), bytes: 0 };
+    let size = |(document, _): &(StoredDocument, Option<&StoredDocument>)| document.state.size;
+    let most = limits::LARGE_DOCUMENT_BYTES as u64;
+    let requests: Vec<_> = parallel::batches(&wanted, BATCH, most / 4, size).collect();
+    let cost = |batch: &&[(StoredDocument, Option<&StoredDocument>)]| {
+        batch.iter().map(size).sum::<u64>() + 1
+    };
+    let budget = Budget { most: most * cores() as u64, cost };
+    ordered_within(
+        budget,
+        &requests,
+        Preparation::new,
+        |preparation, batch| {
+            let documents: Vec<_> = batch.iter().map(|(document, _)| document.clone()).collect();
+            match preparation {
+                Ok(preparation) => prepared(&*source, &documents, preparation),
+                Err(error) => Err(Error::new(error.kind(), error.to_string())),
+            }
+        },
+        |batch, documents| {
+            for ((document, own), prepared) in batch.iter().zip(documents?) {
+                batches.put(prepared, document.state.size)?;
+                progress.advance();
+                let is_new = own.is_none();
+                let kind = if is_new { ChangeKind::Added } else { ChangeKind::Changed };
+                report.count(&document.path, kind);
+            }
+            Ok(())
+        },
+    )?;
+    writer.commit()?;
+    if source.facts().has_current_parser && !writer.has_current_parser()? {
+        writer.set_current_parser()?;
+    }
+    report.generation = writer.generation()?;
+    report.warnings.extend(writer.close()?);
+    report.finish();
+    Ok(report)
+}
+
+/// Reads documents, and prepares them for another store.
+fn prepared(
+    source: &dyn Reader,
+    documents: &[StoredDocument],
+    preparation: &mut Preparation,
+) -> Result<Vec<PreparedDocument>> {
+    let parts: Vec<_> =
+        documents.iter().map(|document| (document, ByteSpan::new(0, usize::MAX))).collect();
+    let bytes = source.contents(&parts)?;
+    let mut result = Vec::with_capacity(documents.len());
+    for ((document, rows), bytes) in documents.iter().zip(source.derived(documents)?).zip(bytes) {
+        let damaged = || {
+            let message = format!("{}: its rows differ from what was written", document.path);
+            Error::new(ErrorKind::StoreCorrupt, message)
+                .with_hint("run `mdsel verify` on the store, then `mdsel ingest --force`")
+        };
+        let prepared = preparation.of_rows(rows, bytes, document.state)?.ok_or_else(damaged)?;
+        if !document.checksums.are_those_of(&prepared.checksums) {
+            return Err(damaged());
+        }
+        result.push(prepared);
+    }
+    Ok(result)
+}

@@ -1,0 +1,79 @@
+//! Reading all that is stored of documents, to check and to copy them.
+//!
+//! Invariant: nothing is compared with checksums here, so that a check can do it.
+
+use std::collections::HashMap;
+
+use postgres::Row;
+use postgres::types::Type;
+
+use super::lookup::WITH_DERIVED;
+use super::question::Question;
+use super::reader::State;
+use super::rows::{column, damaged_part, unpacked_texts};
+use crate::error::Result;
+use crate::prepare::rows::{DerivedRows, StoredDiagnostic};
+use crate::store::StoredDocument;
+
+const COLUMNS: &str = "d.id, d.name_key, d.lines, d.words, d.sections, d.blocks, d.links, v.outline, \
+    t.keys, v.markup, v.markup_ids, v.links, v.code, v.grid, v.task, v.front_matter, v.tags, v.diagnostics";
+
+impl State {
+    /// Returns all that is stored of documents except their bytes and keys.
+    pub(super) fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {
+        let from =
+            format!("{WITH_DERIVED} LEFT JOIN title t ON t.part = d.part AND t.document = d.id");
+        let mut question = Question::of_documents(COLUMNS, &from, self.generation);
+        let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
+        question.with(" AND d.id = ANY(", ids, Type::INT8_ARRAY, ")");
+        let rows = question.run(&mut self.connection())?;
+        let mut by_id: HashMap<i64, &Row> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            by_id.insert(column(row, 0)?, row);
+        }
+        let of = |document: &StoredDocument| {
+            let row = by_id.get(&document.id).ok_or_else(|| damaged_part(document, "rows"))?;
+            of_row(document, row)
+        };
+        documents.iter().map(of).collect()
+    }
+}
+
+fn of_row(document: &StoredDocument, row: &Row) -> Result<DerivedRows> {
+    let text = |index: usize| -> Result<Option<String>> {
+        let bytes: Option<&[u8]> = column(row, index)?;
+        let text = bytes.map(|bytes| String::from_utf8(bytes.to_vec()));
+        text.transpose().map_err(|_| damaged_part(document, "rows"))
+    };
+    let texts = |index: usize| {
+        unpacked_texts(column(row, index)?).ok_or_else(|| damaged_part(document, "rows"))
+    };
+    let diagnostics: Vec<(String, Option<i64>, String)> =
+        postcard::from_bytes(column(row, 17)?).map_err(|_| damaged_part(document, "rows"))?;
+    let diagnostics = diagnostics.into_iter();
+    Ok(DerivedRows {
+        path: document.path.clone(),
+        name_key: column(row, 1)?,
+        hash: document.hash,
+        counts: [
+            column(row, 2)?,
+            column(row, 3)?,
+            column(row, 4)?,
+            column(row, 5)?,
+            column(row, 6)?,
+        ],
+        is_lossy: document.is_lossy,
+        has_markup: document.has_ldmd,
+        outline: column(row, 7)?,
+        title_keys: text(8)?,
+        markup: column(row, 9)?,
+        markup_ids: texts(10)?,
+        links: column(row, 11)?,
+        data: [column(row, 12)?, column(row, 13)?, column(row, 14)?],
+        front_matter: text(15)?,
+        tags: texts(16)?,
+        diagnostics: diagnostics
+            .map(|(code, line, message)| StoredDiagnostic { code, line, message })
+            .collect(),
+    })
+}

@@ -1,0 +1,347 @@
+//! [`Writer`] for one part of an ingest by several workers.
+//!
+//! Each part writes rows of a generation of its own, above all others, so nobody reads them. The worker that
+//! completes the last part gives all of these rows the next generation. Invariants: a part is written by one
+//! worker at a time. What a worker wrote that died is deleted by the next worker of that part, or by an ingest
+//! with another name.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use postgres::types::{ToSql, Type};
+
+use super::address::Address;
+use super::change::{Change, delete};
+use super::connection::Connection;
+use super::rows::{DOCUMENT_COLUMNS, column, damaged, text_key, unchecked_document};
+use super::writer::{INCOMPLETE, Ids, Known, STORE, lock, sweep};
+use super::{merge, question::Question, schema};
+use crate::corpus::{FileState, IngestOptions};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::batch_bytes;
+use crate::limits;
+use crate::prepare::{PARSER_VERSION, PreparedDocument};
+use crate::store::{EditIntent, Shard, StoredDocument, Writer};
+
+/// The number of generations that an ingest by several workers may use.
+const SHARDS: i64 = 1 << 16;
+
+/// The bytes of rows that are collected before they are sent.
+const SEND_BYTES: usize = 16 << 20;
+
+/// The right to write one part of an ingest.
+#[derive(Debug)]
+pub(super) struct ShardWriter {
+    connection: RefCell<Connection>,
+    known: Known,
+    own_root: Option<PathBuf>,
+    shard: Shard,
+    /// The number of the ingest.
+    ingest: i64,
+    ids: Ids,
+    change: Change,
+    has_begun: bool,
+    is_dirty: bool,
+    warnings: Vec<Warning>,
+}
+
+fn lock_name(ingest: i64, shard: i64) -> String {
+    format!("ingest {ingest} {shard}")
+}
+
+/// Returns the generation of the rows of a part.
+fn generation(ingest: i64, shard: i64) -> i64 {
+    INCOMPLETE + ingest * SHARDS + shard
+}
+
+impl ShardWriter {
+    /// Connects, and creates the store if it does not exist. Waits up to `wait` for another worker.
+    pub(super) fn open(
+        address: &Arc<Address>,
+        own_root: Option<PathBuf>,
+        shard: &Shard,
+        wait: Duration,
+    ) -> Result<Self> {
+        let mut connection = Connection::open(address, Duration::ZERO)?;
+        let other = |message: String| {
+            let hint = "give all workers the same number of parts and the same --ingest-id";
+            Error::new(ErrorKind::Usage, message).with_hint(hint)
+        };
+        let count = i64::from(shard.count);
+        if count >= SHARDS {
+            return Err(other(format!("{count} parts are too many")));
+        }
+        lock(&mut connection, STORE, wait)?;
+        schema::create(&mut connection)?;
+        let known = Known::read(&mut connection)?;
+        let statement =
+            "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
+        connection.execute(statement, &[(&shard.ingest, Type::TEXT), (&count, Type::INT8)])?;
+        let mut ingest = 0;
+        for row in &connection.query("SELECT id, name, shards FROM ingest", &[])? {
+            let (id, name, shards): (i64, String, i64) =
+                (column(row, 0)?, column(row, 1)?, column(row, 2)?);
+            if name != shard.ingest {
+                drop_abandoned(&mut connection, id, shards)?;
+            } else if shards == count {
+                ingest = id;
+            } else {
+                return Err(other(format!("the ingest {name:?} has {shards} parts")));
+            }
+        }
+        unlock(&mut connection, STORE)?;
+        lock(&mut connection, &lock_name(ingest, i64::from(shard.index)), wait)?;
+        drop_part(&mut connection, ingest, i64::from(shard.index))?;
+        Ok(Self {
+            connection: RefCell::new(connection),
+            known,
+            own_root,
+            shard: shard.clone(),
+            ingest,
+            ids: Ids::default(),
+            change: Change::default(),
+            has_begun: false,
+            is_dirty: false,
+            warnings: Vec::new(),
+        })
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if !self.has_begun {
+            self.connection.get_mut().batch("BEGIN")?;
+            self.has_begun = true;
+        }
+        Ok(())
+    }
+
+    fn generation_of_rows(&self) -> i64 {
+        generation(self.ingest, i64::from(self.shard.index))
+    }
+
+    /// Sends what was collected, and notes which documents are gone.
+    fn send(&mut self) -> Result<()> {
+        self.begin()?;
+        let rows = self.generation_of_rows();
+        let removed = std::mem::take(&mut self.change.removed);
+        let connection = self.connection.get_mut();
+        if !removed.is_empty() {
+            let statement = "INSERT INTO ingest_removal (ingest, shard, document) \
+                 SELECT $1, $2, unnest($3)";
+            let index = i64::from(self.shard.index);
+            connection.execute(
+                statement,
+                &[(&self.ingest, Type::INT8), (&index, Type::INT8), (&removed, Type::INT8_ARRAY)],
+            )?;
+        }
+        self.change.send(connection, rows, false)
+    }
+}
+
+fn unlock(connection: &mut Connection, name: &str) -> Result<()> {
+    let key = text_key(&format!("mdsel {} {name}", connection.address().schema));
+    connection.query("SELECT pg_advisory_unlock($1)", &[(&key, Type::INT8)])?;
+    Ok(())
+}
+
+/// Deletes what an ingest wrote if none of its workers is connected.
+fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Result<()> {
+    let mut locked = Vec::new();
+    for shard in 0..shards {
+        let name = lock_name(ingest, shard);
+        if lock(connection, &name, Duration::ZERO).is_ok() {
+            locked.push(name);
+        }
+    }
+    if locked.len() as u64 == shards.unsigned_abs() {
+        for shard in 0..shards {
+            drop_part(connection, ingest, shard)?;
+        }
+        connection.execute("DELETE FROM ingest WHERE id = $1", &[(&ingest, Type::INT8)])?;
+    }
+    locked.iter().try_for_each(|name| unlock(connection, name))
+}
+
+/// Deletes what a worker wrote of a part.
+fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()> {
+    connection.batch("BEGIN")?;
+    let of_part: [(&(dyn ToSql + Sync), Type); 2] = [(&ingest, Type::INT8), (&shard, Type::INT8)];
+    for table in ["ingest_shard", "ingest_removal"] {
+        let statement = format!("DELETE FROM {table} WHERE ingest = $1 AND shard = $2");
+        connection.execute(&statement, &of_part)?;
+    }
+    let rows = generation(ingest, shard);
+    let statement = "SELECT d.part, d.id FROM document d WHERE d.gen_from = $1";
+    let written = connection.query(statement, &[(&rows, Type::INT8)])?;
+    let written = written.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?)));
+    for some in written.collect::<Result<Vec<(i16, i64)>>>()?.chunks(10_000) {
+        delete(connection, some)?;
+    }
+    let statement = "SELECT s.id FROM segment s WHERE s.gen_from = $1";
+    let segments = connection.query(statement, &[(&rows, Type::INT8)])?;
+    let segments = segments.iter().map(|row| column(row, 0)).collect::<Result<Vec<i64>>>()?;
+    merge::delete(connection, &segments)?;
+    connection.batch("COMMIT")
+}
+
+/// Gives the rows of all parts of an ingest the next generation.
+fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
+    let now = Known::read(connection)?.generation;
+    let next = now + 1;
+    let (first, end) = (generation(ingest, 0), generation(ingest + 1, 0));
+    let range: [(&(dyn ToSql + Sync), Type); 3] =
+        [(&next, Type::INT8), (&first, Type::INT8), (&end, Type::INT8)];
+    for statement in [
+        "UPDATE document o SET gen_to = $1 FROM document n WHERE n.gen_from >= $2 AND n.gen_from < $3 \
+         AND o.part = n.part AND o.path = n.path AND o.gen_from < $1 AND o.gen_to IS NULL",
+        "UPDATE document SET gen_from = $1 WHERE gen_from >= $2 AND gen_from < $3",
+        "UPDATE segment SET gen_from = $1 WHERE gen_from >= $2 AND gen_from < $3",
+    ] {
+        connection.execute(statement, &range)?;
+    }
+    let statement = "UPDATE document SET gen_to = $1 WHERE gen_to IS NULL AND gen_from < $1 \
+         AND id IN (SELECT document FROM ingest_removal WHERE ingest = $2)";
+    connection.execute(statement, &[(&next, Type::INT8), (&ingest, Type::INT8)])?;
+    for (table, name) in
+        [("ingest_removal", "ingest"), ("ingest_shard", "ingest"), ("ingest", "id")]
+    {
+        let statement = format!("DELETE FROM {table} WHERE {name} = $1");
+        connection.execute(&statement, &[(&ingest, Type::INT8)])?;
+    }
+    sweep(connection, now)?;
+    merge::tidy(connection, next)?;
+    connection.execute("UPDATE store SET generation = $1", &[(&next, Type::INT8)])?;
+    Ok(next)
+}
+
+fn has_no_edits() -> Error {
+    Error::new(ErrorKind::Usage, "a part of an ingest makes no edits")
+        .with_hint("edit without --shard")
+}
+
+impl Writer for ShardWriter {
+    fn root(&self) -> Result<Option<PathBuf>> {
+        let root = self.known.root.as_ref();
+        Ok(root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))))
+    }
+
+    fn options(&self) -> Result<Option<IngestOptions>> {
+        Ok(self.known.options.clone())
+    }
+
+    fn has_current_parser(&self) -> Result<bool> {
+        Ok(self.known.parser == PARSER_VERSION)
+    }
+
+    fn generation(&self) -> Result<u64> {
+        Ok(self.known.generation.unsigned_abs())
+    }
+
+    fn documents(&self) -> Result<Vec<StoredDocument>> {
+        let mut question =
+            Question::of_documents(DOCUMENT_COLUMNS, "document d", self.known.generation);
+        question.text.push_str(" ORDER BY d.path");
+        let rows = question.run(&mut self.connection.borrow_mut())?;
+        rows.iter().map(unchecked_document).collect()
+    }
+
+    fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
+        let json = serde_json::to_string(options).unwrap_or_default();
+        let statement = "UPDATE store SET root = coalesce(root, $1), options = $2";
+        let values: [(&(dyn ToSql + Sync), Type); 2] = [(&root, Type::TEXT), (&json, Type::TEXT)];
+        self.connection.get_mut().execute(statement, &values)?;
+        self.known.root.get_or_insert_with(|| root.to_owned());
+        self.known.options = Some(options.clone());
+        Ok(())
+    }
+
+    fn set_current_parser(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()> {
+        for document in documents {
+            let id = self.ids.next(self.connection.get_mut())?;
+            self.change.put(id, document, self.known.parts);
+            self.is_dirty = true;
+            if self.change.bytes >= batch_bytes(SEND_BYTES) {
+                self.send()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, ids: &[i64]) -> Result<()> {
+        self.change.removed.extend_from_slice(ids);
+        Ok(())
+    }
+
+    fn set_states(&mut self, states: &[(i64, FileState)]) -> Result<()> {
+        self.change.states.extend_from_slice(states);
+        Ok(())
+    }
+
+    fn note_intent(&mut self, _: &EditIntent) -> Result<i64> {
+        Err(has_no_edits())
+    }
+
+    fn forget_intent(&mut self, _: i64) -> Result<()> {
+        Err(has_no_edits())
+    }
+
+    fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
+        Ok(Vec::new())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        if !self.change.is_sent() {
+            self.send()?;
+        }
+        if std::mem::take(&mut self.is_dirty) {
+            self.begin()?;
+            let (rows, segments) =
+                (self.generation_of_rows(), std::mem::take(&mut self.change.segments));
+            merge::add(self.connection.get_mut(), segments, rows)?;
+        }
+        if std::mem::take(&mut self.has_begun) {
+            self.connection.get_mut().batch("COMMIT")?;
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        self.commit()?;
+        let (ingest, index) = (self.ingest, i64::from(self.shard.index));
+        let connection = self.connection.get_mut();
+        lock(connection, STORE, Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64))?;
+        connection.batch("BEGIN")?;
+        let statement = "INSERT INTO ingest_shard (ingest, shard) VALUES ($1, $2)";
+        connection.execute(statement, &[(&ingest, Type::INT8), (&index, Type::INT8)])?;
+        let statement = "SELECT count(*) FROM ingest_shard WHERE ingest = $1";
+        let rows = connection.query(statement, &[(&ingest, Type::INT8)])?;
+        let done: i64 = rows.first().map(|row| column(row, 0)).transpose()?.unwrap_or(0);
+        let count = i64::from(self.shard.count);
+        match done.cmp(&count) {
+            Ordering::Less => {
+                let message = format!(
+                    "{done} of {count} parts of the ingest {:?} are in; its documents are visible when all are",
+                    self.shard.ingest
+                );
+                self.warnings.push(Warning::new("INGEST_INCOMPLETE", message));
+            }
+            Ordering::Equal => self.known.generation = publish(connection, ingest)?,
+            Ordering::Greater => return Err(damaged("an ingest has more parts than it should")),
+        }
+        connection.batch("COMMIT")?;
+        unlock(connection, STORE)
+    }
+
+    fn close(mut self: Box<Self>) -> Result<Vec<Warning>> {
+        if self.has_begun {
+            self.connection.get_mut().batch("ROLLBACK")?;
+        }
+        Ok(std::mem::take(&mut self.warnings))
+    }
+}

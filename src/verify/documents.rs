@@ -1,0 +1,75 @@
+//! Checking the documents of a store that is not a file.
+//!
+//! The server checks its own files. Invariant: every document is read whole, and compared with its hash and
+//! its checksums.
+
+use crate::error::{ErrorKind, Result};
+use crate::limits;
+use crate::parallel::batches;
+use crate::position::ByteSpan;
+use crate::prepare::Preparation;
+use crate::store::{
+    Checked, FaultKind, Lookup, Purpose, Reader, Store, StoreProblem, StoredDocument,
+};
+
+/// Checks all documents, and parses them again if `is_reparsed`. Also returns the generation.
+pub(super) fn check(store: &Store, is_reparsed: bool) -> Result<(Checked, u64)> {
+    let reader = store.reader(Purpose::Read)?;
+    let mut preparation = Preparation::new()?;
+    let mut checked = Checked::default();
+    let documents = reader.all(&Lookup::All)?;
+    let size = |document: &StoredDocument| document.state.size;
+    for share in batches(&documents, 256, limits::LARGE_DOCUMENT_BYTES as u64, size) {
+        match faults(&*reader, share, is_reparsed, &mut preparation) {
+            Ok(faults) => checked.faults.extend(faults),
+            // One by one, to name the document.
+            Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
+                for document in share {
+                    let one = std::slice::from_ref(document);
+                    match faults(&*reader, one, is_reparsed, &mut preparation) {
+                        Ok(faults) => checked.faults.extend(faults),
+                        Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
+                            let message = error.to_string();
+                            let fault = StoreProblem::of(&document.path, FaultKind::Bytes, message);
+                            checked.faults.push(fault);
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((checked, reader.generation()))
+}
+
+fn faults(
+    reader: &dyn Reader,
+    documents: &[StoredDocument],
+    is_reparsed: bool,
+    preparation: &mut Preparation,
+) -> Result<Vec<StoreProblem>> {
+    let parts: Vec<_> =
+        documents.iter().map(|document| (document, ByteSpan::new(0, usize::MAX))).collect();
+    let contents = reader.contents(&parts)?;
+    let mut faults = Vec::new();
+    for ((document, rows), bytes) in documents.iter().zip(reader.derived(documents)?).zip(contents)
+    {
+        let StoredDocument { path, hash, state, checksums, .. } = document;
+        if !checksums.are_those_of(&rows.checksums(state.size)) {
+            let message = "its rows differ from what was written";
+            faults.push(StoreProblem::of(path, FaultKind::Rows, message));
+            continue;
+        }
+        if is_reparsed
+            && let Ok(parsed) = preparation.of_bytes(path.clone(), bytes, *hash, *state)?
+        {
+            let difference = rows.difference(&parsed.rows);
+            faults.extend(difference.map(|part| {
+                let message = format!("parsing it again gives other {part}");
+                StoreProblem::of(path, FaultKind::Parse, message)
+            }));
+        }
+    }
+    Ok(faults)
+}
