@@ -63,7 +63,7 @@ pub struct Place {
 }
 
 impl Place {
-    pub(super) fn new(document: Rc<OpenDocument>, target: Target, params: Params) -> Self {
+    pub(crate) fn new(document: Rc<OpenDocument>, target: Target, params: Params) -> Self {
         Self { document, target, params, resolved: None }
     }
 

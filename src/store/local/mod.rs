@@ -15,6 +15,7 @@ mod engine;
 mod fault;
 mod full_text;
 mod fulltext;
+mod ids;
 mod matching;
 mod reader;
 mod recovery;
