@@ -19,13 +19,13 @@ pub(crate) enum Separator {
 }
 
 /// A glob, compiled to a regular expression.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Glob(Regex);
 
 /// Globs over paths, as for `-g` of ripgrep. The last one that matches decides; a glob that begins with
 /// `!` excludes. A path that none matches is included unless some glob includes. Excluding a folder
 /// excludes everything in it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Globs {
     /// The globs, and whether each excludes.
     list: Vec<(bool, Glob)>,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::Place;
+use crate::harness::{Place, words};
 
 const GUIDE: &str = "---\ntitle: Guide\nstatus: Final   # why\nrequires: 2718, 7594\ntags: [install, x]\ndue: 2026-01-31\n\
     author:\n  name: Ann\n---\n# Install\n\n```bash title=\"x\"\necho hi\n```\n\n1. step\n   ```sh\n   run  me\n   ```\n\n\
@@ -352,4 +352,42 @@ fn a_batch_marks_tasks_and_sets_keys() {
         .replace("status: Final", "status: Done")
         .replace("| `MaxDepth` |", "| Depth |");
     assert_eq!(text, expected);
+}
+
+#[test]
+fn every_command_beside_a_query_of_dataview_has_an_answer() {
+    let place = Place::ingested(&[
+        (
+            "games/a.md",
+            "---\ntime-played: 2020\nlength: 15h\nrating: 9.5\ntags: [games/crpg]\n---\n# A\n",
+        ),
+        ("games/b.md", "---\nrating: 10\nlength: 2h\n---\n# B\n"),
+        ("dataview/Project A.md", "# A\n\n- [ ] I am a task.\n"),
+        ("days/2021-08-07.md", "# Day\n"),
+        ("days/2020-08-10.md", "# Day\n"),
+        ("projects/p.md", "- [ ] call due:2026-05-01\n"),
+        (
+            "books/c.md",
+            "---\ntags: [poems, food]\ndue: 2026-01-31\ngenres: [rock, pop]\nauthor:\n  name: Ann\n---\n",
+        ),
+    ]);
+    let page = include_str!("../src/reference/data.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | `mdsel "));
+    let mut count = 0;
+    for (query, command) in rows {
+        let words = words(command.trim_end_matches("` |"));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        place.run(&words).success();
+        count += 1;
+        if query.contains("SORT rating DESC") {
+            let ratings = all(&place, &words, "documents", "meta");
+            let ratings: Vec<&Value> = ratings.iter().map(|meta| &meta["rating"]).collect();
+            assert_eq!(ratings, [&json!(10), &json!(9.5)]);
+        }
+        if query.contains("file.day") {
+            let days = all(&place, &words, "documents", "namespace");
+            assert_eq!(days, [json!("days/2021-08-07.md"), json!("days/2020-08-10.md")]);
+        }
+    }
+    assert!(count >= 14, "{count}");
 }

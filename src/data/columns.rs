@@ -4,8 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::expression::{Datum, matching};
 use crate::markdown::contents::{Cell, Row, Table};
+use crate::markdown::slug::fold;
 
 /// Returns the names of the columns: the visible text of the header. An empty header is `column_1`
 /// by its position, 1-based, and a name that occurred before gets `_2`, `_3` and so on.
@@ -32,18 +32,16 @@ pub fn names(table: &Table) -> Vec<String> {
 
 /// Returns the index of the column called `name`: the same text, or the same text in another case.
 pub fn index_of(names: &[String], name: &str) -> Option<usize> {
-    matching(names.iter().enumerate().map(|(index, name)| (name.as_str(), index)), name)
+    names.iter().position(|other| other == name).or_else(|| {
+        let folded = fold(name);
+        names.iter().position(|other| fold(other) == folded)
+    })
 }
 
 /// Returns the cell of a row, or an empty one if the row is shorter than the header.
 pub fn cell(row: &Row, column: usize) -> &Cell {
     static EMPTY: Cell = Cell { offset: 0, source: String::new(), visible: None };
     row.cells.get(column).unwrap_or(&EMPTY)
-}
-
-/// Returns the visible text of the cell in the column called `key`.
-pub fn value<'a>(names: &[String], row: &'a Row, key: &str) -> Option<Datum<'a>> {
-    index_of(names, key).map(|column| Datum::Text(cell(row, column).text()))
 }
 
 #[cfg(test)]

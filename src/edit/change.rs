@@ -10,9 +10,9 @@ use super::plan::{
     self, Allow, Detail, EditScope, Plan, Position, Refusal, Renumbered, Reparented, RowPlace,
     plan, plan_detail,
 };
-use crate::address::{AddressError, CellSteps, FaultCode, SectionPart};
+use crate::address::{AddressError, CellSteps, FaultCode, Params, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
@@ -157,7 +157,13 @@ impl Current {
         edit: &Edit,
         named: &NamedNode,
     ) -> Result<std::result::Result<Done, AddressError>> {
-        let place = match locate_for_edit(&self.document, named, edit.is_fuzzy) {
+        let place = match (&edit.operation, named.line()) {
+            (Operation::Mark { .. }, Some(line)) => {
+                self.task_at(line).map_err(|fault| fault.of(&edit.section))
+            }
+            _ => locate_for_edit(&self.document, named, edit.is_fuzzy),
+        };
+        let place = match place {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
         };
@@ -213,6 +219,20 @@ impl Current {
         }))
     }
 
+    /// Returns the task whose mark is on a line, 1-based.
+    fn task_at(&self, line: usize) -> std::result::Result<ResolvedNode, AddressError> {
+        let lines = LineIndex::new(self.version.bytes());
+        let tasks = &self.version.document().contents.tasks;
+        let Some(task) = tasks.iter().find(|task| lines.line_of(task.mark) == line) else {
+            let path = &self.document.stored.path;
+            let message = format!("line {line} of {path} has no task");
+            let fault = AddressError::new(FaultCode::SelectorNotFound, message);
+            let path = shell_word(path);
+            return Err(fault.or_else(|| format!("`mdsel tasks --under {path}` lists its tasks")));
+        };
+        Ok(ResolvedNode::new(Rc::clone(&self.document), Target::Node(task.node), Params::default()))
+    }
+
     /// Returns the row or cell that `steps` name in the table at `place`.
     fn narrowed(
         &self,
@@ -244,10 +264,7 @@ impl Current {
         expected: &str,
     ) -> Result<()> {
         let of_part = |part| {
-            let place = ResolvedNode {
-                params: crate::address::Params { part, ..place.params },
-                ..place.clone()
-            };
+            let place = ResolvedNode { params: Params { part, ..place.params }, ..place.clone() };
             self.bytes(place.part_span()).to_vec()
         };
         let is_of = |bytes: &[u8]| {

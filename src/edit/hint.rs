@@ -25,9 +25,6 @@ impl Asked<'_> {
             Refusal::NoSuchPlace if self.place.target == Target::FrontMatter => {
                 format!("add it with `mdsel replace {document}::@frontmatter --content 'title: T'`")
             }
-            Refusal::NoSuchPlace if matches!(self.place.target, Target::Cells(_)) => {
-                "the row is shorter than the header; replace the whole row".to_owned()
-            }
             Refusal::NoSuchPlace => {
                 format!("list its places with `mdsel index {document} --blocks`")
             }

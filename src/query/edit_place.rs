@@ -39,6 +39,16 @@ pub(crate) struct NamedNode {
 }
 
 impl NamedNode {
+    /// Returns the line that was named, if it was named by its number alone.
+    pub(crate) fn line(&self) -> Option<usize> {
+        match self.places.as_deref() {
+            Ok([ParsedPlace { locator: Locator::Line(line), steps, .. }]) if steps.is_empty() => {
+                Some(*line)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the steps to a row or cell of the table that was named, if any.
     pub(crate) fn cells(&self) -> Option<&CellSteps> {
         self.cells.as_ref()

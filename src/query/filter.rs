@@ -74,16 +74,29 @@ impl<'a> DocumentOrder<'a> {
         Some(Self { key: descending.unwrap_or(asked), is_descending: descending.is_some() })
     }
 
+    /// Returns the key of front matter to sort by, unless it is the path or the title.
+    pub(super) fn front_matter_key(&self) -> Option<&'a str> {
+        (!["path", "title"].contains(&self.key)).then_some(self.key)
+    }
+
     /// Sorts documents. Those without the key come last; those with equal keys are sorted by path.
     pub(super) fn sort(
         &self,
         library: &DocumentCache<'_>,
         documents: &mut Vec<StoredDocument>,
     ) -> Result<()> {
-        let mut keyed = Vec::with_capacity(documents.len());
-        for document in documents.drain(..) {
-            keyed.push((self.value(library, &document)?, document));
-        }
+        let keys: Vec<Option<SortKey>> = match self.key {
+            "path" => documents.iter().map(|one| Some(SortKey::Text(one.path.clone()))).collect(),
+            "title" => {
+                let links = library.reader.all_links(documents)?.into_iter();
+                links.map(|links| Some(SortKey::of_text(&links.title?))).collect()
+            }
+            key => {
+                let values = library.reader.values_of(key, documents)?.into_iter();
+                values.map(|value| SortKey::of(&value?)).collect()
+            }
+        };
+        let mut keyed: Vec<_> = keys.into_iter().zip(documents.drain(..)).collect();
         keyed.sort_by(|(one, a), (other, b)| {
             let order = match (one, other) {
                 (None, None) => Ordering::Equal,
@@ -96,21 +109,6 @@ impl<'a> DocumentOrder<'a> {
         });
         documents.extend(keyed.into_iter().map(|(_, document)| document));
         Ok(())
-    }
-
-    fn value(
-        &self,
-        library: &DocumentCache<'_>,
-        document: &StoredDocument,
-    ) -> Result<Option<SortKey>> {
-        Ok(match self.key {
-            "path" => Some(SortKey::Text(document.path.clone())),
-            "title" => library.reader.links(document)?.title.map(|title| SortKey::of_text(&title)),
-            key => {
-                let values = library.reader.front_matter(document)?;
-                values.as_ref().and_then(|values| values.get(key)).and_then(SortKey::of)
-            }
-        })
     }
 }
 
@@ -264,21 +262,7 @@ impl Filter {
         library: &DocumentCache<'_>,
         documents: &mut Vec<StoredDocument>,
     ) -> Result<()> {
-        documents.retain(|document| self.documents.takes_name(document.id, &document.path));
-        if !self.documents.tags.is_empty() {
-            let tags = library.reader.all_tags(documents)?;
-            let mut tags = tags.iter();
-            documents.retain(|_| tags.next().is_some_and(|tags| self.documents.takes_tags(tags)));
-        }
-        if self.documents.condition.is_some() {
-            let values = library.reader.front_matters(documents)?;
-            let mut values = values.into_iter();
-            documents.retain(|_| {
-                let values = values.next().flatten().unwrap_or_default();
-                self.documents.takes_values(&values)
-            });
-        }
-        Ok(())
+        library.reader.retain(&self.documents, documents)
     }
 
     /// Returns whether a filter depends on more than the document.

@@ -63,7 +63,7 @@ pub struct ResolvedNode {
 }
 
 impl ResolvedNode {
-    pub(super) fn new(document: Rc<OpenDocument>, target: Target, params: Params) -> Self {
+    pub(crate) fn new(document: Rc<OpenDocument>, target: Target, params: Params) -> Self {
         Self { document, target, params, resolved: None }
     }
 

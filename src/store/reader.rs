@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{DocumentFilter, Ranking, SectionFilter, StoredDocument};
 use crate::corpus::IngestOptions;
+use crate::data::expression::value_at;
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::ldmd::Markup;
@@ -165,6 +166,17 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the tasks of documents, in document order.
     fn all_tasks(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<TaskEntry>>>;
 
+    /// Keeps the documents that `filter` admits.
+    fn retain(&self, filter: &DocumentFilter, documents: &mut Vec<StoredDocument>) -> Result<()> {
+        retain_by_rows(self, filter, documents)
+    }
+
+    /// Returns the value of a key of front matter for each document, if it has the key; see
+    /// [`value_at`].
+    fn values_of(&self, key: &str, documents: &[StoredDocument]) -> Result<Vec<Option<Value>>> {
+        values_in_rows(self, key, documents)
+    }
+
     /// Returns the keys of the front matter of the documents that `filter` admits, as they are
     /// written, with the names of the types of their values: for each pair the number of documents.
     fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes>;
@@ -279,4 +291,32 @@ pub trait Reader: Debug + Send + Sync {
     fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
         Ok(self.contents(&[(document, span)])?.pop().unwrap_or_default())
     }
+}
+
+/// Implements [`Reader::retain`] by reading the tags and the front matter of each document.
+pub(super) fn retain_by_rows(
+    reader: &(impl Reader + ?Sized),
+    filter: &DocumentFilter,
+    documents: &mut Vec<StoredDocument>,
+) -> Result<()> {
+    documents.retain(|document| filter.takes_name(document.id, &document.path));
+    if !filter.tags.is_empty() {
+        let mut tags = reader.all_tags(documents)?.into_iter();
+        documents.retain(|_| tags.next().is_some_and(|tags| filter.takes_tags(&tags)));
+    }
+    if filter.condition.is_some() {
+        let mut values = reader.front_matters(documents)?.into_iter();
+        documents.retain(|_| filter.takes_values(&values.next().flatten().unwrap_or_default()));
+    }
+    Ok(())
+}
+
+/// Implements [`Reader::values_of`] by reading the front matter of each document.
+pub(super) fn values_in_rows(
+    reader: &(impl Reader + ?Sized),
+    key: &str,
+    documents: &[StoredDocument],
+) -> Result<Vec<Option<Value>>> {
+    let values = reader.front_matters(documents)?.into_iter();
+    Ok(values.map(|values| value_at(values.as_ref()?, key).cloned()).collect())
 }

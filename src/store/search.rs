@@ -88,7 +88,7 @@ impl Ranked {
 }
 
 /// Conditions on documents.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DocumentFilter {
     /// Globs over paths.
     pub globs: Globs,

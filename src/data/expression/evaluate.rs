@@ -95,26 +95,22 @@ fn any(datum: Datum<'_>, is_match: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Returns the name that `key` means: the same text, else the only one that differs in case alone,
-/// or the first of them.
-pub fn matching<'a, T>(names: impl Iterator<Item = (&'a str, T)> + Clone, key: &str) -> Option<T> {
-    if let Some((_, value)) = names.clone().find(|(name, _)| *name == key) {
-        return Some(value);
-    }
-    let key = fold(key);
-    names.into_iter().find(|(name, _)| fold(name) == key).map(|(_, value)| value)
-}
-
 /// Returns the value at `key` of a map, or at a dotted key in the maps below it. A key that contains
-/// the dots itself takes precedence.
+/// the dots itself takes precedence. Of keys that differ from `key` in case alone, the first in the order
+/// of their bytes is meant.
 pub fn value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
-    let entries = map.iter().map(|(name, value)| (name.as_str(), value));
-    if let Some(value) = matching(entries.clone(), key) {
-        return Some(value);
-    }
-    key.match_indices('.').find_map(|(dot, _)| {
-        let inner = matching(entries.clone(), key.get(..dot)?)?.as_object()?;
-        value_at(inner, key.get(dot + 1..)?)
+    let value_of = |key: &str| {
+        map.get(key).or_else(|| {
+            let folded = fold(key);
+            let others = map.iter().filter(|(name, _)| fold(name) == folded);
+            others.min_by_key(|(name, _)| *name).map(|(_, value)| value)
+        })
+    };
+    value_of(key).or_else(|| {
+        key.match_indices('.').find_map(|(dot, _)| {
+            let inner = value_of(key.get(..dot)?)?.as_object()?;
+            value_at(inner, key.get(dot + 1..)?)
+        })
     })
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 
 use regex::Regex;
 
-pub use evaluate::{Datum, matching, value_at};
+pub use evaluate::{Datum, value_at};
 
 /// The operator of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -169,9 +169,9 @@ fn is_as_wanted(old: &Contents, new: &Contents, wanted: &Wanted) -> bool {
             };
             match wanted {
                 Wanted::Cell(place, cell, text) if place.node == old.node => {
-                    let source = old_rows.get_mut(place.row).and_then(|row| row.get_mut(*cell));
-                    if let Some(source) = source {
-                        source.clone_from(text);
+                    if let Some(row) = old_rows.get_mut(place.row) {
+                        row.resize(row.len().max(cell + 1), String::new());
+                        row[*cell].clone_from(text);
                     }
                 }
                 Wanted::Row(place) if place.node == old.node => {
@@ -223,12 +223,26 @@ fn cell_splice(
     cell: usize,
     content: &[u8],
 ) -> Result<(ByteSpan, Vec<u8>, Wanted), Refusal> {
-    let (_, row) = row_of(old, place)?;
-    // A row that is shorter than the header has no such cell to replace.
-    let found = row.cells.get(cell).ok_or(Refusal::NoSuchPlace)?;
+    let (table, row) = row_of(old, place)?;
     let text = escaped(&one_line(content)?);
-    let start = row.span.start + found.offset;
     let wanted = Wanted::Cell(place, cell, text.clone());
+    let Some(found) = row.cells.get(cell) else {
+        let width = table.rows.first().map_or(0, |header| header.cells.len());
+        if cell >= width {
+            return Err(Refusal::NoSuchPlace);
+        }
+        // The row is shorter than the header. The cells up to this one are added at its end. The whole row
+        // is part of the splice, because it may be the end of the table.
+        let old_row = slice(old.bytes(), row.span);
+        let empty = " |".repeat(cell - row.cells.len());
+        let added = match (text.is_empty(), old_row.ends_with(b"|")) {
+            (true, _) => return Ok((row.span, old_row.to_vec(), wanted)),
+            (false, true) => format!("{empty} {text} |"),
+            (false, false) => format!("{empty} | {text}"),
+        };
+        return Ok((row.span, [old_row, added.as_bytes()].concat(), wanted));
+    };
+    let start = row.span.start + found.offset;
     if !found.source.is_empty() {
         let at = ByteSpan::new(start, start + found.source.len());
         // A cell without text keeps a blank, so that two pipes do not meet.
@@ -365,6 +379,15 @@ mod tests {
         ] {
             let result = changed(TABLE, Detail::Cell(table(TABLE, row), cell, content.as_bytes()));
             assert_eq!(result, Ok(TABLE.replacen(from, to, 1)), "{row} {cell} {content}");
+        }
+        let wide = "| a | b | c |\n|---|---|---|\n| 1 |\n| 2 | 3\n";
+        for (row, cell, from, to) in [
+            (1, 1, "| 1 |", "| 1 | x |"),
+            (1, 2, "| 1 |", "| 1 | | x |"),
+            (2, 2, "| 2 | 3", "| 2 | 3 | x"),
+        ] {
+            let result = changed(wide, Detail::Cell(table(wide, row), cell, b"x"));
+            assert_eq!(result, Ok(wide.replacen(from, to, 1)), "{row} {cell}");
         }
         let line_end = changed(TABLE, Detail::Cell(table(TABLE, 1), 0, b"a\nb"));
         assert_eq!(line_end, Err(Refusal::LineEnd));

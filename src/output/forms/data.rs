@@ -134,13 +134,14 @@ impl Answer for tables::TableAnswer {
         none(writer, self.rows.is_empty(), "row of a table");
         let mut last = None;
         for row in &self.rows {
-            let table = row.selector.rsplit_once('/').map(|(table, _)| table);
+            let (table, step) = row.selector.rsplit_once('/').unwrap_or_default();
             if last != Some(table) {
                 place(writer, &row.file, row.line, &row.heading_path);
-                writer.line(Style::Plain, "");
+                let locator = table.split_once("::").map_or(table, |(_, locator)| locator);
+                writer.line(Style::Faint, &format!("  {locator}"));
                 last = Some(table);
             }
-            writer.piece(Style::Faint, &format!("  {}  ", row.line));
+            writer.piece(Style::Faint, &format!("  {step}  "));
             writer.line(Style::Plain, &entries(&row.row));
         }
     }

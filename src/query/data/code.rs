@@ -1,5 +1,7 @@
 //! `code`: lists code blocks.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,6 +13,7 @@ use super::{Common, Source, heading_path, list, list_of_items};
 use crate::data::{CodeItem, Key, language};
 use crate::error::Result;
 use crate::markdown::slug::comparable;
+use crate::position::ByteSpan;
 use crate::store::StoredDocument;
 use crate::terms::TrigramQuery;
 
@@ -94,13 +97,21 @@ struct Blocks<'a> {
     languages: Vec<String>,
     containing: Option<String>,
     /// The documents that may have the text, if that is known.
-    candidates: Option<std::collections::HashSet<i64>>,
+    candidates: Option<HashSet<i64>>,
+    /// The last document and its bytes. A document may have many blocks, so it is read once for all.
+    last: Option<(i64, Vec<u8>)>,
 }
 
 impl Blocks<'_> {
-    fn text_of(&self, stored: &StoredDocument, item: &CodeItem) -> Result<Vec<u8>> {
-        let lines = self.library.reader.content(stored, item.block.code)?;
-        Ok(item.block.text(&lines))
+    fn text_of(&mut self, stored: &StoredDocument, item: &CodeItem) -> Result<Vec<u8>> {
+        let bytes = match self.last.take() {
+            Some((id, bytes)) if id == stored.id => bytes,
+            _ => self.library.reader.content(stored, ByteSpan::new(0, usize::MAX))?,
+        };
+        let ByteSpan { start, end } = item.block.code;
+        let text = item.block.text(bytes.get(start..end).unwrap_or_default());
+        self.last = Some((stored.id, bytes));
+        Ok(text)
     }
 }
 
@@ -114,11 +125,11 @@ impl Source for Blocks<'_> {
         }
         let mut blocks = self.library.reader.code(stored)?;
         blocks.retain(|item| self.languages.is_empty() || self.languages.contains(&item.language));
-        let Some(part) = &self.containing else { return Ok(blocks) };
+        let Some(part) = self.containing.clone() else { return Ok(blocks) };
         let mut found = Vec::new();
         for item in blocks {
             let text = self.text_of(stored, &item)?;
-            if comparable(&String::from_utf8_lossy(&text)).contains(part) {
+            if comparable(&String::from_utf8_lossy(&text)).contains(&part) {
                 found.push(item);
             }
         }
@@ -176,7 +187,7 @@ pub fn code(library: &DocumentCache<'_>, request: &CodeRequest) -> Result<CodeAn
         None => None,
     };
     let containing = request.containing.as_ref().map(|part| comparable(part));
-    let mut blocks = Blocks { library, languages, containing, candidates };
+    let mut blocks = Blocks { library, languages, containing, candidates, last: None };
     let (code, page) = list(library, &request.common, &[keys], &mut blocks)?;
     Ok(CodeAnswer { code, page })
 }

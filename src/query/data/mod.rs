@@ -10,14 +10,12 @@ pub mod tables;
 pub mod tasks;
 
 use super::cursor::{ListPart, most};
+use super::filter::{DocumentOrder, Filter, parsed_before};
 use super::library::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};
 use crate::data::Expression;
 use crate::error::Result;
-use crate::store::StoredDocument;
-
-use super::filter::{DocumentOrder, Filter, parsed_before};
-use crate::store::Lookup;
+use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
 /// What the four requests share.
 #[derive(Clone, Debug)]
@@ -105,7 +103,7 @@ const GROWTH: usize = 16;
 /// batches, so a page does not read all those after it.
 struct Documents<'a> {
     library: &'a DocumentCache<'a>,
-    filter: &'a Filter,
+    filter: DocumentFilter,
     keys: &'a [Vec<i64>],
     batch: std::vec::IntoIter<StoredDocument>,
     /// The size of the next batch; 0 if there is none.
@@ -120,16 +118,40 @@ impl<'a> Documents<'a> {
         request: &FilterRequest,
         keys: &'a [Vec<i64>],
     ) -> Result<Self> {
-        let empty = Vec::new().into_iter();
-        let mut documents =
-            Self { library, filter, keys, batch: empty, next: FIRST_BATCH, after: None };
+        let (batch, filter) = (Vec::new().into_iter(), filter.documents.clone());
+        let mut documents = Self { library, filter, keys, batch, next: FIRST_BATCH, after: None };
         if let Some(order) = DocumentOrder::of(request) {
-            let mut all = library.reader.all(&Lookup::Data(&filter.documents, keys))?;
-            order.sort(library, &mut all)?;
-            documents.batch = all.into_iter();
-            documents.next = 0;
+            documents.sort(&order)?;
         }
         Ok(documents)
+    }
+
+    /// Reads the documents that have the sort key, in its order. The others follow in path order.
+    fn sort(&mut self, order: &DocumentOrder<'_>) -> Result<()> {
+        let with_condition = |condition: Expression| {
+            let both = |old| Expression::All(vec![old, condition.clone()]);
+            let old = self.filter.condition.clone();
+            DocumentFilter {
+                condition: Some(old.map_or_else(|| condition.clone(), both)),
+                ..self.filter.clone()
+            }
+        };
+        let (first, rest) = match order.front_matter_key() {
+            Some(key) => {
+                let has_key = Expression::Exists(key.to_owned());
+                let rest = with_condition(Expression::Not(Box::new(has_key.clone())));
+                (with_condition(has_key), Some(rest))
+            }
+            None => (self.filter.clone(), None),
+        };
+        let mut sorted = self.library.reader.all(&Lookup::Data(&first, self.keys))?;
+        order.sort(self.library, &mut sorted)?;
+        self.batch = sorted.into_iter();
+        match rest {
+            Some(rest) => self.filter = rest,
+            None => self.next = 0,
+        }
+        Ok(())
     }
 }
 
@@ -138,7 +160,7 @@ impl Iterator for Documents<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.batch.len() == 0 && self.next > 0 {
-            let which = Lookup::Data(&self.filter.documents, self.keys);
+            let which = Lookup::Data(&self.filter, self.keys);
             let size = self.next;
             let found = self.library.reader.documents(&which, self.after.as_deref(), size);
             let found = match found {

@@ -1,5 +1,7 @@
 //! `tables`: lists the rows of tables.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,7 +10,7 @@ use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{longest, shorten};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, heading_path, list, list_of_items};
-use crate::data::{Expression, Key, columns};
+use crate::data::{Datum, Expression, Key, columns};
 use crate::error::Result;
 use crate::markdown::contents::Row as StoredRow;
 use crate::store::StoredDocument;
@@ -111,10 +113,16 @@ impl Source for Rows<'_> {
             {
                 continue;
             }
+            // A condition names few columns, but a table may have many rows.
+            let keys = self.condition.iter().flat_map(Expression::keys);
+            let places: HashMap<&str, usize> =
+                keys.filter_map(|key| Some((key, columns::index_of(&names, key)?))).collect();
             let names: std::rc::Rc<[String]> = names.into();
             for (index, row) in table.rows.into_iter().skip(1).enumerate() {
                 let is_match = self.condition.as_ref().is_none_or(|condition| {
-                    condition.matches(&|key| columns::value(&names, &row, key))
+                    condition.matches(&|key| {
+                        Some(Datum::Text(columns::cell(&row, *places.get(key)?).text()))
+                    })
                 });
                 if is_match {
                     found.push(FoundTable { node: table.node, index, names: names.clone(), row });

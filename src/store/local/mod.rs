@@ -13,6 +13,7 @@ mod check;
 mod db;
 mod engine;
 mod fault;
+mod ids;
 mod index;
 mod matching;
 mod reader;

@@ -3,13 +3,16 @@
 //! The index is opened before the snapshot, so the index is never newer than the snapshot. Invariant:
 //! the state of the index affects only the time that an answer takes, and never the answer.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
+
 use super::engine::Idle;
+use super::ids::Ids;
 use super::index::IndexFilter;
-use super::matching::Matching;
+use super::matching::{matching, values};
 use super::{FullText, Snapshot, StatementStats, index_generation};
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
@@ -19,14 +22,20 @@ use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::prepare::rows::DerivedRows;
+use crate::store::reader::{retain_by_rows, values_in_rows};
 use crate::store::{
     DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Ranking, Reader,
     SectionFilter, StoredDocument, Totals,
 };
 use crate::terms::{TrigramQuery, WordQuery};
 
-/// Number of documents whose paths are looked up one by one. The paths of more are read all together.
-const MOST_LOOKED_UP: usize = 20_000;
+/// Number of documents whose paths are looked up one by one. For more, the paths of all documents are read
+/// in order until enough of them are found.
+const MOST_LOOKED_UP: usize = 4_000;
+
+/// Number of documents whose front matter is read one by one. For more, the values of the keys in question
+/// are read for all documents.
+const MOST_READ: usize = 500;
 
 /// One open state of a store file.
 #[derive(Debug)]
@@ -42,13 +51,58 @@ pub(in crate::store) struct StoreState {
 pub(in crate::store) struct LocalReader {
     state: Arc<StoreState>,
     idle: Arc<Idle>,
+    selected: Mutex<Option<(Question, Arc<Ids>)>>,
 }
 
 impl LocalReader {
     pub(super) fn new(state: Arc<StoreState>, idle: Arc<Idle>) -> Self {
-        Self { state, idle }
+        Self { state, idle, selected: Mutex::default() }
+    }
+
+    /// Returns the ids of the first `most` documents in path order after `after` that `filter` admits
+    /// and that have a key of each of `keys`.
+    fn admitted(
+        &self,
+        filter: &DocumentFilter,
+        keys: &[Vec<i64>],
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<i64>> {
+        let selected = self.selected_once(filter, keys)?;
+        match selected.listed() {
+            Some(ids) if ids.len() <= MOST_LOOKED_UP => {
+                let mut named = self.snapshot.paths_of(ids)?;
+                named.retain(|(id, path)| {
+                    after.is_none_or(|after| path.as_str() > after) && filter.takes_name(*id, path)
+                });
+                named.truncate(most);
+                Ok(named.into_iter().map(|(id, _)| id).collect())
+            }
+            _ => self.snapshot.first_paths(after, most, |id, path| {
+                selected.contains(id) && filter.takes_name(id, path)
+            }),
+        }
+    }
+
+    /// Returns the same as [`StoreState::selected`]. The answer to the last question is kept, because a list
+    /// that is read in batches asks it for each batch.
+    fn selected_once(&self, filter: &DocumentFilter, keys: &[Vec<i64>]) -> Result<Arc<Ids>> {
+        let condition = filter.condition.as_ref().map(ToString::to_string);
+        let question = (filter.tags.clone(), condition, keys.to_vec());
+        let mut last = self.selected.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, selected)) = &*last
+            && *known == question
+        {
+            return Ok(Arc::clone(selected));
+        }
+        let selected = Arc::new(self.selected(filter, keys)?);
+        *last = Some((question, Arc::clone(&selected)));
+        Ok(selected)
     }
 }
+
+/// What [`StoreState::selected`] is asked: tags, a condition and keys.
+type Question = (Vec<String>, Option<String>, Vec<Vec<i64>>);
 
 /// Opens the store at `path` for searches, and counts the statements that its reader runs.
 pub fn count_work(path: &Path) -> Result<(Box<dyn Reader>, StatementStats)> {
@@ -108,76 +162,24 @@ impl StoreState {
         act(full_text.get_or_insert_with(|| FullText::of(&self.snapshot)))
     }
 
-    /// Returns the ids of the documents that have each of `tags`; `None` if there are no tags.
-    fn tagged(&self, tags: &[String]) -> Result<Option<HashSet<i64>>> {
-        let mut tagged: Option<HashSet<i64>> = None;
-        for tag in tags {
-            let having: HashSet<i64> = self.snapshot.documents_with_tag(tag)?.into_iter().collect();
-            tagged = Some(match tagged {
-                Some(tagged) => tagged.intersection(&having).copied().collect(),
-                None => having,
-            });
+    /// Returns the documents that have each of the tags and the front matter that `filter` asks for, and
+    /// a key of each of `keys`. Their names are not compared.
+    fn selected(&self, filter: &DocumentFilter, keys: &[Vec<i64>]) -> Result<Ids> {
+        let mut selected = Ids::all();
+        for tag in &filter.tags {
+            selected = selected.and(&Ids::of(self.snapshot.documents_with_tag(tag)?));
         }
-        Ok(tagged)
-    }
-
-    /// Returns the documents whose front matter `filter` admits; `None` if it has no condition.
-    fn matching(&self, filter: &DocumentFilter) -> Result<Option<Matching>> {
-        let condition = filter.condition.as_ref();
-        condition.map(|condition| Matching::new(&self.snapshot, condition)).transpose()
-    }
-
-    /// Returns the ids and paths, in path order, of the documents that `filter` admits and that have a
-    /// key of each of `keys`.
-    fn with_data(&self, filter: &DocumentFilter, keys: &[Vec<i64>]) -> Result<Vec<(i64, String)>> {
-        let (tagged, matching) = (self.tagged(&filter.tags)?, self.matching(filter)?);
-        let mut sets: Vec<HashSet<i64>> = Vec::new();
-        sets.extend(tagged);
-        sets.extend(matching.as_ref().and_then(Matching::ids).cloned());
         for set in keys {
-            let mut union = HashSet::new();
+            let mut union = Vec::new();
             for key in set {
                 union.extend(self.snapshot.documents_with_data(*key)?);
             }
-            sets.push(union);
+            selected = selected.and(&Ids::of(union));
         }
-        sets.sort_by_key(HashSet::len);
-        let mut named = match sets.split_first() {
-            Some((smallest, others)) => {
-                let is_in_all = |id: &&i64| others.iter().all(|set| set.contains(*id));
-                let ids: HashSet<i64> = smallest.iter().filter(is_in_all).copied().collect();
-                if ids.len() <= MOST_LOOKED_UP {
-                    let mut ids: Vec<i64> = ids.into_iter().collect();
-                    ids.sort_unstable();
-                    self.snapshot.paths_of(&ids)?
-                } else {
-                    let mut all = self.snapshot.paths()?;
-                    all.retain(|(id, _)| ids.contains(id));
-                    all
-                }
-            }
-            None => self.snapshot.paths()?,
-        };
-        named.retain(|(id, path)| {
-            filter.takes_name(*id, path)
-                && matching.as_ref().is_none_or(|matching| matching.takes(*id))
-        });
-        Ok(named)
-    }
-
-    /// Keeps the documents that `filter` admits.
-    fn retain(&self, filter: &DocumentFilter, documents: &mut Vec<StoredDocument>) -> Result<()> {
-        if filter.is_empty() {
-            return Ok(());
+        if let Some(condition) = &filter.condition {
+            selected = selected.and(&matching(&self.snapshot, condition)?);
         }
-        let tagged = self.tagged(&filter.tags)?;
-        let matching = self.matching(filter)?;
-        documents.retain(|document| {
-            filter.takes_name(document.id, &document.path)
-                && matching.as_ref().is_none_or(|matching| matching.takes(document.id))
-                && tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
-        });
-        Ok(())
+        Ok(selected)
     }
 
     fn index_filter(&self, filter: &SectionFilter<'_>) -> Result<IndexFilter> {
@@ -186,9 +188,15 @@ impl StoreState {
             front_matter: filter.front_matter,
             ..IndexFilter::default()
         };
-        index.documents.extend(self.tagged(&filter.documents.tags)?);
-        if let Some(matching) = self.matching(filter.documents)? {
-            index.documents.push(matching.documents(&self.snapshot)?);
+        let selected = self.selected(filter.documents, &[])?;
+        if selected != Ids::all() {
+            index.documents.push(match selected.listed() {
+                Some(ids) => ids.iter().copied().collect(),
+                None => {
+                    let takes = |id: i64, _: &str| selected.contains(id);
+                    self.snapshot.first_paths(None, usize::MAX, takes)?.into_iter().collect()
+                }
+            });
         }
         if let Some(under) = &filter.documents.under {
             if under.documents.is_empty() && !under.folders.is_empty() {
@@ -241,20 +249,14 @@ impl Reader for LocalReader {
         after: Option<&str>,
         most: usize,
     ) -> Result<Vec<StoredDocument>> {
-        if let Lookup::Matching(filter) = which {
-            let mut documents = self.snapshot.documents(&Lookup::All, after, usize::MAX)?;
-            self.retain(filter, &mut documents)?;
-            documents.truncate(most);
-            return Ok(documents);
-        }
-        if let Lookup::Data(filter, keys) = which {
-            let mut named = self.with_data(filter, keys)?;
-            named.retain(|(_, path)| after.is_none_or(|after| path.as_str() > after));
-            named.truncate(most);
-            let ids: Vec<i64> = named.into_iter().map(|(id, _)| id).collect();
-            return self.snapshot.documents(&Lookup::Ids(&ids), None, usize::MAX);
-        }
-        self.snapshot.documents(which, after, most)
+        let ids = match which {
+            Lookup::Matching(filter) if !filter.is_empty() => {
+                self.admitted(filter, &[], after, most)?
+            }
+            Lookup::Data(filter, keys) => self.admitted(filter, keys, after, most)?,
+            which => return self.snapshot.documents(which, after, most),
+        };
+        self.snapshot.documents(&Lookup::Ids(&ids), None, usize::MAX)
     }
 
     fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {
@@ -269,32 +271,49 @@ impl Reader for LocalReader {
         documents.iter().map(|document| self.snapshot.tasks(document)).collect()
     }
 
+    fn retain(&self, filter: &DocumentFilter, documents: &mut Vec<StoredDocument>) -> Result<()> {
+        if documents.len() <= MOST_READ {
+            return retain_by_rows(self, filter, documents);
+        }
+        let selected = self.selected_once(filter, &[])?;
+        documents.retain(|document| {
+            selected.contains(document.id) && filter.takes_name(document.id, &document.path)
+        });
+        Ok(())
+    }
+
+    fn values_of(&self, key: &str, documents: &[StoredDocument]) -> Result<Vec<Option<Value>>> {
+        let values = if documents.len() > MOST_READ { values(&self.snapshot, key)? } else { None };
+        let Some(mut values) = values else { return values_in_rows(self, key, documents) };
+        Ok(documents.iter().map(|document| values.remove(&document.id)).collect())
+    }
+
     fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes> {
         let admitted: Option<HashSet<i64>> = if filter.is_empty() {
             None
         } else {
-            let named = self.with_data(filter, &[])?;
-            Some(named.into_iter().map(|(id, _)| id).collect())
+            Some(self.admitted(filter, &[], None, usize::MAX)?.into_iter().collect())
         };
-        // Most keys are in many documents, so a key that is known is not copied.
-        let mut keys: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+        let mut keys = KeyTypes::new();
+        // The values of a key follow each other, and most of them are of one type.
+        let mut run: ((String, String), usize) = Default::default();
+        let mut end = |((name, type_name), count): ((String, String), usize)| {
+            if count > 0 {
+                *keys.entry((name, type_name)).or_default() += count;
+            }
+        };
         self.snapshot.visit_front_matter_types(|name, type_name, document| {
             if admitted.as_ref().is_some_and(|admitted| !admitted.contains(&document)) {
                 return;
             }
-            if !keys.contains_key(name) {
-                keys.insert(name.to_owned(), BTreeMap::new());
+            if run.0.0 != name || run.0.1 != type_name {
+                let next = ((name.to_owned(), type_name.to_owned()), 0);
+                end(std::mem::replace(&mut run, next));
             }
-            let Some(types) = keys.get_mut(name) else { return };
-            match types.get_mut(type_name) {
-                Some(count) => *count += 1,
-                None => drop(types.insert(type_name.to_owned(), 1)),
-            }
+            run.1 += 1;
         })?;
-        let pairs = keys.into_iter().flat_map(|(key, types)| {
-            types.into_iter().map(move |(type_name, count)| ((key.clone(), type_name), count))
-        });
-        Ok(pairs.collect())
+        end(run);
+        Ok(keys)
     }
 
     fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {

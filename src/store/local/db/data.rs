@@ -3,8 +3,6 @@
 //! Invariant: looking up a key returns every document that has what the key describes, and possibly
 //! others.
 
-use serde_json::Value;
-
 use super::corrupt;
 use super::snapshot::Snapshot;
 use crate::codec::data::{Packable, decode};
@@ -57,20 +55,19 @@ impl Snapshot {
         )
     }
 
-    /// Calls `visit` with the document, the key as it is written, and the value, for each value of a
-    /// key of front matter. `key` is case-folded.
+    /// Calls `visit` with the document, the key as it is written, and the value as JSON, for each value
+    /// of a key of front matter, by ascending document. `key` is case-folded.
     pub(in crate::store) fn visit_front_matter(
         &self,
         key: &str,
-        mut visit: impl FnMut(i64, String, Value),
+        mut visit: impl FnMut(i64, &str, &str),
     ) -> Result<()> {
-        let statement = "SELECT document_id, name, value FROM front_matter_value WHERE key = ?1";
+        let statement = "SELECT document_id, name, value FROM front_matter_value \
+             WHERE key = ?1 ORDER BY document_id";
         self.wrap(self.statement().prepare_cached(statement).and_then(|mut values| {
             let mut rows = values.query([key])?;
             while let Some(row) = rows.next()? {
-                let value = serde_json::from_str(row.get_ref(2)?.as_str()?);
-                // `verify` finds damage. Until then the value is missing.
-                visit(row.get(0)?, row.get(1)?, value.unwrap_or(Value::Null));
+                visit(row.get(0)?, row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
             }
             Ok(())
         }))
@@ -89,6 +86,30 @@ impl Snapshot {
                 visit(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?, row.get(2)?);
             }
             Ok(())
+        }))
+    }
+
+    /// Returns the ids of the first `most` documents in path order after `after` for which `takes` is
+    /// true. This reads only an index.
+    pub(in crate::store) fn first_paths(
+        &self,
+        after: Option<&str>,
+        most: usize,
+        takes: impl Fn(i64, &str) -> bool,
+    ) -> Result<Vec<i64>> {
+        let statement = "SELECT id, path FROM document WHERE path > ?1 ORDER BY path";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut paths| {
+            let mut found = Vec::new();
+            let mut rows = paths.query([after.unwrap_or_default()])?;
+            while found.len() < most
+                && let Some(row) = rows.next()?
+            {
+                let id = row.get(0)?;
+                if takes(id, row.get_ref(1)?.as_str()?) {
+                    found.push(id);
+                }
+            }
+            Ok(found)
         }))
     }
 
