@@ -6,6 +6,7 @@
 //! agree. Such a document is always found.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,9 @@ const STATEMENTS: [&[u8]; 6] = [
 /// The number of pages at the beginning of the file on which the schema is searched.
 const SCHEMA_PAGES: usize = 64;
 
+/// Maximum number of documents whose hash is searched for on every page.
+const MOST_SEARCHED: usize = 256;
+
 /// Returns whether the file at `path` is a store, however damaged.
 pub(super) fn is_store(path: &Path) -> bool {
     let Ok(pages) = Pages::open(path) else { return false };
@@ -59,6 +63,8 @@ pub(in crate::store) struct DamagedStore {
     /// of bytes that turned out to belong to another row.
     strays: HashMap<[u8; 32], i64>,
     claimed: HashSet<[u8; 32]>,
+    /// The number of documents whose hash was searched for on every page.
+    searched: Cell<usize>,
     meta: RecoveredMetadata,
 }
 
@@ -129,6 +135,7 @@ impl DamagedStore {
             chunks: Chunks::new(),
             strays: HashMap::new(),
             claimed: HashSet::new(),
+            searched: Cell::new(0),
             meta: RecoveredMetadata::default(),
         };
         old.find_damaged_pages();
@@ -358,7 +365,11 @@ impl DamagedStore {
         let mut strays = HashMap::new();
         for id in ids.into_iter().filter(|id| !known.contains(id)) {
             self.bytes(id, |bytes| {
-                strays.insert(*blake3::hash(bytes).as_bytes(), id);
+                // A document ends with a shorter chunk. Bytes that do not are a part of one, whose row
+                // may have been found.
+                if bytes.len() % limits::CONTENT_CHUNK_BYTES != 0 {
+                    strays.insert(*blake3::hash(bytes).as_bytes(), id);
+                }
                 false
             });
         }
@@ -404,7 +415,8 @@ impl DamagedStore {
 
     /// Returns whether `bytes` belong to a document. They do if they have the hash in its row, or
     /// the checksum of its row is correct with their hash. They also do if their hash is anywhere in
-    /// the row, or on a damaged page, because the row was probably there.
+    /// the row, or on a damaged page, because the row was probably there. For a document without a
+    /// readable row, all pages are searched.
     fn proves(&self, row: &DocumentRow, path: &str, bytes: &[u8]) -> bool {
         let hash = *blake3::hash(bytes).as_bytes();
         let [is_lossy, has_ldmd] = row.marks;
@@ -413,11 +425,23 @@ impl DamagedStore {
         row.hash == Some(hash)
             || row.checksums.is_some_and(|checksums| checksums.is(DocumentPart::Row, checksum))
             || row.contains(&hash)
-            || self
-                .damaged
-                .iter()
-                .filter_map(|number| self.pages.page(*number))
-                .any(|page| memchr::memmem::find(&page, &hash).is_some())
+            || self.is_on_a_page(&hash, self.damaged.iter().copied())
+            || row.payload.is_none() && row.hash.is_none() && self.is_anywhere(&hash)
+    }
+
+    /// Returns whether one of the pages with these numbers contains `hash`.
+    fn is_on_a_page(&self, hash: &[u8], mut numbers: impl Iterator<Item = u32>) -> bool {
+        numbers.any(|number| {
+            let page = self.pages.page(number);
+            page.is_some_and(|page| memchr::memmem::find(&page, hash).is_some())
+        })
+    }
+
+    /// Returns whether any page contains `hash`. Returns `false` after [`MOST_SEARCHED`] calls, so that
+    /// the time is linear in the size of the file.
+    fn is_anywhere(&self, hash: &[u8]) -> bool {
+        self.searched.set(self.searched.get() + 1);
+        self.searched.get() <= MOST_SEARCHED && self.is_on_a_page(hash, self.pages.numbers())
     }
 
     /// Returns the bytes of a document from its chunks, if `is_it` accepts them.
