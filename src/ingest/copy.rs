@@ -80,7 +80,7 @@ pub fn copy(
                 Err(error) => Err(Error::new(error.kind(), error.to_string())),
             }
         },
-        |batch, documents| {
+        |batch, documents| -> Result<()> {
             for ((document, own), prepared) in batch.iter().zip(documents?) {
                 batches.put(prepared, document.state.size)?;
                 progress.advance();
