@@ -14,7 +14,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 PROGRAM, FOLDER = sys.argv[1:3]
-TOOLS = ["overview", "find", "search", "read", "neighbors", "context", "edit"]
+TOOLS = ["overview", "find", "search", "read", "neighbors", "query", "context", "edit"]
 
 
 def body(result):
@@ -49,6 +49,7 @@ async def ask(name, allow_write):
             text = json.loads(await call("read", addresses=[place]))["results"][0]["content"]
             assert text, place
         assert json.loads(await call("neighbors", address="guide.md#options"))["parent"]
+        assert json.loads(await call("query", kind="code"))["code"]
         assert json.loads(await call("neighbors", address="guide.md", links="in"))["edges"]
         assert "B-END" in await call("context", query="install", with_body=True, format="records")
 

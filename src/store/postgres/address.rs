@@ -282,7 +282,6 @@ mod tests {
             "postgres://u:secret@h/d?sslmode=maybe",
             "postgres://u:secret@h/d?schema=a;b",
             "postgres://u:secret@h/d?unknown=1",
-            "postgres://:secret@h/d",
         ] {
             let error = parsed(url, &[]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage, "{url}");
