@@ -1,7 +1,7 @@
 //! Plans an edit: computes which bytes of a file to replace, or why the edit is refused. Pure: no store, no
 //! file.
 //!
-//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`Operation`]: the splice, and the version
+//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and an [`Operation`]: the splice, and the version
 //! that it produces. `text` finds lines and line ends, `fragment` parses the new content, `insertion_point`
 //! decides the blank lines around it, `effect` compares the versions before and after, and `definitions`
 //! finds the link definitions that must stay.
@@ -28,12 +28,12 @@
 //! - A file without a final line end stays without one.
 //!
 //! ```
-//! use mdsel::edit::plan::{Allow, Request, Scope, Target, Version, plan};
+//! use mdsel::edit::plan::{Allow, EditScope, EditTarget, Operation, Version, plan};
 //!
 //! let file = Version::read(b"# A\n\nold\n\n# B\n".to_vec());
-//! let target = Target::Node(file.outline().sections[0].node);
-//! let request = Request::Replace { content: b"new", scope: Scope::Subtree, keep_heading: true };
-//! let plan = plan(&file, target, request, Allow::default()).unwrap();
+//! let target = EditTarget::Node(file.outline().sections[0].node);
+//! let operation = Operation::Replace { content: b"new", scope: EditScope::Subtree, keep_heading: true };
+//! let plan = plan(&file, target, operation, Allow::default()).unwrap();
 //! assert_eq!(plan.version.bytes(), b"# A\n\nnew\n\n# B\n");
 //! ```
 
