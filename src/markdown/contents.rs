@@ -3,6 +3,8 @@
 //! Invariants: lists are in document order; every span is within the span of its node; a row has at
 //! most as many cells as the header of its table.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::position::ByteSpan;
@@ -39,38 +41,135 @@ impl CodeBlock {
 }
 
 /// A table.
+///
+/// A table may have millions of cells, so their texts are one string, and a row owns nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     /// Index of its node in the outline.
     pub node: usize,
-    /// The header, and then the body rows. There is always a header.
-    pub rows: Vec<Row>,
+    /// The sources of all cells.
+    sources: String,
+    cells: Vec<PackedCell>,
+    rows: Vec<PackedRow>,
+}
+
+/// A cell, whose source follows that of the cell before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct PackedCell {
+    offset: usize,
+    /// Bytes of its source.
+    length: usize,
+    visible: Option<Box<str>>,
+}
+
+/// A row, whose cells and sources begin at the ends of those of the row before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct PackedRow {
+    span: ByteSpan,
+    cells_end: usize,
+    sources_end: usize,
+}
+
+impl Table {
+    /// Returns a table without rows, which is the node `node` of the outline.
+    pub(super) fn new(node: usize) -> Self {
+        Self { node, sources: String::new(), cells: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Adds a row. The first one is the header.
+    pub(super) fn push<'a>(
+        &mut self,
+        span: ByteSpan,
+        cells: impl Iterator<Item = (usize, Cow<'a, str>, Option<String>)>,
+    ) {
+        for (offset, source, visible) in cells {
+            self.sources.push_str(&source);
+            let visible = visible.map(String::into_boxed_str);
+            self.cells.push(PackedCell { offset, length: source.len(), visible });
+        }
+        let (cells_end, sources_end) = (self.cells.len(), self.sources.len());
+        self.rows.push(PackedRow { span, cells_end, sources_end });
+    }
+
+    /// Returns the number of columns: the number of cells of the header.
+    pub fn width(&self) -> usize {
+        self.rows.first().map_or(0, |header| header.cells_end)
+    }
+
+    /// Returns the header, and then the body rows. There is always a header.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        (0..self.rows.len()).map(|index| self.row(index).unwrap_or_default())
+    }
+
+    /// Returns the row at `index`; 0 is the header.
+    pub fn row(&self, index: usize) -> Option<Row<'_>> {
+        let row = self.rows.get(index)?;
+        let before = index.checked_sub(1).and_then(|index| self.rows.get(index));
+        let (cells, sources) = before.map_or((0, 0), |row| (row.cells_end, row.sources_end));
+        Some(Row {
+            span: row.span,
+            cells: self.cells.get(cells..row.cells_end)?,
+            sources: self.sources.get(sources..row.sources_end)?,
+        })
+    }
+
+    /// Returns whether the table has a header, and every row is within a file of `bytes` bytes and has
+    /// at most as many cells as the header.
+    pub(crate) fn is_within(&self, bytes: usize) -> bool {
+        let is_row = |index| {
+            self.row(index).is_some_and(|row| {
+                row.span.start <= row.span.end
+                    && row.span.end <= bytes
+                    && row.cells.len() <= self.width()
+                    && row.cells().map(|cell| cell.source.len()).sum::<usize>() == row.sources.len()
+                    && row.cells().all(|cell| cell.offset <= row.span.len())
+            })
+        };
+        !self.rows.is_empty() && (0..self.rows.len()).all(is_row)
+    }
 }
 
 /// A row of a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Row<'a> {
     /// Its text, without the markers of containers before it and without its line end.
     pub span: ByteSpan,
-    /// Its cells. A row may have fewer cells than the header. The missing ones are empty.
-    pub cells: Vec<Cell>,
+    cells: &'a [PackedCell],
+    sources: &'a str,
+}
+
+impl<'a> Row<'a> {
+    /// Returns its cells. A row may have fewer cells than the header. The missing ones are empty.
+    pub fn cells(self) -> impl ExactSizeIterator<Item = Cell<'a>> {
+        let mut sources = self.sources;
+        self.cells.iter().map(move |cell| {
+            let (source, rest) = sources.split_at_checked(cell.length).unwrap_or_default();
+            sources = rest;
+            Cell { offset: cell.offset, source, visible: cell.visible.as_deref() }
+        })
+    }
+
+    /// Returns the cell at `index`, 0-based.
+    pub fn cell(self, index: usize) -> Option<Cell<'a>> {
+        self.cells().nth(index)
+    }
 }
 
 /// A cell of a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cell {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cell<'a> {
     /// Offset of its text from the start of its row, without the blanks around it.
     pub offset: usize,
     /// The text as it is written, with escaped pipes.
-    pub source: String,
+    pub source: &'a str,
     /// The visible text, if it differs from the source.
-    pub visible: Option<String>,
+    pub visible: Option<&'a str>,
 }
 
-impl Cell {
+impl<'a> Cell<'a> {
     /// Returns the visible text.
-    pub fn text(&self) -> &str {
-        self.visible.as_deref().unwrap_or(&self.source)
+    pub fn text(self) -> &'a str {
+        self.visible.unwrap_or(self.source)
     }
 }
 
@@ -101,18 +200,24 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Calls `change` with each text.
-    pub(super) fn each_text(&mut self, change: impl Fn(&mut String)) {
+    /// Replaces each text by the result of `change`.
+    pub(super) fn change_texts(&mut self, change: impl Fn(&str) -> String) {
         for code in &mut self.code {
-            code.info.as_mut().map(&change);
+            code.info = code.info.as_deref().map(&change);
         }
-        for cell in
-            self.tables.iter_mut().flat_map(|table| &mut table.rows).flat_map(|row| &mut row.cells)
-        {
-            change(&mut cell.source);
-            cell.visible.as_mut().map(&change);
+        for table in &mut self.tables {
+            let mut changed = Table::new(table.node);
+            for row in table.rows() {
+                let cells = row.cells().map(|cell| {
+                    (cell.offset, Cow::Owned(change(cell.source)), cell.visible.map(&change))
+                });
+                changed.push(row.span, cells);
+            }
+            *table = changed;
         }
-        self.tasks.iter_mut().for_each(|task| change(&mut task.text));
+        for task in &mut self.tasks {
+            task.text = change(&task.text);
+        }
     }
 }
 

@@ -194,7 +194,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
             link.target = link.target.replace(PLACEHOLDER, "\u{FFFD}");
             link.text = link.text.replace(PLACEHOLDER, "\u{FFFD}");
         }
-        parsed.contents.each_text(|text| *text = text.replace(PLACEHOLDER, "\u{FFFD}"));
+        parsed.contents.change_texts(|text| text.replace(PLACEHOLDER, "\u{FFFD}"));
     }
     let html_anchors = html_anchors::find(file, &outline);
     if html_anchors.len() == limits::MAX_HTML_ANCHORS {

@@ -6,6 +6,7 @@
 //! top-level blocks and blank lines cover every byte exactly once, in order, in whole lines; the
 //! blocks of a container are inside it, in order, without overlap.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use markdown_it::parser::core::Root;
@@ -24,7 +25,7 @@ use markdown_it::{MarkdownIt, Node};
 use super::Dialect;
 use super::block::{Block, BlockKind, BlockType};
 use super::cells::cells;
-use super::contents::{Cell, CodeBlock, Contents, Row, Table, TaskItem, cuts_of};
+use super::contents::{CodeBlock, Contents, Table, TaskItem, cuts_of};
 use super::footnote::Footnote;
 use super::links::{self, LinkText, Links};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
@@ -183,13 +184,12 @@ impl Adapter<'_> {
             let cuts =
                 cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &block.content);
             self.contents.code.push(CodeBlock { node: index, info: None, code, cuts });
-        } else if let Some(table) = node.cast::<TableBlock>() {
-            let mut rows: Vec<Row> = Vec::with_capacity(table.rows.len());
-            for &(start, end) in &table.rows {
-                let most = rows.first().map_or(usize::MAX, |header: &Row| header.cells.len());
-                rows.push(self.row(ByteSpan::new(self.base + start, self.base + end), most));
+        } else if let Some(block) = node.cast::<TableBlock>() {
+            let mut table = Table::new(index);
+            for &(start, end) in &block.rows {
+                self.add_row(&mut table, ByteSpan::new(self.base + start, self.base + end));
             }
-            self.contents.tables.push(Table { node: index, rows });
+            self.contents.tables.push(table);
         }
     }
 
@@ -202,18 +202,20 @@ impl Adapter<'_> {
         ByteSpan::new(start.min(position), position)
     }
 
-    /// Returns the row at `span`, with at most `most` cells.
-    fn row(&mut self, span: ByteSpan, most: usize) -> Row {
+    /// Adds the row at `span`, with at most as many cells as the header.
+    fn add_row(&mut self, table: &mut Table, span: ByteSpan) {
         let line = self.file.get(span.start..span.end).unwrap_or_default();
-        let line =
-            String::from_utf8(line.to_vec()).unwrap_or_else(|_| super::with_placeholders(line));
+        let line = match std::str::from_utf8(line) {
+            Ok(line) => Cow::Borrowed(line),
+            Err(_) => Cow::Owned(super::with_placeholders(line)),
+        };
+        let most = if table.rows().len() == 0 { usize::MAX } else { table.width() };
         let cells = cells(&line).into_iter().take(most).map(|cell| {
-            let source = line.get(cell.start..cell.end).unwrap_or_default().to_owned();
+            let source = line.get(cell.start..cell.end).unwrap_or_default();
             let visible = self.titles.render_text(&source.replace("\\|", "|"));
-            let visible = (visible != source).then_some(visible);
-            Cell { offset: cell.start, source, visible }
+            (cell.start, Cow::Borrowed(source), (visible != source).then_some(visible))
         });
-        Row { span, cells: cells.collect() }
+        table.push(span, cells);
     }
 
     /// Adds the list item `item`, which is `block` and in `depth` task items, if it is a task.

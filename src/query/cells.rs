@@ -43,7 +43,7 @@ pub(crate) fn narrow(
     }
     let mut places = Vec::new();
     for index in rows {
-        let Some(row) = table.rows.get(index) else { continue };
+        let Some(row) = table.row(index) else { continue };
         let target = |cell, span| ResolvedNode {
             target: Target::Cells(Cells { node, row: index, cell, span }),
             params: Params { part: None, ..place.params },
@@ -87,7 +87,7 @@ fn rows_of(
     table: &Table,
     warnings: &mut Vec<Warning>,
 ) -> Result<Range<usize>, AddressError> {
-    let count = table.rows.len().saturating_sub(1);
+    let count = table.rows().len().saturating_sub(1);
     let RowStep::Range(from, to) = steps.row else {
         return Ok(if steps.row == RowStep::Header { 0..1 } else { 1..count + 1 });
     };
@@ -116,7 +116,7 @@ fn cells_of(
     step: &CellStep,
     table: &Table,
 ) -> Result<Range<usize>, AddressError> {
-    let width = table.rows.first().map_or(0, |header| header.cells.len());
+    let width = table.width();
     let names = columns::names(table);
     let name = match step {
         CellStep::All => return Ok(0..width),
@@ -147,8 +147,8 @@ fn table_node(place: &ResolvedNode) -> Option<usize> {
 }
 
 /// Returns the span of the text of a cell. A missing cell is empty, at the end of its row.
-fn cell_span(row: &Row, cell: usize) -> ByteSpan {
-    match row.cells.get(cell) {
+fn cell_span(row: Row<'_>, cell: usize) -> ByteSpan {
+    match row.cell(cell) {
         Some(cell) => {
             let start = row.span.start + cell.offset;
             ByteSpan::new(start, (start + cell.source.len()).min(row.span.end.max(start)))

@@ -158,8 +158,8 @@ fn is_as_wanted(old: &Contents, new: &Contents, wanted: &Wanted) -> bool {
         expected_tasks[index].0 = *is_done;
     }
     let texts = |table: &Table| -> Vec<Vec<String>> {
-        let row = |row: &Row| row.cells.iter().map(|cell| cell.source.clone()).collect();
-        table.rows.iter().map(row).collect()
+        let row = |row: Row<'_>| row.cells().map(|cell| cell.source.to_owned()).collect();
+        table.rows().map(row).collect()
     };
     let same_tables = old.tables.len() == new.tables.len()
         && old.tables.iter().zip(&new.tables).all(|(old, new)| {
@@ -191,11 +191,11 @@ fn is_as_wanted(old: &Contents, new: &Contents, wanted: &Wanted) -> bool {
     same_tables && expected_tasks == tasks(new)
 }
 
-fn row_of(old: &Version, place: RowPlace) -> Result<(&Table, &Row), Refusal> {
+fn row_of(old: &Version, place: RowPlace) -> Result<(&Table, Row<'_>), Refusal> {
     let tables = &old.document().contents.tables;
     let table = tables.iter().find(|table| table.node == place.node);
     let table = table.ok_or(Refusal::NoSuchPlace)?;
-    Ok((table, table.rows.get(place.row).ok_or(Refusal::NoSuchPlace)?))
+    Ok((table, table.row(place.row).ok_or(Refusal::NoSuchPlace)?))
 }
 
 /// Returns content as one line, without blanks around it.
@@ -226,15 +226,14 @@ fn cell_splice(
     let (table, row) = row_of(old, place)?;
     let text = escaped(&one_line(content)?);
     let wanted = Wanted::Cell(place, cell, text.clone());
-    let Some(found) = row.cells.get(cell) else {
-        let width = table.rows.first().map_or(0, |header| header.cells.len());
-        if cell >= width {
+    let Some(found) = row.cell(cell) else {
+        if cell >= table.width() {
             return Err(Refusal::NoSuchPlace);
         }
         // The row is shorter than the header. The cells up to this one are added at its end. The whole row
         // is part of the splice, because it may be the end of the table.
         let old_row = slice(old.bytes(), row.span);
-        let empty = " |".repeat(cell - row.cells.len());
+        let empty = " |".repeat(cell - row.cells().len());
         let added = match (text.is_empty(), old_row.ends_with(b"|")) {
             (true, _) => return Ok((row.span, old_row.to_vec(), wanted)),
             (false, true) => format!("{empty} {text} |"),

@@ -1,6 +1,7 @@
 //! `tables`: lists the rows of tables.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, heading_path, list, list_of_items};
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::Result;
-use crate::markdown::contents::Row as StoredRow;
+use crate::markdown::contents::{Cell, Table};
 use crate::store::StoredDocument;
 
 /// A request for rows.
@@ -84,12 +85,11 @@ impl TableAnswer {
 }
 
 /// A row and where it is.
-struct FoundTable {
-    node: usize,
+struct FoundRow {
+    table: Rc<Table>,
+    names: Rc<[String]>,
     /// Index of the body row, 0-based.
     index: usize,
-    names: std::rc::Rc<[String]>,
-    row: StoredRow,
 }
 
 struct Rows<'a> {
@@ -100,10 +100,10 @@ struct Rows<'a> {
 }
 
 impl Source for Rows<'_> {
-    type Found = FoundTable;
+    type Found = FoundRow;
     type Item = TableRow;
 
-    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<FoundTable>> {
+    fn find(&mut self, stored: &StoredDocument) -> Result<Vec<FoundRow>> {
         let mut found = Vec::new();
         for table in self.library.reader.tables(stored)? {
             let names = columns::names(&table);
@@ -117,37 +117,41 @@ impl Source for Rows<'_> {
             let keys = self.condition.iter().flat_map(Expression::keys);
             let places: HashMap<&str, usize> =
                 keys.filter_map(|key| Some((key, columns::index_of(&names, key)?))).collect();
-            let names: std::rc::Rc<[String]> = names.into();
-            for (index, row) in table.rows.into_iter().skip(1).enumerate() {
+            let (table, names): (_, Rc<[String]>) = (Rc::new(table), names.into());
+            for (index, row) in table.rows().skip(1).enumerate() {
                 let is_match = self.condition.as_ref().is_none_or(|condition| {
                     condition.matches(&|key| {
-                        Some(Datum::Text(columns::cell(&row, *places.get(key)?).text()))
+                        Some(Datum::Text(columns::cell(row, *places.get(key)?).text()))
                     })
                 });
                 if is_match {
-                    found.push(FoundTable { node: table.node, index, names: names.clone(), row });
+                    let (table, names) = (Rc::clone(&table), Rc::clone(&names));
+                    found.push(FoundRow { table, names, index });
                 }
             }
         }
         Ok(found)
     }
 
-    fn node(found: &FoundTable) -> Option<usize> {
-        Some(found.node)
+    fn node(found: &FoundRow) -> Option<usize> {
+        Some(found.table.node)
     }
 
-    fn show(&mut self, document: &OpenDocument, found: FoundTable) -> Result<TableRow> {
-        let FoundTable { node, index, names, row } = found;
+    fn show(&mut self, document: &OpenDocument, found: FoundRow) -> Result<TableRow> {
+        let FoundRow { table, names, index } = found;
+        let node = table.node;
+        let row = table.row(index + 1).unwrap_or_default();
+        let cells: Vec<Cell<'_>> = row.cells().collect();
         let shown: Vec<usize> = match self.columns {
             [] => (0..names.len()).collect(),
             columns => columns.iter().filter_map(|name| columns::index_of(&names, name)).collect(),
         };
         let (mut values, mut source) = (Map::new(), Map::new());
         for column in shown {
-            let (cell, name) = (columns::cell(&row, column), &names[column]);
+            let (cell, name) = (cells.get(column).copied().unwrap_or_default(), &names[column]);
             values.insert(name.clone(), cell.text().into());
             if cell.visible.is_some() {
-                source.insert(name.clone(), cell.source.clone().into());
+                source.insert(name.clone(), cell.source.into());
             }
         }
         // The header and the delimiter row precede the first row of the body.

@@ -158,7 +158,8 @@ impl Search<'_> {
                         Some(section) => {
                             let bytes =
                                 self.library.content(&section.document, section.document.span())?;
-                            self.best(&section, &bytes, &highlighter).is_some()
+                            let occurrences = highlighter.occurrences(&bytes, section.own);
+                            self.best(&section, &bytes, &highlighter, &occurrences).is_some()
                         }
                         None => false,
                     };

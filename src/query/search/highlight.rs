@@ -3,6 +3,9 @@
 //! Invariant: a section that the index returns for its own text has an occurrence of a term. The best
 //! line is the first of those with the most different words.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use crate::position::{ByteSpan, LineIndex};
 use crate::terms::{QueryTerm, StemClass, TokenKind, Tokens, same_length_text};
 
@@ -32,6 +35,8 @@ struct Word {
     share: f32,
     text: String,
     stems: Option<StemClass>,
+    /// Whether a token is in the class, for tokens that begin like it. Most of them occur often.
+    known: RefCell<HashMap<String, bool>>,
     is_prefix: bool,
     is_compound: bool,
 }
@@ -43,8 +48,21 @@ impl Word {
         (self.is_compound == (tokens.kind == TokenKind::Compound))
             && (tokens.token == self.text
                 || self.is_prefix && tokens.token.starts_with(&self.text)
-                || self.stems.as_ref().is_some_and(|class| class.has(&tokens.token))
+                || self.has_stem(&tokens.token)
                 || tokens.kind == TokenKind::Word && has_camel_part(text, tokens, self))
+    }
+
+    fn has_stem(&self, token: &str) -> bool {
+        let Some(class) = self.stems.as_ref().filter(|class| token.starts_with(class.prefix()))
+        else {
+            return false;
+        };
+        if let Some(known) = self.known.borrow().get(token) {
+            return *known;
+        }
+        let has = class.has(token);
+        self.known.borrow_mut().insert(token.to_owned(), has);
+        has
     }
 }
 
@@ -60,6 +78,7 @@ impl Highlighter {
                 share: if is_joined { 1.0 - COMPOUND } else { 1.0 } / term.words.len() as f32,
                 text: text.to_owned(),
                 stems: term.stems.clone(),
+                known: RefCell::default(),
                 is_prefix: false,
                 is_compound: false,
             };
@@ -85,32 +104,38 @@ impl Highlighter {
         self.words.iter().map(weight).collect()
     }
 
-    /// Returns all words of `bytes` that match a term, in order. A word may match several terms.
-    pub(crate) fn occurrences(&self, bytes: &[u8]) -> Vec<Occurrence> {
-        let text = same_length_text(bytes);
+    /// Returns all words of a file within `within` that match a term, in order. A word may match several
+    /// terms. `bytes` is the file.
+    pub(crate) fn occurrences(&self, bytes: &[u8], within: ByteSpan) -> Vec<Occurrence> {
+        let text = same_length_text(bytes.get(within.start..within.end).unwrap_or_default());
         let mut tokens = Tokens::new(&text);
         let mut occurrences = Vec::new();
         while tokens.advance() {
             for (index, word) in self.words.iter().enumerate() {
                 if word.is_at(&text, &tokens) {
-                    occurrences.push(Occurrence { span: tokens.span, word: index });
+                    let ByteSpan { start, end } = tokens.span;
+                    let span = ByteSpan::new(within.start + start, within.start + end);
+                    occurrences.push(Occurrence { span, word: index });
                 }
             }
         }
         occurrences
     }
 
-    /// Returns the first matching word on the line of `bytes` with the most different words. Returns
-    /// `None` if `is_wanted` accepts no match.
+    /// Returns the first matching word on the line with the most different words. Returns `None` if
+    /// `is_wanted` accepts no match. `occurrences` are all words of the file `bytes` within `within` that
+    /// match.
     pub(super) fn best(
         &self,
         bytes: &[u8],
+        within: ByteSpan,
+        occurrences: &[Occurrence],
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Option<ByteSpan> {
-        let lines = LineIndex::new(bytes);
-        let mut occurrences = self.occurrences(bytes);
-        occurrences.retain(|occurrence| is_wanted(occurrence.span));
-        let line_of = |occurrence: &Occurrence| lines.line_of(occurrence.span.start);
+        let lines = LineIndex::new(bytes.get(within.start..within.end).unwrap_or_default());
+        let occurrences = occurrences.iter().filter(|occurrence| is_wanted(occurrence.span));
+        let occurrences: Vec<Occurrence> = occurrences.copied().collect();
+        let line_of = |occurrence: &Occurrence| lines.line_of(occurrence.span.start - within.start);
         let mut best: Option<(usize, ByteSpan)> = None;
         let mut seen = vec![false; self.words.len()];
         for line in occurrences.chunk_by(|one, other| line_of(one) == line_of(other)) {
@@ -147,7 +172,10 @@ mod tests {
 
     fn best(query: &str, text: &str) -> Option<String> {
         let query = WordQuery::parse(query);
-        let span = Highlighter::new(&query.terms()).best(text.as_bytes(), |_| true)?;
+        let highlighter = Highlighter::new(&query.terms());
+        let (bytes, within) = (text.as_bytes(), ByteSpan::new(0, text.len()));
+        let occurrences = highlighter.occurrences(bytes, within);
+        let span = highlighter.best(bytes, within, &occurrences, |_| true)?;
         let line = LineIndex::new(text.as_bytes()).line_of(span.start);
         Some(format!("{line}:{}", &text[span.start..span.end]))
     }

@@ -3,21 +3,24 @@
 //! Invariant: a text is foreign to a question only if another language has more stop words in it, or if
 //! it is long and has no stop word of the question's language.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 /// Number of bytes of a text to examine.
 const MOST_BYTES: usize = 1024;
 /// Up to this length in bytes, a text without stop words may be in any language.
 const SHORT_BYTES: usize = 80;
+/// Number of stop words of all languages, about.
+const WORDS: usize = 10_200;
 /// A list that also contains the stop words of English.
 const MIXED: &str = "hinglish";
 
 /// For each stop word, a bit set of its languages by index.
-static STOP_WORDS: LazyLock<HashMap<&str, u64>> = LazyLock::new(|| {
-    let mut languages: HashMap<&str, u64> = HashMap::with_capacity(1 << 13);
+static STOP_WORDS: LazyLock<FxHashMap<&'static str, u64>> = LazyLock::new(|| {
+    let mut languages = FxHashMap::with_capacity_and_hasher(WORDS, rustc_hash::FxBuildHasher);
     for (index, code) in stop_words::available_languages().iter().enumerate().take(64) {
-        for word in stop_words::lookup(code).filter(|_| *code != MIXED).unwrap_or_default() {
+        for &word in stop_words::lookup(code).filter(|_| *code != MIXED).unwrap_or_default() {
             *languages.entry(word).or_default() |= 1 << index;
         }
     }

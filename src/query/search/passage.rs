@@ -10,7 +10,7 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::highlight::Highlighter;
+use super::highlight::{Highlighter, Occurrence};
 use super::piece::{Needs, Piece, chars, needs, pieces, trimmed};
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
@@ -85,8 +85,8 @@ impl WeightedTerms<'_> {
 
     /// Returns the distinct terms in `text`, sorted.
     fn terms(&self, text: &[u8]) -> Vec<usize> {
-        let mut terms: Vec<usize> =
-            self.highlighter.occurrences(text).into_iter().map(|found| found.word).collect();
+        let occurrences = self.highlighter.occurrences(text, ByteSpan::new(0, text.len()));
+        let mut terms: Vec<usize> = occurrences.into_iter().map(|found| found.word).collect();
         terms.sort_unstable();
         terms.dedup();
         terms
@@ -96,8 +96,8 @@ impl WeightedTerms<'_> {
     /// its own.
     ///
     /// `bytes` is the file, `own` the span of the text without the heading, and `end` the end of the
-    /// section. `titles` are the titles and the path that are printed above the passage. Only matches
-    /// that `is_wanted` accepts count as terms.
+    /// section. `titles` are the titles and the path that are printed above the passage. `occurrences`
+    /// are those of the heading and of `own`. Only those that `is_wanted` accepts count as terms.
     pub(super) fn pieces(
         &self,
         bytes: &[u8],
@@ -105,6 +105,7 @@ impl WeightedTerms<'_> {
         own: ByteSpan,
         end: usize,
         titles: &str,
+        occurrences: &[Occurrence],
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Pieces {
         let is_blank = bytes.get(own.start..own.end).unwrap_or_default().trim_ascii().is_empty();
@@ -119,7 +120,9 @@ impl WeightedTerms<'_> {
         };
         let list = pieces(bytes, &outline.nodes, span);
         let needs = needs(bytes, &outline.nodes, &list);
-        let pieces = self.of_pieces(bytes, list, span, titles, is_wanted);
+        let below = is_blank.then(|| self.highlighter.occurrences(bytes, span));
+        let occurrences = below.as_deref().unwrap_or(occurrences);
+        let pieces = self.of_pieces(bytes, list, occurrences, titles, is_wanted);
         Pieces { is_below: is_blank, needs, ..pieces }
     }
 
@@ -154,25 +157,24 @@ impl WeightedTerms<'_> {
         spans.extend(first_paragraph.map(|span| Piece { span, header: None }));
         let end = spans.last().map_or(front_matter.end, |last| last.span.end);
         let span = ByteSpan::new(front_matter.start, end);
-        self.of_pieces(bytes, spans, span, "", is_wanted)
+        let occurrences = self.highlighter.occurrences(bytes, span);
+        self.of_pieces(bytes, spans, &occurrences, "", is_wanted)
     }
 
     fn of_pieces(
         &self,
         bytes: &[u8],
         pieces: Vec<Piece>,
-        span: ByteSpan,
+        occurrences: &[Occurrence],
         titles: &str,
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Pieces {
         let mut terms = vec![Vec::new(); pieces.len()];
-        let text = bytes.get(span.start..span.end).unwrap_or_default();
-        for found in self.highlighter.occurrences(text) {
-            let place = ByteSpan::new(span.start + found.span.start, span.start + found.span.end);
-            let after = pieces.partition_point(|piece| piece.span.start <= place.start);
+        for found in occurrences {
+            let after = pieces.partition_point(|piece| piece.span.start <= found.span.start);
             let containing = after.checked_sub(1);
             if let Some(terms) = containing.and_then(|index| terms.get_mut(index))
-                && is_wanted(place)
+                && is_wanted(found.span)
             {
                 terms.push(found.word);
             }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::candidates::RankedCandidate;
-use super::highlight::Highlighter;
+use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
 use super::passage::{Pieces, WeightedTerms};
@@ -146,8 +146,10 @@ impl Search<'_> {
     ) -> Result<Option<ScoredSection<'a>>> {
         let Some(section) = self.section(candidate)? else { return Ok(None) };
         let bytes = texts.of(&section.document)?;
-        let Some(span) = self.best(&section, &bytes, question.highlighter) else { return Ok(None) };
-        let pieces = texts.pieces(&section, question)?;
+        let occurrences = question.highlighter.occurrences(&bytes, section.own);
+        let best = self.best(&section, &bytes, question.highlighter, &occurrences);
+        let Some(span) = best else { return Ok(None) };
+        let pieces = texts.pieces(&section, question, &occurrences)?;
         let parts = ScoreParts::default();
         Ok(Some(ScoredSection { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
     }
@@ -204,18 +206,18 @@ impl Search<'_> {
 
     /// Returns the first matching word on the best line of `section`. Returns the start of the section
     /// if the words are only in its titles or path, and `None` if the filter accepts nothing in it.
+    /// `occurrences` are those of its own text.
     pub(super) fn best(
         &self,
         section: &ScoredText,
         bytes: &[u8],
         highlighter: &Highlighter,
+        occurrences: &[Occurrence],
     ) -> Option<ByteSpan> {
         let ScoredText { document, own, .. } = section;
-        let text = bytes.get(own.start..own.end).unwrap_or_default();
-        let in_file = |span: ByteSpan| ByteSpan::new(own.start + span.start, own.start + span.end);
-        let is_wanted = |span: ByteSpan| self.filter.takes(document, in_file(span));
-        match highlighter.best(text, is_wanted) {
-            Some(span) => Some(in_file(span)),
+        let is_wanted = |span: ByteSpan| self.filter.takes(document, span);
+        match highlighter.best(bytes, *own, occurrences, is_wanted) {
+            Some(span) => Some(span),
             None if self.filter.looks_inside() => None,
             None => Some(ByteSpan::new(own.start, own.start)),
         }
@@ -273,7 +275,13 @@ impl DocumentTexts<'_> {
         Ok(bytes)
     }
 
-    fn pieces(&mut self, section: &ScoredText, question: &WeightedTerms<'_>) -> Result<Pieces> {
+    /// Returns the pieces of a section; `occurrences` are those of its own text.
+    fn pieces(
+        &mut self,
+        section: &ScoredText,
+        question: &WeightedTerms<'_>,
+        occurrences: &[Occurrence],
+    ) -> Result<Pieces> {
         let ScoredText { document, own, body, end, titles, is_front_matter } = section;
         let bytes = self.of(document)?;
         let outline = document.tree.outline();
@@ -292,7 +300,7 @@ impl DocumentTexts<'_> {
             Some(title) => format!("{titles}\n{title}"),
             None => titles.clone(),
         };
-        Ok(question.pieces(&bytes, outline, text, *end, &titles, is_wanted))
+        Ok(question.pieces(&bytes, outline, text, *end, &titles, occurrences, is_wanted))
     }
 }
 

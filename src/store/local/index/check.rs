@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use tantivy::index::SegmentComponent;
-use tantivy::{Index, SegmentMeta};
+use tantivy::{Index, IndexMeta, SegmentMeta};
 
 use super::reader::places;
 use super::schema::{open, schema};
@@ -35,11 +35,11 @@ pub(in crate::store) struct Inspection {
 pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
     guarded(|| {
         let index = open(folder)?;
-        let metadata = metadata_of(&index)?;
+        let metas = index.load_metas()?;
+        let metadata = metadata_of(&metas)?;
         if index.schema() != schema().0 {
             return Err(Unusable::Foreign);
         }
-        let metas = index.load_metas()?;
         let last_delete = metas.segments.iter().filter_map(SegmentMeta::delete_opstamp).max();
         if last_delete.is_some_and(|last| last > metas.opstamp) {
             return Err(damaged("meta.json"));
@@ -73,11 +73,11 @@ pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
 /// Compares the smallest files of an index with their checksums, up to
 /// [`limits::INDEX_CHECK_BYTES`] in total. These are all files of a small index. In a large one
 /// they are the files through which the others are read.
-pub(super) fn check_small_files(index: &Index, folder: &Path) -> Usable<()> {
+pub(super) fn check_small_files(index: &Index, metas: &IndexMeta, folder: &Path) -> Usable<()> {
     if index.schema() != schema().0 {
         return Err(Unusable::Foreign);
     }
-    let named = index.load_metas()?.list_segment_files().into_iter();
+    let named = metas.list_segment_files().into_iter();
     let mut files: Vec<(u64, PathBuf)> =
         named.filter_map(|path| Some((folder.join(&path).metadata().ok()?.len(), path))).collect();
     files.sort_unstable();

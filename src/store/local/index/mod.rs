@@ -136,11 +136,11 @@ pub(crate) fn folder(path: &Path) -> PathBuf {
     super::with_suffix(path, "-fts")
 }
 
-/// Returns the metadata of an open index. Fails if its schema is not that of this version.
-fn metadata_of(index: &tantivy::Index) -> Usable<IndexMetadata> {
-    let payload = index.load_metas()?.payload;
+/// Returns the metadata of a commit. Fails if its schema is not that of this version.
+fn metadata_of(metas: &tantivy::IndexMeta) -> Usable<IndexMetadata> {
+    let payload = metas.payload.as_deref();
     payload
-        .and_then(|payload| serde_json::from_str::<IndexMetadata>(&payload).ok())
+        .and_then(|payload| serde_json::from_str::<IndexMetadata>(payload).ok())
         .filter(|metadata| metadata.schema == schema::fingerprint())
         .ok_or(Unusable::Foreign)
 }

@@ -36,7 +36,7 @@ impl std::fmt::Debug for IndexReader {
 
 /// Returns the metadata of the index in `folder` without reading its segments.
 pub(crate) fn index_metadata(folder: &Path) -> Usable<IndexMetadata> {
-    guarded(|| metadata_of(&open(folder)?))
+    guarded(|| metadata_of(&open(folder)?.load_metas()?))
 }
 
 impl IndexReader {
@@ -44,17 +44,18 @@ impl IndexReader {
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
             let index = open(folder)?;
-            let mut metadata = metadata_of(&index)?;
+            let mut metas = index.load_metas()?;
             loop {
                 failpoint!(INDEX_STAMP_READ);
-                check_small_files(&index, folder)?;
-                let reader = Self::of(&index, metadata)?;
-                // A writer may have committed since the metadata was read, so it must be read again
-                // until it matches the commit.
-                metadata = metadata_of(&index)?;
-                if metadata == reader.metadata {
-                    return Ok(reader);
+                let reader = check_small_files(&index, &metas, folder)
+                    .and_then(|()| Self::of(&index, metadata_of(&metas)?));
+                // A writer may have committed since then, so that the files differ from the metadata.
+                // They must be read again until they match.
+                let newest = index.load_metas()?;
+                if newest.opstamp == metas.opstamp && newest.payload == metas.payload {
+                    return reader;
                 }
+                metas = newest;
             }
         })
     }

@@ -54,7 +54,7 @@ impl IndexWriter {
             sweep(folder);
             failpoint!(INDEX_SWEPT);
             let index = open(folder)?;
-            let metadata = metadata_of(&index)?;
+            let metadata = metadata_of(&index.load_metas()?)?;
             if metadata.store != store {
                 return Err(Unusable::Foreign);
             }
