@@ -235,6 +235,170 @@ fn rows_and_cells_have_addresses() {
     assert_eq!(raw(&format!("{table}/row[0]/cell[column_3]")), "a\\|b");
     assert_eq!(raw(&format!("{table}/row[1]/cell[2]")), "");
     assert_eq!(raw(&format!("{table}/row/cell[default]")), "5**10**");
+    assert_eq!(raw(&format!("{table}/row[0]/cell[1-2]")), "5a\\|b");
+    let warning = |address: &str| {
+        let answer = place.run(&["select", address]).success().json();
+        (answer["results"].as_array().unwrap().len(), answer["warnings"][0]["code"].clone())
+    };
+    assert_eq!(warning(&format!("{table}/row")), (2, Value::Null));
+    assert_eq!(warning(&format!("{table}/row[1-9]")), (1, json!("RANGE_PAST_END")));
+    assert_eq!(warning(&format!("{table}/row/cell[0]")), (2, json!("UNINDEXED_STEP")));
+}
+
+#[test]
+fn a_column_may_be_called_like_a_number() {
+    let place = Place::ingested(&[("a.md", "| 2024 | 2025-2026 |\n|---|---|\n| x | y |\n")]);
+    let raw = |cell: &str| {
+        let address = format!("a::block:table[0]/row[0]/cell[{cell}]");
+        place.run(&["select", &address, "-f", "raw"]).success().text()
+    };
+    assert_eq!([raw("2024"), raw("2025-2026"), raw("0"), raw("0-1")], ["x", "y", "x", "xy"]);
+}
+
+#[test]
+fn an_empty_answer_names_the_keys_that_nothing_has() {
+    let place = place();
+    for (arguments, expected) in [
+        (&["tables", "--columns", "Size"][..], "no table has the column \"Size\""),
+        (&["tables", "--where", "default > 100 and Size = 1"], "no table has the column \"Size\""),
+        (&["tasks", "--where", "prio = 1"], "no task has the field \"prio\""),
+        (
+            &["meta", "--where", "state = Final"],
+            "no front matter has the key \"state\"; similar keys are status, tags",
+        ),
+        (&["code", "--where", "author.mail = x"], "no front matter has the key \"author.mail\""),
+        (&["meta", "--get", "zzz"], "no front matter has the key \"zzz\"; `mdsel meta --types`"),
+    ] {
+        let answer = place.run(arguments).ends(1).json();
+        let warnings = answer["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), 1, "{answer}");
+        assert_eq!(warnings[0]["code"], "UNKNOWN_KEY");
+        let message = warnings[0]["message"].as_str().unwrap();
+        assert!(message.starts_with(expected), "{message}");
+    }
+    let known = place.run(&["meta", "--where", "STATUS = Gone"]).ends(1).json();
+    assert_eq!(known.get("warnings"), None);
+}
+
+#[test]
+fn a_task_is_named_by_its_line() {
+    let place = place();
+    for line in all(&place, &["tasks"], "tasks", "line") {
+        let address = format!("guide.md:{line}");
+        place.run(&["task", &address, "--done"]);
+    }
+    assert_eq!(all(&place, &["tasks", "--open"], "tasks", "file"), [json!("notes/note.md")]);
+    let fault = place.run(&["task", "guide", "@1", "--done"]).ends(1).json();
+    let fault = &fault["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "SELECTOR_NOT_FOUND");
+    assert!(fault["message"].as_str().unwrap().starts_with("line 1 of guide.md has no task"));
+}
+
+#[test]
+fn a_missing_cell_of_a_short_row_is_added() {
+    let place = Place::ingested(&[("a.md", "| a | b | c |\n|---|---|---|\n| 1 |\n")]);
+    let cell = "a.md::root/block:table[0]/row[0]/cell[c]";
+    assert_eq!(
+        edited(&place, "a.md", &["replace", cell, "--content", "3"]),
+        ("| 1 |".to_owned(), "| 1 | | 3 |".to_owned())
+    );
+    assert_eq!(all(&place, &["tables"], "rows", "row"), [json!({"a": "1", "b": "", "c": "3"})]);
+}
+
+/// Each kind of front matter, and its keys and values; `None` if it cannot be read.
+#[test]
+fn front_matter_of_every_kind_is_read_and_changed_in_place() {
+    let anchored = "---\nbase: &b {x: 1}\nref: *b\nt: !!str 5\n---\n";
+    for (text, values, set) in [
+        ("---\nk: v\n...\n# T\n", Some(json!({"k": "v"})), Some("---\nk: 2\n...\n# T\n")),
+        ("---\r\nk: v\r\n---\r\n", Some(json!({"k": "v"})), Some("---\r\nk: 2\r\n---\r\n")),
+        ("\u{feff}---\nk: v\n---\n", Some(json!({"k": "v"})), Some("\u{feff}---\nk: 2\n---\n")),
+        ("---  \nk: v # c\n---\t\n", Some(json!({"k": "v"})), Some("---  \nk: 2 # c\n---\t\n")),
+        ("+++\nk = \"v\" # c\n+++\n", Some(json!({"k": "v"})), Some("+++\nk = 2 # c\n+++\n")),
+        (
+            ";;;\n{\"a\": [1],\n \"k\": \"v\"}\n;;;\n",
+            Some(json!({"a": [1], "k": "v"})),
+            Some(";;;\n{\"a\": [1],\n \"k\": 2}\n;;;\n"),
+        ),
+        ("---\n---\n# T\n", Some(json!({})), Some("---\nk: 2\n---\n# T\n")),
+        ("---\n# c\n---\n", Some(json!({})), Some("---\n# c\nk: 2\n---\n")),
+        (
+            "---\nk: |\n  ---\n  x\nyes: no\nd: 2026-01-31\n---\n",
+            Some(json!({"k": "---\nx\n", "yes": "no", "d": "2026-01-31"})),
+            Some("---\nk: 2\nyes: no\nd: 2026-01-31\n---\n"),
+        ),
+        (
+            anchored,
+            Some(json!({"base": {"x": 1}, "ref": {"x": 1}, "t": "5"})),
+            Some("---\nbase: &b {x: 1}\nref: *b\nt: !!str 5\nk: 2\n---\n"),
+        ),
+        ("---\nk: 1\nk: 2\n---\n", None, None),
+        ("---\nk: [1\n---\n", None, None),
+        ("# no front matter\n", None, Some("---\nk: 2\n---\n\n# no front matter\n")),
+        ("----\nk: v\n----\n", None, Some("---\nk: 2\n---\n\n----\nk: v\n----\n")),
+    ] {
+        let place = Place::ingested(&[("a.md", text)]);
+        let found = all(&place, &["meta"], "documents", "meta");
+        assert_eq!(found.first(), values.as_ref(), "{text:?}");
+        let answer = place.run(&["meta", "set", "a.md", "k=2"]);
+        let after = std::fs::read_to_string(place.join("a.md")).unwrap();
+        match set {
+            Some(expected) => assert_eq!(after, expected, "{text:?}: {}", answer.text()),
+            None => {
+                assert!(answer.ends(2).stderr.contains("NOT_IN_PLACE"), "{text:?}");
+                assert_eq!(after, text);
+            }
+        }
+    }
+    let place = Place::ingested(&[("a.md", anchored)]);
+    for key in ["base", "ref", "t"] {
+        let refused = place.run(&["meta", "set", "a.md", &format!("{key}=2")]).ends(2);
+        assert!(refused.stderr.contains("NOT_IN_PLACE"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_stay_when_a_cell_or_a_key_changes() {
+    let place = Place::with(&[]);
+    let text = b"---\nk: v\n---\n\xFF\n\n| a |\n|---|\n| 1 |\n\n- [ ] t \xFE\n";
+    std::fs::write(place.join("a.md"), text).unwrap();
+    place.run(&["ingest"]).success();
+    place.run(&["replace", "a.md::block:table[0]/row[0]/cell[0]", "--content", "2"]).success();
+    place.run(&["task", "a.md:10", "--done"]).success();
+    place.run(&["meta", "set", "a.md", "k=w"]).success();
+    let after = std::fs::read(place.join("a.md")).unwrap();
+    assert_eq!(after, b"---\nk: w\n---\n\xFF\n\n| a |\n|---|\n| 2 |\n\n- [x] t \xFE\n");
+}
+
+#[test]
+fn tables_and_tasks_are_found_wherever_markdown_has_them() {
+    let text = "one | two\n--- | ---\n1 | `a\\|b`\n\n| x |\n|-|\n\n1. item\n\n   | a | a | |\n   |---|:-:|--:|\n   | 1 |\n   | 1 | 2 | 3 | 4 |\n\n> > | q |\n> > |---|\n> > | [l](u) ![i](j) **b** `c` &amp; |\n> > lazy\n\n\
+        not | a table\n\n```md\n| code |\n|---|\n```\n\n- [ ]\n- [ ]x\n- [X] done\n  more\n  1) [ ] inner\n+ [x]\ttab\n\n> * [ ] quoted\n\n    - [ ] code\n\n[ ] no list\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", &text.replace('\n', "\r\n"))]);
+    for file in ["a.md", "b.md"] {
+        assert_eq!(
+            all(&place, &["tables", "--under", file], "rows", "row"),
+            [
+                json!({"one": "1", "two": "a|b"}),
+                json!({"a": "1", "a_2": "", "column_3": ""}),
+                json!({"a": "1", "a_2": "2", "column_3": "3"}),
+                json!({"q": "l i b c &"}),
+                json!({"q": "lazy"}),
+            ],
+            "{file}"
+        );
+        let tasks: Vec<(Value, Value)> = all(&place, &["tasks", "--under", file], "tasks", "text")
+            .into_iter()
+            .zip(all(&place, &["tasks", "--under", file], "tasks", "depth"))
+            .collect();
+        assert_eq!(
+            tasks,
+            [("done more", 0), ("inner", 1), ("tab", 0), ("quoted", 0)]
+                .map(|(text, depth)| (json!(text), json!(depth))),
+            "{file}"
+        );
+        assert_eq!(all(&place, &["code", "--under", file], "code", "language").len(), 2);
+    }
 }
 
 #[test]

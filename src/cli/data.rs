@@ -58,8 +58,8 @@ impl ItemFilterArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel code --lang bash --tag install")]
 pub(super) struct CodeArgs {
-    /// Take only code in this language, by any of its names; repeatable
-    #[arg(long = "lang", value_name = "LANGUAGE")]
+    /// Take only code in these languages, by any of their names; repeatable
+    #[arg(long = "lang", value_name = "LANGUAGE", value_delimiter = ',')]
     pub(super) languages: Vec<String>,
     /// Take only code that contains TEXT, ignoring case
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -239,7 +239,9 @@ impl QueryArguments for CodeArgs {
 
 /// Writes each block to a file in `folder`. Writes none if one of the files exists.
 fn write_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Error::io(folder, error).with_hint("name a folder, which may be new, with --out")
+    })?;
     let mut names = std::collections::HashSet::new();
     for block in blocks.iter() {
         let path = folder.join(block.file_name());

@@ -24,9 +24,10 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     } else {
         hints.extend(lines.map(plain));
     }
-    let is_redundant = |line: &&str| line.starts_with("Usage:") || line.starts_with("For more");
-    let rest = rest.lines().map(str::trim).filter(|line| !line.is_empty() && !is_redundant(line));
-    hints.extend(rest.map(plain));
+    // The tips are followed by the usage, which may have several lines, and by `For more`.
+    let is_tip = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more");
+    let tips = rest.lines().map(str::trim).take_while(is_tip).filter(|line| !line.is_empty());
+    hints.extend(tips.map(plain));
     match as_text(error, arguments) {
         // The hint of clap names only the letter that it does not know.
         Some(command) => hints = vec![format!("to pass it as text, run `{command}`")],

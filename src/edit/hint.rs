@@ -80,6 +80,20 @@ impl Asked<'_> {
     fn position(&self) -> String {
         let document = &self.place.document.namespace;
         match (self.operation, self.place.target) {
+            (_, Target::Cells(cells)) => {
+                let table = self.place.document.address_of(cells.node);
+                match (self.operation, cells.cell) {
+                    (Operation::Delete { .. }, _) => {
+                        format!("delete the table: `mdsel delete {table}`")
+                    }
+                    (_, Some(_)) => {
+                        "replace the cell, or insert a row before or after its row".to_owned()
+                    }
+                    (_, None) => format!(
+                        "pass --position before or after; the first row follows {table}/row[header]"
+                    ),
+                }
+            }
             (Operation::Delete { .. }, _) => format!(
                 "empty the file with `mdsel replace {document}::* --content '' --allow-drop`; or \
                  delete the file, and run `mdsel ingest`"

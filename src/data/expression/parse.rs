@@ -276,7 +276,7 @@ fn pattern(text: &str) -> Result<regex::Regex> {
 
 /// Whether `scalar` cannot begin a value that is not in quotes.
 fn begins_no_value(scalar: char) -> bool {
-    "=<>~!&|'".contains(scalar)
+    "=<>~!'".contains(scalar)
 }
 
 /// Whether `text` means a date that depends on the day on which it is read.

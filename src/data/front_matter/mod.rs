@@ -13,6 +13,7 @@ mod yaml;
 use serde_json::{Map, Value};
 
 use crate::markdown::front_matter::{Format, parse, plain_scalar};
+use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 use layout::KeyPosition;
 
@@ -84,6 +85,12 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
     };
     let old = read(text)?;
     let Some(expected) = expected(&old, change)? else { return Ok(None) };
+    if format == Format::Toml
+        && let Change::Set(_, value) | Change::Add(_, value) = change
+        && has_null(value)
+    {
+        return Err("TOML has no null".to_owned());
+    }
     let layout = match format {
         Format::Yaml => yaml::layout(text)?,
         Format::Json => json::layout(text)?,
@@ -99,6 +106,15 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
         ));
     }
     Ok(Some(splice))
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(values) => values.iter().any(has_null),
+        Value::Object(map) => map.values().any(has_null),
+        _ => false,
+    }
 }
 
 /// Returns the keys from the outermost mapping to the changed key. A key that
@@ -137,6 +153,12 @@ fn expected(
         }
         let inner = map.entry(part.clone()).or_insert_with(|| Value::Object(Map::new()));
         map = inner.as_object_mut().ok_or_else(|| format!("the value of {part} is no mapping"))?;
+    }
+    // Conditions ignore the case of keys, so a key beside one that differs in case only is a mistake.
+    if !map.contains_key(last)
+        && let Some(other) = map.keys().find(|other| fold(other) == fold(last))
+    {
+        return Err(format!("there is no key {last}, but {other}"));
     }
     match change {
         Change::Set(_, value) => {

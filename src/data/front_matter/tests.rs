@@ -302,6 +302,20 @@ fn some_change() -> impl Strategy<Value = Change> {
     })
 }
 
+#[test]
+fn a_key_beside_one_in_another_case_and_a_null_in_toml_are_refused() {
+    for change in [set("Status", "x"), unset("STATUS"), add("status.", "x")] {
+        let result = changed(Format::Yaml, "status: a\n", &change);
+        assert!(result.is_err(), "{change:?}: {result:?}");
+    }
+    let reason = changed(Format::Yaml, "a:\n  Key: 1\n", &set("a.key", "2")).unwrap_err();
+    assert_eq!(reason, "there is no key key, but Key");
+    assert_eq!(
+        changed(Format::Toml, "a = 1\n", &set("b", "null")).unwrap_err(),
+        "TOML has no null"
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

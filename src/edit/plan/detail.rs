@@ -63,7 +63,11 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
         Detail::Cell(place, cell, content) => cell_splice(old, place, cell, content)?,
         Detail::Row(place, content) => {
             let (_, row) = row_of(old, place)?;
-            (row.span, one_line(content)?.into_bytes(), Wanted::Row(place))
+            let text = one_line(content)?;
+            if text.is_empty() {
+                return Err(Refusal::EmptyContent);
+            }
+            (row.span, text.into_bytes(), Wanted::Row(place))
         }
         Detail::InsertRow(place, is_before, content) => {
             row_insertion(old, place, is_before, content)?

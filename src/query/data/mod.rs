@@ -9,12 +9,15 @@ pub mod meta;
 pub mod tables;
 pub mod tasks;
 
+use std::collections::BTreeSet;
+
 use super::cursor::{ListPart, most};
 use super::filter::{DocumentOrder, Filter, parsed_before};
 use super::library::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};
-use crate::data::Expression;
-use crate::error::Result;
+use crate::address::suggest::most_similar;
+use crate::data::{Expression, Key};
+use crate::error::{Result, Warning};
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
 /// What the four requests share.
@@ -90,6 +93,14 @@ trait Source {
 
     /// Returns the node of an item in the outline; `None` for the whole document.
     fn node(found: &Self::Found) -> Option<usize>;
+
+    /// What says that something has a name of [`Self::names`].
+    const HAS: &'static str = "";
+
+    /// Returns the names of columns or fields that were asked for, and their keys.
+    fn names(&self) -> Vec<(&str, Key<'_>)> {
+        Vec::new()
+    }
 
     /// Returns an item to show.
     fn show(&mut self, document: &OpenDocument, found: Self::Found) -> Result<Self::Item>;
@@ -229,7 +240,53 @@ fn list<S: Source>(
             items.push(source.show(document, found)?);
         }
     }
+    if items.is_empty() && page.part.start() == 0 {
+        page.warnings.extend(unknown_keys(library, filter.documents.condition.as_ref())?);
+        for (name, key) in source.names() {
+            let is_known = has_any(library, &DocumentFilter::default(), &[vec![key.hash()]])?;
+            if !is_known {
+                let message = format!("no {} {name:?}", S::HAS);
+                page.warnings.push(Warning::new(UNKNOWN_KEY, message));
+            }
+        }
+    }
     Ok((items, page))
+}
+
+/// The code of the warning that nothing has a key, column or field that was asked for.
+const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
+
+/// Returns a warning for each key of `condition` that no front matter has, with similar keys.
+fn unknown_keys(
+    library: &DocumentCache<'_>,
+    condition: Option<&Expression>,
+) -> Result<Vec<Warning>> {
+    let mut warnings = Vec::new();
+    for key in condition.map(Expression::keys).unwrap_or_default() {
+        let condition = Some(Expression::Exists(key.to_owned()));
+        if has_any(library, &DocumentFilter { condition, ..DocumentFilter::default() }, &[])? {
+            continue;
+        }
+        let types = library.reader.front_matter_keys(&DocumentFilter::default())?;
+        let names: BTreeSet<&str> = types.keys().map(|(name, _)| name.as_str()).collect();
+        let similar = most_similar(key, names);
+        let next = if similar.is_empty() {
+            "`mdsel meta --types` lists the keys".to_owned()
+        } else {
+            format!("similar keys are {}", similar.join(", "))
+        };
+        let message = format!("no front matter has the key {key:?}; {next}");
+        warnings.push(Warning::new(UNKNOWN_KEY, message));
+    }
+    Ok(warnings)
+}
+
+fn has_any(
+    library: &DocumentCache<'_>,
+    filter: &DocumentFilter,
+    keys: &[Vec<i64>],
+) -> Result<bool> {
+    Ok(!library.reader.documents(&Lookup::Data(filter, keys), None, 1)?.is_empty())
 }
 
 fn opened<'a>(

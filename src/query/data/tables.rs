@@ -137,6 +137,14 @@ impl Source for Rows<'_> {
         Some(found.table.node)
     }
 
+    const HAS: &'static str = "table has the column";
+
+    fn names(&self) -> Vec<(&str, Key<'_>)> {
+        let asked = self.headers.iter().chain(self.columns).map(String::as_str);
+        let asked = asked.chain(self.condition.iter().flat_map(Expression::keys));
+        asked.map(|name| (name, Key::Column(name))).collect()
+    }
+
     fn show(&mut self, document: &OpenDocument, found: FoundRow) -> Result<TableRow> {
         let FoundRow { table, names, index } = found;
         let node = table.node;

@@ -150,6 +150,14 @@ impl Source for Tasks<'_> {
         Some(found.item.node)
     }
 
+    const HAS: &'static str = "task has the field";
+
+    fn names(&self) -> Vec<(&str, Key<'_>)> {
+        let asked = self.condition.iter().flat_map(Expression::keys);
+        let of_text = asked.filter(|name| !OWN_KEYS.contains(name));
+        of_text.map(|name| (name, Key::Field(name))).collect()
+    }
+
     fn show(&mut self, document: &OpenDocument, found: TaskEntry) -> Result<Task> {
         let node = found.item.node;
         Ok(Task {
