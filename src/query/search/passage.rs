@@ -64,6 +64,23 @@ pub(super) struct WeightedTerms<'a> {
     pub(super) wordings: Vec<(f32, Vec<f32>)>,
 }
 
+/// The text of a section from which its pieces are made.
+#[derive(Clone, Copy)]
+pub(super) struct SectionText<'a> {
+    /// The file.
+    pub(super) bytes: &'a [u8],
+    /// The outline of the file.
+    pub(super) outline: &'a Outline,
+    /// The span of its own text without the heading.
+    pub(super) own: ByteSpan,
+    /// The byte offset after its subsections.
+    pub(super) end: usize,
+    /// The titles and the path that are printed above the passage.
+    pub(super) titles: &'a str,
+    /// The occurrences in the heading and in `own`.
+    pub(super) occurrences: &'a [Occurrence],
+}
+
 /// The pieces of a section, and the terms that each contains.
 #[derive(Debug)]
 pub(super) struct Pieces {
@@ -93,21 +110,13 @@ impl WeightedTerms<'_> {
     }
 
     /// Returns the pieces of the text of a section, or of the text after its heading if it has none of
-    /// its own.
-    ///
-    /// `bytes` is the file, `own` the span of the text without the heading, and `end` the end of the
-    /// section. `titles` are the titles and the path that are printed above the passage. `occurrences`
-    /// are those of the heading and of `own`. Only those that `is_wanted` accepts count as terms.
+    /// its own. Only occurrences that `is_wanted` accepts count as terms.
     pub(super) fn pieces(
         &self,
-        bytes: &[u8],
-        outline: &Outline,
-        own: ByteSpan,
-        end: usize,
-        titles: &str,
-        occurrences: &[Occurrence],
+        section: &SectionText<'_>,
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Pieces {
+        let SectionText { bytes, outline, own, end, titles, occurrences } = *section;
         let is_blank = bytes.get(own.start..own.end).unwrap_or_default().trim_ascii().is_empty();
         let span = if is_blank {
             let most = (own.start + BELOW_BYTES).min(end).max(own.start);

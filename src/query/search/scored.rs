@@ -11,7 +11,7 @@ use super::candidates::RankedCandidate;
 use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
-use super::passage::{Pieces, WeightedTerms};
+use super::passage::{Pieces, SectionText, WeightedTerms};
 use super::{Search, by_words::rounded};
 use crate::error::Result;
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -294,13 +294,15 @@ impl DocumentTexts<'_> {
             let paragraph = paragraph.map(|node| node.bytes);
             return Ok(question.front_matter(&bytes, *own, paragraph, is_wanted));
         }
-        let text = ByteSpan::new(*body, own.end.max(*body));
+        let own = ByteSpan::new(*body, own.end.max(*body));
         let front_matter = outline.front_matter.and_then(|span| bytes.get(span.start..span.end));
         let titles = match front_matter.and_then(title_line) {
             Some(title) => format!("{titles}\n{title}"),
             None => titles.clone(),
         };
-        Ok(question.pieces(&bytes, outline, text, *end, &titles, occurrences, is_wanted))
+        let (bytes, titles) = (&*bytes, &*titles);
+        let text = SectionText { bytes, outline, own, end: *end, titles, occurrences };
+        Ok(question.pieces(&text, is_wanted))
     }
 }
 
