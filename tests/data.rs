@@ -311,6 +311,11 @@ fn front_matter_of_every_kind_is_read_and_changed_in_place() {
     let anchored = "---\nbase: &b {x: 1}\nref: *b\nt: !!str 5\n---\n";
     for (text, values, set) in [
         ("---\nk: v\n...\n# T\n", Some(json!({"k": "v"})), Some("---\nk: 2\n...\n# T\n")),
+        (
+            "---\nk: ~\n---\n# Frontmatter\n",
+            Some(json!({"k": null})),
+            Some("---\nk: 2\n---\n# Frontmatter\n"),
+        ),
         ("---\r\nk: v\r\n---\r\n", Some(json!({"k": "v"})), Some("---\r\nk: 2\r\n---\r\n")),
         ("\u{feff}---\nk: v\n---\n", Some(json!({"k": "v"})), Some("\u{feff}---\nk: 2\n---\n")),
         ("---  \nk: v # c\n---\t\n", Some(json!({"k": "v"})), Some("---  \nk: 2 # c\n---\t\n")),

@@ -455,9 +455,16 @@ fn ambiguous_word(document: &Rc<OpenDocument>, named: &NamedNode) -> Option<Addr
     let (title, _) = without_params(title);
     let places = named.places.as_deref();
     let is_other_kind = match places.map(|places| places.first().map(|place| &place.locator)) {
-        Ok(Some(Locator::SectionPath(_) | Locator::TitlePart(_) | Locator::Document) | None) => {
-            false
-        }
+        // Reads take `@frontmatter` for the front matter too, even if a section has this title.
+        Ok(
+            Some(
+                Locator::SectionPath(_)
+                | Locator::TitlePart(_)
+                | Locator::Document
+                | Locator::FrontMatter,
+            )
+            | None,
+        ) => false,
         Ok(Some(Locator::Selector(selector, written))) => {
             !(named.is_address && is_primary(selector, written))
         }

@@ -56,8 +56,8 @@ impl Splice {
     }
 }
 
-/// Reads a value as it is written on a command line: JSON, a list in brackets, or a scalar as it is
-/// read in YAML.
+/// Reads a value as it is written on a command line: JSON, a list or mapping in brackets, or a scalar
+/// as it is read in YAML, except that an empty text and a tilde are texts.
 pub fn value_of(text: &str) -> Value {
     let trimmed = text.trim();
     if trimmed.starts_with(['[', '{', '"']) {
@@ -72,8 +72,8 @@ pub fn value_of(text: &str) -> Value {
             return value;
         }
     }
-    // An empty text is a text, and not null.
-    if text.is_empty() { Value::String(String::new()) } else { plain_scalar(text) }
+    // Only `null` is null: a tilde is also a path.
+    if matches!(text, "" | "~") { Value::String(text.to_owned()) } else { plain_scalar(text) }
 }
 
 /// Returns the splice that makes `change` in `text`, the lines between the delimiters. Returns

@@ -29,6 +29,7 @@ fn values_are_read_as_they_are_written_on_a_command_line() {
         ("true", json!(true)),
         ("null", json!(null)),
         ("", json!("")),
+        ("~", json!("~")),
         ("\"3\"", json!("3")),
         ("[a, b c, 3]", json!(["a", "b c", 3])),
         ("{a: 1}", json!({"a": 1})),
