@@ -3,36 +3,38 @@
 //! Invariant: every record has as many fields as it is given, and a reader of CSV gets each text back as it
 //! is.
 
-/// Returns the records, each ended by a line feed. A field with a comma, a quote or a line end is quoted.
-pub(super) fn written(records: &[Vec<String>]) -> String {
-    let mut result = String::new();
-    for record in records {
-        let fields: Vec<String> = record.iter().map(|field| quoted(field)).collect();
-        // A record of one empty field is not an empty line.
-        let is_empty = fields.iter().all(String::is_empty) && fields.len() == 1;
-        result.push_str(if is_empty { "\"\"" } else { "" });
-        result.push_str(&fields.join(","));
-        result.push('\n');
-    }
-    result
-}
+use std::io::{self, Write};
 
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        return format!("\"{}\"", field.replace('"', "\"\""));
+/// Writes a record, ended by a line feed. A field with a comma, a quote or a line end is quoted.
+pub(super) fn write_record(out: &mut dyn Write, fields: &[&str]) -> io::Result<()> {
+    // A record of one empty field is not an empty line.
+    if let [""] = fields {
+        out.write_all(b"\"\"")?;
     }
-    field.to_owned()
+    for (index, field) in fields.iter().enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        if field.contains([',', '"', '\n', '\r']) {
+            write!(out, "\"{}\"", field.replace('"', "\"\""))?;
+        } else {
+            out.write_all(field.as_bytes())?;
+        }
+    }
+    out.write_all(b"\n")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::written;
+    use super::write_record;
 
     #[test]
     fn fields_with_marks_are_quoted() {
-        let record = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect();
-        let records =
-            [record(&["a", "b c", ""]), record(&["x,y", "say \"hi\"", "1\n2"]), record(&[""])];
-        assert_eq!(written(&records), "a,b c,\n\"x,y\",\"say \"\"hi\"\"\",\"1\n2\"\n\"\"\n");
+        let mut out = Vec::new();
+        for record in [&["a", "b c", ""][..], &["x,y", "say \"hi\"", "1\n2"], &[""]] {
+            write_record(&mut out, record).unwrap();
+        }
+        let expected = b"a,b c,\n\"x,y\",\"say \"\"hi\"\"\",\"1\n2\"\n\"\"\n";
+        assert_eq!(out, expected);
     }
 }

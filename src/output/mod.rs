@@ -150,9 +150,9 @@ pub trait Answer: Serialize {
         Vec::new()
     }
 
-    /// Returns the header and the rows that `csv` prints.
-    fn csv(&self) -> Vec<Vec<String>> {
-        Vec::new()
+    /// Calls `write` with the header and with each row that `csv` prints.
+    fn csv(&self, _write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
+        Ok(())
     }
 
     /// Writes the items for `text`.
@@ -265,7 +265,7 @@ fn written(
             out.write_all(&answer.raw()).map_err(unwritten)?;
         }
         Format::Csv => {
-            out.write_all(csv::written(&answer.csv()).as_bytes()).map_err(unwritten)?;
+            answer.csv(&mut |fields| csv::write_record(&mut *out, fields)).map_err(unwritten)?;
         }
         Format::Text => {
             let mut writer = TextWriter::new(options.has_color);

@@ -39,10 +39,10 @@ impl Expression {
 impl Comparison {
     fn is_true_for(&self, datum: Datum<'_>) -> bool {
         match self.operator {
-            Operator::NotEqual => !any(datum, &|text| self.is_equal(text)),
-            Operator::Equal => any(datum, &|text| self.is_equal(text)),
+            Operator::NotEqual => !self.is_any_equal(datum),
+            Operator::Equal => self.is_any_equal(datum),
             Operator::Contains => self.contains(datum),
-            Operator::Matches => any(datum, &|text| {
+            Operator::Matches => any(datum, &|text, _| {
                 self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
             }),
             Operator::Less => self.is_in_order(datum, Ordering::is_lt),
@@ -53,7 +53,13 @@ impl Comparison {
     }
 
     fn is_in_order(&self, datum: Datum<'_>, is_wanted: fn(Ordering) -> bool) -> bool {
-        any(datum, &|text| self.order(text).is_some_and(is_wanted))
+        any(datum, &|text, is_text| {
+            (is_text || !self.value.is_quoted) && self.order(text).is_some_and(is_wanted)
+        })
+    }
+
+    fn is_any_equal(&self, datum: Datum<'_>) -> bool {
+        self.is_in_order(datum, Ordering::is_eq)
     }
 
     fn order(&self, text: &str) -> Option<Ordering> {
@@ -69,9 +75,11 @@ impl Comparison {
             Datum::Text(text) => text,
             Datum::Json(Value::String(text)) => text,
             Datum::Json(Value::Object(map)) => return map.contains_key(&self.value.text),
-            Datum::Json(_) => return any(datum, &|text| self.is_equal(text)),
+            Datum::Json(_) => return self.is_any_equal(datum),
         };
-        if text.contains(',') {
+        // A sentence is no list, although it may have commas.
+        let is_item = |part: &str| !part.is_empty() && !part.contains(char::is_whitespace);
+        if text.contains(',') && text.split(',').map(str::trim).all(is_item) {
             // The whole text can be asked for, too.
             return self.is_equal(text) || text.split(',').any(|part| self.is_equal(part));
         }
@@ -82,16 +90,17 @@ impl Comparison {
     }
 }
 
-/// Returns whether `is_match` is true for the text of a scalar, or of any element of a list.
-fn any(datum: Datum<'_>, is_match: &impl Fn(&str) -> bool) -> bool {
+/// Returns whether `is_match` is true for the text of a scalar, or of any element of a list. The second
+/// argument of `is_match` is false for numbers, booleans and null.
+fn any(datum: Datum<'_>, is_match: &impl Fn(&str, bool) -> bool) -> bool {
     match datum {
-        Datum::Text(text) => is_match(text),
-        Datum::Json(Value::String(text)) => is_match(text),
+        Datum::Text(text) => is_match(text, true),
+        Datum::Json(Value::String(text)) => is_match(text, true),
         Datum::Json(Value::Array(values)) => {
             values.iter().any(|value| any(Datum::Json(value), is_match))
         }
         Datum::Json(Value::Object(_)) => false,
-        Datum::Json(value) => is_match(&value.to_string()),
+        Datum::Json(value) => is_match(&value.to_string(), false),
     }
 }
 
@@ -131,7 +140,7 @@ mod tests {
         let record = json!({
             "n": 12, "v": "1.10", "d": "2026-01-31", "s": "Draft", "b": true, "empty": null,
             "tags": ["x", "y-z", 7], "requires": "2718, 17594", "one": 7594, "deep": {"a": {"b": 1}},
-            "a.b": "dot", "Status": "Final", "text": "some words",
+            "a.b": "dot", "Status": "Final", "text": "some words", "call": "call Bob, then Ann",
         });
         for text in [
             "n > 9",
@@ -154,6 +163,9 @@ mod tests {
             "a.b = dot",
             "status = Final",
             "text contains word",
+            "call contains call",
+            "call contains \"Bob, then\"",
+            "requires contains \"17594\"",
             "v = 1.1",
             "not missing = 1",
             "not exists missing",
@@ -177,6 +189,10 @@ mod tests {
             "requires contains 7594",
             "tags != x",
             "v = \"1.1\"",
+            "n = \"12\"",
+            "n < \"9\"",
+            "b = \"true\"",
+            "tags contains \"7\"",
             "deep = 1",
             "exists deep.b",
             "one contains 75",

@@ -82,7 +82,7 @@ impl<'a> KeyPosition<'a> {
         match (change, entry) {
             (Change::Set(_, value), Some(index)) => self.set(&layout.entries[index], value),
             (Change::Set(_, value), None) => self.insert(layout, &rest, value),
-            (Change::Unset(_), Some(index)) => unset(layout, index),
+            (Change::Unset(_), Some(index)) => self.unset(layout, index),
             (Change::Unset(key), None) => Err(format!("there is no key {key}")),
             (Change::Add(_, value), None) => {
                 self.insert(layout, &rest, &Value::Array(vec![value.clone()]))
@@ -158,8 +158,9 @@ impl<'a> KeyPosition<'a> {
                     None,
                     !matches!(insertion_point, InsertionPoint::Line(..)),
                 );
-                self.insert_at(insertion_point, &text)
-                    .ok_or_else(|| refusal(entry, "its list has items that share lines"))
+                self.insert_at(insertion_point, &text).ok_or_else(|| {
+                    refusal(entry, "its list has items that share lines, or ends with a comment")
+                })
             }
             _ => self.set(entry, &Value::Array(vec![value.clone()])),
         }
@@ -178,6 +179,8 @@ impl<'a> KeyPosition<'a> {
             InsertionPoint::Inline(start, None) => {
                 Some(Splice { span: ByteSpan::new(*start, *start), text: text.to_owned() })
             }
+            // The comment would follow the new entry.
+            InsertionPoint::Inline(_, Some(end)) if self.has_comment_after(*end) => None,
             InsertionPoint::Inline(start, Some(end)) => {
                 // If the entries are on lines of their own, so is the new one.
                 let line = self.text.get(..*end)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
@@ -193,6 +196,41 @@ impl<'a> KeyPosition<'a> {
                 Some(Splice { span: ByteSpan::new(*end, *end), text })
             }
         }
+    }
+
+    /// Returns whether a comment follows the entry that ends at `end`, on its line.
+    fn has_comment_after(&self, end: usize) -> bool {
+        let line = self.get(end, next_line_start(self.text.as_bytes(), end));
+        line.trim_start_matches([' ', '\t', ',']).starts_with('#')
+    }
+
+    fn unset(&self, layout: &Layout, index: usize) -> Result<Splice, String> {
+        let entry = &layout.entries[index];
+        if let Some(lines) = entry.lines {
+            return Ok(Splice { span: lines, text: String::new() });
+        }
+        refuse(entry)?;
+        let end_of = |entry: &KeyLayout| entry.value.span.end.max(entry.after_mark);
+        let (start, end) = (entry.key_span.start, end_of(entry));
+        // The second span is what separates the entry from another one.
+        let (span, gap) = match (layout.entries.get(index + 1), index.checked_sub(1)) {
+            (Some(next), _) => {
+                let next = next.key_span.start;
+                (ByteSpan::new(start, next), ByteSpan::new(end, next))
+            }
+            (None, Some(before)) => {
+                let before = end_of(&layout.entries[before]);
+                (ByteSpan::new(before, end), ByteSpan::new(before, start))
+            }
+            (None, None) => (ByteSpan::new(start, end), ByteSpan::new(start, start)),
+        };
+        if self.get(gap.start, gap.end).contains('#') || self.has_comment_after(end) {
+            return Err(refusal(entry, "a comment beside it would be lost or follow another key"));
+        }
+        let is_on_shared_line = span.end >= span.start;
+        is_on_shared_line
+            .then_some(Splice { span, text: String::new() })
+            .ok_or_else(|| refusal(entry, "it shares its lines with others"))
     }
 
     /// Adds a key to a mapping. `path` has the keys of mappings that are missing, and the new key.
@@ -214,24 +252,6 @@ fn replace_value(entry: &KeyLayout, text: String) -> Splice {
     // A mark needs a blank before the value.
     let needs_blank = span.start == entry.after_mark;
     Splice { span, text: if needs_blank { format!(" {text}") } else { text } }
-}
-
-fn unset(layout: &Layout, index: usize) -> Result<Splice, String> {
-    let entry = &layout.entries[index];
-    if let Some(lines) = entry.lines {
-        return Ok(Splice { span: lines, text: String::new() });
-    }
-    refuse(entry)?;
-    let end_of = |entry: &KeyLayout| entry.value.span.end.max(entry.after_mark);
-    let span = match (layout.entries.get(index + 1), index.checked_sub(1)) {
-        (Some(next), _) => ByteSpan::new(entry.key_span.start, next.key_span.start),
-        (None, Some(before)) => ByteSpan::new(end_of(&layout.entries[before]), end_of(entry)),
-        (None, None) => ByteSpan::new(entry.key_span.start, end_of(entry)),
-    };
-    let is_on_shared_line = span.end >= span.start;
-    is_on_shared_line
-        .then_some(Splice { span, text: String::new() })
-        .ok_or_else(|| refusal(entry, "it shares its lines with others"))
 }
 
 fn refuse(entry: &KeyLayout) -> Result<(), String> {

@@ -317,6 +317,18 @@ fn a_key_beside_one_in_another_case_and_a_null_in_toml_are_refused() {
     );
 }
 
+#[test]
+fn comments_between_braces_and_brackets_stay_where_they_are() {
+    let yaml = "flow: {\n  a: 1, # ca\n  b: 2, # cb\n  c: 3  # cc\n}\nl: [a,\n  b # lb\n]\nm: [a, b] # cm\n";
+    for change in [unset("flow.b"), unset("flow.c"), set("flow.d", "4"), add("l", "c")] {
+        let result = changed(Format::Yaml, yaml, &change);
+        assert!(result.is_err(), "{change:?}: {result:?}");
+    }
+    let result = changed(Format::Yaml, yaml, &add("m", "c")).unwrap();
+    assert_eq!(result, yaml.replace("[a, b]", "[a, b, c]"));
+    assert!(changed(Format::Toml, "l = [\n  1, # one\n  2 # two\n]\n", &add("l", "3")).is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

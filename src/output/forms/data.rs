@@ -1,5 +1,6 @@
 //! Formats the answers of `code`, `tables`, `tasks` and `meta`.
 
+use std::collections::HashMap;
 use std::io;
 
 use serde_json::{Map, Value};
@@ -120,14 +121,23 @@ impl Answer for tables::TableAnswer {
         Footer::of(&self.page).with(self.rows.iter().map(|row| (&*row.file, row.freshness)))
     }
 
-    fn csv(&self) -> Vec<Vec<String>> {
+    fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
         let columns = self.columns();
-        let header: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-        let rows = self.rows.iter().map(|row| {
-            let text = |name: &&str| row.row.get(*name).and_then(Value::as_str).unwrap_or_default();
-            columns.iter().map(|name| text(name).to_owned()).collect()
-        });
-        std::iter::once(header).chain(rows).collect()
+        write(&columns)?;
+        let places: HashMap<&str, usize> =
+            columns.iter().enumerate().map(|(index, name)| (*name, index)).collect();
+        let mut fields = vec![""; columns.len()];
+        for row in &self.rows {
+            fields.fill("");
+            for (name, value) in &row.row {
+                let field = places.get(name.as_str()).and_then(|index| fields.get_mut(*index));
+                if let Some((field, text)) = field.zip(value.as_str()) {
+                    *field = text;
+                }
+            }
+            write(&fields)?;
+        }
+        Ok(())
     }
 
     fn text(&self, writer: &mut TextWriter) {
