@@ -100,6 +100,13 @@ pub(crate) fn shorten(text: &mut String, chars: usize) {
     }
 }
 
+/// Cuts a text of a document to its first `chars` Unicode scalars. Content gets no mark.
+pub(super) fn cut(text: &mut String, chars: usize) {
+    if let Some((end, _)) = text.char_indices().nth(chars) {
+        text.truncate(end);
+    }
+}
+
 /// Returns the length of the longest of `texts`, in Unicode scalars.
 pub(super) fn longest<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
     texts.into_iter().map(|text| text.chars().count()).max().unwrap_or(0)

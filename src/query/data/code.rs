@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::library::{Freshness, OpenDocument};
-use super::super::page::{longest, shorten};
+use super::super::page::{cut, longest};
 use super::super::search::{PatternOptions, required_trigrams};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, heading_path, list, list_of_items};
@@ -83,10 +83,12 @@ pub struct CodeAnswer {
 list_of_items!(
     CodeAnswer,
     code,
+    "mdsel select",
+    selector,
     |item: &Code| longest(item.code.iter().map(String::as_str)),
     |item: &mut Code, size| {
         if let Some(code) = &mut item.code {
-            shorten(code, size);
+            cut(code, size);
             item.bytes = code.clone().into_bytes();
         }
     }

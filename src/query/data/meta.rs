@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::filter::{Filter, parsed_before};
 use super::super::library::{Freshness, OpenDocument};
-use super::super::page::{longest, shorten};
+use super::super::page::{cut, longest};
 use super::super::{Cursor, DocumentCache, FilterRequest, Page};
 use super::{Common, Source, list, list_of_items};
 use crate::data::Expression;
@@ -53,15 +53,37 @@ pub struct MetaAnswer {
 list_of_items!(
     MetaAnswer,
     documents,
-    |item: &Document| longest(item.meta.values().map(|value| value.as_str().unwrap_or_default())),
-    |item: &mut Document, size| {
-        for value in item.meta.values_mut() {
-            let mut text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            shorten(&mut text, size);
-            *value = Value::String(text);
-        }
-    }
+    "mdsel select",
+    selector,
+    |item: &Document| item.meta.values().map(length).max().unwrap_or(0),
+    |item: &mut Document, size| item.meta.values_mut().for_each(|value| cut_value(value, size))
 );
+
+/// Returns the length of a text, or the number of elements of a list or mapping.
+fn length(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.chars().count(),
+        Value::Array(values) => values.iter().map(length).max().unwrap_or(0).max(values.len()),
+        Value::Object(map) => map.values().map(length).max().unwrap_or(0).max(map.len()),
+        _ => 0,
+    }
+}
+
+/// Cuts each text and each list or mapping within `value` to this length.
+fn cut_value(value: &mut Value, most: usize) {
+    match value {
+        Value::String(text) => cut(text, most),
+        Value::Array(values) => {
+            values.truncate(most);
+            values.iter_mut().for_each(|value| cut_value(value, most));
+        }
+        Value::Object(map) => {
+            *map = std::mem::take(map).into_iter().take(most).collect();
+            map.values_mut().for_each(|value| cut_value(value, most));
+        }
+        _ => {}
+    }
+}
 
 struct Values<'a> {
     library: &'a DocumentCache<'a>,
@@ -148,9 +170,14 @@ pub struct Types {
     pub page: Page,
 }
 
-list_of_items!(Types, keys, |item: &Key| longest([item.key.as_str()]), |item: &mut Key, size| {
-    shorten(&mut item.key, size);
-});
+list_of_items!(
+    Types,
+    keys,
+    "mdsel meta --get",
+    key,
+    |item: &Key| longest([item.key.as_str()]),
+    |item: &mut Key, size| cut(&mut item.key, size)
+);
 
 /// Lists the keys of front matter with the types of their values.
 pub fn types(

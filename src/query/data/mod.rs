@@ -31,9 +31,10 @@ pub struct Common {
     pub after: Option<Cursor>,
 }
 
-/// Implements an answer whose items are in one field.
+/// Implements an answer whose items are in one field. `$command` with the field `$name` of an item prints
+/// the whole item.
 macro_rules! list_of_items {
-    ($answer:ident, $field:ident, $longest:expr, $cut:expr) => {
+    ($answer:ident, $field:ident, $command:literal, $name:ident, $longest:expr, $cut:expr) => {
         impl $answer {
             /// Returns the outcome of the command: `None` if there is no item.
             pub fn outcome(&self) -> crate::query::Outcome {
@@ -68,13 +69,25 @@ macro_rules! list_of_items {
             }
 
             fn cut_first(&mut self, size: usize) -> bool {
-                self.$field.first_mut().map(|item| $cut(item, size)).is_some()
+                let Some(item) = self.$field.first_mut() else { return false };
+                let name = crate::error::shell_word(&item.$name);
+                $cut(item, size);
+                let message = format!("this item is cut; `{} {name}` prints all of it", $command);
+                self.page.warnings.retain(|warning| warning.code != crate::query::data::ITEM_CUT);
+                self.page
+                    .warnings
+                    .push(crate::error::Warning::new(crate::query::data::ITEM_CUT, message));
+                self.page.truncated = true;
+                true
             }
         }
     };
 }
 
 use list_of_items;
+
+/// The code of the warning that the only item of an answer is cut.
+const ITEM_CUT: &str = "ITEM_CUT";
 
 /// Parses the expression of a request.
 fn expression(text: Option<&String>) -> Result<Option<Expression>> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::super::library::{Freshness, OpenDocument};
-use super::super::page::{longest, shorten};
+use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, heading_path, list, list_of_items};
 use crate::data::{Datum, Expression, Key, columns};
@@ -63,13 +63,15 @@ pub struct TableAnswer {
 list_of_items!(
     TableAnswer,
     rows,
+    "mdsel select",
+    selector,
     |item: &TableRow| longest(
         item.row.values().chain(item.source.values()).filter_map(Value::as_str)
     ),
     |item: &mut TableRow, size| {
         for value in item.row.values_mut().chain(item.source.values_mut()) {
             if let Value::String(text) = value {
-                shorten(text, size);
+                cut(text, size);
             }
         }
     }

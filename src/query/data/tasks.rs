@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::super::library::{Freshness, OpenDocument};
-use super::super::page::{longest, shorten};
+use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, heading_path, list, list_of_items};
 use crate::data::expression::value_at;
@@ -82,9 +82,11 @@ pub struct TaskAnswer {
 list_of_items!(
     TaskAnswer,
     tasks,
+    "mdsel select",
+    selector,
     |item: &Task| longest([item.text.as_str()]),
     |item: &mut Task, size| {
-        shorten(&mut item.text, size);
+        cut(&mut item.text, size);
         item.fields.clear();
     }
 );
