@@ -179,14 +179,21 @@ impl<'a> KeyPosition<'a> {
             InsertionPoint::Inline(start, None) => {
                 Some(Splice { span: ByteSpan::new(*start, *start), text: text.to_owned() })
             }
-            // The comment would follow the new entry.
-            InsertionPoint::Inline(_, Some(end)) if self.has_comment_after(*end) => None,
             InsertionPoint::Inline(start, Some(end)) => {
                 // If the entries are on lines of their own, so is the new one.
                 let line = self.text.get(..*end)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
                 let before = self.get(line, *end);
                 let indent = &before[..before.len() - before.trim_start().len()];
                 let is_own_line = line > *start;
+                if self.has_comment_after(*end) {
+                    // The comment stays on its line. Without a comma before it, that takes two splices.
+                    let line_end = next_line_start(self.text.as_bytes(), *end);
+                    let rest = self.get(*end, line_end);
+                    let at = *end + rest.trim_end_matches(['\n', '\r']).len();
+                    let is_separated = is_own_line && rest.trim_start().starts_with(',');
+                    let text = format!("{}{indent}{text},", self.line_end());
+                    return is_separated.then_some(Splice { span: ByteSpan::new(at, at), text });
+                }
                 let separator = if is_own_line {
                     format!(",{}{indent}", self.line_end())
                 } else {

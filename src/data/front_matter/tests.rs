@@ -95,7 +95,7 @@ fn toml_and_json_are_changed_in_place() {
         (unset("title"), "title = \"Old\" # why\n", ""),
         (unset("tags"), "tags = [\n  \"a\",\n  \"b\", # b\n]\n", ""),
         (unset("deep.one"), "one = 1\n", ""),
-        (add("tags", "c"), "\"b\", #", "\"b\",\n  \"c\", #"),
+        (add("tags", "c"), "\"b\", # b\n", "\"b\", # b\n  \"c\",\n"),
     ] {
         assert_eq!(
             changed(Format::Toml, toml, &change),

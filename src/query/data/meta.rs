@@ -56,7 +56,11 @@ list_of_items!(
     "mdsel select",
     selector,
     |item: &Document| item.meta.values().map(length).max().unwrap_or(0),
-    |item: &mut Document, size| item.meta.values_mut().for_each(|value| cut_value(value, size))
+    |item: &mut Document, size| {
+        for value in item.meta.values_mut() {
+            cut_value(value, size);
+        }
+    }
 );
 
 /// Returns the length of a text, or the number of elements of a list or mapping.
@@ -75,11 +79,15 @@ fn cut_value(value: &mut Value, most: usize) {
         Value::String(text) => cut(text, most),
         Value::Array(values) => {
             values.truncate(most);
-            values.iter_mut().for_each(|value| cut_value(value, most));
+            for value in values {
+                cut_value(value, most);
+            }
         }
         Value::Object(map) => {
             *map = std::mem::take(map).into_iter().take(most).collect();
-            map.values_mut().for_each(|value| cut_value(value, most));
+            for value in map.values_mut() {
+                cut_value(value, most);
+            }
         }
         _ => {}
     }
