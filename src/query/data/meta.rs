@@ -55,7 +55,7 @@ list_of_items!(
     documents,
     "mdsel select",
     selector,
-    |item: &Document| item.meta.values().map(length).max().unwrap_or(0),
+    |item: &Document| item.meta.values().map(longest_within).max().unwrap_or(0),
     |item: &mut Document, size| {
         for value in item.meta.values_mut() {
             cut_value(value, size);
@@ -63,12 +63,14 @@ list_of_items!(
     }
 );
 
-/// Returns the length of a text, or the number of elements of a list or mapping.
-fn length(value: &Value) -> usize {
+/// Returns the length of the longest text, list or mapping within `value`.
+fn longest_within(value: &Value) -> usize {
     match value {
         Value::String(text) => text.chars().count(),
-        Value::Array(values) => values.iter().map(length).max().unwrap_or(0).max(values.len()),
-        Value::Object(map) => map.values().map(length).max().unwrap_or(0).max(map.len()),
+        Value::Array(values) => {
+            values.iter().map(longest_within).max().unwrap_or(0).max(values.len())
+        }
+        Value::Object(map) => map.values().map(longest_within).max().unwrap_or(0).max(map.len()),
         _ => 0,
     }
 }

@@ -274,24 +274,29 @@ fn unknown_keys(
     library: &DocumentCache<'_>,
     condition: Option<&Expression>,
 ) -> Result<Vec<Warning>> {
-    let mut warnings = Vec::new();
+    let mut unknown = Vec::new();
     for key in condition.map(Expression::keys).unwrap_or_default() {
         let condition = Some(Expression::Exists(key.to_owned()));
-        if has_any(library, &DocumentFilter { condition, ..DocumentFilter::default() }, &[])? {
-            continue;
+        if !has_any(library, &DocumentFilter { condition, ..DocumentFilter::default() }, &[])? {
+            unknown.push(key);
         }
-        let types = library.reader.front_matter_keys(&DocumentFilter::default())?;
-        let names: BTreeSet<&str> = types.keys().map(|(name, _)| name.as_str()).collect();
-        let similar = most_similar(key, names);
+    }
+    if unknown.is_empty() {
+        return Ok(Vec::new());
+    }
+    let types = library.reader.front_matter_keys(&DocumentFilter::default())?;
+    let names: BTreeSet<&str> = types.keys().map(|(name, _)| name.as_str()).collect();
+    let warning = |key| {
+        let similar = most_similar(key, names.iter().copied());
         let next = if similar.is_empty() {
             "`mdsel meta --types` lists the keys".to_owned()
         } else {
             format!("similar keys are {}", similar.join(", "))
         };
         let message = format!("no front matter has the key {key:?}; {next}");
-        warnings.push(Warning::new(UNKNOWN_KEY, message));
-    }
-    Ok(warnings)
+        Warning::new(UNKNOWN_KEY, message)
+    };
+    Ok(unknown.into_iter().map(warning).collect())
 }
 
 fn has_any(

@@ -216,11 +216,9 @@ impl Search<'_> {
     ) -> Option<ByteSpan> {
         let ScoredText { document, own, .. } = section;
         let is_wanted = |span: ByteSpan| self.filter.takes(document, span);
-        match highlighter.best(bytes, *own, occurrences, is_wanted) {
-            Some(span) => Some(span),
-            None if self.filter.looks_inside() => None,
-            None => Some(ByteSpan::new(own.start, own.start)),
-        }
+        let best = highlighter.best(bytes, *own, occurrences, is_wanted);
+        let start = ByteSpan::new(own.start, own.start);
+        best.or_else(|| (!self.filter.looks_inside()).then_some(start))
     }
 }
 
