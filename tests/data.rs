@@ -94,6 +94,10 @@ fn rows_are_keyed_by_the_header() {
     assert_eq!(sources[0], json!({"Parameter": "`MaxDepth`", "column_3": "a\\|b"}));
     let csv = place.run(&["tables", "--header", "column_3", "-f", "csv"]).success().text();
     assert_eq!(csv, "Parameter,Default,column_3\nMaxDepth,5,a|b\nOther,10,\n");
+    // The columns that are asked for are the same on each page, also those that no row has there.
+    let csv = ["tables", "--columns", "default,column_3", "-f", "csv", "--limit", "1"];
+    let csv = place.run(&[&csv[..], &["--where", "Default = 7"]].concat()).success().text();
+    assert_eq!(csv, "default,column_3\n7,\n");
     let lines = all(&place, &["tables"], "rows", "line");
     assert_eq!(lines, [json!(23), json!(24), json!(15)]);
     // The address of a row is that of its line.
@@ -169,6 +173,7 @@ fn the_condition_on_front_matter_is_the_same_on_every_command() {
             assert!(answer.contains(expected), "{command:?} {condition}: {answer}");
             assert!(!answer.contains(others), "{command:?} {condition}: {answer}");
         }
+        place.run(&[command, &["--where", "status = Unknown"]].concat()).ends(1);
         let wrong = place.run(&[command, &["--where", "status ="]].concat()).ends(2);
         assert!(wrong.text().contains("column 9: expected a value"), "{}", wrong.text());
     }
@@ -298,11 +303,33 @@ fn a_task_is_named_by_its_line() {
 fn a_missing_cell_of_a_short_row_is_added() {
     let place = Place::ingested(&[("a.md", "| a | b | c |\n|---|---|---|\n| 1 |\n")]);
     let cell = "a.md::root/block:table[0]/row[0]/cell[c]";
+    let read = place.run(&["read", cell]).success().json();
+    assert_eq!(
+        (&read["content"], &read["line_start"], &read["line_end"]),
+        (&json!(""), &json!(3), &json!(3))
+    );
+    let answer =
+        place.run(&["replace", cell, "--content", "3", "--dry-run", "-f", "json"]).success().json();
+    assert_eq!(answer["old_content"], "");
     assert_eq!(
         edited(&place, "a.md", &["replace", cell, "--content", "3"]),
         ("| 1 |".to_owned(), "| 1 | | 3 |".to_owned())
     );
     assert_eq!(all(&place, &["tables"], "rows", "row"), [json!({"a": "1", "b": "", "c": "3"})]);
+}
+
+#[test]
+fn a_row_that_is_wider_than_its_table_is_refused() {
+    let place = Place::ingested(&[("a.md", "| a | b |\n|---|---|\n| 1 | 2 |\n")]);
+    for (command, row) in [("insert", "row[0]"), ("replace", "row[0]"), ("insert", "row[header]")] {
+        let address = format!("a.md::root/block:table[0]/{row}");
+        let fault = place.run(&[command, &address, "--content", "| 3 | 4 | 5 |"]).ends(2).json();
+        assert_eq!(fault["error"]["reason"], "TOO_MANY_CELLS", "{fault}");
+        place.run(&[command, &address, "--content", "| 3 | 4 \\| 5 |", "--dry-run"]).success();
+    }
+    place
+        .run(&["replace", "a.md::root/block:table[0]/row[0]/cell[0]", "--content", "a | b"])
+        .success();
 }
 
 /// Each kind of front matter, and its keys and values; `None` if it cannot be read.

@@ -239,9 +239,12 @@ impl QueryArguments for CodeArgs {
 
 /// Writes each block to a file in `folder`. Writes none if one of the files exists.
 fn write_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Error::io(folder, error).with_hint("name a folder, which may be new, with --out")
-    })?;
+    const HINT: &str = "name a folder, which may be new, with --out";
+    if folder.is_file() {
+        let message = format!("{} is a file", folder.display());
+        return Err(Error::new(ErrorKind::Usage, message).with_hint(HINT));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error).with_hint(HINT))?;
     let mut names = std::collections::HashSet::new();
     for block in blocks.iter() {
         let path = folder.join(block.file_name());

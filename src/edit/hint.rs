@@ -41,6 +41,9 @@ impl Asked<'_> {
             }
             Refusal::NotMarkdown(_) => "give text in UTF-8 without NUL bytes".to_owned(),
             Refusal::LineEnd => "give one line; write <br> for a line break in a cell".to_owned(),
+            Refusal::TooManyCells { .. } => {
+                "write a pipe inside a cell as \\|, or give fewer cells".to_owned()
+            }
             Refusal::NotATask => format!("list the tasks with `mdsel tasks --under {document}`"),
             Refusal::NotInPlace(_) => format!(
                 "list the keys with `mdsel meta --under {document}`, or edit the whole front matter with \

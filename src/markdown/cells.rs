@@ -11,7 +11,7 @@ use crate::position::ByteSpan;
 ///
 /// A pipe after a backslash belongs to its cell. An empty cell at either end is the text outside the
 /// outermost pipes, so it is not a cell.
-pub(super) fn cells(line: &str) -> Vec<ByteSpan> {
+pub(crate) fn cells(line: &str) -> Vec<ByteSpan> {
     let mut cells = Vec::new();
     let mut start = 0;
     for pipe in memchr::memchr_iter(b'|', line.as_bytes()).chain([line.len()]) {

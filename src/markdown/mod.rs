@@ -8,7 +8,7 @@
 //! parsed; time and memory are linear in the size of the file.
 
 mod block;
-mod cells;
+pub(crate) mod cells;
 pub mod contents;
 mod fence;
 mod footnote;

@@ -431,7 +431,10 @@ pub(crate) fn locate_for_edit(
 fn checked(place: &ResolvedNode, text: &str) -> std::result::Result<ResolvedNode, AddressError> {
     let Params { page, head, tail, part, .. } = place.params;
     if place.resolved == Some("lines") {
-        let message = format!("an edit cannot name lines; these are in {}", place.address());
+        let address = place.address();
+        let message = format!(
+            "an edit cannot name a range of lines; name one line of a task, or {address}, which contains them"
+        );
         let fault = fault(FaultCode::SelectorNotFound, text, message);
         return Err(fault.suggest(vec![place.address()]));
     }

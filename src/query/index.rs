@@ -150,7 +150,8 @@ pub struct IndexAnswer {
 impl IndexAnswer {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(!self.documents.is_empty(), !self.page.unresolved_selectors.is_empty())
+        let has_fault = !self.page.unresolved_selectors.is_empty();
+        if self.documents.is_empty() { Outcome::None } else { Outcome::of(true, has_fault) }
     }
 }
 

@@ -396,7 +396,10 @@ fn narrowed(place: &ResolvedNode, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, Li
     if from > to {
         let at = part.start + index.start_of(from).min(bytes.len());
         let line = first_line + from - 1;
-        return (ByteSpan::new(at, at), LineSpan { start: line, end: line.saturating_sub(1) });
+        // An empty cell is on the line of its row.
+        let is_cell = matches!(place.target, Target::Cells(_));
+        let end = if is_cell { line } else { line.saturating_sub(1) };
+        return (ByteSpan::new(at, at), LineSpan { start: line, end });
     }
     let start = index.start_of(from);
     let end = next_line_start(bytes, index.start_of(to));

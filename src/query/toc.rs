@@ -127,7 +127,8 @@ impl Group for File {
 impl TocAnswer {
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(!self.files.is_empty(), !self.page.unresolved_selectors.is_empty())
+        let has_fault = !self.page.unresolved_selectors.is_empty();
+        if self.files.is_empty() { Outcome::None } else { Outcome::of(true, has_fault) }
     }
 }
 

@@ -11,6 +11,7 @@ use super::version::Version;
 use super::{Allow, Plan, Splice, apply};
 use crate::data::front_matter::{self, Change as KeyChange};
 use crate::markdown;
+use crate::markdown::cells::cells;
 use crate::markdown::contents::{Contents, Row, Table};
 use crate::markdown::front_matter::{Format, detect};
 use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
@@ -62,11 +63,8 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
     let (at, bytes, wanted) = match detail {
         Detail::Cell(place, cell, content) => cell_splice(old, place, cell, content)?,
         Detail::Row(place, content) => {
-            let (_, row) = row_of(old, place)?;
-            let text = one_line(content)?;
-            if text.is_empty() {
-                return Err(Refusal::EmptyContent);
-            }
+            let (table, row) = row_of(old, place)?;
+            let text = row_text(table, content)?;
             (row.span, text.into_bytes(), Wanted::Row(place))
         }
         Detail::InsertRow(place, is_before, content) => {
@@ -100,6 +98,11 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
         let last = line_start(&splice.bytes, splice.bytes.len());
         splice.removed = ByteSpan::new(at.end, at.end);
         splice.inserted.start += if at.is_empty() { 0 } else { last };
+    } else if let Wanted::Cell(place, cell, _) = &wanted
+        && row_of(old, *place)?.1.cell(*cell).is_none()
+    {
+        // The row is kept, and the cell had no text.
+        splice.removed = ByteSpan::new(at.end, at.end);
     }
     finish(old, splice, &expected(false, FrontMatterEdit::Kept), &wanted, allow)
 }
@@ -209,6 +212,19 @@ fn one_line(content: &[u8]) -> Result<String, Refusal> {
     if text.contains(['\n', '\r']) { Err(Refusal::LineEnd) } else { Ok(text.to_owned()) }
 }
 
+/// Returns content as a row of `table`.
+fn row_text(table: &Table, content: &[u8]) -> Result<String, Refusal> {
+    let text = one_line(content)?;
+    let (cells, columns) = (cells(&text).len(), table.width());
+    if text.is_empty() {
+        Err(Refusal::EmptyContent)
+    } else if cells > columns {
+        Err(Refusal::TooManyCells { cells, columns })
+    } else {
+        Ok(text)
+    }
+}
+
 /// Returns the text of a cell with its pipes escaped.
 fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
@@ -267,12 +283,9 @@ fn row_insertion(
     is_before: bool,
     content: &[u8],
 ) -> Result<(ByteSpan, Vec<u8>, Wanted), Refusal> {
-    let (_, row) = row_of(old, place)?;
+    let (table, row) = row_of(old, place)?;
     let file = old.bytes();
-    let text = one_line(content)?;
-    if text.is_empty() {
-        return Err(Refusal::EmptyContent);
-    }
+    let text = row_text(table, content)?;
     let start = line_start(file, row.span.start);
     let prefix = slice(file, ByteSpan::new(start, row.span.start));
     let line_end = dominant_line_end(file).unwrap_or(b"\n");

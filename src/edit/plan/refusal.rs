@@ -96,6 +96,14 @@ pub enum Refusal {
     /// The content of a cell or a row has a line end.
     #[error("the content of a cell or a row cannot have a line end")]
     LineEnd,
+    /// A row has more cells than the header. GitHub Flavored Markdown ignores those after the last column.
+    #[error("the row has {cells} cells, and the table has {}", width(*columns))]
+    TooManyCells {
+        /// The number of cells.
+        cells: usize,
+        /// The number of columns of the table.
+        columns: usize,
+    },
     /// The place is not a task.
     #[error("the list item is not a task")]
     NotATask,
@@ -190,6 +198,7 @@ impl Refusal {
             Self::EmptyContent => "EMPTY_CONTENT",
             Self::NotMarkdown(_) => "NOT_MARKDOWN",
             Self::LineEnd => "LINE_END",
+            Self::TooManyCells { .. } => "TOO_MANY_CELLS",
             Self::NotATask => "NOT_A_TASK",
             Self::NotInPlace(_) => "NOT_IN_PLACE",
             Self::OpenFence { .. } => "OPEN_FENCE",
@@ -230,6 +239,10 @@ fn front_matter(problem: FrontMatterProblem) -> &'static str {
         }
         FrontMatterProblem::Lost => "the front matter would no longer be parsed as front matter",
     }
+}
+
+fn width(count: usize) -> String {
+    if count == 1 { "1 column".to_owned() } else { format!("{count} columns") }
 }
 
 fn count(sections: &[String]) -> String {

@@ -32,9 +32,10 @@ pub struct Common {
 }
 
 /// Implements an answer whose items are in one field. `$command` with the field `$name` of an item prints
-/// the whole item.
+/// the whole item. Each `$other` is a field that all parts of the answer have in common.
 macro_rules! list_of_items {
-    ($answer:ident, $field:ident, $command:literal, $name:ident, $longest:expr, $cut:expr) => {
+    ($answer:ident, $field:ident, $command:literal, $name:ident, $longest:expr, $cut:expr
+     $(; $other:ident)*) => {
         impl $answer {
             /// Returns the outcome of the command: `None` if there is no item.
             pub fn outcome(&self) -> crate::query::Outcome {
@@ -58,7 +59,8 @@ macro_rules! list_of_items {
             fn first(&self, count: usize) -> Self {
                 match self.$field.get(..count) {
                     Some(first) if count < self.$field.len() => {
-                        Self { $field: first.to_vec(), page: self.page.ended(count) }
+                        $(let $other = self.$other.clone();)*
+                        Self { $field: first.to_vec(), page: self.page.ended(count) $(, $other)* }
                     }
                     _ => self.clone(),
                 }

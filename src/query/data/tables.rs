@@ -55,6 +55,9 @@ pub struct TableRow {
 pub struct TableAnswer {
     /// The rows of this part of the list.
     pub rows: Vec<TableRow>,
+    /// The columns that were asked for.
+    #[serde(skip)]
+    pub asked: Vec<String>,
     /// Warnings, unresolved addresses and the cursor.
     #[serde(flatten)]
     pub page: Page,
@@ -74,12 +77,16 @@ list_of_items!(
                 cut(text, size);
             }
         }
-    }
+    };
+    asked
 );
 
 impl TableAnswer {
-    /// Returns the names of all columns, in the order in which they occur.
+    /// Returns the columns that were asked for, or those of all rows in the order in which they occur.
     pub fn columns(&self) -> Vec<&str> {
+        if !self.asked.is_empty() {
+            return self.asked.iter().map(String::as_str).collect();
+        }
         let mut seen = std::collections::HashSet::new();
         let names = self.rows.iter().flat_map(|row| row.row.keys());
         names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
@@ -195,5 +202,5 @@ pub fn tables(library: &DocumentCache<'_>, request: &TableRequest) -> Result<Tab
     let (headers, columns) = (&request.headers, &request.columns);
     let mut rows = Rows { library, headers, columns, condition };
     let (rows, page) = list(library, &request.common, &keys, &mut rows)?;
-    Ok(TableAnswer { rows, page })
+    Ok(TableAnswer { rows, asked: request.columns.clone(), page })
 }
