@@ -64,13 +64,22 @@ pub fn range(from: usize, to: usize) -> String {
     if from == to { from.to_string() } else { format!("{from}-{to}") }
 }
 
-/// Splits an address into that of a table and the steps from there. The parameters stay with the table.
-/// Returns `None` if the address does not end with such steps.
+/// Splits an address into that of a table and the steps from there. The parameters stay with the table, and
+/// a step `page[k]` at the end becomes one. Returns `None` if the address does not end with such steps.
 pub fn split(address: &str) -> Option<(String, CellSteps)> {
     let (locator, query) = match split_known_params(address) {
         Some((locator, query)) => (locator, Some(query)),
         None => (address, None),
     };
+    let (locator, page) = match page_at_end(locator) {
+        Some((locator, page)) => (locator, Some(format!("page={page}"))),
+        None => (locator, None),
+    };
+    if page.is_some()
+        && query.is_some_and(|query| query.contains("page=") || query.contains("full="))
+    {
+        return None;
+    }
     let (table, steps) = row_at_end(locator)
         .map(|(table, row)| (table, row, None))
         .or_else(|| {
@@ -82,8 +91,15 @@ pub fn split(address: &str) -> Option<(String, CellSteps)> {
             })
         })
         .map(|(table, row, cell)| (table, CellSteps { row, cell }))?;
-    let query = query.map_or_else(String::new, |query| format!("?{query}"));
-    Some((format!("{table}{query}"), steps))
+    let query: Vec<&str> = page.as_deref().into_iter().chain(query).collect();
+    let mark = if query.is_empty() { "" } else { "?" };
+    Some((format!("{table}{mark}{}", query.join("&")), steps))
+}
+
+/// Splits `text` before a step `page[k]` at its end.
+fn page_at_end(text: &str) -> Option<(&str, usize)> {
+    let (rest, index) = text.strip_suffix(']')?.rsplit_once("/page[")?;
+    Some((rest, whole_number(index)?))
 }
 
 /// Splits `text` before a step `row` at its end.
@@ -143,6 +159,7 @@ mod tests {
             ("t/row/cell[Max/cell[0] x]", "t", "row/cell[Max/cell[0]%20x]"),
             ("t/row[1]/cell[Default]", "t", "row[1]/cell[Default]"),
             ("t/row[1]/cell[0-2]", "t", "row[1]/cell[0-2]"),
+            ("t/row[1]/cell[2]/page[3]?words=9", "t?page=3&words=9", "row[1]/cell[2]"),
         ] {
             let (found, parsed) = split(address).unwrap();
             assert_eq!((found.as_str(), parsed.to_string().as_str()), (table, steps), "{address}");
@@ -158,6 +175,8 @@ mod tests {
             "t/cell[1]",
             "t/row[1]/cell[]",
             "t/row[1]/x",
+            "t/row[1]/page[x]",
+            "t/row[1]/page[1]?full=true",
         ] {
             assert_eq!(split(address), None, "{address}");
         }
