@@ -4,9 +4,6 @@
 //! index that have the same stem as its own word, so stemming takes no space in the index.
 //! Invariants: only words of ASCII letters have a stem. All words of a class begin with its prefix.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
 use frostem::{Algorithm, Stemmer};
 
 /// The maximum number of letters of a word after the prefix of its class.
@@ -73,9 +70,7 @@ fn stem(word: &str) -> String {
 
 /// Returns whether `word`, which must be folded, is a stop word (list of NLTK).
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    static WORDS: LazyLock<HashSet<&str>> =
-        LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().collect());
-    WORDS.contains(word)
+    stop_words::lookup("en").unwrap_or_default().contains(&word)
 }
 
 #[cfg(test)]

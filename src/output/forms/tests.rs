@@ -311,7 +311,7 @@ fn rows(text: &str) -> tables::TableAnswer {
         freshness: changed(),
     };
     let narrow = tables::TableRow { row: Map::new(), ..row.clone() };
-    tables::TableAnswer { rows: vec![row, narrow], page: page(text) }
+    tables::TableAnswer { rows: vec![row, narrow], asked: Vec::new(), page: page(text) }
 }
 
 fn task_list(text: &str) -> tasks::TaskAnswer {

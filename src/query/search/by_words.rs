@@ -109,7 +109,7 @@ impl Search<'_> {
         let filter = self.filter.sections();
         let collector = Collector::new(self.request, self.part);
         let wanted = collector.skip.saturating_add(collector.most).saturating_add(1);
-        let mut needed = wanted.saturating_mul(2).clamp(4 * REORDERED, MOST_RANKED);
+        let mut needed = wanted.saturating_mul(2).clamp(2 * REORDERED, MOST_RANKED);
         loop {
             let mut collector = Collector::new(self.request, self.part);
             let sections = self.sections(queries, &filter, needed)?;
