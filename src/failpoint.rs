@@ -125,6 +125,8 @@ mod injected {
             "the temporary file of an edit is written, and not synced";
         EDIT_BEFORE_RENAME = "edit-before-rename",
             "the store has the new version, and the file the old one";
+        EDIT_BEFORE_REMOVAL = "edit-before-removal",
+            "a moved file is in its new place, and the old one is not removed";
         EDIT_RENAMED = "edit-renamed", "the file is replaced, and its folder is not synced";
         RECOVERY_SWEPT = "recovery-swept", "the temporary file of an interrupted edit is removed";
         RECOVERY_STORED = "recovery-stored",

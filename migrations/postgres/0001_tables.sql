@@ -33,6 +33,7 @@ CREATE TABLE edit_intent (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     path text NOT NULL,
     temporary text NOT NULL,
+    old_hash bytea NOT NULL,
     new_hash bytea NOT NULL
 );
 

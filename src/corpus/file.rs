@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
@@ -46,6 +46,15 @@ pub(crate) struct FileHandle<'a> {
 impl<'a> FileHandle<'a> {
     /// Opens the folder of the document at `path`, relative to `root`.
     pub(crate) fn open(root: &Path, path: &'a str) -> Result<Self> {
+        Self::in_folder(root, path, false)
+    }
+
+    /// Opens the folder of a document at `path`, relative to `root`, and creates missing folders.
+    pub(crate) fn make(root: &Path, path: &'a str) -> Result<Self> {
+        Self::in_folder(root, path, true)
+    }
+
+    fn in_folder(root: &Path, path: &'a str, is_made: bool) -> Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut folder = rustix::fs::open(root, flags, Mode::empty())
             .map_err(|error| Error::io(root, error.into()))?;
@@ -54,6 +63,12 @@ impl<'a> FileHandle<'a> {
             return Err(outside(path));
         }
         for part in folders.split_terminator('/') {
+            if is_made {
+                match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                    Err(error) => return Err(Error::io(Path::new(path), error.into())),
+                }
+            }
             folder = rustix::fs::openat(&folder, part, flags | OFlags::NOFOLLOW, Mode::empty())
                 .map_err(|error| match error {
                     rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => outside(path),
@@ -124,23 +139,42 @@ impl<'a> FileHandle<'a> {
         Ok((bytes, seen))
     }
 
-    /// Writes `bytes` to the file `temporary` in the same folder, with the owner and mode of the file, and syncs
-    /// it.
-    pub(crate) fn stage(&self, temporary: &str, bytes: &[u8]) -> Result<()> {
-        let old = self.file()?.metadata().map_err(|error| self.io(error))?;
+    /// Returns whether there is nothing of this name.
+    pub(crate) fn is_free(&self) -> bool {
+        rustix::fs::statat(&self.folder, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW)
+            .is_err_and(|error| error == rustix::io::Errno::NOENT)
+    }
+
+    /// Writes `bytes` to the file `temporary` in the same folder, with the owner and mode of the file `model`
+    /// if there is one, and syncs it.
+    pub(crate) fn stage(
+        &self,
+        temporary: &str,
+        bytes: &[u8],
+        model: Option<&FileHandle<'_>>,
+    ) -> Result<()> {
+        let metadata = |model: &FileHandle<'_>| {
+            model.file()?.metadata().map_err(|error| self.io(error))
+        };
+        let old = model.map(metadata).transpose()?;
         failpoint!(EDIT_NOTED);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let new = rustix::fs::openat(&self.folder, temporary, flags, Mode::RUSR | Mode::WUSR)
+        // Without a model, the mode is the one that any program gives a new file.
+        let mode = if old.is_some() { 0o600 } else { 0o666 };
+        let mode = Mode::from_raw_mode(mode);
+        let new = rustix::fs::openat(&self.folder, temporary, flags, mode)
             .map_err(|error| self.io(error))?;
         let mut new = File::from(new);
         failpoint!(EDIT_TEMPORARY_MADE);
         new.write_all(bytes).map_err(|error| self.io(error))?;
-        // Without the right to change the owner, the current user owns the new file.
-        let owner = (Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
-        rustix::fs::fchown(&new, owner.0, owner.1).ok();
-        rustix::fs::fchmod(&new, Mode::from_raw_mode(old.mode() & 0o7777))
-            .map_err(|error| self.io(error))?;
+        if let Some(old) = old {
+            // Without the right to change the owner, the current user owns the new file.
+            let owner = (Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
+            rustix::fs::fchown(&new, owner.0, owner.1).ok();
+            rustix::fs::fchmod(&new, Mode::from_raw_mode(old.mode() & 0o7777))
+                .map_err(|error| self.io(error))?;
+        }
         failpoint!(EDIT_TEMPORARY_WRITTEN);
         new.sync_all().map_err(|error| self.io(error))
     }
@@ -155,6 +189,38 @@ impl<'a> FileHandle<'a> {
         }
         failpoint!(EDIT_BEFORE_RENAME);
         rustix::fs::renameat(&self.folder, temporary, &self.folder, self.name.as_str())
+            .map_err(|error| self.io(error))
+    }
+
+    /// Renames the file `temporary` to the file, which must not exist.
+    pub(crate) fn put_in_new_place(&self, temporary: &str) -> Result<()> {
+        failpoint!(EDIT_BEFORE_RENAME);
+        let name = self.name.as_str();
+        let flags = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(&self.folder, temporary, &self.folder, name, flags) {
+            // A file system without this flag.
+            Err(rustix::io::Errno::INVAL) if self.is_free() => {
+                rustix::fs::renameat(&self.folder, temporary, &self.folder, name)
+            }
+            result => result,
+        }
+        .map_err(|error| match error {
+            rustix::io::Errno::EXIST => {
+                conflict(format!("{}: the file was created during the edit", self.path.display()))
+            }
+            error => self.io(error),
+        })
+    }
+
+    /// Removes the file. Returns `CONFLICT` if the file is not the one that was `seen`.
+    pub(crate) fn remove(&self, seen: &Seen) -> Result<()> {
+        let now = self.file()?.metadata().map_err(|error| self.io(error))?;
+        if Seen::of(&now) != *seen {
+            let message = format!("{}: the file was changed during the edit", self.path.display());
+            return Err(conflict(message));
+        }
+        failpoint!(EDIT_BEFORE_REMOVAL);
+        rustix::fs::unlinkat(&self.folder, self.name.as_str(), AtFlags::empty())
             .map_err(|error| self.io(error))
     }
 
@@ -229,7 +295,7 @@ mod tests {
         // An editor that saves by renaming, and one that writes in place.
         std::fs::write(folder.path().join("new"), "new").unwrap();
         std::fs::rename(folder.path().join("new"), &path).unwrap();
-        place.stage(".mdsel-edit-1", b"mine").unwrap();
+        place.stage(".mdsel-edit-1", b"mine", Some(&place)).unwrap();
         let error = place.put_in_place(".mdsel-edit-1", &seen).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
         let (_, seen) = place.read(10).unwrap();
@@ -261,7 +327,7 @@ mod tests {
         std::fs::write(root.join("in/y.md"), "y").unwrap();
         let other = FileHandle::open(&root, "in/y.md").unwrap();
         let (_, seen) = other.read(10).unwrap();
-        assert!(link.stage(".mdsel-edit-1", b"z").is_err());
+        assert!(link.stage(".mdsel-edit-1", b"z", Some(&link)).is_err());
         assert!(link.put_in_place("y.md", &seen).is_err());
         assert_eq!(std::fs::read(folder.path().join("out/x.md")).unwrap(), b"x");
     }

@@ -2,13 +2,14 @@
 //!
 //! [`plan`] computes which bytes of a file to replace, or why an edit is refused; it is pure. `change` turns
 //! an edit by address into a plan, and `hint` says what to do about a refusal. `content` checks the given
-//! content. `file` replaces a file below the root. [`edit()`] does all of it and updates the store.
+//! content. `files` changes files and their documents together. [`edit()`] does all of it.
 //! Invariant (see `mdsel help edits`): a file has either its old or its new bytes, and the store has one of
 //! these versions; after an edit is acknowledged, both have the new version.
 
 mod answer;
 mod change;
 mod content;
+mod files;
 mod hint;
 mod line;
 pub mod plan;
@@ -22,16 +23,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::address::AddressError;
-use crate::corpus::{FileHandle, FileState, Seen, conflict, temporary_name};
+use crate::corpus::{FileHandle, conflict};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::links::Outgoing;
-use crate::markdown::Dialect;
-use crate::prepare::{Preparation, PreparedDocument};
 use crate::query::links::broken::{BrokenLink, Changed, broken_by};
 use crate::query::{DocumentCache, NamedNode, named};
-use crate::store::{EditIntent, Purpose, Store, Writer, forget};
+use crate::store::{Purpose, Store};
 use change::Current;
+use files::{FileChange, OldFile};
 
 /// A request to edit one document.
 pub struct EditRequest<'a> {
@@ -128,11 +128,16 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     (request.confirm)(&report)?;
     let is_written = !request.is_dry_run && report.after != report.before;
     if is_written {
-        write(writer.as_mut(), &place, &seen, version, &mut report)?;
+        let root = writer.root()?.unwrap_or_default();
+        drop(place);
+        let before = Some(OldFile { bytes: report.before.clone(), seen });
+        let change = FileChange { path, before, after: Some(version), model: None };
+        let warnings = files::write(request.store, writer.as_mut(), &root, vec![change])?;
+        report.warnings.extend(warnings);
     }
     match writer.close() {
         Ok(warnings) => report.warnings.extend(warnings),
-        Err(error) if is_written => report.warnings.push(unfinished(&error)),
+        Err(error) if is_written => report.warnings.push(files::unfinished(&error)),
         Err(error) => return Err(error),
     }
     Ok(Ok(report))
@@ -184,82 +189,6 @@ fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
         .iter()
         .map(|skipped| Warning::new("SKIPPED", format!("{}: {}", skipped.file, skipped.reason)));
     Ok(skipped.chain(report.warnings.iter().cloned()).collect())
-}
-
-/// Writes the file and the store.
-///
-/// The steps that need disk space come first, and the rename, which needs none, is last. If a step before
-/// the rename fails, file and store are unchanged, or the stored intent lets the next command recover the
-/// edit. After the rename the edit is made and later errors are only warnings, because a user who repeats
-/// the edit after an error would apply it twice.
-fn write(
-    writer: &mut dyn Writer,
-    place: &FileHandle<'_>,
-    seen: &Seen,
-    version: plan::Version,
-    report: &mut EditReport,
-) -> Result<()> {
-    // Everything that can be refused is checked before anything is written.
-    let document = pack(&report.file, version)?;
-    let (path, temporary) = (report.file.clone(), temporary_name());
-    let intent = EditIntent { path, temporary, new_hash: document.hash() };
-    let note = writer.note_intent(&intent)?;
-    if let Err(error) = place.stage(&intent.temporary, &report.after) {
-        place.remove_temporary(&intent.temporary);
-        forget(writer, note)?;
-        return Err(error);
-    }
-    let stored = put(writer, document);
-    if let Err(error) = stored {
-        // The writer rolls the transaction back, and the next command removes the intent.
-        place.remove_temporary(&intent.temporary);
-        return Err(error);
-    }
-    if let Err(error) = place.put_in_place(&intent.temporary, seen) {
-        place.remove_temporary(&intent.temporary);
-        put(
-            writer,
-            pack(
-                &report.file,
-                plan::Version::read_as(report.before.clone(), Dialect::of(&report.file)),
-            )?,
-        )?;
-        forget(writer, note)?;
-        return Err(error);
-    }
-    // If something fails from here on, the intent stays, and the next command compares file and store.
-    if let Err(error) = place.sync_folder().and_then(|()| forget(writer, note)) {
-        report.warnings.push(unfinished(&error));
-    }
-    Ok(())
-}
-
-/// The warning that the file was changed although a later step failed.
-fn unfinished(error: &Error) -> Warning {
-    let message = format!(
-        "the file was changed, so do not repeat the edit; a later step failed: {error}; the next \
-         command updates the store"
-    );
-    Warning::new("EDIT_UNFINISHED", message)
-}
-
-/// Packs a new version of a file for the store.
-fn pack(path: &str, version: plan::Version) -> Result<PreparedDocument> {
-    let (bytes, document, markup) = version.into_parts();
-    let hash = *blake3::hash(&bytes).as_bytes();
-    // The file may change again within the same clock tick, so the times are left at 0 and the next ingest
-    // reads the file again.
-    let state = FileState::unknown(bytes.len());
-    let path_of = path.to_owned();
-    Preparation::new()?
-        .of_parsed(path_of, bytes, hash, state, document, markup)?
-        .map_err(|reason| Error::new(ErrorKind::EditRefused, format!("{path}: {reason}")))
-}
-
-/// Stores a document in a transaction of its own.
-fn put(writer: &mut dyn Writer, document: PreparedDocument) -> Result<()> {
-    writer.put(vec![document])?;
-    writer.commit()
 }
 
 /// Removes the temporary file of an edit at `path`, relative to `root`, if it exists.

@@ -1,55 +1,87 @@
-//! Recovering edits whose process was killed.
+//! Recovering an edit whose process was killed, or whose files could not all be written.
 //!
-//! Invariant: after a recovery, the store has the version of a document that its file has, old or new, and
-//! no temporary file of the edit remains.
+//! The store decides: one commit gives it the new version of every document that the edit changes. Invariant:
+//! after a recovery, each file of the edit has the version that the store has, unless somebody else changed
+//! the file, and no temporary file of the edit remains.
 
-use super::Writer;
-use crate::corpus::{FileHandle, FileState};
-use crate::error::{Result, Warning};
+use std::path::Path;
+
+use super::{EditIntent, Engine, Purpose, Reader, Writer};
+use crate::corpus::FileHandle;
+use crate::error::{ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
-use crate::markdown;
-use crate::prepare::Preparation;
+use crate::position::ByteSpan;
 
-/// Recovers the interrupted edits of a store.
-pub(crate) fn recover(writer: &mut dyn Writer) -> Result<Vec<Warning>> {
+/// Recovers the interrupted edit of a store, if there is one. The writer has committed all its changes.
+pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
     let intents = writer.intents()?;
     let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(warnings) };
     let most = writer.options()?.unwrap_or_default().max_file_bytes;
-    for (note, intent) in intents {
-        let Ok(place) = FileHandle::open(&root, &intent.path) else {
-            forget(writer, note)?;
-            continue;
-        };
-        place.remove_temporary(&intent.temporary);
-        failpoint!(RECOVERY_SWEPT);
-        let bytes = place.read(most).map(|(bytes, _)| bytes).unwrap_or_default();
-        let hash = *blake3::hash(&bytes).as_bytes();
-        let stored = writer.documents()?.into_iter().find(|stored| stored.path == intent.path);
-        // If the store has one of the two versions and the file the other, the file decides.
-        let is_outdated = stored.is_some_and(|stored| {
-            stored.hash != hash && [stored.hash, hash].contains(&intent.new_hash)
-        });
-        if is_outdated && markdown::refusal(&bytes).is_none() {
-            let state = FileState::unknown(bytes.len());
-            let mut preparation = Preparation::new()?;
-            // The edit has checked that the version is accepted.
-            if let Ok(document) = preparation.of_bytes(intent.path.clone(), bytes, hash, state)? {
-                writer.put(vec![document])?;
-                writer.commit()?;
-            }
-            failpoint!(RECOVERY_STORED);
-        }
-        forget(writer, note)?;
-        let what = if hash == intent.new_hash { "was made" } else { "was not made" };
-        let message = format!("{}: an interrupted edit {what}", intent.path);
-        warnings.push(Warning::new("EDIT_RECOVERED", message));
+    let reader = engine.reader(Purpose::Read)?;
+    // Files are created and replaced before others are removed, so that no bytes are lost in between.
+    let (removed, kept): (Vec<_>, Vec<_>) =
+        intents.iter().partition(|(_, intent)| intent.new_hash.is_none());
+    for (_, intent) in kept.into_iter().chain(removed) {
+        warnings.extend(restore(&*reader, &root, intent, most)?);
+        failpoint!(RECOVERY_STORED);
     }
+    drop(reader);
+    for (note, _) in &intents {
+        writer.forget_intent(*note)?;
+    }
+    writer.commit()?;
     Ok(warnings)
 }
 
-/// Removes the record of an edit.
-pub(crate) fn forget(writer: &mut dyn Writer, note: i64) -> Result<()> {
-    writer.forget_intent(note)?;
-    writer.commit()
+/// Gives a file the version that the store has, if it has the other one.
+fn restore(
+    reader: &dyn Reader,
+    root: &Path,
+    intent: &EditIntent,
+    most: u64,
+) -> Result<Option<Warning>> {
+    let EditIntent { path, temporary, old_hash, new_hash } = intent;
+    let stored = reader.document_at(path)?;
+    let wanted = stored.as_ref().map(|stored| stored.hash);
+    let place = match FileHandle::open(root, path) {
+        Ok(place) => place,
+        Err(error) if error.kind() == ErrorKind::Conflict && wanted.is_some() => {
+            FileHandle::make(root, path)?
+        }
+        Err(_) => return Ok(None),
+    };
+    place.remove_temporary(temporary);
+    failpoint!(RECOVERY_SWEPT);
+    let found = if place.is_free() { None } else { place.read(most).ok() };
+    let hash = found.as_ref().map(|(bytes, _)| *blake3::hash(bytes).as_bytes());
+    let warning = |what: &str| Some(Warning::new("EDIT_RECOVERED", format!("{path}: {what}")));
+    let what = if wanted == *new_hash { "was made" } else { "was not made" };
+    let recovered = warning(&format!("an interrupted edit {what}"));
+    if hash == wanted {
+        return Ok(recovered);
+    }
+    if ![*old_hash, *new_hash].contains(&hash) || found.is_none() && !place.is_free() {
+        return Ok(warning("an interrupted edit was not finished, because the file changed since"));
+    }
+    match (stored, found) {
+        (None, Some((_, seen))) => place.remove(&seen)?,
+        (None, None) => {}
+        (Some(stored), found) => {
+            let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
+            let bytes = reader.content(&stored, ByteSpan::new(0, length))?;
+            match found {
+                Some((_, seen)) => {
+                    place.stage(temporary, &bytes, Some(&place))?;
+                    place.put_in_place(temporary, &seen)?;
+                }
+                None => {
+                    place.stage(temporary, &bytes, None)?;
+                    place.put_in_new_place(temporary)?;
+                }
+            }
+        }
+    }
+    place.sync_folder()?;
+    Ok(recovered)
 }

@@ -16,7 +16,6 @@ mod reader;
 mod search;
 mod write;
 
-pub(crate) use interrupted::forget;
 pub(crate) use local::is_guarded;
 pub use local::{
     Check, Checked, FaultKind, LostDocument, Recovery, RecoveryReport, StatementCost,
@@ -182,8 +181,14 @@ impl Store {
             let wish = Wish::of(path, &root, &writer.options()?.unwrap_or_default());
             self.trust.check(path, &wish, &Wish::default())?;
         }
-        let warnings = interrupted::recover(writer.as_mut())?;
+        let warnings = self.recover(writer.as_mut())?;
         Ok((writer, warnings))
+    }
+
+    /// Finishes or undoes an interrupted edit: gives each of its files the version that the store has.
+    /// `writer` has committed all its changes.
+    pub(crate) fn recover(&self, writer: &mut dyn Writer) -> Result<Vec<Warning>> {
+        interrupted::recover(writer, &*self.engine)
     }
 
     /// Finishes edits that were interrupted. Does nothing if another process is writing, if the store
@@ -223,15 +228,17 @@ pub struct StoredDocument {
     pub(crate) checksums: Checksums,
 }
 
-/// A file that an edit is replacing.
+/// A file that an edit is replacing, creating or removing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditIntent {
     /// The path relative to the root, with `/` as separator.
     pub path: String,
     /// The name of the temporary file in the same folder.
     pub temporary: String,
-    /// blake3 of the new bytes.
-    pub new_hash: [u8; 32],
+    /// blake3 of the old bytes; `None` if the file does not exist before the edit.
+    pub old_hash: Option<[u8; 32]>,
+    /// blake3 of the new bytes; `None` if the file does not exist after the edit.
+    pub new_hash: Option<[u8; 32]>,
 }
 
 #[cfg(test)]

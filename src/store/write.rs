@@ -44,13 +44,13 @@ pub trait Writer: Debug {
     /// Updates the stored metadata of files whose bytes are unchanged, by the ids of their documents.
     fn set_states(&mut self, states: &[(i64, FileState)]) -> Result<()>;
 
-    /// Records that a file is about to be replaced, and commits. Returns the id of the record.
-    fn note_intent(&mut self, intent: &EditIntent) -> Result<i64>;
+    /// Records the files that an edit is about to change, and commits. Returns the ids of the records.
+    fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>>;
 
-    /// Deletes the record of an edit that is finished.
+    /// Deletes a record of an edit that is finished.
     fn forget_intent(&mut self, id: i64) -> Result<()>;
 
-    /// Returns the edits that were started and not finished, with the ids of their records.
+    /// Returns the files of an edit that was started and not finished, with the ids of their records.
     fn intents(&self) -> Result<Vec<(i64, EditIntent)>>;
 
     /// Makes the changes since the last commit visible and durable. The generation increases if a

@@ -222,8 +222,8 @@ impl Writer for LocalWriter {
         states.iter().try_for_each(|(id, state)| self.rows.set_state(*id, *state))
     }
 
-    fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
-        self.rows.note_intent(intent)
+    fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>> {
+        self.rows.note_intents(intents)
     }
 
     fn forget_intent(&mut self, id: i64) -> Result<()> {

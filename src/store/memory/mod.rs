@@ -447,11 +447,15 @@ impl Writer for MemoryWriter {
         Ok(())
     }
 
-    fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
-        self.state.last_id += 1;
-        self.state.intents.insert(self.state.last_id, intent.clone());
+    fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>> {
+        let mut ids = Vec::with_capacity(intents.len());
+        for intent in intents {
+            self.state.last_id += 1;
+            self.state.intents.insert(self.state.last_id, intent.clone());
+            ids.push(self.state.last_id);
+        }
         self.commit()?;
-        Ok(self.state.last_id)
+        Ok(ids)
     }
 
     fn forget_intent(&mut self, id: i64) -> Result<()> {

@@ -283,7 +283,7 @@ impl Writer for ShardWriter {
         Ok(())
     }
 
-    fn note_intent(&mut self, _: &EditIntent) -> Result<i64> {
+    fn note_intents(&mut self, _: &[EditIntent]) -> Result<Vec<i64>> {
         Err(has_no_edits())
     }
 

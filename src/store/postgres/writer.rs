@@ -271,18 +271,28 @@ impl Writer for PostgresWriter {
         Ok(())
     }
 
-    fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
-        let EditIntent { path, temporary, new_hash } = intent;
-        let statement = "INSERT INTO edit_intent (path, temporary, new_hash) VALUES ($1, $2, $3) \
-             RETURNING id";
-        let hash = new_hash.as_slice();
-        let rows = self.connection.get_mut().query(
-            statement,
-            &[(path, Type::TEXT), (temporary, Type::TEXT), (&hash, Type::BYTEA)],
-        )?;
-        let id = rows.first().map(|row| column(row, 0)).transpose()?;
+    fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>> {
+        let statement = "INSERT INTO edit_intent (path, temporary, old_hash, new_hash) \
+             VALUES ($1, $2, $3, $4) RETURNING id";
+        self.begin()?;
+        let mut ids = Vec::with_capacity(intents.len());
+        for EditIntent { path, temporary, old_hash, new_hash } in intents {
+            let old_hash = old_hash.as_ref().map_or(&[][..], |hash| hash.as_slice());
+            let new_hash = new_hash.as_ref().map_or(&[][..], |hash| hash.as_slice());
+            let rows = self.connection.get_mut().query(
+                statement,
+                &[
+                    (path, Type::TEXT),
+                    (temporary, Type::TEXT),
+                    (&old_hash, Type::BYTEA),
+                    (&new_hash, Type::BYTEA),
+                ],
+            )?;
+            let id = rows.first().map(|row| column(row, 0)).transpose()?;
+            ids.push(id.ok_or_else(|| damaged("it stores no edits"))?);
+        }
         self.commit()?;
-        id.ok_or_else(|| damaged("it stores no edits"))
+        Ok(ids)
     }
 
     fn forget_intent(&mut self, id: i64) -> Result<()> {
@@ -293,12 +303,15 @@ impl Writer for PostgresWriter {
     }
 
     fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
-        let statement = "SELECT id, path, temporary, new_hash FROM edit_intent ORDER BY id";
+        let statement = "SELECT id, path, temporary, old_hash, new_hash FROM edit_intent ORDER BY id";
         let rows = self.connection.borrow_mut().query(statement, &[])?;
         let intent = |row: &postgres::Row| {
-            let hash: &[u8] = column(row, 3)?;
-            let new_hash = hash.try_into().map_err(|_| damaged("an edit"))?;
-            let intent = EditIntent { path: column(row, 1)?, temporary: column(row, 2)?, new_hash };
+            let hash = |index| -> Result<Option<[u8; 32]>> {
+                let hash: &[u8] = column(row, index)?;
+                if hash.is_empty() { Ok(None) } else { hash.try_into().map(Some).map_err(|_| damaged("an edit")) }
+            };
+            let (path, temporary) = (column(row, 1)?, column(row, 2)?);
+            let intent = EditIntent { path, temporary, old_hash: hash(3)?, new_hash: hash(4)? };
             Ok((column(row, 0)?, intent))
         };
         rows.iter().map(intent).collect()

@@ -35,6 +35,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../../migrations/0003_data.sql"),
         fingerprint: "6066612bf10c73352157742714dd621d2722a221daa91c738dc17b0e4dbab95e",
     },
+    Migration {
+        sql: include_str!("../../../../migrations/0004_edits.sql"),
+        fingerprint: "484a04571b84d11c1e7805186e28030495781fc89be4e90ae885c5ff66b2afc6",
+    },
 ];
 
 /// Creates the schema of a version in an empty database, in one transaction.

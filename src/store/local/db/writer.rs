@@ -489,22 +489,22 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Records that a file is about to be replaced, in a separate transaction. Returns the id of
-    /// the record.
-    pub(in crate::store) fn note_intent(&mut self, intent: &EditIntent) -> Result<i64> {
+    /// Records the files that an edit is about to change, in a separate transaction. Returns the ids of the
+    /// records.
+    pub(in crate::store) fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>> {
         self.begin()?;
-        self.wrap(
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO edit_intent (path, temporary, new_hash) VALUES (?1, ?2, ?3)",
-                )
-                .and_then(|mut statement| {
-                    statement.execute(params![intent.path, intent.temporary, intent.new_hash])
-                }),
-        )?;
-        let id = self.connection.last_insert_rowid();
+        let statement = "INSERT INTO edit_intent (path, temporary, old_hash, new_hash) \
+             VALUES (?1, ?2, ?3, ?4)";
+        let mut ids = Vec::with_capacity(intents.len());
+        for EditIntent { path, temporary, old_hash, new_hash } in intents {
+            let bytes = |hash: &Option<[u8; 32]>| hash.map_or_else(Vec::new, Vec::from);
+            self.wrap(self.connection.prepare_cached(statement).and_then(|mut statement| {
+                statement.execute(params![path, temporary, bytes(old_hash), bytes(new_hash)])
+            }))?;
+            ids.push(self.connection.last_insert_rowid());
+        }
         self.commit()?;
-        Ok(id)
+        Ok(ids)
     }
 
     /// Deletes the record of an edit that is finished.
@@ -526,12 +526,18 @@ impl RowWriter {
             Ok(String::from_utf8_lossy(bytes).into_owned())
         };
         let row = |row: &rusqlite::Row<'_>| {
-            let (path, temporary, new_hash) = (name(row, 1)?, name(row, 2)?, row.get(3)?);
-            Ok((row.get(0)?, EditIntent { path, temporary, new_hash }))
+            let hash = |column: usize| -> rusqlite::Result<Option<[u8; 32]>> {
+                Ok(row.get_ref(column)?.as_bytes().unwrap_or_default().try_into().ok())
+            };
+            let (path, temporary) = (name(row, 1)?, name(row, 2)?);
+            let intent = EditIntent { path, temporary, old_hash: hash(3)?, new_hash: hash(4)? };
+            Ok((row.get(0)?, intent))
         };
         self.wrap(
             self.connection
-                .prepare_cached("SELECT id, path, temporary, new_hash FROM edit_intent ORDER BY id")
+                .prepare_cached(
+                    "SELECT id, path, temporary, old_hash, new_hash FROM edit_intent ORDER BY id",
+                )
                 .and_then(|mut statement| statement.query_map([], row)?.collect()),
         )
     }

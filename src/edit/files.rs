@@ -1,0 +1,189 @@
+//! Changes files and their documents: all of them, or none.
+//!
+//! The steps that need disk space come first: the intents are stored, and the new bytes are written to
+//! temporary files. Then one commit gives the store all new versions, which decides that the edit is made.
+//! The renames, which need no space, come last. Invariant: if a step fails or the process is killed, the next
+//! command gives each file the version that the store has; see [`crate::store::Store::recover`].
+
+use std::path::Path;
+
+use super::plan::Version;
+use crate::corpus::{FileHandle, FileState, Seen, temporary_name};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::limits;
+use crate::markdown::Dialect;
+use crate::prepare::{Preparation, PreparedDocument};
+use crate::store::{EditIntent, Store, Writer};
+
+/// A file as it was read.
+pub(super) struct OldFile {
+    pub(super) bytes: Vec<u8>,
+    pub(super) seen: Seen,
+}
+
+/// The change of one file.
+pub(super) struct FileChange {
+    /// The path relative to the root, with `/` as separator.
+    pub(super) path: String,
+    /// The file before the edit; `None` if the edit creates it.
+    pub(super) before: Option<OldFile>,
+    /// The file after the edit; `None` if the edit removes it.
+    pub(super) after: Option<Version>,
+    /// The path of the file whose owner and mode a created file gets.
+    pub(super) model: Option<String>,
+}
+
+impl FileChange {
+    fn intent(&self) -> EditIntent {
+        let hash = |bytes: &[u8]| *blake3::hash(bytes).as_bytes();
+        EditIntent {
+            path: self.path.clone(),
+            temporary: temporary_name(),
+            old_hash: self.before.as_ref().map(|before| hash(&before.bytes)),
+            new_hash: self.after.as_ref().map(|after| hash(after.bytes())),
+        }
+    }
+}
+
+/// Makes `changes`. Returns warnings about steps that failed after the edit was made.
+pub(super) fn write(
+    store: &Store,
+    writer: &mut dyn Writer,
+    root: &Path,
+    changes: Vec<FileChange>,
+) -> Result<Vec<Warning>> {
+    // Everything that can be refused is checked before anything is written.
+    let most = writer.options()?.unwrap_or_default().max_file_bytes;
+    let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
+    let mut files = Vec::with_capacity(changes.len());
+    for (change, path) in changes.iter().zip(&paths) {
+        let length = change.after.as_ref().map_or(0, |after| after.bytes().len());
+        if length as u64 > most {
+            return Err(limits::exceeded("max-file-size"));
+        }
+        let is_new = change.before.is_none();
+        let open = if is_new { FileHandle::make } else { FileHandle::open };
+        files.push(open(root, path)?);
+    }
+    let intents: Vec<EditIntent> = changes.iter().map(FileChange::intent).collect();
+    let notes = writer.note_intents(&intents)?;
+    if let Err(error) = stage(root, &changes, &files, &intents) {
+        sweep(&files, &intents);
+        for note in notes {
+            writer.forget_intent(note)?;
+        }
+        writer.commit()?;
+        return Err(error);
+    }
+    let (before, after): (Vec<_>, Vec<_>) =
+        changes.into_iter().map(|change| (change.before, change.after)).unzip();
+    let after = paths.iter().cloned().zip(after).collect();
+    if let Err(error) = put(writer, after) {
+        // The writer rolls the transaction back, and the next command removes the intents.
+        sweep(&files, &intents);
+        return Err(error);
+    }
+    if let Err(error) = place(&files, &intents, &before) {
+        // The store gets the old versions back, and then the files that were changed do.
+        sweep(&files, &intents);
+        let read = |path: &String, old: OldFile| Version::read_as(old.bytes, Dialect::of(path));
+        let old = paths.iter().zip(before);
+        let old = old.map(|(path, old)| (path.clone(), old.map(|old| read(path, old))));
+        put(writer, old.collect())?;
+        store.recover(writer)?;
+        return Err(error);
+    }
+    let finished = files.iter().try_for_each(FileHandle::sync_folder).and_then(|()| {
+        notes.iter().try_for_each(|note| writer.forget_intent(*note))?;
+        writer.commit()
+    });
+    Ok(finished.err().iter().map(unfinished).collect())
+}
+
+/// Writes the new bytes to temporary files.
+fn stage(
+    root: &Path,
+    changes: &[FileChange],
+    files: &[FileHandle<'_>],
+    intents: &[EditIntent],
+) -> Result<()> {
+    for ((change, file), intent) in changes.iter().zip(files).zip(intents) {
+        let Some(after) = &change.after else { continue };
+        match (&change.before, &change.model) {
+            (Some(_), _) => file.stage(&intent.temporary, after.bytes(), Some(file))?,
+            (None, Some(model)) => {
+                let model = FileHandle::open(root, model)?;
+                file.stage(&intent.temporary, after.bytes(), Some(&model))?;
+            }
+            (None, None) => file.stage(&intent.temporary, after.bytes(), None)?,
+        }
+    }
+    Ok(())
+}
+
+/// Removes the temporary files.
+fn sweep(files: &[FileHandle<'_>], intents: &[EditIntent]) {
+    for (file, intent) in files.iter().zip(intents) {
+        file.remove_temporary(&intent.temporary);
+    }
+}
+
+/// Renames the temporary files into place. Removes other files last, so that no bytes are lost in between.
+fn place(
+    files: &[FileHandle<'_>],
+    intents: &[EditIntent],
+    before: &[Option<OldFile>],
+) -> Result<()> {
+    let all = || files.iter().zip(intents).zip(before);
+    for ((file, intent), before) in all().filter(|((_, intent), _)| intent.new_hash.is_some()) {
+        match before {
+            Some(before) => file.put_in_place(&intent.temporary, &before.seen)?,
+            None => file.put_in_new_place(&intent.temporary)?,
+        }
+    }
+    for ((file, intent), before) in all() {
+        if let (None, Some(before)) = (intent.new_hash, before) {
+            file.remove(&before.seen)?;
+        }
+    }
+    Ok(())
+}
+
+/// Stores versions of files in a transaction of their own. A file without a version is removed.
+fn put(writer: &mut dyn Writer, versions: Vec<(String, Option<Version>)>) -> Result<()> {
+    let mut removed: Vec<String> = Vec::new();
+    for (path, version) in versions {
+        match version {
+            Some(version) => writer.put(vec![pack(&path, version)?])?,
+            None => removed.push(path),
+        }
+    }
+    if !removed.is_empty() {
+        let documents = writer.documents()?.into_iter();
+        let gone = documents.filter(|document| removed.contains(&document.path));
+        let ids: Vec<i64> = gone.map(|document| document.id).collect();
+        writer.remove(&ids)?;
+    }
+    writer.commit()
+}
+
+/// The warning that the files were changed although a later step failed.
+pub(super) fn unfinished(error: &Error) -> Warning {
+    let message = format!(
+        "the file was changed, so do not repeat the edit; a later step failed: {error}; the next \
+         command updates the store"
+    );
+    Warning::new("EDIT_UNFINISHED", message)
+}
+
+/// Packs a new version of a file for the store.
+fn pack(path: &str, version: Version) -> Result<PreparedDocument> {
+    let (bytes, document, markup) = version.into_parts();
+    let hash = *blake3::hash(&bytes).as_bytes();
+    // The file may change again within the same clock tick, so the times are left at 0 and the next ingest
+    // reads the file again.
+    let state = FileState::unknown(bytes.len());
+    Preparation::new()?
+        .of_parsed(path.to_owned(), bytes, hash, state, document, markup)?
+        .map_err(|reason| Error::new(ErrorKind::EditRefused, format!("{path}: {reason}")))
+}
