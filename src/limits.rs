@@ -115,6 +115,7 @@ limits! {
         "bytes of the smallest files of the full-text index whose checksums every search verifies";
     INDEX_MERGE_BYTES = 192 << 20, "index-merge-bytes",
         "bytes of segments of the full-text index that are merged at once; larger segments are not merged";
+    MAX_EDITED_FILES = 10_000, "edited-files", "files that one edit changes";
     MAX_QUERY_BYTES = 2048, "query-bytes",
         "bytes of a query; of a longer query only the words are searched, without its operators";
     MAX_QUERY_GROUPS = 32, "query-groups",

@@ -9,6 +9,7 @@ use super::commands::ReadCommands;
 use super::completions::{addresses, documents, sections};
 use super::data::MetaArgs;
 use super::read_command::{ReadCommand as _, has};
+use super::relocate::{MoveArgs, RenameArgs};
 use crate::limits;
 use crate::output::Format;
 use crate::query::data::meta;
@@ -86,6 +87,10 @@ pub(super) enum Command {
     Delete(DeleteArgs),
     /// Mark a task as done or open
     Task(TaskArgs),
+    /// Give a section another title, and rewrite the links to it
+    Rename(RenameArgs),
+    /// Move a document, and rewrite the links to it and in it
+    Move(MoveArgs),
     /// List the front matter of documents, or change one key of it
     Meta(MetaArgs),
     /// Make several edits to one file, all or none
@@ -128,6 +133,8 @@ impl Command {
             Self::Delete(arguments) => arguments.options.dry_run,
             Self::Edit(arguments) => arguments.options.dry_run,
             Self::Task(arguments) => arguments.options.dry_run,
+            Self::Rename(arguments) => arguments.options.dry_run,
+            Self::Move(arguments) => arguments.options.dry_run,
             Self::Meta(MetaArgs { change: Some(change), .. }) => change.options().dry_run,
             _ => false,
         }

@@ -29,6 +29,7 @@ mod paths;
 mod progress;
 mod read;
 mod read_command;
+mod relocate;
 mod schema;
 mod search;
 mod select;
@@ -156,6 +157,8 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Delete(arguments) => edit::delete(&cli.global, arguments),
         Command::Edit(arguments) => edit::batch(&cli.global, arguments),
         Command::Task(arguments) => edit::task(&cli.global, arguments),
+        Command::Rename(arguments) => relocate::rename(&cli.global, arguments),
+        Command::Move(arguments) => relocate::move_document(&cli.global, arguments),
         Command::Meta(arguments) => data::meta(&cli.global, arguments),
         Command::Dump(arguments) => pack::dump(&cli.global, arguments),
         Command::Load(arguments) => pack::load(&cli.global, arguments),

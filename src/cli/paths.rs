@@ -51,6 +51,8 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         Command::Delete(arguments) => vec![&mut arguments.first],
         Command::Edit(arguments) => vec![&mut arguments.document],
         Command::Task(arguments) => vec![&mut arguments.first],
+        Command::Rename(arguments) => vec![&mut arguments.first],
+        Command::Move(arguments) => vec![&mut arguments.document],
         Command::Meta(arguments) => {
             let document = arguments.change.as_mut().map(MetaCommand::document);
             arguments.filter.documents.under.iter_mut().chain(document).collect()

@@ -15,6 +15,7 @@ use super::read_command::{ReadCommand as _, schema_of};
 use super::status::StatusAnswer;
 use super::{Status, generated};
 use crate::address::suggest::most_similar;
+use crate::edit::RelocateAnswer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::IngestReport;
 use crate::output::edit_schema::{Batch, Deleted, Inserted, Replaced, Single};
@@ -68,6 +69,8 @@ fn all() -> Vec<Named> {
         named::<Single<Deleted>>("delete"),
         named::<Batch>("edit"),
         named::<Single<Replaced>>("task"),
+        named::<RelocateAnswer>("rename"),
+        named::<RelocateAnswer>("move"),
         named::<MetaShape>("meta"),
         named::<MetaChangeShape>("meta set"),
         named::<MetaChangeShape>("meta unset"),

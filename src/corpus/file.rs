@@ -153,9 +153,8 @@ impl<'a> FileHandle<'a> {
         bytes: &[u8],
         model: Option<&FileHandle<'_>>,
     ) -> Result<()> {
-        let metadata = |model: &FileHandle<'_>| {
-            model.file()?.metadata().map_err(|error| self.io(error))
-        };
+        let metadata =
+            |model: &FileHandle<'_>| model.file()?.metadata().map_err(|error| self.io(error));
         let old = model.map(metadata).transpose()?;
         failpoint!(EDIT_NOTED);
         let flags =

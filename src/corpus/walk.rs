@@ -314,8 +314,9 @@ fn refusal(path: &[u8], kind: FileType) -> Option<&'static str> {
     (!kind.is_file()).then_some("it is not a regular file")
 }
 
-/// The reason why an ingest skips the file at `path`, relative to `root`; `None` if it would be ingested.
-pub(crate) fn left_out(
+/// The reason why the path of a file, relative to `root`, excludes it from an ingest; `None` if it does not. The
+/// file need not exist.
+pub(crate) fn excluded(
     root: &Path,
     own_files: &[PathBuf],
     options: &IngestOptions,
@@ -342,6 +343,19 @@ pub(crate) fn left_out(
                     .to_owned(),
             );
         }
+    }
+    None
+}
+
+/// The reason why an ingest skips the file at `path`, relative to `root`; `None` if it would be ingested.
+pub(crate) fn left_out(
+    root: &Path,
+    own_files: &[PathBuf],
+    options: &IngestOptions,
+    path: &str,
+) -> Option<String> {
+    if let Some(reason) = excluded(root, own_files, options, path) {
+        return Some(reason);
     }
     let opened = open_root(root).ok()?;
     let mut file = match Files::new(&opened).open(path) {

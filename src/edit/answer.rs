@@ -34,20 +34,25 @@ impl EditAnswer {
     /// The change as a unified diff in the bytes of the file; empty if nothing changes.
     pub fn diff(&self) -> Vec<u8> {
         let Some(report) = &self.report else { return Vec::new() };
-        let diff = similar::TextDiff::configure()
-            .timeout(std::time::Duration::from_secs(1))
-            .diff_lines(report.before.as_slice(), report.after.as_slice());
-        let mut bytes = Vec::new();
-        for hunk in diff.unified_diff().iter_hunks() {
-            if bytes.is_empty() {
-                bytes = format!("--- a/{0}\n+++ b/{0}\n", report.file).into_bytes();
-            }
-            // Writing to memory cannot fail. Writing the whole diff at once would replace invalid UTF-8; writing a
-            // hunk does not.
-            drop(hunk.to_writer(&mut bytes));
-        }
-        bytes
+        diff(&report.file, &report.file, &report.before, &report.after)
     }
+}
+
+/// Returns a unified diff from `before`, the bytes of the file `from`, to `after`, those of the file `to`.
+pub(super) fn diff(from: &str, to: &str, before: &[u8], after: &[u8]) -> Vec<u8> {
+    let diff = similar::TextDiff::configure()
+        .timeout(std::time::Duration::from_secs(1))
+        .diff_lines(before, after);
+    let mut bytes = Vec::new();
+    for hunk in diff.unified_diff().iter_hunks() {
+        if bytes.is_empty() {
+            bytes = format!("--- a/{from}\n+++ b/{to}\n").into_bytes();
+        }
+        // Writing to memory cannot fail. Writing the whole diff at once would replace invalid UTF-8; writing a
+        // hunk does not.
+        drop(hunk.to_writer(&mut bytes));
+    }
+    bytes
 }
 
 /// The only item of the list is the old content, which is left out if it does not fit the budget.

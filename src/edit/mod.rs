@@ -12,12 +12,19 @@ mod content;
 mod files;
 mod hint;
 mod line;
+mod occurrence;
 pub mod plan;
+mod relink;
+mod relocate;
+mod relocate_answer;
 
 pub use answer::EditAnswer;
 pub use change::{Done, Edit, Operation};
 pub use content::checked_content;
 pub use line::BatchLine;
+pub use relink::RewrittenLink;
+pub use relocate::{ChangedFile, RelocateReport, RelocateRequest, Relocation, new_path, relocate};
+pub use relocate_answer::RelocateAnswer;
 
 use std::path::Path;
 use std::time::Duration;
@@ -114,6 +121,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
         document: current.document().clone(),
         links: &links,
         bytes: current.version().bytes(),
+        left: None,
     };
     let broken_links = broken_by(&library, &original, &before, &changed)?;
     let version = current.into_version();

@@ -1,7 +1,8 @@
 //! Links: resolves the target of a link to the place that it names.
 //!
 //! [`resolve()`] follows the rules for the kind of the link (see `mdsel help links`), and asks a
-//! [`LinkTargets`] which documents exist. [`sections`] finds anchors and headings in an outline. Pure.
+//! [`LinkTargets`] which documents exist. [`sections`] finds anchors and headings in an outline, and [`rewrite`]
+//! proposes new targets for links. Pure.
 //! Invariant: the result depends only on the documents of the library, not on their order. If
 //! several documents match equally, one is chosen only by a rule that is documented here.
 
@@ -12,11 +13,12 @@ mod outgoing;
 mod path;
 mod reference;
 mod resolve;
+pub mod rewrite;
 pub mod sections;
 mod site;
 
 pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
-pub(crate) use path::split_extension;
+pub(crate) use path::{is_named, split_extension};
 pub use resolve::resolve;
 pub use site::SiteRoot;
 

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a joined path is relative to the root, without `.`, `..` and empty components.
 
+use crate::markdown::slug::fold;
+
 /// The extensions that a target may leave out, preferred ones first.
 pub(super) const MARKDOWN_EXTENSIONS: [&str; 3] = ["md", "markdown", "mdx"];
 
@@ -35,6 +37,14 @@ pub(crate) fn split_extension(path: &str) -> (&str, &str) {
         }
         _ => (path, ""),
     }
+}
+
+/// Returns whether the folded `path` without extension is `name`, or ends in `/` and `name`. This is the rule of
+/// [`super::LinkTargets::documents_named`].
+pub(crate) fn is_named(path: &str, name: &str) -> bool {
+    let folded = fold(path);
+    let (stem, _) = split_extension(&folded);
+    stem.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 /// Returns whether `extension` is an extension of Markdown files.

@@ -45,6 +45,8 @@ pub struct Link {
     pub text: String,
     /// Offset of the link's first byte in the file.
     pub offset: usize,
+    /// Offset after the link's last byte in the file.
+    pub end: usize,
     /// Line on which the link begins, 1-based.
     pub line: usize,
 }
@@ -72,6 +74,11 @@ pub struct Links {
     /// Lines (1-based) of the texts whose links were not read because their brackets nest too
     /// deeply.
     pub(super) unread: Vec<usize>,
+}
+
+/// Returns a destination with its escapes and entities decoded (`CommonMark` section 6.3).
+pub fn unescaped(destination: &str) -> std::borrow::Cow<'_, str> {
+    markdown_it::common::utils::unescape_all(destination)
 }
 
 /// Returns whether `target` is external: it has a URI scheme (RFC 3986, section 3.1; at least two
@@ -165,7 +172,8 @@ impl LinkExtractor<'_> {
         } else {
             return;
         };
-        let offset = self.base + node.srcmap.map_or(0, |place| place.get_byte_offsets().0);
+        let (start, end) = node.srcmap.map_or((0, 0), |place| place.get_byte_offsets());
+        let (offset, end) = (self.base + start, self.base + end);
         if is_external {
             self.links.external.push(ExternalLink { kind, target: target.clone(), offset });
             return;
@@ -179,6 +187,7 @@ impl LinkExtractor<'_> {
             target: target.clone(),
             text,
             offset,
+            end,
             line: self.lines.line_of(offset),
         });
     }
@@ -204,6 +213,7 @@ mod tests {
         assert_eq!(found, expected, "{text}");
         for link in links {
             assert!(text[link.offset..].starts_with(['[', '!']), "{text}: {link:?}");
+            assert!(text[..link.end].ends_with([']', ')']), "{text}: {link:?}");
             assert_eq!(link.line, 1 + text[..link.offset].matches('\n').count(), "{text}");
         }
     }
@@ -380,6 +390,7 @@ mod tests {
             let mut last = 0;
             for link in links(&text) {
                 prop_assert!(text[link.offset..].starts_with(['[', '!']));
+                prop_assert!(text[..link.end].ends_with([']', ')']));
                 prop_assert_eq!(link.line, lines.line_of(link.offset));
                 prop_assert!(link.offset >= last);
                 last = link.offset;

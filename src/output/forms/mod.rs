@@ -12,6 +12,7 @@ mod ldmd;
 mod links;
 mod page;
 mod prime;
+mod relocate;
 mod search;
 mod structure;
 #[cfg(test)]

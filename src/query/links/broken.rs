@@ -25,6 +25,8 @@ pub(crate) struct Changed<'a> {
     pub(crate) links: &'a Outgoing,
     /// The bytes after the edit.
     pub(crate) bytes: &'a [u8],
+    /// The path before the edit, if the edit moves the document.
+    pub(crate) left: Option<String>,
 }
 
 /// A link whose target does not exist after an edit.
@@ -52,7 +54,7 @@ pub(crate) fn broken_by(
         return Ok(Vec::new());
     }
     let before = Graph::new(library, EdgeFilter::default());
-    let after = Graph::new(library, EdgeFilter::default()).with(changed.clone());
+    let after = Graph::new(library, EdgeFilter::default()).with(vec![changed.clone()]);
     let mut broken = Vec::new();
     let mut check = |document: &Rc<OpenDocument>, link: &StoredLink| -> Result<()> {
         if let Some(Destination::Broken(_)) = after.follow(document, link)? {
@@ -75,7 +77,7 @@ pub(crate) fn broken_by(
 }
 
 /// Returns the names by which links can refer to a document and to places in it.
-fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> HashSet<String> {
+pub(crate) fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> HashSet<String> {
     let outline = document.tree.outline();
     let anchors = outline.sections.iter().filter_map(crate::markdown::outline::Section::anchor);
     let contained = outline.contained_anchors.iter().map(|contained| contained.anchor.clone());

@@ -146,9 +146,9 @@ impl<'a> Graph<'a> {
         Self { library, targets: Targets::new(library), filter, types_seen: RefCell::default() }
     }
 
-    /// Returns the graph with one document replaced by its version after an edit.
-    pub(super) fn with(mut self, changed: Changed<'a>) -> Self {
-        self.targets.changed = Some(changed);
+    /// Returns the graph with some documents replaced by their versions after an edit.
+    pub(crate) fn with(mut self, changed: Vec<Changed<'a>>) -> Self {
+        self.targets.changed = changed;
         self
     }
 
@@ -265,7 +265,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the target of a link of `document`, or `None` for a link to another site or protocol.
-    pub(in crate::query) fn follow(
+    pub(crate) fn follow(
         &self,
         document: &Rc<OpenDocument>,
         link: &StoredLink,

@@ -15,14 +15,14 @@ use crate::store::{Lookup, StoredDocument};
 /// The link targets of a snapshot.
 pub(super) struct Targets<'a> {
     library: &'a DocumentCache<'a>,
-    /// A document that an edit changes.
-    pub(super) changed: Option<Changed<'a>>,
+    /// The documents that an edit changes, as they are after it.
+    pub(super) changed: Vec<Changed<'a>>,
     error: RefCell<Option<Error>>,
 }
 
 impl<'a> Targets<'a> {
     pub(super) fn new(library: &'a DocumentCache<'a>) -> Self {
-        Self { library, changed: None, error: RefCell::default() }
+        Self { library, changed: Vec::new(), error: RefCell::default() }
     }
 
     /// Returns the first error of the store since the last call.
@@ -37,9 +37,9 @@ impl<'a> Targets<'a> {
         })
     }
 
-    /// Returns the version after the edit, if the document `id` is the edited one.
+    /// Returns the version after the edit, if the edit changes the document `id`.
     pub(super) fn changed(&self, id: DocumentId) -> Option<&Changed<'a>> {
-        self.changed.as_ref().filter(|changed| changed.document.stored.id == id)
+        self.changed.iter().find(|changed| changed.document.stored.id == id)
     }
 
     /// Opens the document with that id.
@@ -53,14 +53,18 @@ impl<'a> Targets<'a> {
         }
     }
 
+    /// Returns whether the edit moves the document away from `path`.
+    fn is_left(&self, path: &str) -> bool {
+        self.changed.iter().any(|changed| changed.left.as_deref() == Some(path))
+    }
+
     fn documents_called(&self, kind: NameKind, name: &str) -> Vec<DocumentId> {
         let key = links::name_key(kind, name);
         let mut documents = ids(self.or_keep_error(self.library.reader.all(&Lookup::NameKey(key))));
-        if let Some(changed) = &self.changed {
-            let id = changed.document.stored.id;
-            documents.retain(|document| *document != id);
+        documents.retain(|document| self.changed(*document).is_none());
+        for changed in &self.changed {
             if changed.links.names().any(|(kind, name)| links::name_key(kind, name) == key) {
-                documents.push(id);
+                documents.push(changed.document.stored.id);
             }
         }
         documents
@@ -74,11 +78,20 @@ fn ids(documents: Vec<StoredDocument>) -> Vec<DocumentId> {
 
 impl links::LinkTargets for Targets<'_> {
     fn document(&self, path: &str) -> Option<DocumentId> {
-        self.or_keep_error(self.library.reader.document_at(path)).map(|document| document.id)
+        let mut changed = self.changed.iter().map(|changed| &changed.document.stored);
+        if let Some(stored) = changed.find(|stored| stored.path == path) {
+            return Some(stored.id);
+        }
+        let document = self.or_keep_error(self.library.reader.document_at(path));
+        document.map(|document| document.id).filter(|id| self.changed(*id).is_none())
     }
 
     fn documents_named(&self, name: &str) -> Vec<(DocumentId, String)> {
-        let documents = self.or_keep_error(self.library.reader.all(&Lookup::Names(&[name])));
+        let mut documents = self.or_keep_error(self.library.reader.all(&Lookup::Names(&[name])));
+        documents.retain(|document| self.changed(document.id).is_none());
+        let changed = self.changed.iter().map(|changed| &changed.document.stored);
+        let is_named = |stored: &&StoredDocument| links::is_named(&stored.path, name);
+        documents.extend(changed.filter(is_named).cloned());
         documents.into_iter().map(|document| (document.id, document.path)).collect()
     }
 
@@ -114,11 +127,13 @@ impl links::LinkTargets for Targets<'_> {
     }
 
     fn on_disk(&self, path: &str) -> OnDisk {
-        self.library.disk().at(path)
+        if self.is_left(path) { OnDisk::Missing } else { self.library.disk().at(path) }
     }
 
     fn files_ending_in(&self, path: &str) -> Option<Vec<String>> {
-        self.library.disk().ending_in(path)
+        let mut files = self.library.disk().ending_in(path)?;
+        files.retain(|file| !self.is_left(file));
+        Some(files)
     }
 
     fn site_roots(&self) -> &[SiteRoot] {

@@ -303,12 +303,17 @@ impl Writer for PostgresWriter {
     }
 
     fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
-        let statement = "SELECT id, path, temporary, old_hash, new_hash FROM edit_intent ORDER BY id";
+        let statement =
+            "SELECT id, path, temporary, old_hash, new_hash FROM edit_intent ORDER BY id";
         let rows = self.connection.borrow_mut().query(statement, &[])?;
         let intent = |row: &postgres::Row| {
             let hash = |index| -> Result<Option<[u8; 32]>> {
                 let hash: &[u8] = column(row, index)?;
-                if hash.is_empty() { Ok(None) } else { hash.try_into().map(Some).map_err(|_| damaged("an edit")) }
+                if hash.is_empty() {
+                    Ok(None)
+                } else {
+                    hash.try_into().map(Some).map_err(|_| damaged("an edit"))
+                }
             };
             let (path, temporary) = (column(row, 1)?, column(row, 2)?);
             let intent = EditIntent { path, temporary, old_hash: hash(3)?, new_hash: hash(4)? };

@@ -1,0 +1,319 @@
+//! Where the targets of links are written in a file, and how to write others there.
+//!
+//! A link that refers to a definition has its target in the definition, which is listed instead. Invariant:
+//! the text at a span is the target as it is written; a link whose target is not found has no span.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::plan::Version;
+use crate::ldmd::Reference;
+use crate::links::{Kind, StoredLink};
+use crate::markdown::links::{Link, LinkKind, is_external, unescaped};
+use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::typed_links::TypedLink;
+use crate::position::{ByteSpan, LineIndex};
+
+/// How a target is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The destination of an inline link or a definition (`CommonMark`, section 6.3).
+    Destination,
+    /// The same between `<` and `>`.
+    Angle,
+    /// The name in a wikilink.
+    Name,
+    /// A value in double quotes of an LDMD marker.
+    Attribute,
+    /// A value in front matter.
+    Value,
+}
+
+/// The target of a link in a file.
+#[derive(Clone, Debug)]
+pub(super) struct Occurrence {
+    /// The link.
+    pub(super) link: StoredLink,
+    /// The bytes of the target; `None` if they were not found.
+    pub(super) span: Option<ByteSpan>,
+    pub(super) form: Form,
+    /// Whether it is in a table, where a pipe is escaped.
+    pub(super) is_in_table: bool,
+}
+
+impl Occurrence {
+    /// Returns `target` as it is written in place of the old one.
+    pub(super) fn written(&self, target: &str) -> String {
+        let mut text = String::with_capacity(target.len());
+        for scalar in target.chars() {
+            match (self.form, scalar) {
+                (Form::Destination, ' ') => text.push_str("%20"),
+                (Form::Destination | Form::Angle, '\\' | '<' | '>') => text.extend(['\\', scalar]),
+                (Form::Destination | Form::Angle, '&') => text.push_str("&amp;"),
+                (Form::Attribute, '&') => text.push_str("&amp;"),
+                (Form::Attribute, '"') => text.push_str("&quot;"),
+                (_, '|') if self.is_in_table => text.push_str("\\|"),
+                _ => text.push(scalar),
+            }
+        }
+        text
+    }
+}
+
+/// Returns the links of a file whose targets are written in it: those in text, the definitions, the REF markers,
+/// and the typed links, in this order.
+pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
+    let file = version.bytes();
+    let document = version.document();
+    let outline = version.outline();
+    let tables: Vec<ByteSpan> = outline
+        .nodes
+        .iter()
+        .filter(|node| node.kind == NodeKind::Block(BlockType::Table))
+        .map(|node| node.bytes)
+        .collect();
+    let is_in_table = |offset: usize| {
+        let at = tables.partition_point(|table| table.end <= offset);
+        tables.get(at).is_some_and(|table| table.start <= offset)
+    };
+    let lines = LineIndex::new(file);
+    let inline = document.links.list.iter().filter_map(|link| {
+        let text = file.get(link.offset..link.end)?;
+        let (kind, (span, form)) = match link.kind {
+            LinkKind::Wikilink => (Kind::Wikilink, (name(text), Form::Name)),
+            LinkKind::Embed => (Kind::Embed, (name(text), Form::Name)),
+            _ if !text.ends_with(b")") => return None,
+            LinkKind::Markdown => (Kind::Markdown, inline(text, link)),
+            LinkKind::Image => (Kind::Image, inline(text, link)),
+        };
+        let span = span.map(|span| moved(span, link.offset));
+        let is_in_table = is_in_table(link.offset);
+        let link = StoredLink { kind, target: link.target.clone(), line: link.line };
+        Some(Occurrence { link, span, form, is_in_table })
+    });
+    let definitions = outline.nodes.iter().filter_map(|node| {
+        let is_definition = node.kind == NodeKind::Block(BlockType::Definition);
+        let text = is_definition.then(|| file.get(node.bytes.start..node.bytes.end))??;
+        let (span, form) = definition(text)?;
+        let target = target_at(text, span).into_owned();
+        let line = lines.line_of(node.bytes.start);
+        (!is_external(&target)).then(|| Occurrence {
+            link: StoredLink { kind: Kind::Markdown, target, line },
+            span: Some(moved(span, node.bytes.start)),
+            form,
+            is_in_table: false,
+        })
+    });
+    let references = version.markup().references.iter().map(|reference| {
+        let span = attribute(file, reference);
+        let kind = Kind::Ldmd(reference.section.clone());
+        let link = StoredLink { kind, target: reference.document.clone(), line: reference.line };
+        Occurrence { link, span, form: Form::Attribute, is_in_table: false }
+    });
+    let mut floor = 0;
+    let typed = document.typed_links.iter().map(|typed| {
+        let span = value(file, &lines, typed, floor);
+        floor = span.map_or(floor, |span| span.end);
+        let kind = Kind::Typed(typed.kind_name.clone());
+        let link = StoredLink { kind, target: typed.target.clone(), line: typed.line };
+        Occurrence { link, span, form: Form::Value, is_in_table: false }
+    });
+    inline.chain(definitions).chain(references).chain(typed).collect()
+}
+
+fn moved(span: ByteSpan, offset: usize) -> ByteSpan {
+    ByteSpan::new(offset + span.start, offset + span.end)
+}
+
+fn target_at(text: &[u8], span: ByteSpan) -> Cow<'_, str> {
+    match String::from_utf8_lossy(text.get(span.start..span.end).unwrap_or_default()) {
+        Cow::Borrowed(text) => unescaped(text),
+        Cow::Owned(text) => Cow::Owned(unescaped(&text).into_owned()),
+    }
+}
+
+/// Returns the target in the wikilink `text`, without blanks.
+fn name(text: &[u8]) -> Option<ByteSpan> {
+    let start = memmem::find(text, b"[[")? + 2;
+    let inside = text.get(start..text.len().checked_sub(2)?)?;
+    let end = memchr::memchr(b'|', inside).unwrap_or(inside.len());
+    let mut name = inside.get(..end)?;
+    if end < inside.len() {
+        name = name.strip_suffix(b"\\").unwrap_or(name);
+    }
+    let blanks = name.len() - name.trim_ascii_start().len();
+    Some(ByteSpan::new(start + blanks, start + name.trim_ascii_end().len()))
+}
+
+/// Returns the destination in the inline link or image `text`: the last one that ends with the text.
+fn inline(text: &[u8], link: &Link) -> (Option<ByteSpan>, Form) {
+    let found = memmem::rfind_iter(text, b"](").find_map(|at| {
+        let (span, form) = destination(text, blanks(text, at + 2))?;
+        let after = title(text, blanks(text, form.end_of(span)));
+        (after == Some(text.len() - 1) && target_at(text, span) == link.target.as_str())
+            .then_some((span, form))
+    });
+    found.map_or((None, Form::Destination), |(span, form)| (Some(span), form))
+}
+
+impl Form {
+    /// Returns the offset after a destination, with its bracket.
+    fn end_of(self, span: ByteSpan) -> usize {
+        span.end + usize::from(self == Self::Angle)
+    }
+}
+
+/// Returns the destination of the definition `text`.
+fn definition(text: &[u8]) -> Option<(ByteSpan, Form)> {
+    let open = memchr::memchr(b'[', text)?;
+    let mut at = open + 1;
+    while *text.get(at)? != b']' {
+        at += if text.get(at) == Some(&b'\\') { 2 } else { 1 };
+    }
+    (text.get(at + 1) == Some(&b':')).then_some(())?;
+    destination(text, blanks(text, at + 2))
+}
+
+/// Returns the destination at `start`, without brackets.
+fn destination(text: &[u8], start: usize) -> Option<(ByteSpan, Form)> {
+    let mut at = start;
+    if text.get(at) == Some(&b'<') {
+        loop {
+            at += 1;
+            match text.get(at)? {
+                b'\\' => at += 1,
+                b'\n' | b'\r' | b'<' => return None,
+                b'>' => return Some((ByteSpan::new(start + 1, at), Form::Angle)),
+                _ => {}
+            }
+        }
+    }
+    let mut depth = 0_usize;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'\\' if text.get(at + 1).is_some_and(u8::is_ascii_punctuation) => at += 1,
+            b'(' => depth += 1,
+            b')' if depth == 0 => break,
+            b')' => depth -= 1,
+            byte if byte.is_ascii_whitespace() || byte.is_ascii_control() => break,
+            _ => {}
+        }
+        at += 1;
+    }
+    Some((ByteSpan::new(start, at), Form::Destination))
+}
+
+/// Returns the offset after the title at `start` and the blanks after it; `start` if there is none.
+fn title(text: &[u8], start: usize) -> Option<usize> {
+    let close = match text.get(start) {
+        Some(b'"') => b'"',
+        Some(b'\'') => b'\'',
+        Some(b'(') => b')',
+        _ => return Some(start),
+    };
+    let mut at = start + 1;
+    while *text.get(at)? != close {
+        at += if text.get(at) == Some(&b'\\') { 2 } else { 1 };
+    }
+    Some(blanks(text, at + 1))
+}
+
+/// Returns the offset after the blanks at `start`, with a line end and the marks of block quotes after it.
+fn blanks(text: &[u8], start: usize) -> usize {
+    let mut at = start;
+    let mut is_new_line = false;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b' ' | b'\t' => {}
+            b'\n' | b'\r' => is_new_line = true,
+            b'>' if is_new_line => {}
+            _ => break,
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Returns the value of the attribute `doc` of a REF marker.
+fn attribute(file: &[u8], reference: &Reference) -> Option<ByteSpan> {
+    let line = file.get(reference.span.start..reference.span.end)?;
+    [b'"', b'\''].into_iter().find_map(|quote| {
+        let name = [b" doc=".as_slice(), &[quote]].concat();
+        let start = memmem::find(line, &name)? + name.len();
+        let end = start + memchr::memchr(quote, line.get(start..)?)?;
+        Some(moved(ByteSpan::new(start, end), reference.span.start))
+    })
+}
+
+/// Returns the target of a typed link on its line, from `floor` on.
+fn value(file: &[u8], lines: &LineIndex, typed: &TypedLink, floor: usize) -> Option<ByteSpan> {
+    let start = lines.start_of(typed.line).max(floor);
+    let line = file.get(start..crate::position::next_line_start(file, start))?;
+    let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let at = memmem::find_iter(line, &typed.target).find(|&at| {
+        is_edge(at.checked_sub(1).and_then(|before| line.get(before)))
+            && is_edge(line.get(at + typed.target.len()))
+    })?;
+    Some(moved(ByteSpan::new(at, at + typed.target.len()), start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the targets as they are written, with their forms.
+    fn written(text: &str) -> Vec<(String, Form)> {
+        let version = Version::read(text.as_bytes().to_vec());
+        let found = occurrences(&version).into_iter();
+        found
+            .map(|found| {
+                let span = found.span.unwrap_or_default();
+                (text[span.start..span.end].to_owned(), found.form)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn targets_are_found_where_they_are_written() {
+        for (text, expected) in [
+            ("[a](b.md)", vec![("b.md", Form::Destination)]),
+            ("![a]( <b c.md> \"t](x\" )", vec![("b c.md", Form::Angle)]),
+            ("[a](b\\_c(d).md 'x')", vec![("b\\_c(d).md", Form::Destination)]),
+            ("> [a\n> b](\n> c.md\n> \"t\")", vec![("c.md", Form::Destination)]),
+            (
+                "[![i](i.png)](a.md)",
+                vec![("a.md", Form::Destination), ("i.png", Form::Destination)],
+            ),
+            ("[`](`](a.md)", vec![("a.md", Form::Destination)]),
+            ("[[ a b | c ]] ![[d]]", vec![("a b", Form::Name), ("d", Form::Name)]),
+            ("| a |\n|---|\n| [[b\\|c]] |", vec![("b", Form::Name)]),
+            ("[x] [y][x]\n\n[x]: <c d.md> 't'", vec![("c d.md", Form::Angle)]),
+            ("> [x]\n>\n> [x]:\n>   c.md", vec![("c.md", Form::Destination)]),
+            ("[x]: http://a\n\n[x]", vec![]),
+            ("<!--LDMD:REF section=\"s\" doc=\"a.md\"-->\n", vec![("a.md", Form::Attribute)]),
+            (
+                "---\nlinks: [one, 'two words', one]\n---\n",
+                vec![("one", Form::Value), ("two words", Form::Value), ("one", Form::Value)],
+            ),
+        ] {
+            let expected: Vec<_> =
+                expected.into_iter().map(|(text, form)| (text.to_owned(), form)).collect();
+            assert_eq!(written(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_new_target_is_escaped() {
+        let form = |form, is_in_table| Occurrence {
+            link: StoredLink { kind: Kind::Markdown, target: String::new(), line: 1 },
+            span: None,
+            form,
+            is_in_table,
+        };
+        assert_eq!(form(Form::Destination, false).written("a b&\\c"), "a%20b&amp;\\\\c");
+        assert_eq!(form(Form::Angle, false).written("a b>"), "a b\\>");
+        assert_eq!(form(Form::Attribute, false).written("a\"&"), "a&quot;&amp;");
+        assert_eq!(form(Form::Name, true).written("a|b"), "a\\|b");
+    }
+}

@@ -1,0 +1,366 @@
+//! Rewrites links so that a moved or renamed target keeps them.
+//!
+//! The links are resolved before the edit and after it. Where the results differ, the target is written anew in
+//! its own style. Invariant: in the versions that are returned, every link leads where it led before, and only
+//! targets of links differ.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::occurrence::{Occurrence, occurrences};
+use super::plan::Version;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::links::rewrite::{NewTarget, candidates, rebased};
+use crate::links::{Outgoing, StoredLink, link_keys};
+use crate::markdown::Dialect;
+use crate::query::DocumentCache;
+use crate::query::library::OpenDocument;
+use crate::query::links::EdgeFilter;
+use crate::query::links::broken::{Changed, names};
+use crate::query::links::graph::{Destination, Graph};
+use crate::query::place::{ResolvedNode, Target};
+use crate::store::{Lookup, StoredDocument};
+
+/// A link whose target is written anew.
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
+pub struct RewrittenLink {
+    /// The line of the link, 1-based.
+    pub line: usize,
+    /// The target as it was written.
+    pub from: String,
+    /// The target as it is written now.
+    pub to: String,
+}
+
+/// A document before and after the edit.
+pub(super) struct NewVersion {
+    pub(super) old: Rc<OpenDocument>,
+    /// The document after the edit, with the id of the old one.
+    new: Rc<OpenDocument>,
+    pub(super) version: Version,
+    links: Outgoing,
+    /// Whether the path or a name of the document or of a place in it is another.
+    is_renamed: bool,
+    pub(super) rewritten: Vec<RewrittenLink>,
+}
+
+impl NewVersion {
+    /// Returns the document `old`, whose bytes are `bytes`, as it is at `path` in `version`.
+    pub(super) fn new(
+        library: &DocumentCache<'_>,
+        old: &Rc<OpenDocument>,
+        path: &str,
+        version: Version,
+    ) -> Result<Self> {
+        let stored = StoredDocument { path: path.to_owned(), ..old.stored.clone() };
+        let (outline, markup) = (version.outline().clone(), version.markup().clone());
+        let new = Rc::new(OpenDocument::new(stored, outline, markup));
+        let links = Outgoing::of(version.document(), version.markup());
+        let bytes = library.content(old, old.span())?;
+        let before = names(old, &library.reader.links(&old.stored)?, &bytes);
+        let is_renamed = path != old.stored.path || before != names(&new, &links, version.bytes());
+        Ok(Self { old: Rc::clone(old), new, version, links, is_renamed, rewritten: Vec::new() })
+    }
+
+    /// The path after the edit.
+    pub(super) fn path(&self) -> &str {
+        &self.new.stored.path
+    }
+
+    /// The document after the edit.
+    pub(super) fn document(&self) -> &Rc<OpenDocument> {
+        &self.new
+    }
+
+    /// Returns the number of links of the document after the edit.
+    pub(super) fn count_of_links(&self) -> usize {
+        self.links.links.len()
+    }
+
+    fn is_moved(&self) -> bool {
+        self.path() != self.old.stored.path
+    }
+
+    fn changed(&self) -> Changed<'_> {
+        Changed {
+            document: Rc::clone(&self.new),
+            links: &self.links,
+            bytes: self.version.bytes(),
+            left: self.is_moved().then(|| self.old.stored.path.clone()),
+        }
+    }
+}
+
+/// Rewriting a link may rename a section, if the link is in its heading. Then the links to it follow in the next
+/// round.
+const ROUNDS: usize = 5;
+
+/// Returns the documents of an edit with all documents whose links are rewritten. `versions` are those that
+/// the edit itself changes.
+pub(super) fn relink(
+    library: &DocumentCache<'_>,
+    versions: Vec<NewVersion>,
+) -> Result<Vec<NewVersion>> {
+    let before = Graph::new(library, EdgeFilter::default());
+    let mut versions: BTreeMap<i64, NewVersion> =
+        versions.into_iter().map(|version| (version.old.stored.id, version)).collect();
+    for _ in 0..ROUNDS {
+        let changed = versions.values().map(NewVersion::changed).collect();
+        let after = Graph::new(library, EdgeFilter::default()).with(changed);
+        let mut round = Round {
+            library,
+            before: &before,
+            after: &after,
+            versions: &versions,
+            failed: Vec::new(),
+        };
+        let keys = round.keys()?;
+        let mut rewritten = Vec::new();
+        for source in round.sources(&keys)? {
+            rewritten.extend(round.rewritten(&source, &keys)?);
+        }
+        let failed = std::mem::take(&mut round.failed);
+        drop(after);
+        if !failed.is_empty() {
+            return Err(refused(&failed));
+        }
+        if rewritten.is_empty() {
+            return Ok(versions.into_values().collect());
+        }
+        for version in rewritten {
+            versions.insert(version.old.stored.id, version);
+        }
+        if versions.len() > limits::MAX_EDITED_FILES {
+            return Err(limits::exceeded("edited-files"));
+        }
+    }
+    Err(refused(&["the links in headings".to_owned()]))
+}
+
+fn refused(failed: &[String]) -> Error {
+    let shown: Vec<&str> = failed.iter().take(3).map(String::as_str).collect();
+    let more = failed.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!("no new target keeps these links: {}{more}", shown.join(", "));
+    Error::new(ErrorKind::EditRefused, message)
+        .with_reason("LINKS")
+        .with_hint("change these links first, or pass --no-links to leave all links as they are")
+}
+
+/// One round: the links as the versions so far resolve them.
+struct Round<'a> {
+    library: &'a DocumentCache<'a>,
+    before: &'a Graph<'a>,
+    after: &'a Graph<'a>,
+    versions: &'a BTreeMap<i64, NewVersion>,
+    /// The links that no new target keeps.
+    failed: Vec<String>,
+}
+
+impl Round<'_> {
+    /// Returns the keys of the links that may lead to a document with other names, before or after the edit.
+    fn keys(&self) -> Result<Vec<i64>> {
+        let reader = self.library.reader;
+        let sites = &reader.options().site_roots;
+        let mut keys = Vec::new();
+        for version in self.versions.values().filter(|version| version.is_renamed) {
+            let old = &version.old.stored;
+            keys.extend(reader.links(old)?.target_keys(&old.path, sites));
+            keys.extend(version.links.target_keys(version.path(), sites));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys)
+    }
+
+    /// Returns the documents with such links, and those that are renamed themselves.
+    fn sources(&self, keys: &[i64]) -> Result<Vec<StoredDocument>> {
+        let mut sources = self.library.reader.all(&Lookup::LinkKeys(keys))?;
+        let renamed = self.versions.values().filter(|version| version.is_renamed);
+        sources.extend(renamed.map(|version| version.old.stored.clone()));
+        sources.sort_by(|one, other| one.path.cmp(&other.path));
+        sources.dedup_by_key(|source| source.id);
+        Ok(sources)
+    }
+
+    /// Returns a document with its links rewritten; `None` if all lead where they led.
+    fn rewritten(&mut self, source: &StoredDocument, keys: &[i64]) -> Result<Option<NewVersion>> {
+        let known = self.versions.get(&source.id);
+        let stored = self.library.reader.links(source)?.links;
+        let links = known.map_or(&stored, |version| &version.links.links);
+        let may_differ = |link: &StoredLink| {
+            known.is_some_and(|version| version.is_renamed)
+                || link_keys(&source.path, link).iter().any(|key| keys.binary_search(key).is_ok())
+        };
+        let old = match known {
+            Some(version) => Rc::clone(&version.old),
+            None => self.library.open(source)?,
+        };
+        let new = known.map_or(&old, |version| &version.new);
+        let mut differing = Vec::new();
+        for (before, after) in stored.iter().zip(links) {
+            if may_differ(before) && !self.is_same(&old, before, new, after)? {
+                differing.push(before);
+            }
+        }
+        if differing.is_empty() {
+            return Ok(None);
+        }
+        let bytes = self.library.content(&old, old.span())?;
+        let first = Version::read_as(bytes, Dialect::of(&source.path));
+        let version = known.map_or(&first, |known| &known.version);
+        let mut edits: Vec<(Occurrence, String)> = Vec::new();
+        for (before, after) in occurrences(&first).iter().zip(occurrences(version)) {
+            if self.is_same(&old, &before.link, new, &after.link)? {
+                continue;
+            }
+            match self.target(&old, &before.link, new, &after.link)? {
+                Some(target) if after.span.is_some() => edits.push((after, target)),
+                _ if self.was_broken(&old, &before.link)? => {}
+                _ => self.fail(source, &before.link),
+            }
+        }
+        if edits.is_empty() {
+            if let Some(link) = differing
+                .into_iter()
+                .find(|link| self.was_broken(&old, link).is_ok_and(|was_broken| !was_broken))
+            {
+                self.fail(source, link);
+            }
+            return Ok(None);
+        }
+        let mut rewritten = known.map_or_else(Vec::new, |known| known.rewritten.clone());
+        let next = applied(version, edits, &mut rewritten, Dialect::of(&new.stored.path));
+        let next = NewVersion::new(self.library, &old, &new.stored.path, next)?;
+        if next.links.links.len() != links.len() {
+            self.failed.push(format!("those in {}", source.path));
+            return Ok(None);
+        }
+        Ok(Some(NewVersion { rewritten, ..next }))
+    }
+
+    fn fail(&mut self, source: &StoredDocument, link: &StoredLink) {
+        self.failed.push(format!("{}:{} to {}", source.path, link.line, link.target));
+    }
+
+    fn was_broken(&self, old: &Rc<OpenDocument>, link: &StoredLink) -> Result<bool> {
+        Ok(matches!(self.before.follow(old, link)?, Some(Destination::Broken(_)) | None))
+    }
+
+    /// Returns whether a link leads to the same target as before the edit.
+    fn is_same(
+        &self,
+        old: &Rc<OpenDocument>,
+        before: &StoredLink,
+        new: &Rc<OpenDocument>,
+        after: &StoredLink,
+    ) -> Result<bool> {
+        let before = self.before.follow(old, before)?;
+        Ok(is_same(before.as_ref(), self.after.follow(new, after)?.as_ref()))
+    }
+
+    /// Returns a new target for the link `after` of `new` that leads to where `before` led; `None` if none does.
+    fn target(
+        &self,
+        old: &Rc<OpenDocument>,
+        before: &StoredLink,
+        new: &Rc<OpenDocument>,
+        after: &StoredLink,
+    ) -> Result<Option<String>> {
+        let wanted = self.before.follow(old, before)?;
+        let folder = |document: &Rc<OpenDocument>| {
+            let path = document.stored.path.as_str();
+            path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned()
+        };
+        let proposals = match &wanted {
+            Some(Destination::Place(place)) => self.proposals(place, &folder(new), after)?,
+            _ => rebased(before, &folder(old), &folder(new)).into_iter().collect(),
+        };
+        for target in proposals {
+            let link = StoredLink { target, ..after.clone() };
+            let found = self.after.follow(new, &link)?;
+            let is_kept = match (&wanted, &found) {
+                // What is on disk has the same path, and what is missing is missing there.
+                (Some(Destination::Attachment { .. }), Some(Destination::Attachment { .. }))
+                | (Some(Destination::Broken(_)), _) => true,
+                _ => is_same(wanted.as_ref(), found.as_ref()),
+            };
+            if is_kept && link.target != after.target {
+                return Ok(Some(link.target));
+            }
+        }
+        Ok(None)
+    }
+
+    fn proposals(
+        &self,
+        place: &ResolvedNode,
+        folder: &str,
+        link: &StoredLink,
+    ) -> Result<Vec<String>> {
+        let reader = self.library.reader;
+        let stored = &place.document.stored;
+        let version = self.versions.get(&stored.id);
+        let document = version.map_or(&place.document, |version| &version.new);
+        let outgoing = match version {
+            Some(version) => version.links.clone(),
+            None => reader.links(stored)?,
+        };
+        let section = match place.target {
+            Target::Node(node) => document.tree.section(node),
+            _ => None,
+        };
+        let to = NewTarget {
+            path: &document.stored.path,
+            title: outgoing.title.as_deref(),
+            section: section.map(|section| (section.title.as_str(), section.anchor())),
+        };
+        Ok(candidates(link, folder, &to, &reader.options().site_roots))
+    }
+}
+
+fn is_same(one: Option<&Destination>, other: Option<&Destination>) -> bool {
+    match (one, other) {
+        (Some(Destination::Place(one)), Some(Destination::Place(other))) => {
+            one.document.stored.id == other.document.stored.id && one.target == other.target
+        }
+        (
+            Some(Destination::Attachment { path: one, .. }),
+            Some(Destination::Attachment { path: other, .. }),
+        )
+        | (Some(Destination::NotInStore(one)), Some(Destination::NotInStore(other))) => {
+            one == other
+        }
+        (Some(Destination::Broken(_)), Some(Destination::Broken(_))) | (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Returns `version` with these targets, and adds what was rewritten to `rewritten`.
+fn applied(
+    version: &Version,
+    mut edits: Vec<(Occurrence, String)>,
+    rewritten: &mut Vec<RewrittenLink>,
+    dialect: Dialect,
+) -> Version {
+    edits.sort_by_key(|(occurrence, _)| occurrence.span.map_or(0, |span| span.start));
+    let file = version.bytes();
+    let mut bytes = Vec::with_capacity(file.len() + 64);
+    let mut end = 0;
+    for (occurrence, target) in edits {
+        let Some(span) = occurrence.span.filter(|span| span.start >= end) else { continue };
+        let written = occurrence.written(&target);
+        let old = file.get(span.start..span.end).unwrap_or_default();
+        bytes.extend_from_slice(file.get(end..span.start).unwrap_or_default());
+        bytes.extend_from_slice(written.as_bytes());
+        end = span.end;
+        rewritten.push(RewrittenLink {
+            line: occurrence.link.line,
+            from: String::from_utf8_lossy(old).into_owned(),
+            to: written,
+        });
+    }
+    bytes.extend_from_slice(file.get(end..).unwrap_or_default());
+    Version::read_as(bytes, dialect)
+}

@@ -1,0 +1,367 @@
+//! `rename` and `move`: gives a section another title or a document another path, and rewrites the links to it.
+//!
+//! Invariant: all files change, or none. Besides the title or the path, only targets of links change.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::change::{Current, Edit, Operation};
+use super::files::{self, FileChange, OldFile};
+use super::plan::{Allow, EditScope, Renumbered, Version};
+use super::relink::{NewVersion, RewrittenLink, relink};
+use crate::address::AddressError;
+use crate::corpus::{FileHandle, conflict, excluded};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
+use crate::ingest::{self, Paths};
+use crate::markdown::Dialect;
+use crate::query::library::OpenDocument;
+use crate::query::place::Target;
+use crate::query::{DocumentCache, NamedNode, documents, named};
+use crate::store::{Purpose, Reader, Store, StoredDocument};
+
+/// What to give another name.
+#[derive(Clone, Debug)]
+pub enum Relocation {
+    /// Gives a section another title.
+    Rename {
+        /// The document; `None` if `section` is an address with its document.
+        document: Option<String>,
+        /// The section.
+        section: String,
+        /// The title, as it is written in Markdown.
+        title: String,
+        /// Whether a unique part of a title may name the section.
+        is_fuzzy: bool,
+    },
+    /// Gives a document another path.
+    Move {
+        /// The name of the document.
+        document: String,
+        /// The path, relative to the root.
+        path: String,
+    },
+}
+
+impl Relocation {
+    /// Returns the name of the command.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Rename { .. } => "rename",
+            Self::Move { .. } => "move",
+        }
+    }
+}
+
+/// A request to rename or move.
+pub struct RelocateRequest<'a> {
+    /// The store.
+    pub store: &'a Store,
+    /// What to rename or move.
+    pub relocation: Relocation,
+    /// Whether links are left as they are.
+    pub keeps_links: bool,
+    /// The hash that the file must have, in the short form of `mdsel read -f json` or in full.
+    pub expect: Option<String>,
+    /// Whether only to report what would change.
+    pub is_dry_run: bool,
+    /// Whether to ingest all documents first.
+    pub is_refresh: bool,
+    /// The longest time to wait for another writer.
+    pub wait: Duration,
+    /// Called once before anything is written; an error cancels the edit.
+    pub confirm: &'a dyn Fn(&RelocateReport) -> Result<()>,
+}
+
+/// A file that is changed.
+#[derive(Clone, Debug)]
+pub struct ChangedFile {
+    /// The path after the edit.
+    pub file: String,
+    /// The path before the edit.
+    pub from: String,
+    /// The bytes before the edit.
+    pub before: Vec<u8>,
+    /// The bytes after the edit.
+    pub after: Vec<u8>,
+    /// The links that were rewritten, by line.
+    pub links: Vec<RewrittenLink>,
+}
+
+/// What was renamed or moved.
+#[derive(Clone, Debug)]
+pub struct RelocateReport {
+    /// The name of the command: `rename` or `move`.
+    pub operation: &'static str,
+    /// The address of the section or document before.
+    pub from: String,
+    /// Its address now.
+    pub to: String,
+    /// The files that change: first the one that is renamed or moved, then the others by path.
+    pub files: Vec<ChangedFile>,
+    /// Sections whose number changes because a section with an equal title was added or removed.
+    pub renumbered: Vec<Renumbered>,
+    /// Warnings about the edit and the store.
+    pub warnings: Vec<Warning>,
+}
+
+/// The versions that an edit itself makes, and how it describes them.
+struct Plan {
+    version: NewVersion,
+    from: String,
+    to: String,
+    renumbered: Vec<Renumbered>,
+}
+
+/// Renames a section or moves a document. The inner error says why it was not found.
+pub fn relocate(
+    request: &RelocateRequest<'_>,
+) -> Result<std::result::Result<RelocateReport, AddressError>> {
+    let mut refreshed = Vec::new();
+    if request.is_refresh {
+        refreshed = ingest::refresh(request.store, Paths::All)?.warnings;
+    }
+    // The writer holds the lock from before the files are read until the store is written.
+    let (mut writer, mut warnings) = request.store.trusted_writer(request.wait)?;
+    warnings.append(&mut refreshed);
+    let reader = request.store.reader(Purpose::Read)?;
+    let library = DocumentCache::new(&*reader);
+    let planned = match &request.relocation {
+        Relocation::Rename { document, section, title, is_fuzzy } => {
+            match named(&library, document.as_deref(), section, *is_fuzzy)? {
+                Ok(place) => renamed(&library, &place, title, *is_fuzzy)?,
+                Err(fault) => Err(fault),
+            }
+        }
+        Relocation::Move { document, path } => match documents::one(&library, document)? {
+            Ok(stored) => moved(request.store, &library, &stored, path).map(Ok)?,
+            Err(fault) => Err(fault),
+        },
+    };
+    let Plan { version, from, to, renumbered } = match planned {
+        Ok(plan) => plan,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let first = version.old.stored.id;
+    let mut versions =
+        if request.keeps_links { vec![version] } else { relink(&library, vec![version])? };
+    // The edited document comes first, and the sort keeps the order of the others.
+    versions.sort_by_key(|version| (version.old.stored.id != first, version.path().to_owned()));
+    let (mut changed, mut changes) = (Vec::new(), Vec::new());
+    for version in versions {
+        let (file, change) = change(&*reader, version)?;
+        changed.push(file);
+        changes.push(change);
+    }
+    if let Some(expected) = &request.expect {
+        check_hash(&changed, expected)?;
+    }
+    let files = changed.iter().filter(|file| file.from != file.file || file.before != file.after);
+    let files: Vec<ChangedFile> = files.cloned().collect();
+    let is_written = !request.is_dry_run && !files.is_empty();
+    let operation = request.relocation.name();
+    let mut report =
+        RelocateReport { operation, from, to, files, renumbered, warnings: Vec::new() };
+    (request.confirm)(&report)?;
+    let root = reader.root().to_owned();
+    drop(library);
+    drop(reader);
+    if is_written {
+        let changes = changes.into_iter().flatten().collect();
+        warnings.extend(files::write(request.store, writer.as_mut(), &root, changes)?);
+    }
+    match writer.close() {
+        Ok(closed) => warnings.extend(closed),
+        Err(error) if is_written => warnings.push(files::unfinished(&error)),
+        Err(error) => return Err(error),
+    }
+    report.warnings = warnings;
+    Ok(Ok(report))
+}
+
+/// Gives the section at `place` another title.
+fn renamed(
+    library: &DocumentCache<'_>,
+    place: &NamedNode,
+    title: &str,
+    is_fuzzy: bool,
+) -> Result<std::result::Result<Plan, AddressError>> {
+    let title = title.trim();
+    if title.is_empty() || title.contains(['\n', '\r']) {
+        return Err(Error::new(ErrorKind::Usage, "a title is one line of text")
+            .with_hint("give it with --title"));
+    }
+    let old = library.open(&place.stored)?;
+    let bytes = library.content(&old, old.span())?;
+    let found = match crate::query::locate_for_edit(&old, place, is_fuzzy) {
+        Ok(found) => found,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let section = match found.target {
+        Target::Node(node) => old.tree.section(node).cloned().map(|section| (node, section)),
+        _ => None,
+    };
+    let Some((node, section)) = section else {
+        let message = format!("{} is not a section", found.address());
+        return Err(Error::new(ErrorKind::EditRefused, message)
+            .with_reason("NO_SUCH_POSITION")
+            .with_hint("name a section; a document is renamed with `mdsel move DOC PATH`"));
+    };
+    let start = old.tree.node(node).map_or(0, |node| node.bytes.start);
+    let heading = bytes.get(start..section.heading_end).unwrap_or_default();
+    let content = heading_with(heading, section.level, title);
+    let mut current = Current::new(old.stored.clone(), bytes);
+    let edit = Edit {
+        section: found.address(),
+        operation: Operation::Replace { content, scope: EditScope::Heading, keep_heading: false },
+        allow: Allow::default(),
+        expect: None,
+        is_fuzzy: false,
+        origin: None,
+    };
+    let again = match named(library, None, &edit.section, false)? {
+        Ok(again) => again,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let done = match current.make(&edit, &again)? {
+        Ok(done) => done,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let version = NewVersion::new(library, &old, &old.stored.path, current.into_version())?;
+    if version.count_of_links() != library.reader.links(&old.stored)?.links.len() {
+        let message = format!("{}: a heading with other links", found.address());
+        return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
+            format!("replace the heading instead: `mdsel replace '{}?part=heading'`", edit.section),
+        ));
+    }
+    let to = version.document().address_of(node);
+    Ok(Ok(Plan { version, from: found.address(), to, renumbered: done.renumbered }))
+}
+
+/// Returns a heading of the kind of `old` with another title.
+fn heading_with(old: &[u8], level: u8, title: &str) -> Vec<u8> {
+    let text = String::from_utf8_lossy(old);
+    let mut lines = text.trim_end().lines();
+    let is_setext = lines.next_back().is_some_and(|last| {
+        let last = last.trim_start_matches([' ', '>', '\t']).trim_end();
+        !last.is_empty() && (last.chars().all(|c| c == '=') || last.chars().all(|c| c == '-'))
+    });
+    if is_setext && lines.next().is_some() {
+        let mark = if level == 1 { "=" } else { "-" };
+        let width = title.chars().count().max(3);
+        return format!("{title}\n{}\n", mark.repeat(width)).into_bytes();
+    }
+    format!("{} {title}\n", "#".repeat(usize::from(level))).into_bytes()
+}
+
+/// Gives the document `stored` the path `path`.
+fn moved(
+    store: &Store,
+    library: &DocumentCache<'_>,
+    stored: &StoredDocument,
+    path: &str,
+) -> Result<Plan> {
+    let reader = library.reader;
+    let refused = |kind, message: String, hint: &str| Error::new(kind, message).with_hint(hint);
+    if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        let message = format!("{path:?} is not the path of a file below the root");
+        return Err(refused(ErrorKind::OutsideRoot, message, "name a file below the root"));
+    }
+    if let Some(reason) = excluded(reader.root(), &store.own_files(), reader.options(), path) {
+        let message = format!("{path} would not be ingested: {reason}");
+        return Err(refused(ErrorKind::EditRefused, message, "choose another path")
+            .with_reason("NOT_INGESTED"));
+    }
+    let is_taken = path != stored.path
+        && (reader.root().join(path).symlink_metadata().is_ok()
+            || reader.document_at(path)?.is_some());
+    if is_taken {
+        let message = format!("{path} exists");
+        let hint = "choose another path; nothing is ever replaced by a move";
+        return Err(refused(ErrorKind::EditRefused, message, hint).with_reason("EXISTS"));
+    }
+    let old = library.open(stored)?;
+    let bytes = library.content(&old, old.span())?;
+    let version = Version::read_as(bytes, Dialect::of(path));
+    let version = NewVersion::new(library, &old, path, version)?;
+    let (from, to) = (old.address("*"), version.document().address("*"));
+    Ok(Plan { version, from, to, renumbered: Vec::new() })
+}
+
+/// Reads the file of a version and returns its changes.
+///
+/// # Errors
+///
+/// `CONFLICT` if the file is not the one in the store.
+fn change(reader: &dyn Reader, version: NewVersion) -> Result<(ChangedFile, Vec<FileChange>)> {
+    let old: &OpenDocument = &Rc::clone(&version.old);
+    let from = old.stored.path.clone();
+    let (bytes, seen) =
+        FileHandle::open(reader.root(), &from)?.read(reader.options().max_file_bytes)?;
+    if *blake3::hash(&bytes).as_bytes() != old.stored.hash {
+        return Err(conflict(format!("{from}: the file differs from the version in the store")));
+    }
+    let file = ChangedFile {
+        file: version.path().to_owned(),
+        from: from.clone(),
+        before: bytes.clone(),
+        after: version.version.bytes().to_vec(),
+        links: version.rewritten,
+    };
+    let before = Some(OldFile { bytes, seen });
+    let path = file.file.clone();
+    let changes = if path != from {
+        let model = Some(from.clone());
+        let made = FileChange { path, before: None, after: Some(version.version), model };
+        vec![made, FileChange { path: from, before, after: None, model: None }]
+    } else if file.before == file.after {
+        Vec::new()
+    } else {
+        vec![FileChange { path, before, after: Some(version.version), model: None }]
+    };
+    Ok((file, changes))
+}
+
+fn check_hash(files: &[ChangedFile], expected: &str) -> Result<()> {
+    let Some(file) = files.first() else { return Ok(()) };
+    let hash = blake3::hash(&file.before).to_hex();
+    let short = hash.as_str().get(..16).unwrap_or_default();
+    if [hash.as_str(), short].contains(&expected) {
+        return Ok(());
+    }
+    let message = format!("{}: the hash is {short}, not {expected}", file.from);
+    let path = shell_word(&file.from);
+    Err(Error::new(ErrorKind::Conflict, message)
+        .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
+}
+
+impl RelocateReport {
+    /// Returns the change as a unified diff of all files.
+    pub fn diff(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for file in &self.files {
+            if file.from != file.file {
+                let names = format!("rename from {}\nrename to {}\n", file.from, file.file);
+                bytes.extend_from_slice(names.as_bytes());
+            }
+            bytes.extend(super::answer::diff(&file.from, &file.file, &file.before, &file.after));
+        }
+        bytes
+    }
+
+    /// Returns the number of links that were rewritten.
+    pub fn links(&self) -> usize {
+        self.files.iter().map(|file| file.links.len()).sum()
+    }
+}
+
+/// Returns the path of a file that a user named, relative to the root: as it is seen from `folder`, the current
+/// folder, if it begins with `./`, `../` or `/`.
+pub fn new_path(root: &Path, folder: &Path, path: &str) -> Result<String> {
+    let is_seen = ["./", "../", "/"].iter().any(|start| path.starts_with(start));
+    if !is_seen {
+        return Ok(path.to_owned());
+    }
+    let full = crate::corpus::canonical(&folder.join(path))?;
+    crate::corpus::relative(root, &full)
+}

@@ -1,0 +1,186 @@
+//! The answer of `rename` and `move`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::plan::Renumbered;
+use super::{RelocateReport, RewrittenLink};
+use crate::address::AddressError;
+use crate::error::Warning;
+use crate::query::node::short_hash;
+use crate::query::{List, Outcome};
+
+/// A section whose anchor has another number.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+struct NewAnchor {
+    /// Its title.
+    title: String,
+    /// Its anchor before the edit.
+    from: String,
+    /// Its anchor after the edit.
+    to: String,
+}
+
+/// A file that changed.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+struct RelocatedFile {
+    /// Its path.
+    file: String,
+    /// Its path before the edit, if it was moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<String>,
+    /// The hash of the file before the edit.
+    hash_before: String,
+    /// The hash of the file after the edit.
+    hash_after: String,
+    /// The links that were rewritten, by line.
+    links: Vec<RewrittenLink>,
+}
+
+/// What was renamed or moved, or why nothing was.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct RelocateAnswer {
+    /// Whether the edit was made.
+    success: bool,
+    /// The address before the edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selector: Option<String>,
+    /// The address after the edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_selector: Option<String>,
+    /// The number of links that were rewritten.
+    links: usize,
+    /// The files that changed: first the one that was renamed or moved, then the others by path.
+    files: Vec<RelocatedFile>,
+    /// The number of files that were left out to keep to a budget.
+    #[serde(skip_serializing_if = "is_zero")]
+    files_omitted: usize,
+    /// Sections whose anchor has another number now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    renumbered: Vec<NewAnchor>,
+    /// Nothing was written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    dry_run: bool,
+    /// What a dry run would change, as a unified diff of all files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    /// The bytes of the diff.
+    #[serde(skip)]
+    pub(crate) raw: Vec<u8>,
+    /// The name of the command.
+    #[serde(skip)]
+    operation: &'static str,
+    /// The place that was not found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unresolved_selectors: Vec<AddressError>,
+    /// Warnings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<Warning>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl RelocateAnswer {
+    /// Returns the answer for an edit that was made, or for a dry run.
+    pub fn of(report: &RelocateReport, is_dry_run: bool) -> Self {
+        let raw = if is_dry_run { report.diff() } else { Vec::new() };
+        let file = |file: &super::ChangedFile| RelocatedFile {
+            file: file.file.clone(),
+            moved_from: Some(file.from.clone()).filter(|from| *from != file.file),
+            hash_before: short_hash(&file.before),
+            hash_after: short_hash(&file.after),
+            links: file.links.clone(),
+        };
+        let anchor = |Renumbered { title, from, to }: &Renumbered| NewAnchor {
+            title: title.clone(),
+            from: from.clone(),
+            to: to.clone(),
+        };
+        Self {
+            success: true,
+            selector: Some(report.from.clone()),
+            new_selector: Some(report.to.clone()),
+            links: report.links(),
+            files: report.files.iter().map(file).collect(),
+            files_omitted: 0,
+            renumbered: report.renumbered.iter().map(anchor).collect(),
+            dry_run: is_dry_run,
+            diff: is_dry_run.then(|| String::from_utf8_lossy(&raw).into_owned()),
+            raw,
+            operation: report.operation,
+            unresolved_selectors: Vec::new(),
+            warnings: report.warnings.clone(),
+        }
+    }
+
+    /// Returns the answer for a place that was not found.
+    pub fn fault(fault: AddressError) -> Self {
+        Self {
+            success: false,
+            selector: None,
+            new_selector: None,
+            links: 0,
+            files: Vec::new(),
+            files_omitted: 0,
+            renumbered: Vec::new(),
+            dry_run: false,
+            diff: None,
+            raw: Vec::new(),
+            operation: "rename",
+            unresolved_selectors: vec![fault],
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Returns the outcome, which decides the exit status.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(self.success, !self.unresolved_selectors.is_empty())
+    }
+
+    /// Returns whether the answer is that of a dry run.
+    pub fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// Returns the name of the command.
+    pub fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// Returns lines that describe the edit: the new address, and each file with its links.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let (Some(from), Some(to)) = (&self.selector, &self.new_selector) {
+            let (links, files) = (self.links, self.files.len() + self.files_omitted);
+            lines.push(format!("{from} is now {to}: {links} links in {files} files"));
+        }
+        for file in &self.files {
+            let links = file.links.iter();
+            lines.extend(links.map(|RewrittenLink { line, from, to }| {
+                format!("  {}:{line}: {from} -> {to}", file.file)
+            }));
+        }
+        let renumbered = self.renumbered.iter();
+        lines.extend(renumbered.map(|one| format!("  renumbered: {} is now {}", one.from, one.to)));
+        lines
+    }
+}
+
+impl List for RelocateAnswer {
+    fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    fn least(&self) -> usize {
+        0
+    }
+
+    fn first(&self, count: usize) -> Self {
+        let mut first = self.clone();
+        first.files.truncate(count);
+        first.files_omitted = self.files_omitted + self.files.len() - first.files.len();
+        first
+    }
+}

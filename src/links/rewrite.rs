@@ -1,0 +1,315 @@
+//! New targets for a link whose target was moved or renamed, in the style of the old one.
+//!
+//! Invariant: the candidates are only proposals. The caller takes the first one that [`super::resolve()`]
+//! resolves to the target, so a wrong proposal is never written.
+
+use super::path::{folder_of, is_markdown, join, split_extension};
+use super::reference::INDEX_NAMES;
+use super::site::SiteRoot;
+use super::{Kind, StoredLink};
+use crate::address::namespace::decode;
+use crate::markdown::slug::fold;
+
+/// The target of a link after an edit.
+#[derive(Clone, Debug)]
+pub struct NewTarget<'a> {
+    /// The path of the document, relative to the root.
+    pub path: &'a str,
+    /// The title of the document, if it has one.
+    pub title: Option<&'a str>,
+    /// The title and the anchor of the section, if the link names one.
+    pub section: Option<(&'a str, Option<String>)>,
+}
+
+/// Returns the possible targets of `link` in a document of `folder`, the ones that differ least from the old
+/// target first. `sites` are the folders in which links that begin with `/` are resolved.
+pub fn candidates(
+    link: &StoredLink,
+    folder: &str,
+    to: &NewTarget<'_>,
+    sites: &[SiteRoot],
+) -> Vec<String> {
+    let (name, fragment) = match link.target.split_once('#') {
+        Some((name, fragment)) => (name, Some(fragment)),
+        None => (link.target.as_str(), None),
+    };
+    let is_reference = is_reference(&link.kind);
+    let (name, query) = match name.find('?').filter(|_| is_reference) {
+        Some(at) => name.split_at(at),
+        None => (name, ""),
+    };
+    let mut names = if name.trim().is_empty() { vec![String::new()] } else { Vec::new() };
+    if is_reference {
+        names.extend(references(name, folder, to.path, sites));
+    } else {
+        names.extend(notes(name.trim(), folder, to));
+    }
+    let fragments = fragments(fragment, is_reference, to);
+    let mut all = Vec::new();
+    for fragment in &fragments {
+        for name in &names {
+            let target = match fragment {
+                Some(fragment) => format!("{name}{query}#{fragment}"),
+                None => format!("{name}{query}"),
+            };
+            if !all.contains(&target) {
+                all.push(target);
+            }
+        }
+    }
+    all
+}
+
+/// Returns the target of a link whose file stays where it is while the document with the link moves from the
+/// folder `from` to the folder `to`. Returns `None` if the target does not depend on the folder.
+pub fn rebased(link: &StoredLink, from: &str, to: &str) -> Option<String> {
+    let end = link.target.find(['?', '#']).unwrap_or(link.target.len());
+    let (path, rest) = link.target.split_at(end);
+    let is_relative = match link.kind {
+        Kind::Markdown | Kind::Image | Kind::Ldmd(_) => !path.is_empty() && !path.starts_with('/'),
+        _ => path.starts_with("./") || path.starts_with("../"),
+    };
+    let whole = join(from, &decode(path)).filter(|_| is_relative)?;
+    let end = if path.ends_with('/') && !whole.is_empty() { "/" } else { "" };
+    let written = if is_reference(&link.kind) { encoded(&whole, path) } else { whole };
+    Some(format!("{}{end}{rest}", relative(to, &written, path.starts_with("./"))))
+}
+
+fn is_reference(kind: &Kind) -> bool {
+    matches!(kind, Kind::Markdown | Kind::Image | Kind::Ldmd(_))
+}
+
+/// Returns the fragments that may name the section; `None` for no fragment.
+fn fragments(old: Option<&str>, is_reference: bool, to: &NewTarget<'_>) -> Vec<Option<String>> {
+    let Some(old) = old else { return vec![None] };
+    let mut all = vec![Some(old.to_owned())];
+    let Some((title, anchor)) = &to.section else { return all };
+    // A block of a section is named after the section.
+    let (headings, block) = match old.find("#^") {
+        Some(at) => old.split_at(at),
+        None => (old, ""),
+    };
+    let above = headings.rfind('#').map_or("", |at| headings.get(..=at).unwrap_or_default());
+    let anchor = anchor.as_ref().map(|anchor| format!("{anchor}{block}"));
+    // These characters have a meaning in the target of a wikilink.
+    let is_mark = |scalar: char| "#|^[]\\".contains(scalar);
+    let words = title.split(|scalar: char| is_mark(scalar) || scalar.is_whitespace());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let heading = format!("{}{block}", words.join(" "));
+    let is_anchor = is_reference || !headings.contains(' ') && headings.contains('-');
+    let names = if is_anchor { [anchor, Some(heading)] } else { [Some(heading), anchor] };
+    for name in names.into_iter().flatten() {
+        let name = if is_reference { encoded(&name, headings) } else { name };
+        all.push(Some(format!("{above}{name}")));
+        all.push(Some(name));
+    }
+    all
+}
+
+/// Returns paths to `to` in the style of the reference `old`.
+fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<String> {
+    let decoded = decode(old);
+    let (stem, extension) = split_extension(to);
+    let (_, old_extension) = split_extension(decoded.trim_end_matches('/'));
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let is_index = INDEX_NAMES.iter().any(|index| fold(index) == fold(name));
+    let mut paths = Vec::new();
+    if decoded.ends_with('/') {
+        if is_index {
+            paths.push(format!("{}/", folder_of(to)));
+        }
+        paths.push(format!("{stem}/"));
+    } else if ["html", "htm"].iter().any(|html| old_extension.eq_ignore_ascii_case(html)) {
+        paths.push(format!("{stem}.{old_extension}"));
+    } else if !is_markdown(old_extension) && is_markdown(extension) {
+        if is_index && fold(decoded.rsplit('/').next().unwrap_or_default()) != fold(name) {
+            paths.push(folder_of(to).to_owned());
+        }
+        paths.push(stem.to_owned());
+    }
+    paths.push(to.to_owned());
+    let mut all = Vec::new();
+    for path in &paths {
+        if decoded.starts_with('/') {
+            for site in sites {
+                let below = match site.folder.as_str() {
+                    "" => Some(path.as_str()),
+                    folder => path.strip_prefix(folder).and_then(|path| path.strip_prefix('/')),
+                };
+                all.extend(below.map(|below| format!("{}/{}", site.prefix, encoded(below, old))));
+            }
+            all.push(format!("/{}", encoded(path, old)));
+        } else {
+            all.push(relative(folder, &encoded(path, old), old.starts_with("./")));
+        }
+    }
+    all.extend(paths.iter().map(|path| relative(folder, &encoded(path, old), false)));
+    all
+}
+
+/// Returns names of the note `to.path` in the style of the name `old`.
+fn notes(old: &str, folder: &str, to: &NewTarget<'_>) -> Vec<String> {
+    let (_, old_extension) = split_extension(old);
+    let (stem, extension) = split_extension(to.path);
+    let has_extension = is_markdown(old_extension) || !is_markdown(extension);
+    let path = if has_extension { to.path } else { stem };
+    let mut all = Vec::new();
+    if old.starts_with("./") || old.starts_with("../") {
+        all.push(relative(folder, path, old.starts_with("./")));
+    }
+    if old.starts_with('/') {
+        all.push(format!("/{path}"));
+    }
+    let parts: Vec<&str> = path.split('/').collect();
+    let count = old.trim_start_matches(['.', '/']).split('/').count();
+    for count in count..=parts.len() {
+        all.push(parts.get(parts.len() - count..).unwrap_or_default().join("/"));
+    }
+    all.push(path.to_owned());
+    all.push(format!("/{path}"));
+    // A name that is no path may be a title.
+    let is_title = !old.contains('/') && all.first().is_none_or(|name| fold(name) != fold(old));
+    let at = if is_title && old.contains(' ') { 0 } else { all.len() };
+    let title = to.title.filter(|title| !title.contains(['#', '|', '[', ']', '^', '\n']));
+    all.splice(at..at, title.map(str::to_owned));
+    all
+}
+
+/// Returns the path from `folder` to `path`. It begins with `./` if `is_explicit` and it does not begin with `../`,
+/// or if it would look like a scheme.
+fn relative(folder: &str, path: &str, is_explicit: bool) -> String {
+    let from: Vec<&str> = folder.split_terminator('/').collect();
+    let to: Vec<&str> = path.split('/').collect();
+    // Encoded and plain folders are the same.
+    let is_same = |(one, other): &(&&str, &&str)| **one == decode(other);
+    let names = to.len().saturating_sub(1);
+    let shared = from.iter().zip(to.iter().take(names)).take_while(is_same).count();
+    let above = "../".repeat(from.len() - shared);
+    let below = to.get(shared..).unwrap_or_default().join("/");
+    let is_scheme =
+        above.is_empty() && below.split('/').next().is_some_and(|first| first.contains(':'));
+    let start = if above.is_empty() && (is_explicit || is_scheme) { "./" } else { "" };
+    format!("{start}{above}{below}")
+}
+
+/// Percent-encodes what has a meaning in a reference. Other characters are encoded if `style`, the old target,
+/// encodes characters of that kind.
+fn encoded(text: &str, style: &str) -> String {
+    let has_raw_space = style.contains(' ');
+    let encodes_unicode = style.is_ascii() && !decode(style).is_ascii();
+    let is_balanced = {
+        let mut depth = 0_i32;
+        let mut is_balanced = true;
+        for byte in text.bytes() {
+            depth += i32::from(byte == b'(') - i32::from(byte == b')');
+            is_balanced &= depth >= 0;
+        }
+        is_balanced && depth == 0
+    };
+    let mut result = String::with_capacity(text.len());
+    for scalar in text.chars() {
+        let is_encoded = match scalar {
+            ' ' => !has_raw_space,
+            '%' | '#' | '?' | '<' | '>' | '"' | '\\' | '|' | '&' | '`' | '*' | '[' | ']' => true,
+            '(' | ')' => !is_balanced,
+            _ if scalar.is_ascii() => scalar.is_ascii_control(),
+            _ => encodes_unicode,
+        };
+        if is_encoded {
+            for byte in scalar.encode_utf8(&mut [0; 4]).bytes() {
+                result.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            result.push(scalar);
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(kind: Kind, target: &str) -> StoredLink {
+        StoredLink { kind, target: target.to_owned(), line: 1 }
+    }
+
+    fn first(kind: Kind, target: &str, folder: &str, to: &str) -> String {
+        let to = NewTarget { path: to, title: None, section: None };
+        candidates(&link(kind, target), folder, &to, &[]).swap_remove(0)
+    }
+
+    #[test]
+    fn references_keep_their_style() {
+        for (old, folder, to, expected) in [
+            ("b.md", "", "c/d.md", "c/d.md"),
+            ("b.md", "a", "c/d.md", "../c/d.md"),
+            ("../b.md", "a/b", "a/d.md", "../d.md"),
+            ("./b.md", "a", "a/d.md", "./d.md"),
+            ("b", "", "c/d.md", "c/d"),
+            ("b/", "", "c/index.md", "c/"),
+            ("b.html", "", "c/d.md", "c/d.html"),
+            ("/x/b.md", "a", "c/d.md", "/c/d.md"),
+            ("b%20c.md", "", "d e.md", "d%20e.md"),
+            ("b c.md", "", "d e.md", "d e.md"),
+            ("b.md", "", "d (e).md", "d%20(e).md"),
+            ("b.md", "", "d(.md", "d%28.md"),
+            ("\u{e4}.md", "", "\u{f6}.md", "\u{f6}.md"),
+            ("%C3%A4.md", "", "\u{f6}.md", "%C3%B6.md"),
+            ("b.md?x=1#y", "", "c.md", "c.md?x=1#y"),
+            ("b.md", "", "a:b.md", "./a:b.md"),
+            ("C%23.md", "", "F#.md", "F%23.md"),
+        ] {
+            assert_eq!(first(Kind::Markdown, old, folder, to), expected, "{old}");
+        }
+    }
+
+    #[test]
+    fn names_of_notes_stay_as_long_as_they_were() {
+        for (old, folder, to, expected) in [
+            ("B", "", "c/D.md", "D"),
+            ("B.md", "", "c/D.md", "D.md"),
+            ("x/B", "", "c/d/E.md", "d/E"),
+            ("./B", "a", "a/D.md", "./D"),
+            ("../B", "a/b", "a/D.md", "../D"),
+            ("/B", "", "c/D.md", "/c/D"),
+            ("B#h", "", "c/D.md", "D#h"),
+        ] {
+            assert_eq!(first(Kind::Wikilink, old, folder, to), expected, "{old}");
+        }
+        let to = NewTarget { path: "c/D.md", title: None, section: None };
+        let all = candidates(&link(Kind::Wikilink, "B"), "", &to, &[]);
+        assert_eq!(all, ["D", "c/D", "/c/D"]);
+    }
+
+    #[test]
+    fn fragments_keep_their_style() {
+        let anchor = Some("new-title".to_owned());
+        let to = NewTarget { path: "b.md", title: None, section: Some(("New title", anchor)) };
+        for (kind, old, expected) in [
+            (Kind::Markdown, "#old", "#new-title"),
+            (Kind::Markdown, "b.md#old", "b.md#new-title"),
+            (Kind::Wikilink, "#Old", "#New title"),
+            (Kind::Wikilink, "b#A#Old", "b#A#New title"),
+            (Kind::Wikilink, "b#Old#^block", "b#New title#^block"),
+        ] {
+            let all = candidates(&link(kind, old), "", &to, &[]);
+            assert!(all.contains(&expected.to_owned()), "{old}: {all:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_that_stays_is_relative_to_the_new_folder() {
+        for (kind, old, from, to, expected) in [
+            (Kind::Image, "i.png", "a", "b/c", Some("../../a/i.png")),
+            (Kind::Image, "../i.png", "a", "", Some("i.png")),
+            (Kind::Markdown, "./x/?q#f", "a", "a/b", Some("../x/?q#f")),
+            (Kind::Markdown, "/i.png", "a", "b", None),
+            (Kind::Markdown, "../../x", "a", "b", None),
+            (Kind::Wikilink, "i.png", "a", "b", None),
+            (Kind::Wikilink, "./i", "a", "b", Some("../a/i")),
+        ] {
+            assert_eq!(rebased(&link(kind, old), from, to).as_deref(), expected, "{old}");
+        }
+    }
+}
