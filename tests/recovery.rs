@@ -69,7 +69,8 @@ fn text_that_is_not_utf8_is_reported_as_damage_in_every_column() {
     place.write("tag.md", "---\ntags: [a]\ntitle: x\n---\n\n# T\n");
     place.run(&["ingest"]).success();
     let before = dumped(&place);
-    let intent = "INSERT INTO edit_intent VALUES (1, 'guide.md', '.mdsel-edit-0', zeroblob(32), x'');";
+    let intent =
+        "INSERT INTO edit_intent VALUES (1, 'guide.md', '.mdsel-edit-0', zeroblob(32), x'');";
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     let columns = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
          WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND c.type IN ('TEXT', '')";

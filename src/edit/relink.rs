@@ -12,8 +12,9 @@ use super::plan::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::links::rewrite::{NewTarget, candidates, rebased};
-use crate::links::{Outgoing, StoredLink, link_keys};
+use crate::links::{Outgoing, StoredLink, is_named, link_keys, split_extension};
 use crate::markdown::Dialect;
+use crate::markdown::slug::fold;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
 use crate::query::links::EdgeFilter;
@@ -307,6 +308,11 @@ impl Round<'_> {
             Some(version) => version.links.clone(),
             None => reader.links(stored)?,
         };
+        let old = &place.document;
+        let name = link.target.split('#').next().unwrap_or_default().trim();
+        let is_path = is_named(&stored.path, split_extension(&fold(name)).0);
+        let old_title = reader.links(&old.stored)?.title;
+        let is_titled = !is_path && old_title.is_some_and(|title| fold(&title) == fold(name));
         let section = match place.target {
             Target::Node(node) => document.tree.section(node),
             _ => None,
@@ -314,6 +320,7 @@ impl Round<'_> {
         let to = NewTarget {
             path: &document.stored.path,
             title: outgoing.title.as_deref(),
+            is_titled,
             section: section.map(|section| (section.title.as_str(), section.anchor())),
         };
         Ok(candidates(link, folder, &to, &reader.options().site_roots))

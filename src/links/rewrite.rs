@@ -17,6 +17,8 @@ pub struct NewTarget<'a> {
     pub path: &'a str,
     /// The title of the document, if it has one.
     pub title: Option<&'a str>,
+    /// Whether the old target names the document by its title.
+    pub is_titled: bool,
     /// The title and the anchor of the section, if the link names one.
     pub section: Option<(&'a str, Option<String>)>,
 }
@@ -167,9 +169,7 @@ fn notes(old: &str, folder: &str, to: &NewTarget<'_>) -> Vec<String> {
     }
     all.push(path.to_owned());
     all.push(format!("/{path}"));
-    // A name that is no path may be a title.
-    let is_title = !old.contains('/') && all.first().is_none_or(|name| fold(name) != fold(old));
-    let at = if is_title && old.contains(' ') { 0 } else { all.len() };
+    let at = if to.is_titled { 0 } else { all.len() };
     let title = to.title.filter(|title| !title.contains(['#', '|', '[', ']', '^', '\n']));
     all.splice(at..at, title.map(str::to_owned));
     all
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn first(kind: Kind, target: &str, folder: &str, to: &str) -> String {
-        let to = NewTarget { path: to, title: None, section: None };
+        let to = NewTarget { path: to, title: None, is_titled: false, section: None };
         candidates(&link(kind, target), folder, &to, &[]).swap_remove(0)
     }
 
@@ -277,7 +277,7 @@ mod tests {
         ] {
             assert_eq!(first(Kind::Wikilink, old, folder, to), expected, "{old}");
         }
-        let to = NewTarget { path: "c/D.md", title: None, section: None };
+        let to = NewTarget { path: "c/D.md", title: None, is_titled: false, section: None };
         let all = candidates(&link(Kind::Wikilink, "B"), "", &to, &[]);
         assert_eq!(all, ["D", "c/D", "/c/D"]);
     }
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn fragments_keep_their_style() {
         let anchor = Some("new-title".to_owned());
-        let to = NewTarget { path: "b.md", title: None, section: Some(("New title", anchor)) };
+        let to = NewTarget { path: "b.md", title: None, is_titled: false, section: Some(("New title", anchor)) };
         for (kind, old, expected) in [
             (Kind::Markdown, "#old", "#new-title"),
             (Kind::Markdown, "b.md#old", "b.md#new-title"),
