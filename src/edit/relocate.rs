@@ -6,15 +6,16 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::change::{Current, Edit, Operation};
 use super::files::{self, FileChange, OldFile};
-use super::plan::{Allow, EditScope, Renumbered, Version};
+use super::plan::{Renumbered, Version};
 use super::relink::{NewVersion, RewrittenLink, relink};
 use crate::address::AddressError;
 use crate::corpus::{FileHandle, conflict, excluded};
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::ingest::{self, Paths};
 use crate::markdown::Dialect;
+use crate::markdown::outline::Outline;
+use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
 use crate::query::place::Target;
 use crate::query::{DocumentCache, NamedNode, documents, named};
@@ -209,49 +210,79 @@ fn renamed(
     };
     let start = old.tree.node(node).map_or(0, |node| node.bytes.start);
     let heading = bytes.get(start..section.heading_end).unwrap_or_default();
-    let content = heading_with(heading, section.level, title);
-    let mut current = Current::new(old.stored.clone(), bytes);
-    let edit = Edit {
-        section: found.address(),
-        operation: Operation::Replace { content, scope: EditScope::Heading, keep_heading: false },
-        allow: Allow::default(),
-        expect: None,
-        is_fuzzy: false,
-        origin: None,
-    };
-    let again = match named(library, None, &edit.section, false)? {
-        Ok(again) => again,
-        Err(fault) => return Ok(Err(fault)),
-    };
-    let done = match current.make(&edit, &again)? {
-        Ok(done) => done,
-        Err(fault) => return Ok(Err(fault)),
-    };
-    let version = NewVersion::new(library, &old, &old.stored.path, current.into_version())?;
+    let text = text_of_heading(heading);
+    let before = bytes.get(..start + text.start).unwrap_or_default();
+    // A heading without text may lack the blank after its marks.
+    let blank: &[u8] = if text.is_empty() && before.ends_with(b"#") { b" " } else { b"" };
+    let parts =
+        [before, blank, title.as_bytes(), bytes.get(start + text.end..).unwrap_or_default()];
+    let version = Version::read_as(parts.concat(), Dialect::of(&old.stored.path));
+    let address = found.address();
+    if !is_same_structure(old.tree.outline(), version.outline(), node) {
+        let message = format!("{address}: {title:?} would not be the title of that section alone");
+        return Err(Error::new(ErrorKind::EditRefused, message)
+            .with_reason("CHANGES_OUTSIDE")
+            .with_hint("escape what begins a block or an anchor, or choose another title"));
+    }
+    let renumbered = renumbered(old.tree.outline(), version.outline(), node);
+    let version = NewVersion::new(library, &old, &old.stored.path, version)?;
     if version.count_of_links() != library.reader.links(&old.stored)?.links.len() {
-        let message = format!("{}: a heading with other links", found.address());
+        let message = format!("{address}: the titles have different links");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
-            format!("replace the heading instead: `mdsel replace '{}?part=heading'`", edit.section),
+            format!("replace the heading instead: `mdsel replace '{address}?part=heading'`"),
         ));
     }
     let to = version.document().address_of(node);
-    Ok(Ok(Plan { version, from: found.address(), to, renumbered: done.renumbered }))
+    Ok(Ok(Plan { version, from: address, to, renumbered }))
 }
 
-/// Returns a heading of the kind of `old` with another title.
-fn heading_with(old: &[u8], level: u8, title: &str) -> Vec<u8> {
-    let text = String::from_utf8_lossy(old);
-    let mut lines = text.trim_end().lines();
-    let is_setext = lines.next_back().is_some_and(|last| {
-        let last = last.trim_start_matches([' ', '>', '\t']).trim_end();
-        !last.is_empty() && (last.chars().all(|c| c == '=') || last.chars().all(|c| c == '-'))
-    });
-    if is_setext && lines.next().is_some() {
-        let mark = if level == 1 { "=" } else { "-" };
-        let width = title.chars().count().max(3);
-        return format!("{title}\n{}\n", mark.repeat(width)).into_bytes();
+/// Returns the span of the text of a heading, ATX or setext, without marks and blanks around it.
+fn text_of_heading(heading: &[u8]) -> ByteSpan {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let count = |bytes: &mut dyn Iterator<Item = &u8>, is: &dyn Fn(&u8) -> bool| {
+        bytes.take_while(|byte| is(byte)).count()
+    };
+    let mut start = count(&mut heading.iter(), &is_blank);
+    let mut end = heading.len() - count(&mut heading.iter().rev(), &is_blank);
+    let rest = |start: usize, end: usize| heading.get(start..end).unwrap_or_default();
+    if rest(start, end).starts_with(b"#") {
+        start += count(&mut rest(start, end).iter(), &|byte| *byte == b'#');
+        start += count(&mut rest(start, end).iter(), &is_blank);
+        // A closing sequence is not part of the text if a blank precedes it.
+        let marks = count(&mut rest(start, end).iter().rev(), &|byte| *byte == b'#');
+        let blanks = count(&mut rest(start, end - marks).iter().rev(), &is_blank);
+        if blanks > 0 || start + marks == end {
+            end -= marks + blanks;
+        }
+    } else {
+        end -= count(&mut rest(start, end).iter().rev(), &|byte| matches!(byte, b'=' | b'-'));
+        end -= count(&mut rest(start, end).iter().rev(), &is_blank);
     }
-    format!("{} {title}\n", "#".repeat(usize::from(level))).into_bytes()
+    ByteSpan::new(start, end.max(start))
+}
+
+/// Returns whether two outlines differ only in the title of the section at `node`.
+fn is_same_structure(old: &Outline, new: &Outline, node: usize) -> bool {
+    let kinds = |outline: &Outline| -> Vec<_> {
+        outline.nodes.iter().map(|node| (node.kind, node.parent)).collect()
+    };
+    kinds(old) == kinds(new)
+        && old.sections.len() == new.sections.len()
+        && old.sections.iter().zip(&new.sections).all(|(old, new)| {
+            let is_kept =
+                if old.node == node { !new.title.is_empty() } else { old.title == new.title };
+            old.level == new.level && is_kept
+        })
+}
+
+/// Returns the other sections whose anchor changes because an equal title came or went.
+fn renumbered(old: &Outline, new: &Outline, node: usize) -> Vec<Renumbered> {
+    let pairs = old.sections.iter().zip(&new.sections).filter(|(old, _)| old.node != node);
+    let changes = pairs.filter_map(|(old, new)| {
+        let (from, to) = (old.anchor()?, new.anchor()?);
+        (from != to).then(|| Renumbered { title: new.title.clone(), from, to })
+    });
+    changes.collect()
 }
 
 /// Gives the document `stored` the path `path`.
@@ -364,4 +395,26 @@ pub fn new_path(root: &Path, folder: &Path, path: &str) -> Result<String> {
     }
     let full = crate::corpus::canonical(&folder.join(path))?;
     crate::corpus::relative(root, &full)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_heading_is_without_its_marks() {
+        for (heading, text) in [
+            ("# a b\n", "a b"),
+            ("  ##\ta #\r\n", "a"),
+            ("## a#\n", "a#"),
+            ("# #\n", ""),
+            ("#\n", ""),
+            ("### `a` ###", "`a`"),
+            ("a\nb\n---\n", "a\nb"),
+            ("a =\n===", "a ="),
+        ] {
+            let span = text_of_heading(heading.as_bytes());
+            assert_eq!(&heading[span.start..span.end], text, "{heading:?}");
+        }
+    }
 }

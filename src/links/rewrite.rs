@@ -285,7 +285,12 @@ mod tests {
     #[test]
     fn fragments_keep_their_style() {
         let anchor = Some("new-title".to_owned());
-        let to = NewTarget { path: "b.md", title: None, is_titled: false, section: Some(("New title", anchor)) };
+        let to = NewTarget {
+            path: "b.md",
+            title: None,
+            is_titled: false,
+            section: Some(("New title", anchor)),
+        };
         for (kind, old, expected) in [
             (Kind::Markdown, "#old", "#new-title"),
             (Kind::Markdown, "b.md#old", "b.md#new-title"),
