@@ -20,6 +20,8 @@ mod harness;
 #[allow(dead_code, reason = "shared with tests.rs")]
 mod library;
 mod schema;
+#[path = "vault.rs"]
+mod vault;
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
@@ -132,7 +134,7 @@ fn scenarios() -> Vec<Scenario> {
         scenario("a load", loading, &load, &first, &third),
         scenario("an edit", changed(&first, &first), &edit, &first, &edited),
         undone,
-        scenario("after an edit that was not made", ahead, &["status"], &edited, &first),
+        scenario("after an edit whose file is not renamed", ahead, &["status"], &edited, &edited),
         scenario("after an edit that was made", noted, &["status"], &edited, &edited),
         scenario("a search without an index", missing, search, &first, &first),
         scenario("a search with a damaged index", damaged, search, &first, &first),
@@ -254,13 +256,63 @@ impl Case for Scenario {
     }
 }
 
+/// A move that changes five files.
+struct MoveCase {
+    place: Place,
+    before: vault::Files,
+    after: vault::Files,
+    /// Points that fail together with the tested one.
+    along: &'static str,
+}
+
+impl MoveCase {
+    fn new(along: &'static str) -> Self {
+        let place = vault::vault();
+        let before = vault::files(&place);
+        let moved = vault::vault();
+        moved.run(&vault::MOVE).success();
+        Self { place, before, after: vault::files(&moved), along }
+    }
+}
+
+impl Case for MoveCase {
+    fn times(&self) -> usize {
+        6
+    }
+
+    fn check(&self, point: &str, times_before: usize, mode: &str, number: usize) -> bool {
+        let question = QUESTIONS[number % QUESTIONS.len()];
+        let place = Place::in_memory();
+        copy(self.place.path(), place.path());
+        let points = format!("{};{point}={times_before}*off->{mode}", self.along);
+        let output = run(&place, &vault::MOVE, &points);
+        let what = format!("a move: {points}: {output:?}");
+        if mode == "return(abort)" && output.status.signal() != Some(6) {
+            return false;
+        }
+        drop(place.run(question));
+        place.run(&["status"]).success();
+        vault::assert_all_or_none(&place, &self.before, &self.after, &what);
+        match output.status.code() {
+            Some(0) => assert_eq!(vault::files(&place), self.after, "{what}"),
+            Some(2) => assert_eq!(vault::files(&place), self.before, "{what}"),
+            _ => {}
+        }
+        place.assert_in_step();
+        true
+    }
+}
+
 #[test]
 fn no_failure_at_any_point_loses_data() {
     let (scenarios, repair_cases) = (scenarios(), damage::repair_cases());
+    let relocations = [MoveCase::new(""), MoveCase::new("edit-before-removal=return")];
+    let relocations = relocations.iter().map(|case| case as &dyn Case);
     let scenarios = scenarios.iter().map(|scenario| scenario as &dyn Case);
     let repair_cases = repair_cases.iter().map(|case| case as &dyn Case);
     let jobs: Vec<_> = scenarios
         .chain(repair_cases)
+        .chain(relocations)
         .flat_map(|case| TABLE.iter().map(move |point| (case, point.name)))
         .collect();
     let next = Mutex::new(jobs.into_iter().enumerate());

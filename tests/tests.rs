@@ -45,6 +45,7 @@ mod properties;
 mod readme;
 mod recovery;
 mod reference;
+mod relocate;
 mod scan;
 mod schema;
 mod schemas;
@@ -57,6 +58,7 @@ mod steps;
 mod stores;
 mod swaps;
 mod trust;
+mod vault;
 mod verify;
 #[cfg(feature = "watch")]
 mod watch;

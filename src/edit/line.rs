@@ -2,13 +2,15 @@
 //!
 //! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults, and any
 //! other key is an error. `done` and `open` mark the task at `section`. `set`, `unset` and `add` change the
-//! key `section` of the front matter, with the value in `content`.
+//! key `section` of the front matter, with the value in `content`. `rename` gives `section` the title in
+//! `content`, and `move` the document `section` the path in `content`; they stand alone.
 
 use serde::Deserialize;
 
 use super::change::{Edit, Operation};
 use super::content::checked_content;
 use super::plan::{Allow, EditScope, Position};
+use super::relocate::Relocation;
 use crate::data::front_matter::{Change, value_of};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -54,6 +56,8 @@ enum OperationName {
     Set,
     Unset,
     Add,
+    Rename,
+    Move,
 }
 
 impl OperationName {
@@ -64,6 +68,32 @@ impl OperationName {
 }
 
 impl BatchLine {
+    /// Returns what the object renames or moves; `None` for an edit of one file. `document` is the document
+    /// of the call.
+    pub fn relocation(&self, document: Option<&String>) -> Result<Option<Relocation>> {
+        let content = || {
+            let content = checked_content(self.content.clone().map(String::into_bytes), false)?;
+            Ok::<_, Error>(String::from_utf8_lossy(&content).into_owned())
+        };
+        Ok(match self.operation {
+            OperationName::Rename => Some(Relocation::Rename {
+                document: document.cloned(),
+                section: self.section.clone(),
+                title: content()?,
+                is_fuzzy: self.fuzzy,
+            }),
+            OperationName::Move => {
+                Some(Relocation::Move { document: self.section.clone(), path: content()? })
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the hash that the place must have.
+    pub fn expected(&self) -> Option<&String> {
+        self.expect.as_ref()
+    }
+
     /// Converts the object to an edit, which messages call `origin`. If `is_fuzzy`, a unique part of a title
     /// may name the place even without the key `fuzzy`.
     pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
@@ -71,6 +101,12 @@ impl BatchLine {
         let scope = if self.no_children { EditScope::Own } else { EditScope::Subtree };
         let content = self.content.map(String::into_bytes);
         let operation = match (self.operation, content) {
+            (OperationName::Rename | OperationName::Move, _) => {
+                return Err(usage("rename and move change several files, so they stand alone")
+                    .with_hint(
+                        "use `mdsel rename` or `mdsel move`, or a call with this edit only",
+                    ));
+            }
             (OperationName::Delete, None) => Operation::Delete { scope },
             (OperationName::Delete, Some(_)) => return Err(usage("delete takes no content")),
             (OperationName::Done | OperationName::Open | OperationName::Unset, Some(_)) => {

@@ -45,14 +45,25 @@ pub(super) struct Occurrence {
 impl Occurrence {
     /// Returns `target` as it is written in place of the old one.
     pub(super) fn written(&self, target: &str) -> String {
+        let text = self.escaped(target, "&");
+        let is_destination = matches!(self.form, Form::Destination | Form::Angle);
+        // An ampersand needs an escape only if it would begin an entity.
+        if is_destination && unescaped(&text) == unescaped(&self.escaped(target, "&amp;"))
+            || self.form != Form::Attribute && !is_destination
+        {
+            return text;
+        }
+        self.escaped(target, "&amp;")
+    }
+
+    fn escaped(&self, target: &str, ampersand: &str) -> String {
         let mut text = String::with_capacity(target.len());
         for scalar in target.chars() {
             match (self.form, scalar) {
                 (Form::Destination, ' ') => text.push_str("%20"),
                 (Form::Destination | Form::Angle, '\\' | '<' | '>') => text.extend(['\\', scalar]),
-                (Form::Destination | Form::Angle, '&') => text.push_str("&amp;"),
-                (Form::Attribute, '&') => text.push_str("&amp;"),
                 (Form::Attribute, '"') => text.push_str("&quot;"),
+                (_, '&') => text.push_str(ampersand),
                 (_, '|') if self.is_in_table => text.push_str("\\|"),
                 _ => text.push(scalar),
             }
@@ -311,7 +322,8 @@ mod tests {
             form,
             is_in_table,
         };
-        assert_eq!(form(Form::Destination, false).written("a b&\\c"), "a%20b&amp;\\\\c");
+        assert_eq!(form(Form::Destination, false).written("a b&\\c"), "a%20b&\\\\c");
+        assert_eq!(form(Form::Destination, false).written("a&copy;"), "a&amp;copy;");
         assert_eq!(form(Form::Angle, false).written("a b>"), "a b\\>");
         assert_eq!(form(Form::Attribute, false).written("a\"&"), "a&quot;&amp;");
         assert_eq!(form(Form::Name, true).written("a|b"), "a\\|b");

@@ -5,6 +5,7 @@
 //! targets of links differ.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::occurrence::{Occurrence, occurrences};
@@ -12,7 +13,7 @@ use super::plan::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::links::rewrite::{NewTarget, candidates, rebased};
-use crate::links::{Outgoing, StoredLink, is_named, link_keys, split_extension};
+use crate::links::{Outgoing, Reason, StoredLink, folder_of, is_named, link_keys, split_extension};
 use crate::markdown::Dialect;
 use crate::markdown::slug::fold;
 use crate::query::DocumentCache;
@@ -44,6 +45,8 @@ pub(super) struct NewVersion {
     /// Whether the path or a name of the document or of a place in it is another.
     is_renamed: bool,
     pub(super) rewritten: Vec<RewrittenLink>,
+    /// The lines of the old document whose links the edit itself removes, 1-based.
+    pub(super) dropped: Range<usize>,
 }
 
 impl NewVersion {
@@ -61,7 +64,8 @@ impl NewVersion {
         let bytes = library.content(old, old.span())?;
         let before = names(old, &library.reader.links(&old.stored)?, &bytes);
         let is_renamed = path != old.stored.path || before != names(&new, &links, version.bytes());
-        Ok(Self { old: Rc::clone(old), new, version, links, is_renamed, rewritten: Vec::new() })
+        let (old, rewritten) = (Rc::clone(old), Vec::new());
+        Ok(Self { old, new, version, links, is_renamed, rewritten, dropped: 0..0 })
     }
 
     /// The path after the edit.
@@ -188,7 +192,9 @@ impl Round<'_> {
     /// Returns a document with its links rewritten; `None` if all lead where they led.
     fn rewritten(&mut self, source: &StoredDocument, keys: &[i64]) -> Result<Option<NewVersion>> {
         let known = self.versions.get(&source.id);
-        let stored = self.library.reader.links(source)?.links;
+        let dropped = known.map_or(0..0, |version| version.dropped.clone());
+        let mut stored = self.library.reader.links(source)?.links;
+        stored.retain(|link| !dropped.contains(&link.line));
         let links = known.map_or(&stored, |version| &version.links.links);
         let may_differ = |link: &StoredLink| {
             known.is_some_and(|version| version.is_renamed)
@@ -212,7 +218,9 @@ impl Round<'_> {
         let first = Version::read_as(bytes, Dialect::of(&source.path));
         let version = known.map_or(&first, |known| &known.version);
         let mut edits: Vec<(Occurrence, String)> = Vec::new();
-        for (before, after) in occurrences(&first).iter().zip(occurrences(version)) {
+        let mut occurred = occurrences(&first);
+        occurred.retain(|before| !dropped.contains(&before.link.line));
+        for (before, after) in occurred.iter().zip(occurrences(version)) {
             if self.is_same(&old, &before.link, new, &after.link)? {
                 continue;
             }
@@ -238,7 +246,7 @@ impl Round<'_> {
             self.failed.push(format!("those in {}", source.path));
             return Ok(None);
         }
-        Ok(Some(NewVersion { rewritten, ..next }))
+        Ok(Some(NewVersion { rewritten, dropped, ..next }))
     }
 
     fn fail(&mut self, source: &StoredDocument, link: &StoredLink) {
@@ -246,7 +254,9 @@ impl Round<'_> {
     }
 
     fn was_broken(&self, old: &Rc<OpenDocument>, link: &StoredLink) -> Result<bool> {
-        Ok(matches!(self.before.follow(old, link)?, Some(Destination::Broken(_)) | None))
+        let before = self.before.follow(old, link)?;
+        let is_anchor = matches!(before, Some(Destination::Broken(Reason::Anchor)));
+        Ok(!is_anchor && matches!(before, Some(Destination::Broken(_)) | None))
     }
 
     /// Returns whether a link leads to the same target as before the edit.
@@ -257,8 +267,25 @@ impl Round<'_> {
         new: &Rc<OpenDocument>,
         after: &StoredLink,
     ) -> Result<bool> {
-        let before = self.before.follow(old, before)?;
-        Ok(is_same(before.as_ref(), self.after.follow(new, after)?.as_ref()))
+        let (one, other) = (self.before.follow(old, before)?, self.after.follow(new, after)?);
+        if !is_same(one.as_ref(), other.as_ref()) {
+            return Ok(false);
+        }
+        let is_missing =
+            matches!(one, Some(Destination::Broken(reason)) if reason != Reason::Anchor);
+        if is_missing && after.target == before.target {
+            // What is missing stays missing at the same path.
+            let target = rebased(before, folder_of(&old.stored.path), folder_of(&new.stored.path));
+            return Ok(target.is_none_or(|target| target == before.target));
+        }
+        // A link to a section that does not exist leads to its document all the same.
+        match one {
+            Some(Destination::Broken(Reason::Anchor)) => {
+                let one = self.before.follow(old, &whole(before))?;
+                Ok(is_same(one.as_ref(), self.after.follow(new, &whole(after))?.as_ref()))
+            }
+            _ => Ok(true),
+        }
     }
 
     /// Returns a new target for the link `after` of `new` that leads to where `before` led; `None` if none does.
@@ -269,18 +296,20 @@ impl Round<'_> {
         new: &Rc<OpenDocument>,
         after: &StoredLink,
     ) -> Result<Option<String>> {
-        let wanted = self.before.follow(old, before)?;
-        let folder = |document: &Rc<OpenDocument>| {
-            let path = document.stored.path.as_str();
-            path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned()
-        };
+        let mut wanted = self.before.follow(old, before)?;
+        let lacks_section = matches!(wanted, Some(Destination::Broken(Reason::Anchor)));
+        if lacks_section {
+            wanted = self.before.follow(old, &whole(before))?;
+        }
+        let (from, folder) = (folder_of(&old.stored.path), folder_of(&new.stored.path));
         let proposals = match &wanted {
-            Some(Destination::Place(place)) => self.proposals(place, &folder(new), after)?,
-            _ => rebased(before, &folder(old), &folder(new)).into_iter().collect(),
+            Some(Destination::Place(place)) => self.proposals(place, folder, after)?,
+            _ => rebased(before, from, folder).into_iter().collect(),
         };
         for target in proposals {
             let link = StoredLink { target, ..after.clone() };
-            let found = self.after.follow(new, &link)?;
+            let found = if lacks_section { whole(&link) } else { link.clone() };
+            let found = self.after.follow(new, &found)?;
             let is_kept = match (&wanted, &found) {
                 // What is on disk has the same path, and what is missing is missing there.
                 (Some(Destination::Attachment { .. }), Some(Destination::Attachment { .. }))
@@ -327,6 +356,14 @@ impl Round<'_> {
     }
 }
 
+/// Returns the link without the part that names a section.
+fn whole(link: &StoredLink) -> StoredLink {
+    let target = link.target.split('#').next().unwrap_or_default().to_owned();
+    StoredLink { target, ..link.clone() }
+}
+
+/// Returns whether two links lead to the same target. All links without a target are the same, except that one
+/// to a missing section is not one to a missing file.
 fn is_same(one: Option<&Destination>, other: Option<&Destination>) -> bool {
     match (one, other) {
         (Some(Destination::Place(one)), Some(Destination::Place(other))) => {
@@ -339,7 +376,10 @@ fn is_same(one: Option<&Destination>, other: Option<&Destination>) -> bool {
         | (Some(Destination::NotInStore(one)), Some(Destination::NotInStore(other))) => {
             one == other
         }
-        (Some(Destination::Broken(_)), Some(Destination::Broken(_))) | (None, None) => true,
+        (Some(Destination::Broken(one)), Some(Destination::Broken(other))) => {
+            (*one == Reason::Anchor) == (*other == Reason::Anchor)
+        }
+        (None, None) => true,
         _ => false,
     }
 }

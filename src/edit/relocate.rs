@@ -15,8 +15,7 @@ use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::ingest::{self, Paths};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
-use crate::position::ByteSpan;
-use crate::query::library::OpenDocument;
+use crate::position::{ByteSpan, LineIndex};
 use crate::query::place::Target;
 use crate::query::{DocumentCache, NamedNode, documents, named};
 use crate::store::{Purpose, Reader, Store, StoredDocument};
@@ -148,17 +147,16 @@ pub fn relocate(
         if request.keeps_links { vec![version] } else { relink(&library, vec![version])? };
     // The edited document comes first, and the sort keeps the order of the others.
     versions.sort_by_key(|version| (version.old.stored.id != first, version.path().to_owned()));
-    let (mut changed, mut changes) = (Vec::new(), Vec::new());
+    let (mut files, mut changes) = (Vec::new(), Vec::new());
     for version in versions {
-        let (file, change) = change(&*reader, version)?;
-        changed.push(file);
-        changes.push(change);
+        let (file, of_file) = change(&*reader, version)?;
+        files.push(file);
+        changes.extend(of_file);
     }
     if let Some(expected) = &request.expect {
-        check_hash(&changed, expected)?;
+        check_hash(&files, expected)?;
     }
-    let files = changed.iter().filter(|file| file.from != file.file || file.before != file.after);
-    let files: Vec<ChangedFile> = files.cloned().collect();
+    files.retain(|file| file.from != file.file || file.before != file.after);
     let is_written = !request.is_dry_run && !files.is_empty();
     let operation = request.relocation.name();
     let mut report =
@@ -168,7 +166,6 @@ pub fn relocate(
     drop(library);
     drop(reader);
     if is_written {
-        let changes = changes.into_iter().flatten().collect();
         warnings.extend(files::write(request.store, writer.as_mut(), &root, changes)?);
     }
     match writer.close() {
@@ -224,16 +221,21 @@ fn renamed(
             .with_reason("CHANGES_OUTSIDE")
             .with_hint("escape what begins a block or an anchor, or choose another title"));
     }
-    let renumbered = renumbered(old.tree.outline(), version.outline(), node);
-    let version = NewVersion::new(library, &old, &old.stored.path, version)?;
-    if version.count_of_links() != library.reader.links(&old.stored)?.links.len() {
-        let message = format!("{address}: the titles have different links");
+    let others = renumbered(old.tree.outline(), version.outline(), node);
+    let mut version = NewVersion::new(library, &old, &old.stored.path, version)?;
+    let lines = LineIndex::new(&bytes).lines(ByteSpan::new(start, section.heading_end));
+    let dropped = lines.start..lines.end + 1;
+    let stored = library.reader.links(&old.stored)?.links;
+    let kept = stored.iter().filter(|link| !dropped.contains(&link.line)).count();
+    if version.count_of_links() != kept {
+        let message = format!("{address}: {title:?} has a link");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
             format!("replace the heading instead: `mdsel replace '{address}?part=heading'`"),
         ));
     }
+    version.dropped = dropped;
     let to = version.document().address_of(node);
-    Ok(Ok(Plan { version, from: address, to, renumbered }))
+    Ok(Ok(Plan { version, from: address, to, renumbered: others }))
 }
 
 /// Returns the span of the text of a heading, ATX or setext, without marks and blanks around it.
@@ -325,7 +327,7 @@ fn moved(
 ///
 /// `CONFLICT` if the file is not the one in the store.
 fn change(reader: &dyn Reader, version: NewVersion) -> Result<(ChangedFile, Vec<FileChange>)> {
-    let old: &OpenDocument = &Rc::clone(&version.old);
+    let old = Rc::clone(&version.old);
     let from = old.stored.path.clone();
     let (bytes, seen) =
         FileHandle::open(reader.root(), &from)?.read(reader.options().max_file_bytes)?;

@@ -151,20 +151,20 @@ impl RelocateAnswer {
 
     /// Returns lines that describe the edit: the new address, and each file with its links.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut all = Vec::new();
         if let (Some(from), Some(to)) = (&self.selector, &self.new_selector) {
             let (links, files) = (self.links, self.files.len() + self.files_omitted);
-            lines.push(format!("{from} is now {to}: {links} links in {files} files"));
+            all.push(format!("{from} is now {to}: {links} links in {files} files"));
         }
         for file in &self.files {
-            let links = file.links.iter();
-            lines.extend(links.map(|RewrittenLink { line, from, to }| {
+            let rewritten = file.links.iter();
+            all.extend(rewritten.map(|RewrittenLink { line, from, to }| {
                 format!("  {}:{line}: {from} -> {to}", file.file)
             }));
         }
         let renumbered = self.renumbered.iter();
-        lines.extend(renumbered.map(|one| format!("  renumbered: {} is now {}", one.from, one.to)));
-        lines
+        all.extend(renumbered.map(|one| format!("  renumbered: {} is now {}", one.from, one.to)));
+        all
     }
 }
 

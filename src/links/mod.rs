@@ -18,7 +18,7 @@ pub mod sections;
 mod site;
 
 pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
-pub(crate) use path::{is_named, split_extension};
+pub(crate) use path::{folder_of, is_named, split_extension};
 pub use resolve::resolve;
 pub use site::SiteRoot;
 

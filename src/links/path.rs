@@ -23,7 +23,7 @@ pub(super) fn join(folder: &str, path: &str) -> Option<String> {
 }
 
 /// Returns the folder that contains `path`; empty for the root.
-pub(super) fn folder_of(path: &str) -> &str {
+pub(crate) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: the candidates are only proposals. The caller takes the first one that [`super::resolve()`]
 //! resolves to the target, so a wrong proposal is never written.
 
-use super::path::{folder_of, is_markdown, join, split_extension};
+use super::path::{folder_of, is_markdown, split_extension};
 use super::reference::INDEX_NAMES;
 use super::site::SiteRoot;
 use super::{Kind, StoredLink};
@@ -71,10 +71,23 @@ pub fn rebased(link: &StoredLink, from: &str, to: &str) -> Option<String> {
         Kind::Markdown | Kind::Image | Kind::Ldmd(_) => !path.is_empty() && !path.starts_with('/'),
         _ => path.starts_with("./") || path.starts_with("../"),
     };
-    let whole = join(from, &decode(path)).filter(|_| is_relative)?;
+    let whole = is_relative.then(|| normalized(from, &decode(path)))?;
     let end = if path.ends_with('/') && !whole.is_empty() { "/" } else { "" };
     let written = if is_reference(&link.kind) { encoded(&whole, path) } else { whole };
     Some(format!("{}{end}{rest}", relative(to, &written, path.starts_with("./"))))
+}
+
+/// Returns `path`, which is relative to `folder`, relative to the root. It begins with `..` if it leads above.
+fn normalized(folder: &str, path: &str) -> String {
+    let mut components: Vec<&str> = Vec::new();
+    for component in folder.split('/').chain(path.split('/')) {
+        match component {
+            "" | "." => {}
+            ".." if components.last().is_some_and(|last| *last != "..") => drop(components.pop()),
+            component => components.push(component),
+        }
+    }
+    components.join("/")
 }
 
 fn is_reference(kind: &Kind) -> bool {
@@ -310,7 +323,7 @@ mod tests {
             (Kind::Image, "../i.png", "a", "", Some("i.png")),
             (Kind::Markdown, "./x/?q#f", "a", "a/b", Some("../x/?q#f")),
             (Kind::Markdown, "/i.png", "a", "b", None),
-            (Kind::Markdown, "../../x", "a", "b", None),
+            (Kind::Markdown, "../../x", "a", "b/c", Some("../../../x")),
             (Kind::Wikilink, "i.png", "a", "b", None),
             (Kind::Wikilink, "./i", "a", "b", Some("../a/i")),
         ] {

@@ -519,6 +519,28 @@ struct Edit {
 
 fn edit(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let Edit { document, edits, dry_run, refresh } = parse(arguments)?;
+    if let [line] = edits.as_slice()
+        && let Some(relocation) = line.relocation(document.as_ref())?
+    {
+        let request = edit::RelocateRequest {
+            store,
+            relocation,
+            keeps_links: false,
+            expect: line.expected().cloned(),
+            is_dry_run: dry_run,
+            is_refresh: refresh,
+            wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+            confirm: &|report| {
+                let answer = edit::RelocateAnswer::of(report, dry_run);
+                form.reply(&answer, answer.outcome()).map(drop)
+            },
+        };
+        let answer = match edit::relocate(&request)? {
+            Ok(report) => edit::RelocateAnswer::of(&report, dry_run),
+            Err(fault) => edit::RelocateAnswer::fault(fault),
+        };
+        return form.reply(&answer, answer.outcome());
+    }
     let is_batch = edits.len() != 1;
     let edits = (1..).zip(edits).map(|(number, edit)| {
         let origin = format!("edit {number}");

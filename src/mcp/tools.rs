@@ -130,7 +130,7 @@ impl ToolName {
             ),
             Self::Context => tool(
                 self,
-                "Bundle query passages, summaries or bodies of addresses, and what they link to",
+                "Bundle query passages, summaries, bodies and linked places",
                 &[],
                 json!({
                     "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": text(""),
@@ -139,14 +139,14 @@ impl ToolName {
             ),
             Self::Edit => tool(
                 self,
-                "Edit a file, all or none; expect: hash from read; set, unset, add: section is a key of meta",
+                "Edit, all or none; expect: hash of read; set, unset, add: section is a meta key; rename, move to content",
                 &["edits"],
                 json!({
                     "document": text(""), "dry_run": flag(), "refresh": flag(),
                     "edits": { "type": "array", "items": {
                         "type": "object",
                         "properties": {
-                            "operation": one_of(&["replace", "insert", "delete", "done", "open", "set", "unset", "add"]),
+                            "operation": one_of(&["replace", "insert", "delete", "done", "open", "set", "unset", "add", "rename", "move"]),
                             "section": text(""), "content": text(""), "expect": text(""),
                             "position": one_of(&["before", "after", "first_child", "last_child"]),
                         },

@@ -1,0 +1,350 @@
+//! `rename` and `move`: every link keeps its target and its style, and nothing else changes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Place, copy, fixtures, repeats};
+use crate::vault::{MOVE, assert_all_or_none, files, vault};
+
+fn text(place: &Place, path: &str) -> String {
+    std::fs::read_to_string(place.join(path)).unwrap()
+}
+
+#[test]
+fn a_move_rewrites_links_of_every_kind_in_their_style() {
+    let place = vault();
+    let before = place.run(&["links", "check"]).json();
+    let answer = place.run(&MOVE).success().json();
+    assert_eq!(answer["new_selector"], "archive/old/The%20target%20(1).md::*");
+    assert!(!place.join("notes/target.md").exists());
+    for (path, expected) in [
+        (
+            "archive/old/The target (1).md",
+            "---\nlinks:\n  - id: other\n---\n# The goal\n\n[a](../../notes/other.md#part) ![i](../../i.png) [[other]] [b](../../notes/other.md) [self](#part-one) [out](../../../x.md)\n\n## Part one\n\nText. ^block\n",
+        ),
+        (
+            "notes/other.md",
+            "# Other\n\n[up](../archive/old/The%20target%20(1).md) [[The target (1)#Part one|x]] ![[The target (1)#^block]]\n\n## Part\n",
+        ),
+        (
+            "index.md",
+            "---\nlinks: [The target (1), \"old/The target (1)\"]\n---\n# Index\n\n- [one](archive/old/The%20target%20(1).md \"Title\")\n- [two](<archive/old/The%20target%20(1).md#part-one>)\n- [three][t], [t]\n- [[old/The target (1)|shown]]\n- [[The goal]]\n- <https://x.org/notes/target.md>\n- `[code](notes/target.md)`\n\n| a |\n| - |\n| [[The target (1)\\|b]] |\n\n[t]: archive/old/The%20target%20(1).md 'Title'\n",
+        ),
+        (
+            "deep/er/far.md",
+            "# Far\n\n[far](../../archive/old/The%20target%20(1).md?x=1#part-one) [root](/archive/old/The%20target%20(1).md) [[old/The target (1)]]\n",
+        ),
+        ("answer.md", "# Answer\n\n<!--LDMD:REF doc=\"archive/old/The%20target%20(1).md\"-->\n"),
+        ("plain.md", "# Plain\n\nno links\n"),
+    ] {
+        assert_eq!(text(&place, path), expected, "{path}");
+    }
+    let after = place.run(&["links", "check"]).json();
+    assert_eq!(
+        before["findings"].as_array().unwrap().len(),
+        after["findings"].as_array().unwrap().len()
+    );
+    place.assert_in_step();
+}
+
+#[test]
+fn a_rename_rewrites_anchors_and_headings() {
+    let place = vault();
+    let answer = place.run(&["rename", "notes/target.md", "Part one", "--title", "Next: `x` & y"]);
+    let answer = answer.success().json();
+    assert_eq!(answer["links"], 4, "{answer}");
+    assert!(text(&place, "notes/target.md").contains("[self](#next-x--y)"));
+    assert!(text(&place, "notes/target.md").contains("\n## Next: `x` & y\n\nText. ^block\n"));
+    assert!(text(&place, "index.md").contains("(<notes/target.md#next-x--y>)"));
+    assert!(text(&place, "deep/er/far.md").contains("target.md?x=1#next-x--y)"));
+    assert!(text(&place, "notes/other.md").contains("[[target#Next: x & y|x]]"));
+    // The title of a document is a name of it.
+    place.run(&["rename", "notes/target.md", "The goal", "--title", "The aim"]).success();
+    assert!(text(&place, "index.md").contains("- [[The aim]]\n"), "{}", text(&place, "index.md"));
+    place.assert_in_step();
+}
+
+#[test]
+fn headings_keep_their_form() {
+    for (from, to) in [
+        ("  ##  Old  ##\r\ntext\r\n", "  ##  New  ##\r\ntext\r\n"),
+        ("Old\n---\ntext\n", "New\n---\ntext\n"),
+        ("## Old", "## New"),
+    ] {
+        let place = Place::ingested(&[("a.md", from)]);
+        place.run(&["rename", "a", "Old", "--title", "New"]).success();
+        assert_eq!(text(&place, "a.md"), to);
+    }
+}
+
+#[test]
+fn an_equal_title_renumbers_others_and_their_links_follow() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n## One\n\n## Two\n\n## Two\n"),
+        ("b.md", "[x](a.md#two) [y](a.md#two-1)\n"),
+    ]);
+    let answer = place.run(&["rename", "a.md::heading:h2[0]", "--title", "Two"]).success().json();
+    assert_eq!(answer["renumbered"][0], json!({"title": "Two", "from": "two", "to": "two-1"}));
+    assert_eq!(text(&place, "b.md"), "[x](a.md#two-1) [y](a.md#two-2)\n");
+}
+
+#[test]
+fn a_dry_run_prints_the_diff_of_every_file_and_writes_nothing() {
+    let place = vault();
+    let before = files(&place);
+    let diff = place.run(&[&MOVE[..], &["--dry-run"]].concat()).success().text();
+    assert!(
+        diff.starts_with("rename from notes/target.md\nrename to archive/old/The target (1).md\n")
+    );
+    for path in ["answer.md", "deep/er/far.md", "index.md", "notes/other.md"] {
+        assert!(diff.contains(&format!("--- a/{path}\n")), "{path}");
+    }
+    assert_eq!(files(&place), before);
+    let kept = place.run(&[&MOVE[..], &["--no-links"]].concat()).success().json();
+    assert_eq!(kept["links"], 0);
+    let kept = files(&place);
+    assert_eq!(kept["archive/old/The target (1).md"], before["notes/target.md"]);
+    assert_eq!(kept["index.md"], before["index.md"]);
+}
+
+#[test]
+fn a_path_that_no_ingest_would_take_is_refused() {
+    let place = vault();
+    place.write(".gitignore", "ignored/\n");
+    let before = files(&place);
+    for (path, status, code) in [
+        ("plain.md", 2, "EXISTS"),
+        ("i.png", 2, "NOT_INGESTED"),
+        ("ignored/x.md", 2, "NOT_INGESTED"),
+        (".hidden/x.md", 2, "NOT_INGESTED"),
+        ("../x.md", 2, "OUTSIDE_ROOT"),
+        ("a/../x.md", 2, "OUTSIDE_ROOT"),
+        ("", 2, "OUTSIDE_ROOT"),
+    ] {
+        let fault = place.run(&["move", "notes/target.md", path]).ends(status).json();
+        let error = &fault["error"];
+        assert!(error["reason"] == code || error["code"] == code, "{path}: {fault}");
+    }
+    place.run(&["move", "no such document", "x.md"]).ends(1);
+    place.run(&["rename", "notes/target.md", "No such section", "--title", "x"]).ends(1);
+    for title in ["", "a\nb"] {
+        place.run(&["rename", "notes/target.md", "The goal", "--title", title]).ends(2);
+    }
+    let wide = place.run(&["rename", "notes/target.md", "root", "--title", "x"]).ends(2).json();
+    assert_eq!(wide["error"]["reason"], "NO_SUCH_POSITION");
+    assert_eq!(files(&place), before);
+}
+
+#[test]
+fn a_file_that_changed_since_the_ingest_is_a_conflict_and_nothing_changes() {
+    for path in ["notes/target.md", "deep/er/far.md"] {
+        let place = vault();
+        place.write(path, format!("{}\nmore\n", text(&place, path)));
+        let before = files(&place);
+        let fault = place.run(&MOVE).ends(2).json();
+        assert_eq!(fault["error"]["code"], "CONFLICT", "{fault}");
+        assert_eq!(files(&place), before);
+        place.run(&[&MOVE[..], &["--refresh"]].concat()).success();
+        place.assert_in_step();
+    }
+}
+
+#[test]
+fn a_moved_document_that_would_take_the_name_of_another_leaves_its_links() {
+    let place = Place::ingested(&[
+        ("a/Note.md", "# A\n"),
+        ("b/Other.md", "# B\n"),
+        ("c.md", "[[Note]] [[Other]]\n"),
+    ]);
+    place.run(&["move", "b/Other.md", "Note.md"]).success();
+    assert_eq!(text(&place, "c.md"), "[[a/Note]] [[Note]]\n");
+    place.assert_in_step();
+}
+
+#[test]
+fn a_killed_move_changes_all_files_or_none() {
+    let (before, after, length) = {
+        let place = vault();
+        let before = files(&place);
+        let began = Instant::now();
+        place.run(&MOVE).success();
+        (before, files(&place), began.elapsed())
+    };
+    let count = repeats(20);
+    let mut made = 0;
+    for number in 0..count {
+        let place = vault();
+        let nanos = length.as_nanos() * 3 / 2 * u128::from(number) / u128::from(count);
+        place.kill(&MOVE, Duration::from_nanos(u64::try_from(nanos).unwrap()));
+        place.run(&["status"]).success();
+        assert_all_or_none(&place, &before, &after, &format!("killed after {nanos} ns"));
+        made += u64::from(files(&place) == after);
+    }
+    eprintln!("{count} kills of a move; {made} were made");
+}
+
+/// The findings of `links check` by file, line and code.
+fn findings(place: &Place) -> Vec<(String, u64, String)> {
+    let answer = place.run(&["links", "check", "--limit", "0"]).json();
+    let finding = |one: &Value| {
+        let text = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
+        (text("file"), one["line"].as_u64().unwrap_or_default(), text("code"))
+    };
+    answer["findings"].as_array().unwrap().iter().map(finding).collect()
+}
+
+/// The files and lines of the links to a place.
+fn backlinks(place: &Place, address: &str) -> Vec<(String, u64)> {
+    let links = ["links", "list", address, "--direction", "in", "--limit", "0"];
+    let answer = place.run(&links).json();
+    let link =
+        |one: &Value| (one["file"].as_str().unwrap().to_owned(), one["line"].as_u64().unwrap());
+    let mut all: Vec<_> = answer["edges"].as_array().unwrap().iter().map(link).collect();
+    all.sort();
+    all
+}
+
+/// A line without the targets of its links, as a second reader finds them.
+fn without_targets(line: &str) -> String {
+    let mut rest = line;
+    let mut text = String::new();
+    while let Some(at) = rest.find("](").into_iter().chain(rest.find("[[")).min() {
+        let (before, after) = rest.split_at(at + 2);
+        text.push_str(before);
+        let is_wikilink = before.ends_with("[[");
+        let mut depth = 0;
+        let end = after.find(|c: char| match c {
+            '|' | ']' | '\\' if is_wikilink => true,
+            '(' if !is_wikilink => {
+                depth += 1;
+                false
+            }
+            ')' if !is_wikilink => {
+                depth -= 1;
+                depth < 0
+            }
+            _ => false,
+        });
+        rest = &after[end.unwrap_or(after.len())..];
+    }
+    text + rest
+}
+
+/// Asserts that each changed byte of these files is in a link, a definition, or the renamed heading.
+fn assert_only_links_differ(place: &Place, old: &BTreeMap<String, String>, arguments: &[&str]) {
+    for (file, old) in old {
+        let new = std::fs::read(place.join(file)).unwrap();
+        let new = String::from_utf8_lossy(&new).into_owned();
+        assert_eq!(old.lines().count(), new.lines().count(), "{arguments:?}: {file}");
+        for (one, other) in old.lines().zip(new.lines()) {
+            let is_heading = arguments[0] == "rename" && other.contains(arguments[3]);
+            let is_definition = one.trim_start().starts_with('[') && one.contains("]:");
+            assert!(
+                is_heading || is_definition || without_targets(one) == without_targets(other),
+                "{arguments:?}: {file}: {one:?} {other:?}"
+            );
+        }
+    }
+}
+
+/// Random renames and moves over real documents. All links lead where they led, and each changed byte is in a
+/// link, in the heading, or in a definition.
+#[test]
+fn random_renames_and_moves_change_only_links() {
+    let place = Place::in_memory();
+    copy(&fixtures(), &place.join("fixtures"));
+    if let Some(corpora) = std::env::var_os("MDSEL_CORPORA") {
+        for folder in ["obsidian-help/en", "powershell-docs", "commonmark"] {
+            let from = Path::new(&corpora).join(folder);
+            if from.is_dir() {
+                copy(&from, &place.join(folder));
+            }
+        }
+    }
+    place.run(&["ingest"]).success();
+    let paths = place.run(&["toc", "--limit", "0"]).success().json();
+    let mut paths: Vec<String> = paths["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["file"].as_str().unwrap().to_owned())
+        .collect();
+    let mut seed = 0x9e37_79b9_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % below
+    };
+    let mut before = findings(&place);
+    let (mut rewritten, mut refused) = (0, 0);
+    let count = repeats(30);
+    for number in 0..count {
+        let at = random(paths.len());
+        let path = paths[at].clone();
+        let document = mdsel::address::namespace::encode(&path);
+        let (arguments, to, address) = if random(2) == 0 {
+            let folder =
+                paths[random(paths.len())].rsplit_once('/').map_or("", |(f, _)| f).to_owned();
+            let name = match random(3) {
+                0 => path.rsplit('/').next().unwrap().to_owned(),
+                1 => format!("Moved ({number}).md"),
+                _ => format!("\u{fc}ber {number}.md"),
+            };
+            let to = format!("{folder}/{name}").trim_start_matches('/').to_owned();
+            (vec!["move".to_owned(), document.clone(), to.clone()], to, format!("{document}::*"))
+        } else {
+            let toc = place.run(&["index", &document, "--limit", "0"]).json();
+            let headings = toc["documents"][0]["headings"].as_array().cloned().unwrap_or_default();
+            if headings.is_empty() {
+                continue;
+            }
+            let selector =
+                headings[random(headings.len())]["selector"].as_str().unwrap().to_owned();
+            let titles = ["Overview", "A & B", "What is `x`?", "Notes"];
+            let title = format!("{} {number}", titles[random(titles.len())]);
+            let arguments =
+                vec!["rename".to_owned(), selector.clone(), "--title".to_owned(), title];
+            (arguments, path.clone(), selector)
+        };
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let what = format!("{arguments:?}");
+        let links = backlinks(&place, &address);
+        let trial = place.run(&[&arguments[..], &["--dry-run", "-f", "json"]].concat());
+        if trial.status != 0 {
+            assert!(trial.text().contains("\"reason\""), "{what}: {}", trial.text());
+            refused += 1;
+            continue;
+        }
+        let trial = trial.json();
+        let old: BTreeMap<String, String> = trial["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|file| {
+                let now = file["file"].as_str().unwrap();
+                let from = file["moved_from"].as_str().unwrap_or(now);
+                let bytes = std::fs::read(place.join(from)).unwrap();
+                (now.to_owned(), String::from_utf8_lossy(&bytes).into_owned())
+            })
+            .collect();
+        let answer = place.run(&arguments).success().json();
+        rewritten += answer["links"].as_u64().unwrap();
+        paths[at].clone_from(&to);
+        let mapped = |file: &str| if file == path { to.clone() } else { file.to_owned() };
+        let mut expected: Vec<_> =
+            before.iter().map(|(file, line, code)| (mapped(file), *line, code.clone())).collect();
+        before = findings(&place);
+        let mut found = before.clone();
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "{what}");
+        let mut expected: Vec<_> = links.iter().map(|(file, line)| (mapped(file), *line)).collect();
+        expected.sort();
+        assert_eq!(backlinks(&place, answer["new_selector"].as_str().unwrap()), expected, "{what}");
+        assert_only_links_differ(&place, &old, &arguments);
+    }
+    place.assert_in_step();
+    eprintln!("{count} renames and moves, {rewritten} links rewritten, {refused} refused");
+}
