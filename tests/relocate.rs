@@ -55,7 +55,7 @@ fn a_rename_rewrites_anchors_and_headings() {
     let place = vault();
     let answer = place.run(&["rename", "notes/target.md", "Part one", "--title", "Next: `x` & y"]);
     let answer = answer.success().json();
-    assert_eq!(answer["links"], 4, "{answer}");
+    assert_eq!(answer["rewritten_links"], 4, "{answer}");
     assert!(text(&place, "notes/target.md").contains("[self](#next-x--y)"));
     assert!(text(&place, "notes/target.md").contains("\n## Next: `x` & y\n\nText. ^block\n"));
     assert!(text(&place, "index.md").contains("(<notes/target.md#next-x--y>)"));
@@ -104,7 +104,7 @@ fn a_dry_run_prints_the_diff_of_every_file_and_writes_nothing() {
     }
     assert_eq!(files(&place), before);
     let kept = place.run(&[&MOVE[..], &["--no-links"]].concat()).success().json();
-    assert_eq!(kept["links"], 0);
+    assert_eq!(kept["rewritten_links"], 0);
     let kept = files(&place);
     assert_eq!(kept["archive/old/The target (1).md"], before["notes/target.md"]);
     assert_eq!(kept["index.md"], before["index.md"]);
@@ -140,6 +140,11 @@ fn a_path_that_no_ingest_would_take_is_refused() {
 
 #[test]
 fn a_file_that_changed_since_the_ingest_is_a_conflict_and_nothing_changes() {
+    let place = vault();
+    let read = place.run(&["read", "notes/target.md", "Part one", "-f", "json"]).success().json();
+    let rename = ["rename", "notes/target.md", "Part one", "--title", "x", "--expect"];
+    place.run(&[&rename[..], &["0123456789abcdef"]].concat()).ends(2);
+    place.run(&[&rename[..], &[read["hash"].as_str().unwrap()]].concat()).success();
     for path in ["notes/target.md", "deep/er/far.md"] {
         let place = vault();
         place.write(path, format!("{}\nmore\n", text(&place, path)));
@@ -330,7 +335,7 @@ fn random_renames_and_moves_change_only_links() {
             })
             .collect();
         let answer = place.run(&arguments).success().json();
-        rewritten += answer["links"].as_u64().unwrap();
+        rewritten += answer["rewritten_links"].as_u64().unwrap();
         paths[at].clone_from(&to);
         let mapped = |file: &str| if file == path { to.clone() } else { file.to_owned() };
         let mut expected: Vec<_> =

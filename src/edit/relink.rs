@@ -111,7 +111,9 @@ pub(super) fn relink(
     let mut versions: BTreeMap<i64, NewVersion> =
         versions.into_iter().map(|version| (version.old.stored.id, version)).collect();
     for _ in 0..ROUNDS {
-        let changed = versions.values().map(NewVersion::changed).collect();
+        // The others are found as before.
+        let renamed = versions.values().filter(|version| version.is_renamed);
+        let changed = renamed.map(NewVersion::changed).collect();
         let after = Graph::new(library, EdgeFilter::default()).with(changed);
         let mut round = Round {
             library,

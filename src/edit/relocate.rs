@@ -16,6 +16,7 @@ use crate::ingest::{self, Paths};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex};
+use crate::query::node::short_hash;
 use crate::query::place::Target;
 use crate::query::{DocumentCache, NamedNode, documents, named};
 use crate::store::{Purpose, Reader, Store, StoredDocument};
@@ -108,6 +109,8 @@ pub struct RelocateReport {
 /// The versions that an edit itself makes, and how it describes them.
 struct Plan {
     version: NewVersion,
+    /// The section that is renamed, with and without its subsections.
+    section: Option<[ByteSpan; 2]>,
     from: String,
     to: String,
     renumbered: Vec<Renumbered>,
@@ -138,7 +141,7 @@ pub fn relocate(
             Err(fault) => Err(fault),
         },
     };
-    let Plan { version, from, to, renumbered } = match planned {
+    let Plan { version, section, from, to, renumbered } = match planned {
         Ok(plan) => plan,
         Err(fault) => return Ok(Err(fault)),
     };
@@ -154,7 +157,7 @@ pub fn relocate(
         changes.extend(of_file);
     }
     if let Some(expected) = &request.expect {
-        check_hash(&files, expected)?;
+        check_hash(&files, section.as_ref().map_or(&[], |spans| spans), expected)?;
     }
     files.retain(|file| file.from != file.file || file.before != file.after);
     let is_written = !request.is_dry_run && !files.is_empty();
@@ -205,7 +208,8 @@ fn renamed(
             .with_reason("NO_SUCH_POSITION")
             .with_hint("name a section; a document is renamed with `mdsel move DOC PATH`"));
     };
-    let start = old.tree.node(node).map_or(0, |node| node.bytes.start);
+    let whole = old.tree.node(node).map(|node| node.bytes).unwrap_or_default();
+    let start = whole.start;
     let heading = bytes.get(start..section.heading_end).unwrap_or_default();
     let text = text_of_heading(heading);
     let before = bytes.get(..start + text.start).unwrap_or_default();
@@ -235,7 +239,8 @@ fn renamed(
     }
     version.dropped = dropped;
     let to = version.document().address_of(node);
-    Ok(Ok(Plan { version, from: address, to, renumbered: others }))
+    let section = Some([whole, ByteSpan::new(start, section.own_end)]);
+    Ok(Ok(Plan { version, section, from: address, to, renumbered: others }))
 }
 
 /// Returns the span of the text of a heading, ATX or setext, without marks and blanks around it.
@@ -318,7 +323,7 @@ fn moved(
     let version = Version::read_as(bytes, Dialect::of(path));
     let version = NewVersion::new(library, &old, path, version)?;
     let (from, to) = (old.address("*"), version.document().address("*"));
-    Ok(Plan { version, from, to, renumbered: Vec::new() })
+    Ok(Plan { version, section: None, from, to, renumbered: Vec::new() })
 }
 
 /// Reads the file of a version and returns its changes.
@@ -355,14 +360,18 @@ fn change(reader: &dyn Reader, version: NewVersion) -> Result<(ChangedFile, Vec<
     Ok((file, changes))
 }
 
-fn check_hash(files: &[ChangedFile], expected: &str) -> Result<()> {
+/// Returns `CONFLICT` if neither the first file nor one of the `spans` of it has the hash `expected`.
+fn check_hash(files: &[ChangedFile], spans: &[ByteSpan], expected: &str) -> Result<()> {
     let Some(file) = files.first() else { return Ok(()) };
-    let hash = blake3::hash(&file.before).to_hex();
-    let short = hash.as_str().get(..16).unwrap_or_default();
-    if [hash.as_str(), short].contains(&expected) {
+    let part = |span: &ByteSpan| file.before.get(span.start..span.end).unwrap_or_default();
+    let is_of = |bytes: &[u8]| {
+        short_hash(bytes) == expected || blake3::hash(bytes).to_hex().as_str() == expected
+    };
+    if is_of(&file.before) || spans.iter().any(|span| is_of(part(span))) {
         return Ok(());
     }
-    let message = format!("{}: the hash is {short}, not {expected}", file.from);
+    let hash = short_hash(spans.first().map_or(file.before.as_slice(), part));
+    let message = format!("{}: the hash is {hash}, not {expected}", file.from);
     let path = shell_word(&file.from);
     Err(Error::new(ErrorKind::Conflict, message)
         .with_hint(format!("read it again with `mdsel read {path} --refresh`")))

@@ -49,7 +49,7 @@ pub struct RelocateAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     new_selector: Option<String>,
     /// The number of links that were rewritten.
-    links: usize,
+    rewritten_links: usize,
     /// The files that changed: first the one that was renamed or moved, then the others by path.
     files: Vec<RelocatedFile>,
     /// The number of files that were left out to keep to a budget.
@@ -102,7 +102,7 @@ impl RelocateAnswer {
             success: true,
             selector: Some(report.from.clone()),
             new_selector: Some(report.to.clone()),
-            links: report.links(),
+            rewritten_links: report.links(),
             files: report.files.iter().map(file).collect(),
             files_omitted: 0,
             renumbered: report.renumbered.iter().map(anchor).collect(),
@@ -121,7 +121,7 @@ impl RelocateAnswer {
             success: false,
             selector: None,
             new_selector: None,
-            links: 0,
+            rewritten_links: 0,
             files: Vec::new(),
             files_omitted: 0,
             renumbered: Vec::new(),
@@ -153,7 +153,7 @@ impl RelocateAnswer {
     pub fn lines(&self) -> Vec<String> {
         let mut all = Vec::new();
         if let (Some(from), Some(to)) = (&self.selector, &self.new_selector) {
-            let (links, files) = (self.links, self.files.len() + self.files_omitted);
+            let (links, files) = (self.rewritten_links, self.files.len() + self.files_omitted);
             all.push(format!("{from} is now {to}: {links} links in {files} files"));
         }
         for file in &self.files {
