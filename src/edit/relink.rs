@@ -1,6 +1,6 @@
 //! Rewrites links so that a moved or renamed target keeps them.
 //!
-//! The links are resolved before the edit and after it. Where the results differ, the target is written anew in
+//! The links are resolved before the edit and after it. Where the results differ, the target is rewritten in
 //! its own style. Invariant: in the versions that are returned, every link leads where it led before, and only
 //! targets of links differ.
 
@@ -24,7 +24,7 @@ use crate::query::links::graph::{Destination, Graph};
 use crate::query::place::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 
-/// A link whose target is written anew.
+/// A link whose target is rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct RewrittenLink {
     /// The line of the link, 1-based.
