@@ -94,7 +94,8 @@ pub(super) fn write(
         let old = paths.iter().zip(before);
         let old = old.map(|(path, old)| (path.clone(), old.map(|old| read(path, old))));
         if put(writer, old.collect()).is_err() && is_made(store, &intents) {
-            return Ok(finished(store, writer, &error));
+            // The writer has half of the old versions, so only the next command can finish the edit.
+            return Ok(vec![unfinished(&error)]);
         }
         // If this fails, the next command does it.
         drop(store.recover(writer));
