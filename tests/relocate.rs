@@ -37,7 +37,10 @@ fn a_move_rewrites_links_of_every_kind_in_their_style() {
             "deep/er/far.md",
             "# Far\n\n[far](../../archive/old/The%20target%20(1).md?x=1#part-one) [root](/archive/old/The%20target%20(1).md) [[old/The target (1)]]\n",
         ),
-        ("answer.md", "# Answer\n\n<!--LDMD:REF doc=\"archive/old/The%20target%20(1).md\"-->\n"),
+        (
+            "answer.md",
+            "# Answer\n\n<!--LDMD:REF doc=\"archive/old/The%20target%20(1).md\"-->\n<!--LDMD:REF section=\"none\" doc=\"archive/old/The%20target%20(1).md\"-->\n",
+        ),
         ("plain.md", "# Plain\n\nno links\n"),
     ] {
         assert_eq!(text(&place, path), expected, "{path}");

@@ -26,7 +26,10 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
         "deep/er/far.md",
         "# Far\n\n[far](../../notes/target.md?x=1#part-one) [root](/notes/target.md) [[notes/target]]\n",
     ),
-    ("answer.md", "# Answer\n\n<!--LDMD:REF doc=\"notes/target.md\"-->\n"),
+    (
+        "answer.md",
+        "# Answer\n\n<!--LDMD:REF doc=\"notes/target.md\"-->\n<!--LDMD:REF section=\"none\" doc=\"notes/target.md\"-->\n",
+    ),
     ("plain.md", "# Plain\n\nno links\n"),
 ];
 

@@ -13,7 +13,9 @@ use super::plan::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::links::rewrite::{NewTarget, candidates, rebased};
-use crate::links::{Outgoing, Reason, StoredLink, folder_of, is_named, link_keys, split_extension};
+use crate::links::{
+    Kind, Outgoing, Reason, StoredLink, folder_of, is_named, link_keys, split_extension,
+};
 use crate::markdown::Dialect;
 use crate::markdown::slug::fold;
 use crate::query::DocumentCache;
@@ -361,7 +363,11 @@ impl Round<'_> {
 /// Returns the link without the part that names a section.
 fn whole(link: &StoredLink) -> StoredLink {
     let target = link.target.split('#').next().unwrap_or_default().to_owned();
-    StoredLink { target, ..link.clone() }
+    let kind = match &link.kind {
+        Kind::Ldmd(_) => Kind::Ldmd(None),
+        kind => kind.clone(),
+    };
+    StoredLink { kind, target, line: link.line }
 }
 
 /// Returns whether two links lead to the same target. All links without a target are the same, except that one
