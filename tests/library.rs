@@ -123,7 +123,7 @@ pub(crate) fn lines(versions: &Versions) -> BTreeSet<Line> {
 
 /// The lines in an answer of `search`, each of them once.
 pub(crate) fn hits(answer: &Value) -> BTreeSet<Line> {
-    let hits = answer["hits"].as_array().unwrap();
+    let hits = answer["hits"].as_array().unwrap_or_else(|| panic!("{answer}"));
     let lines: BTreeSet<Line> = hits
         .iter()
         .map(|hit| {

@@ -79,10 +79,6 @@ pub(super) fn write(
         changes.into_iter().map(|change| (change.before, change.after)).unzip();
     let after = paths.iter().cloned().zip(after).collect();
     if let Err(error) = put(writer, after) {
-        if is_made(store, &intents) {
-            // The commit succeeded, and only a step after it failed.
-            return Ok(finished(store, writer, &error));
-        }
         // The writer rolls the transaction back, and the next command removes the intents.
         sweep(&files, &intents);
         return Err(error);
@@ -93,35 +89,15 @@ pub(super) fn write(
         let read = |path: &String, old: OldFile| Version::read_as(old.bytes, Dialect::of(path));
         let old = paths.iter().zip(before);
         let old = old.map(|(path, old)| (path.clone(), old.map(|old| read(path, old))));
-        if put(writer, old.collect()).is_err() && is_made(store, &intents) {
-            // The writer has half of the old versions, so only the next command can finish the edit.
-            return Ok(vec![unfinished(&error)]);
-        }
-        // If this fails, the next command does it.
-        drop(store.recover(writer));
+        put(writer, old.collect())?;
+        store.recover(writer)?;
         return Err(error);
     }
-    let end = files.iter().try_for_each(FileHandle::sync_folder).and_then(|()| {
+    let finished = files.iter().try_for_each(FileHandle::sync_folder).and_then(|()| {
         notes.iter().try_for_each(|note| writer.forget_intent(*note))?;
         writer.commit()
     });
-    Ok(end.err().iter().map(unfinished).collect())
-}
-
-/// Returns whether the store has the new versions.
-fn is_made(store: &Store, intents: &[EditIntent]) -> bool {
-    let Ok(Some(reader)) = store.peek() else { return false };
-    intents.iter().all(|intent| {
-        let stored = reader.document_at(&intent.path);
-        stored.is_ok_and(|stored| stored.map(|stored| stored.hash) == intent.new_hash)
-    })
-}
-
-/// Finishes an edit that the store has made although a step failed. If that fails, too, the next command does
-/// it.
-fn finished(store: &Store, writer: &mut dyn Writer, error: &Error) -> Vec<Warning> {
-    drop(store.recover(writer));
-    vec![unfinished(error)]
+    Ok(finished.err().iter().map(unfinished).collect())
 }
 
 /// Writes the new bytes to temporary files.
