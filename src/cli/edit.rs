@@ -16,8 +16,8 @@ use crate::edit::{
     self, BatchLine, Edit, EditAnswer, EditReport, EditRequest, Operation, checked_content,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::Format;
-use crate::query::Outcome;
+use crate::output::{Answer, Format};
+use crate::query::{List, Outcome};
 
 pub(super) fn replace(global: &Global, arguments: &ReplaceArgs) -> Result<Status> {
     let edit = Edit {
@@ -41,7 +41,7 @@ pub(super) fn insert(global: &Global, arguments: &InsertArgs) -> Result<Status> 
     let edit = Edit {
         operation: Operation::Insert {
             content: content(&arguments.content)?,
-            position: position(arguments.position),
+            position: arguments.position.into(),
             relevel: arguments.relevel,
         },
         allow: Allow {
@@ -167,12 +167,14 @@ fn scope(no_children: bool) -> EditScope {
     if no_children { EditScope::Own } else { EditScope::Subtree }
 }
 
-fn position(name: PositionName) -> Position {
-    match name {
-        PositionName::Before => Position::Before,
-        PositionName::After => Position::After,
-        PositionName::FirstChild => Position::FirstChild,
-        PositionName::LastChild => Position::LastChild,
+impl From<PositionName> for Position {
+    fn from(name: PositionName) -> Self {
+        match name {
+            PositionName::Before => Self::Before,
+            PositionName::After => Self::After,
+            PositionName::FirstChild => Self::FirstChild,
+            PositionName::LastChild => Self::LastChild,
+        }
     }
 }
 
@@ -216,14 +218,24 @@ fn run(
         Err(fault) => answer(None, vec![fault]),
     };
     let is_changed = answer.report.as_ref().is_some_and(|report| report.before != report.after);
-    // The answer of `--dry-run` is a diff by default.
-    let is_diff = is_dry_run && global.format.is_none() && answer.outcome() == Outcome::All;
+    print_edit(global, &answer, answer.outcome(), is_dry_run, is_changed)
+}
+
+/// Prints the answer of an edit. That of a dry run is a diff by default.
+pub(super) fn print_edit<A: Answer + List>(
+    global: &Global,
+    answer: &A,
+    outcome: Outcome,
+    is_dry_run: bool,
+    is_changed: bool,
+) -> Result<Status> {
+    let is_diff = is_dry_run && global.format.is_none() && outcome == Outcome::All;
     let format = if is_diff { Some(Format::Raw) } else { global.format };
-    let printed = Global { format, ..global.clone() }.print_list(&answer);
+    let printed = Global { format, ..global.clone() }.print_list(answer);
     if is_changed && !is_dry_run {
-        printed.map_err(|error| error.in_part("the file was changed; do not repeat the edit"))?;
+        printed.map_err(|error| error.in_part("the files were changed; do not repeat the edit"))?;
     } else {
         printed?;
     }
-    Ok(answer.outcome().into())
+    Ok(outcome.into())
 }

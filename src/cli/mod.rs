@@ -158,7 +158,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Edit(arguments) => edit::batch(&cli.global, arguments),
         Command::Task(arguments) => edit::task(&cli.global, arguments),
         Command::Rename(arguments) => relocate::rename(&cli.global, arguments),
-        Command::Move(arguments) => relocate::move_document(&cli.global, arguments),
+        Command::Move(arguments) => relocate::move_place(&cli.global, arguments),
         Command::Meta(arguments) => data::meta(&cli.global, arguments),
         Command::Dump(arguments) => pack::dump(&cli.global, arguments),
         Command::Load(arguments) => pack::load(&cli.global, arguments),

@@ -15,6 +15,7 @@ use crate::corpus::canonical;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
 use crate::query::{DocumentCache, documents};
+use crate::store::Purpose;
 
 /// Replaces the paths in the addresses of `command` by paths relative to the root.
 pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
@@ -52,7 +53,9 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         Command::Edit(arguments) => vec![&mut arguments.document],
         Command::Task(arguments) => vec![&mut arguments.first],
         Command::Rename(arguments) => vec![&mut arguments.first],
-        Command::Move(arguments) => vec![&mut arguments.document],
+        Command::Move(arguments) => {
+            std::iter::once(&mut arguments.first).chain(&mut arguments.to).collect()
+        }
         Command::Meta(arguments) => {
             let document = arguments.change.as_mut().map(MetaCommand::document);
             arguments.filter.documents.under.iter_mut().chain(document).collect()
@@ -69,6 +72,16 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         | Command::Schema(_)
         | Command::Verify(_) => Vec::new(),
     })
+}
+
+/// Returns the path of a new file, relative to the root. It is seen from the current folder if it begins with `./`,
+/// `../` or `/`.
+pub(super) fn new_path(global: &Global, path: &str) -> Result<String> {
+    if !is_path(path) {
+        return Ok(path.to_owned());
+    }
+    let root = store::store(global)?.reader(Purpose::Read)?.root().to_owned();
+    crate::corpus::relative(&root, &canonical(&store::current_folder()?.join(path))?)
 }
 
 /// Returns whether an address begins with a path relative to the current folder, or an absolute

@@ -5,13 +5,14 @@ use std::time::Duration;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{EditOptions, Global};
+use super::args::{EditOptions, Global, PositionName};
 use super::completions::{documents, sections};
+use super::edit::print_edit;
+use super::paths::new_path;
 use super::{Status, store};
-use crate::edit::{RelocateAnswer, RelocateRequest, Relocation, new_path, relocate};
+use crate::edit::plan::Allow;
+use crate::edit::{RelocateAnswer, RelocateRequest, Relocation, relocate};
 use crate::error::Result;
-use crate::output::Format;
-use crate::query::Outcome;
 
 /// Arguments of `rename`.
 #[derive(Debug, Args)]
@@ -35,14 +36,40 @@ pub(super) struct RenameArgs {
 
 /// Arguments of `move`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel move guide.md docs/guide.md --dry-run")]
+#[command(after_help = "Examples: mdsel move guide.md docs/guide.md --dry-run\n          \
+                  mdsel move guide::heading:h2[0] --to faq::* --position last_child")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct MoveArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
+    /// The document; with --to the address of a section
+    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
+    pub(super) first: String,
     /// The new path, which must not exist: below the root; as seen from here if it begins with ./ or ../
-    #[arg(value_name = "PATH")]
-    pub(super) path: String,
+    #[arg(value_name = "PATH", required_unless_present = "to", conflicts_with = "to")]
+    pub(super) path: Option<String>,
+    /// Move the section next to this place, in its document or in another one
+    #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(documents))]
+    pub(super) to: Option<String>,
+    /// Where the section goes, relative to that place
+    #[arg(
+        long,
+        value_enum,
+        value_name = "POSITION",
+        default_value = "after",
+        conflicts_with = "path"
+    )]
+    pub(super) position: PositionName,
+    /// Shift the levels of the headings to fit the place
+    #[arg(long, conflicts_with = "path")]
+    pub(super) relevel: bool,
+    /// Allow the same section to be there twice
+    #[arg(long, conflicts_with = "path")]
+    pub(super) allow_duplicate: bool,
+    /// Allow sections to belong to another section afterwards
+    #[arg(long, conflicts_with = "path")]
+    pub(super) allow_escape: bool,
+    /// Allow titles, links or blocks outside the section to change
+    #[arg(long, conflicts_with = "path")]
+    pub(super) allow_change: bool,
     /// Leave all links as they are
     #[arg(long)]
     pub(super) no_links: bool,
@@ -60,10 +87,27 @@ pub(super) fn rename(global: &Global, arguments: &RenameArgs) -> Result<Status> 
     run(global, relocation, arguments.no_links, &arguments.options)
 }
 
-pub(super) fn move_document(global: &Global, arguments: &MoveArgs) -> Result<Status> {
-    let root = store::store(global)?.reader(crate::store::Purpose::Read)?.root().to_owned();
-    let path = new_path(&root, &store::current_folder()?, &arguments.path)?;
-    let relocation = Relocation::Move { document: arguments.document.clone(), path };
+pub(super) fn move_place(global: &Global, arguments: &MoveArgs) -> Result<Status> {
+    let first = arguments.first.clone();
+    let relocation = match (&arguments.path, &arguments.to) {
+        (_, Some(to)) => Relocation::MoveSection {
+            section: first,
+            to: to.clone(),
+            position: arguments.position.into(),
+            relevel: arguments.relevel,
+            allow: Allow {
+                drop: false,
+                escape: arguments.allow_escape,
+                duplicate: arguments.allow_duplicate,
+                change: arguments.allow_change,
+            },
+            is_fuzzy: arguments.options.fuzzy,
+        },
+        (path, None) => Relocation::Move {
+            document: first,
+            path: new_path(global, path.as_deref().unwrap_or_default())?,
+        },
+    };
     run(global, relocation, arguments.no_links, &arguments.options)
 }
 
@@ -74,6 +118,7 @@ fn run(
     options: &EditOptions,
 ) -> Result<Status> {
     let is_dry_run = options.dry_run;
+    let operation = relocation.name();
     let request = RelocateRequest {
         store: &store::store(global)?,
         relocation,
@@ -86,16 +131,7 @@ fn run(
     };
     let (answer, is_changed) = match relocate(&request)? {
         Ok(report) => (RelocateAnswer::of(&report, is_dry_run), !report.files.is_empty()),
-        Err(fault) => (RelocateAnswer::fault(fault), false),
+        Err(fault) => (RelocateAnswer::fault(operation, fault), false),
     };
-    // The answer of `--dry-run` is a diff by default.
-    let is_diff = is_dry_run && global.format.is_none() && answer.outcome() == Outcome::All;
-    let format = if is_diff { Some(Format::Raw) } else { global.format };
-    let printed = Global { format, ..global.clone() }.print_list(&answer);
-    if is_changed && !is_dry_run {
-        printed.map_err(|error| error.in_part("the files were changed; do not repeat the edit"))?;
-    } else {
-        printed?;
-    }
-    Ok(answer.outcome().into())
+    print_edit(global, &answer, answer.outcome(), is_dry_run, is_changed)
 }

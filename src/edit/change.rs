@@ -309,7 +309,7 @@ impl Current {
 }
 
 /// Returns the place in the terms of a plan; `None` for a row or a cell.
-fn target_of(place: &ResolvedNode) -> Option<plan::EditTarget> {
+pub(super) fn target_of(place: &ResolvedNode) -> Option<plan::EditTarget> {
     match place.target {
         Target::Document => Some(plan::EditTarget::Document),
         Target::FrontMatter => Some(plan::EditTarget::FrontMatter),

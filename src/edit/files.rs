@@ -8,17 +8,35 @@
 use std::path::Path;
 
 use super::plan::Version;
-use crate::corpus::{FileHandle, FileState, Seen, temporary_name};
+use crate::corpus::{FileHandle, FileState, Seen, conflict, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::markdown::Dialect;
 use crate::prepare::{Preparation, PreparedDocument};
-use crate::store::{EditIntent, Store, Writer};
+use crate::store::{EditIntent, Reader, Store, StoredDocument, Writer};
 
 /// A file as it was read.
 pub(super) struct OldFile {
     pub(super) bytes: Vec<u8>,
     pub(super) seen: Seen,
+}
+
+impl OldFile {
+    /// Reads the file of a document.
+    ///
+    /// # Errors
+    ///
+    /// `CONFLICT` if the file is not the one in the store.
+    pub(super) fn read(reader: &dyn Reader, stored: &StoredDocument) -> Result<Self> {
+        let file = FileHandle::open(reader.root(), &stored.path)?;
+        let (bytes, seen) = file.read(reader.options().max_file_bytes)?;
+        if *blake3::hash(&bytes).as_bytes() != stored.hash {
+            let path = &stored.path;
+            let message = format!("{path}: the file differs from the version in the store");
+            return Err(conflict(message));
+        }
+        Ok(Self { bytes, seen })
+    }
 }
 
 /// The change of one file.

@@ -65,6 +65,10 @@ impl Asked<'_> {
                 "keep each BEGIN and END marker in the content, edit the LDMD section itself \
                  (`mdsel ldmd index {document}`), or pass --allow-change"
             ),
+            Refusal::IntoItself => "name a place outside the section with --to".to_owned(),
+            Refusal::ChangesSection => {
+                "close what is open before the new place, or choose another place".to_owned()
+            }
             Refusal::ChangesOutside { change, .. } => self.change(change),
         }
     }

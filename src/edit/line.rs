@@ -3,7 +3,8 @@
 //! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults, and any
 //! other key is an error. `done` and `open` mark the task at `section`. `set`, `unset` and `add` change the
 //! key `section` of the front matter, with the value in `content`. `rename` gives `section` the title in
-//! `content`, and `move` the document `section` the path in `content`; they stand alone.
+//! `content`, and `move` the document `section` the path in `content`, or the section `section` to the place `to`;
+//! they stand alone.
 
 use serde::Deserialize;
 
@@ -25,6 +26,7 @@ pub struct BatchLine {
     operation: OperationName,
     section: String,
     content: Option<String>,
+    to: Option<String>,
     position: Option<Position>,
     expect: Option<String>,
     #[serde(default)]
@@ -82,11 +84,31 @@ impl BatchLine {
                 title: content()?,
                 is_fuzzy: self.fuzzy,
             }),
-            OperationName::Move => {
-                Some(Relocation::Move { document: self.section.clone(), path: content()? })
-            }
+            OperationName::Move => Some(match &self.to {
+                Some(to) => Relocation::MoveSection {
+                    section: match document {
+                        Some(document) => format!("{document}::{}", self.section),
+                        None => self.section.clone(),
+                    },
+                    to: to.clone(),
+                    position: self.position.unwrap_or(Position::After),
+                    relevel: self.relevel,
+                    allow: self.allow(),
+                    is_fuzzy: self.fuzzy,
+                },
+                None => Relocation::Move { document: self.section.clone(), path: content()? },
+            }),
             _ => None,
         })
+    }
+
+    fn allow(&self) -> Allow {
+        Allow {
+            drop: self.allow_drop,
+            escape: self.allow_escape,
+            duplicate: self.allow_duplicate,
+            change: self.allow_change,
+        }
     }
 
     /// Returns the hash that the place must have.
@@ -99,6 +121,7 @@ impl BatchLine {
     pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
         let scope = if self.no_children { EditScope::Own } else { EditScope::Subtree };
+        let allow = self.allow();
         let content = self.content.map(String::into_bytes);
         let operation = match (self.operation, content) {
             (OperationName::Rename | OperationName::Move, _) => {
@@ -134,12 +157,6 @@ impl BatchLine {
                 position: self.position.unwrap_or(Position::After),
                 relevel: self.relevel,
             },
-        };
-        let allow = Allow {
-            drop: self.allow_drop,
-            escape: self.allow_escape,
-            duplicate: self.allow_duplicate,
-            change: self.allow_change,
         };
         Ok(Edit {
             section: if self.operation.is_of_key() {

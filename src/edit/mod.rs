@@ -23,14 +23,16 @@ pub use change::{Done, Edit, Operation};
 pub use content::checked_content;
 pub use line::BatchLine;
 pub use relink::RewrittenLink;
-pub use relocate::{ChangedFile, RelocateReport, RelocateRequest, Relocation, new_path, relocate};
+pub use relocate::{
+    ChangedFile, NewLabel, RelocateEffects, RelocateReport, RelocateRequest, Relocation, relocate,
+};
 pub use relocate_answer::RelocateAnswer;
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::address::AddressError;
-use crate::corpus::{FileHandle, conflict};
+use crate::corpus::FileHandle;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::links::Outgoing;
@@ -95,12 +97,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
         );
     };
     let path = stored.path.clone();
-    let place = FileHandle::open(reader.root(), &path)?;
-    let (before, seen) = place.read(reader.options().max_file_bytes)?;
-    if *blake3::hash(&before).as_bytes() != stored.hash {
-        let message = format!("{}: the file differs from the version in the store", stored.path);
-        return Err(conflict(message));
-    }
+    let OldFile { bytes: before, seen } = OldFile::read(&*reader, &stored)?;
     let mut current = Current::new(stored.clone(), before.clone());
     let original = current.document().clone();
     let mut done = Vec::new();
@@ -137,7 +134,6 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     let is_written = !request.is_dry_run && report.after != report.before;
     if is_written {
         let root = writer.root()?.unwrap_or_default();
-        drop(place);
         let before = Some(OldFile { bytes: report.before.clone(), seen });
         let change = FileChange { path, before, after: Some(version), model: None };
         let warnings = files::write(request.store, writer.as_mut(), &root, vec![change])?;

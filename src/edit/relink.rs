@@ -4,8 +4,7 @@
 //! its own style. Invariant: in the versions that are returned, every link leads where it led before, and only
 //! targets of links differ.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::occurrence::{Occurrence, occurrences};
@@ -18,11 +17,12 @@ use crate::links::{
 };
 use crate::markdown::Dialect;
 use crate::markdown::slug::fold;
+use crate::position::LineSpan;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
 use crate::query::links::EdgeFilter;
 use crate::query::links::broken::{Changed, names};
-use crate::query::links::graph::{Destination, Graph};
+use crate::query::links::graph::{Destination, Graph, block_id};
 use crate::query::place::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 
@@ -37,6 +37,21 @@ pub struct RewrittenLink {
     pub to: String,
 }
 
+/// A place: the id of its document, and its part of the document.
+pub(super) type PlaceKey = (i64, Target);
+
+/// Where the places are that the edit moves; `None` for a place that it removes. Others stay where they are.
+pub(super) type MovedPlaces = HashMap<PlaceKey, Option<PlaceKey>>;
+
+/// Lines that come from another document.
+#[derive(Clone)]
+pub(super) struct MovedLines {
+    /// The lines, 1-based.
+    pub(super) lines: LineSpan,
+    /// The document from which they come.
+    pub(super) document: Rc<OpenDocument>,
+}
+
 /// A document before and after the edit.
 pub(super) struct NewVersion {
     pub(super) old: Rc<OpenDocument>,
@@ -47,8 +62,16 @@ pub(super) struct NewVersion {
     /// Whether the path or a name of the document or of a place in it is another.
     is_renamed: bool,
     pub(super) rewritten: Vec<RewrittenLink>,
-    /// The lines of the old document whose links the edit itself removes, 1-based.
-    pub(super) dropped: Range<usize>,
+    /// The links and their occurrences before any target was rewritten.
+    written: Rc<Written>,
+    /// The lines that the edit moves here from another document.
+    moved: Option<MovedLines>,
+}
+
+/// The links of a version and their occurrences, with the targets that they had before the edit.
+struct Written {
+    links: Vec<StoredLink>,
+    occurrences: Vec<StoredLink>,
 }
 
 impl NewVersion {
@@ -67,7 +90,35 @@ impl NewVersion {
         let before = names(old, &library.reader.links(&old.stored)?, &bytes);
         let is_renamed = path != old.stored.path || before != names(&new, &links, version.bytes());
         let (old, rewritten) = (Rc::clone(old), Vec::new());
-        Ok(Self { old, new, version, links, is_renamed, rewritten, dropped: 0..0 })
+        let occurrences = occurrences(&version).into_iter().map(|occurrence| occurrence.link);
+        let occurrences = occurrences.collect();
+        let written = Rc::new(Written { links: links.links.clone(), occurrences });
+        Ok(Self { old, new, version, links, is_renamed, rewritten, written, moved: None })
+    }
+
+    /// Returns the version with lines that come from another document or leave for it.
+    pub(super) fn with_moved(self, moved: Option<MovedLines>) -> Self {
+        Self { is_renamed: true, moved, ..self }
+    }
+
+    /// Returns the version with other targets, of which `rewritten` are all.
+    fn with_targets(
+        &self,
+        library: &DocumentCache<'_>,
+        version: Version,
+        rewritten: Vec<RewrittenLink>,
+    ) -> Result<Self> {
+        let next = Self::new(library, &self.old, &self.new.stored.path, version)?;
+        let (written, moved) = (Rc::clone(&self.written), self.moved.clone());
+        let is_renamed = next.is_renamed || moved.is_some() || self.is_renamed;
+        Ok(Self { rewritten, written, moved, is_renamed, ..next })
+    }
+
+    /// Returns the document in which a link at `line` was before the edit.
+    fn origin(&self, line: usize) -> &Rc<OpenDocument> {
+        let moved = self.moved.as_ref();
+        let moved = moved.filter(|moved| (moved.lines.start..=moved.lines.end).contains(&line));
+        moved.map_or(&self.old, |moved| &moved.document)
     }
 
     /// The path after the edit.
@@ -104,10 +155,11 @@ impl NewVersion {
 const ROUNDS: usize = 5;
 
 /// Returns the documents of an edit with all documents whose links are rewritten. `versions` are those that
-/// the edit itself changes.
+/// the edit itself changes, and `moved` the places that are elsewhere then.
 pub(super) fn relink(
     library: &DocumentCache<'_>,
     versions: Vec<NewVersion>,
+    moved: &MovedPlaces,
 ) -> Result<Vec<NewVersion>> {
     let before = Graph::new(library, EdgeFilter::default());
     let mut versions: BTreeMap<i64, NewVersion> =
@@ -122,6 +174,7 @@ pub(super) fn relink(
             before: &before,
             after: &after,
             versions: &versions,
+            moved,
             failed: Vec::new(),
         };
         let keys = round.keys()?;
@@ -163,6 +216,7 @@ struct Round<'a> {
     before: &'a Graph<'a>,
     after: &'a Graph<'a>,
     versions: &'a BTreeMap<i64, NewVersion>,
+    moved: &'a MovedPlaces,
     /// The links that no new target keeps.
     failed: Vec<String>,
 }
@@ -195,62 +249,83 @@ impl Round<'_> {
 
     /// Returns a document with its links rewritten; `None` if all lead where they led.
     fn rewritten(&mut self, source: &StoredDocument, keys: &[i64]) -> Result<Option<NewVersion>> {
-        let known = self.versions.get(&source.id);
-        let dropped = known.map_or(0..0, |version| version.dropped.clone());
-        let mut stored = self.library.reader.links(source)?.links;
-        stored.retain(|link| !dropped.contains(&link.line));
-        let links = known.map_or(&stored, |version| &version.links.links);
-        let may_differ = |link: &StoredLink| {
-            known.is_some_and(|version| version.is_renamed)
-                || link_keys(&source.path, link).iter().any(|key| keys.binary_search(key).is_ok())
+        let unchanged;
+        let known = match self.versions.get(&source.id) {
+            Some(version) => version,
+            None => {
+                let links = self.library.reader.links(source)?.links;
+                if !links.iter().any(|link| may_lead_to(source, link, keys)) {
+                    return Ok(None);
+                }
+                let old = self.library.open(source)?;
+                if !self.differs(&old, &links, keys)? {
+                    return Ok(None);
+                }
+                let bytes = self.library.content(&old, old.span())?;
+                let version = Version::read_as(bytes, Dialect::of(&source.path));
+                unchanged = NewVersion::new(self.library, &old, &source.path, version)?;
+                &unchanged
+            }
         };
-        let old = match known {
-            Some(version) => Rc::clone(&version.old),
-            None => self.library.open(source)?,
-        };
-        let new = known.map_or(&old, |version| &version.new);
+        let new = &known.new;
         let mut differing = Vec::new();
-        for (before, after) in stored.iter().zip(links) {
-            if may_differ(before) && !self.is_same(&old, before, new, after)? {
-                differing.push(before);
+        for (before, after) in known.written.links.iter().zip(&known.links.links) {
+            let old = known.origin(after.line);
+            let may_differ = known.is_renamed || may_lead_to(source, before, keys);
+            if may_differ && !self.is_same(old, before, new, after)? {
+                differing.push((Rc::clone(old), before));
             }
         }
         if differing.is_empty() {
             return Ok(None);
         }
-        let bytes = self.library.content(&old, old.span())?;
-        let first = Version::read_as(bytes, Dialect::of(&source.path));
-        let version = known.map_or(&first, |known| &known.version);
         let mut edits: Vec<(Occurrence, String)> = Vec::new();
-        let mut occurred = occurrences(&first);
-        occurred.retain(|before| !dropped.contains(&before.link.line));
-        for (before, after) in occurred.iter().zip(occurrences(version)) {
-            if self.is_same(&old, &before.link, new, &after.link)? {
+        for (before, after) in known.written.occurrences.iter().zip(occurrences(&known.version)) {
+            let old = known.origin(after.link.line);
+            if self.is_same(old, before, new, &after.link)? {
                 continue;
             }
-            match self.target(&old, &before.link, new, &after.link)? {
+            match self.target(old, before, new, &after.link)? {
                 Some(target) if after.span.is_some() => edits.push((after, target)),
-                _ if self.was_broken(&old, &before.link)? => {}
-                _ => self.fail(source, &before.link),
+                _ if self.was_broken(old, before)? => {}
+                _ => self.fail(source, before),
             }
         }
         if edits.is_empty() {
-            if let Some(link) = differing
-                .into_iter()
-                .find(|link| self.was_broken(&old, link).is_ok_and(|was_broken| !was_broken))
+            let mut lost = differing.into_iter();
+            if let Some((_, link)) = lost
+                .find(|(old, link)| self.was_broken(old, link).is_ok_and(|was_broken| !was_broken))
             {
                 self.fail(source, link);
             }
             return Ok(None);
         }
-        let mut rewritten = known.map_or_else(Vec::new, |known| known.rewritten.clone());
-        let next = applied(version, edits, &mut rewritten, Dialect::of(&new.stored.path));
-        let next = NewVersion::new(self.library, &old, &new.stored.path, next)?;
-        if next.links.links.len() != links.len() {
+        let mut rewritten = known.rewritten.clone();
+        let dialect = Dialect::of(&new.stored.path);
+        let next = applied(&known.version, edits, &mut rewritten, dialect);
+        let next = known.with_targets(self.library, next, rewritten)?;
+        if next.links.links.len() != known.links.links.len() {
             self.failed.push(format!("those in {}", source.path));
             return Ok(None);
         }
-        Ok(Some(NewVersion { rewritten, dropped, ..next }))
+        Ok(Some(next))
+    }
+
+    /// Returns whether a link of a document that the edit itself does not change leads elsewhere now.
+    fn differs(
+        &self,
+        document: &Rc<OpenDocument>,
+        links: &[StoredLink],
+        keys: &[i64],
+    ) -> Result<bool> {
+        for link in links {
+            if may_lead_to(&document.stored, link, keys)
+                && !self.is_same(document, link, document, link)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn fail(&mut self, source: &StoredDocument, link: &StoredLink) {
@@ -272,7 +347,7 @@ impl Round<'_> {
         after: &StoredLink,
     ) -> Result<bool> {
         let (one, other) = (self.before.follow(old, before)?, self.after.follow(new, after)?);
-        if !is_same(one.as_ref(), other.as_ref()) {
+        if !self.is_target(one.as_ref(), other.as_ref(), &before.target)? {
             return Ok(false);
         }
         let is_missing =
@@ -286,7 +361,8 @@ impl Round<'_> {
         match one {
             Some(Destination::Broken(Reason::Anchor)) => {
                 let one = self.before.follow(old, &whole(before))?;
-                Ok(is_same(one.as_ref(), self.after.follow(new, &whole(after))?.as_ref()))
+                let other = self.after.follow(new, &whole(after))?;
+                self.is_target(one.as_ref(), other.as_ref(), "")
             }
             _ => Ok(true),
         }
@@ -307,7 +383,9 @@ impl Round<'_> {
         }
         let (from, folder) = (folder_of(&old.stored.path), folder_of(&new.stored.path));
         let proposals = match &wanted {
-            Some(Destination::Place(place)) => self.proposals(place, folder, after)?,
+            Some(Destination::Place(place)) => {
+                self.proposals(place, folder, after, &before.target)?
+            }
             _ => rebased(before, from, folder).into_iter().collect(),
         };
         for target in proposals {
@@ -318,7 +396,10 @@ impl Round<'_> {
                 // What is on disk has the same path, and what is missing is missing there.
                 (Some(Destination::Attachment { .. }), Some(Destination::Attachment { .. }))
                 | (Some(Destination::Broken(_)), _) => true,
-                _ => is_same(wanted.as_ref(), found.as_ref()),
+                _ => {
+                    let target = if lacks_section { "" } else { before.target.as_str() };
+                    self.is_target(wanted.as_ref(), found.as_ref(), target)?
+                }
             };
             if is_kept && link.target != after.target {
                 return Ok(Some(link.target));
@@ -327,26 +408,75 @@ impl Round<'_> {
         Ok(None)
     }
 
+    /// Returns whether `other`, the target of a link after the edit, is `one`, its target before it, which was
+    /// written as `target`. All links without a target are the same, except that one to a missing section is not
+    /// one to a missing file.
+    fn is_target(
+        &self,
+        one: Option<&Destination>,
+        other: Option<&Destination>,
+        target: &str,
+    ) -> Result<bool> {
+        Ok(match (one, other) {
+            (Some(Destination::Place(one)), Some(Destination::Place(other))) => {
+                self.now(one, target)? == Some((other.document.stored.id, other.target))
+            }
+            (
+                Some(Destination::Attachment { path: one, .. }),
+                Some(Destination::Attachment { path: other, .. }),
+            )
+            | (Some(Destination::NotInStore(one)), Some(Destination::NotInStore(other))) => {
+                one == other
+            }
+            (Some(Destination::Broken(one)), Some(Destination::Broken(other))) => {
+                (*one == Reason::Anchor) == (*other == Reason::Anchor)
+            }
+            (None, None) => true,
+            _ => false,
+        })
+    }
+
+    /// Returns where a place is after the edit. A link that is written as `target` led to it.
+    fn now(&self, place: &ResolvedNode, target: &str) -> Result<Option<PlaceKey>> {
+        let id = place.document.stored.id;
+        let named = match block_id(target) {
+            // The target of a link to a block is the whole document, and the block is in a section of it.
+            Some(block) if place.target == Target::Document => {
+                let section = self.before.section_of_block(&place.document, block)?;
+                section.map(|section| (id, Target::Node(section)))
+            }
+            _ => None,
+        };
+        let moved = named.and_then(|named| self.moved.get(&named)).copied().flatten();
+        if let Some((other, _)) = moved.filter(|(other, _)| *other != id) {
+            return Ok(Some((other, Target::Document)));
+        }
+        let key = (id, place.target);
+        Ok(self.moved.get(&key).copied().unwrap_or(Some(key)))
+    }
+
     fn proposals(
         &self,
         place: &ResolvedNode,
         folder: &str,
         link: &StoredLink,
+        written: &str,
     ) -> Result<Vec<String>> {
         let reader = self.library.reader;
-        let stored = &place.document.stored;
-        let version = self.versions.get(&stored.id);
+        let Some((id, target)) = self.now(place, written)? else { return Ok(Vec::new()) };
+        let version = self.versions.get(&id);
         let document = version.map_or(&place.document, |version| &version.new);
         let outgoing = match version {
             Some(version) => version.links.clone(),
-            None => reader.links(stored)?,
+            None => reader.links(&document.stored)?,
         };
         let old = &place.document;
+        let stored = &old.stored;
         let name = link.target.split('#').next().unwrap_or_default().trim();
         let is_path = is_named(&stored.path, split_extension(&fold(name)).0);
         let old_title = reader.links(&old.stored)?.title;
         let is_titled = !is_path && old_title.is_some_and(|title| fold(&title) == fold(name));
-        let section = match place.target {
+        let section = match target {
             Target::Node(node) => document.tree.section(node),
             _ => None,
         };
@@ -370,26 +500,9 @@ fn whole(link: &StoredLink) -> StoredLink {
     StoredLink { kind, target, line: link.line }
 }
 
-/// Returns whether two links lead to the same target. All links without a target are the same, except that one
-/// to a missing section is not one to a missing file.
-fn is_same(one: Option<&Destination>, other: Option<&Destination>) -> bool {
-    match (one, other) {
-        (Some(Destination::Place(one)), Some(Destination::Place(other))) => {
-            one.document.stored.id == other.document.stored.id && one.target == other.target
-        }
-        (
-            Some(Destination::Attachment { path: one, .. }),
-            Some(Destination::Attachment { path: other, .. }),
-        )
-        | (Some(Destination::NotInStore(one)), Some(Destination::NotInStore(other))) => {
-            one == other
-        }
-        (Some(Destination::Broken(one)), Some(Destination::Broken(other))) => {
-            (*one == Reason::Anchor) == (*other == Reason::Anchor)
-        }
-        (None, None) => true,
-        _ => false,
-    }
+/// Returns whether a link of `source` has one of the `keys`.
+fn may_lead_to(source: &StoredDocument, link: &StoredLink, keys: &[i64]) -> bool {
+    link_keys(&source.path, link).iter().any(|key| keys.binary_search(key).is_ok())
 }
 
 /// Returns `version` with these targets, and adds what was rewritten to `rewritten`.

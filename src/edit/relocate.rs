@@ -1,23 +1,29 @@
-//! `rename` and `move`: gives a section another title or a document another path, and rewrites the links to it.
+//! `rename` and `move`: gives a section another title or another place, or a document another path, and rewrites
+//! the links to it.
 //!
-//! Invariant: all files change, or none. Besides the title or the path, only targets of links change.
+//! Invariant: all files change, or none. Besides what is renamed or moved, only targets of links change.
 
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::change::{Operation, target_of};
 use super::files::{self, FileChange, OldFile};
-use super::plan::{Renumbered, Version};
-use super::relink::{NewVersion, RewrittenLink, relink};
+use super::hint::Asked;
+use super::plan::{
+    Allow, EditScope, MovedFile, MovedPlace, Position, Renumbered, SectionMove, Version,
+    move_section, renumbered,
+};
+use super::relink::{MovedLines, MovedPlaces, NewVersion, RewrittenLink, relink};
 use crate::address::AddressError;
-use crate::corpus::{FileHandle, conflict, excluded};
+use crate::corpus::excluded;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::ingest::{self, Paths};
 use crate::markdown::Dialect;
-use crate::markdown::outline::Outline;
+use crate::markdown::outline::{Outline, Section};
 use crate::position::{ByteSpan, LineIndex};
+use crate::query::library::OpenDocument;
 use crate::query::node::short_hash;
-use crate::query::place::Target;
+use crate::query::place::{ResolvedNode, Target};
 use crate::query::{DocumentCache, NamedNode, documents, named};
 use crate::store::{Purpose, Reader, Store, StoredDocument};
 
@@ -42,14 +48,29 @@ pub enum Relocation {
         /// The path, relative to the root.
         path: String,
     },
+    /// Gives a section another place.
+    MoveSection {
+        /// The address of the section.
+        section: String,
+        /// The address of the place next to which it goes.
+        to: String,
+        /// Where it goes, relative to that place.
+        position: Position,
+        /// Whether the levels of its headings are shifted to fit the place.
+        relevel: bool,
+        /// The consequences that the user has allowed.
+        allow: Allow,
+        /// Whether a unique part of a title may name a section.
+        is_fuzzy: bool,
+    },
 }
 
 impl Relocation {
     /// Returns the name of the command.
-    fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Rename { .. } => "rename",
-            Self::Move { .. } => "move",
+            Self::Move { .. } | Self::MoveSection { .. } => "move",
         }
     }
 }
@@ -70,7 +91,7 @@ pub struct RelocateRequest<'a> {
     pub is_refresh: bool,
     /// The longest time to wait for another writer.
     pub wait: Duration,
-    /// Called once before anything is written; an error cancels the edit.
+    /// Called before anything is written; an error cancels the edit. A dry run does not call it.
     pub confirm: &'a dyn Fn(&RelocateReport) -> Result<()>,
 }
 
@@ -100,20 +121,49 @@ pub struct RelocateReport {
     pub to: String,
     /// The files that change: first the one that is renamed or moved, then the others by path.
     pub files: Vec<ChangedFile>,
-    /// Sections whose number changes because a section with an equal title was added or removed.
-    pub renumbered: Vec<Renumbered>,
+    /// What else the edit changes.
+    pub effects: RelocateEffects,
     /// Warnings about the edit and the store.
     pub warnings: Vec<Warning>,
 }
 
+/// A label that has another name.
+#[derive(Clone, Debug, schemars::JsonSchema, serde::Serialize)]
+pub struct NewLabel {
+    /// The old name.
+    pub from: String,
+    /// The new name.
+    pub to: String,
+}
+
+/// The effects of a relocation outside the place, and on labels.
+#[derive(Clone, Debug, Default, schemars::JsonSchema, serde::Serialize)]
+pub struct RelocateEffects {
+    /// Sections whose number changes because a section with an equal title was added or removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub renumbered: Vec<Renumbered>,
+    /// Labels of definitions in the moved section that also stay where they were, because other text uses them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept_definitions: Vec<String>,
+    /// Labels of definitions and footnotes elsewhere in the file that were copied with the moved section.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_definitions: Vec<String>,
+    /// Labels in the moved section that have another name now, because the other file uses them for something
+    /// else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub new_labels: Vec<NewLabel>,
+}
+
 /// The versions that an edit itself makes, and how it describes them.
 struct Plan {
-    version: NewVersion,
-    /// The section that is renamed, with and without its subsections.
+    /// The edited document comes first.
+    versions: Vec<NewVersion>,
+    moved: MovedPlaces,
+    /// The section that is renamed or moved, with and without its subsections.
     section: Option<[ByteSpan; 2]>,
     from: String,
     to: String,
-    renumbered: Vec<Renumbered>,
+    effects: RelocateEffects,
 }
 
 /// Renames a section or moves a document. The inner error says why it was not found.
@@ -140,14 +190,16 @@ pub fn relocate(
             Ok(stored) => moved(request.store, &library, &stored, path).map(Ok)?,
             Err(fault) => Err(fault),
         },
+        Relocation::MoveSection { .. } => moved_section(&library, &request.relocation)?,
     };
-    let Plan { version, section, from, to, renumbered } = match planned {
+    let Plan { mut versions, moved, section, from, to, effects } = match planned {
         Ok(plan) => plan,
         Err(fault) => return Ok(Err(fault)),
     };
-    let first = version.old.stored.id;
-    let mut versions =
-        if request.keeps_links { vec![version] } else { relink(&library, vec![version])? };
+    let first = versions.first().map_or(0, |version| version.old.stored.id);
+    if !request.keeps_links {
+        versions = relink(&library, versions, &moved)?;
+    }
     // The edited document comes first, and the sort keeps the order of the others.
     versions.sort_by_key(|version| (version.old.stored.id != first, version.path().to_owned()));
     let (mut files, mut changes) = (Vec::new(), Vec::new());
@@ -162,9 +214,10 @@ pub fn relocate(
     files.retain(|file| file.from != file.file || file.before != file.after);
     let is_written = !request.is_dry_run && !files.is_empty();
     let operation = request.relocation.name();
-    let mut report =
-        RelocateReport { operation, from, to, files, renumbered, warnings: Vec::new() };
-    (request.confirm)(&report)?;
+    let mut report = RelocateReport { operation, from, to, files, effects, warnings: Vec::new() };
+    if is_written {
+        (request.confirm)(&report)?;
+    }
     let root = reader.root().to_owned();
     drop(library);
     drop(reader);
@@ -198,17 +251,11 @@ fn renamed(
         Ok(found) => found,
         Err(fault) => return Ok(Err(fault)),
     };
-    let section = match found.target {
-        Target::Node(node) => old.tree.section(node).cloned().map(|section| (node, section)),
-        _ => None,
+    let Some((node, section)) = section_at(&found) else {
+        return Err(not_a_section(&found));
     };
-    let Some((node, section)) = section else {
-        let message = format!("{} is not a section", found.address());
-        return Err(Error::new(ErrorKind::EditRefused, message)
-            .with_reason("NO_SUCH_POSITION")
-            .with_hint("name a section; a document is renamed with `mdsel move DOC PATH`"));
-    };
-    let whole = old.tree.node(node).map(|node| node.bytes).unwrap_or_default();
+    let section = section.clone();
+    let whole = found.span();
     let start = whole.start;
     let heading = bytes.get(start..section.heading_end).unwrap_or_default();
     let text = text_of_heading(heading);
@@ -225,22 +272,43 @@ fn renamed(
             .with_reason("CHANGES_OUTSIDE")
             .with_hint("escape what begins a block or an anchor, or choose another title"));
     }
-    let others = renumbered(old.tree.outline(), version.outline(), node);
-    let mut version = NewVersion::new(library, &old, &old.stored.path, version)?;
+    let before_edit = Version::read_as(bytes.clone(), Dialect::of(&old.stored.path));
+    let others = old.tree.outline().sections.iter().filter(|section| section.node != node);
+    let others =
+        others.flat_map(|other| renumbered(&before_edit, other.node, &version, other.node));
+    let renumbered = others.collect();
+    let version = NewVersion::new(library, &old, &old.stored.path, version)?;
     let lines = LineIndex::new(&bytes).lines(ByteSpan::new(start, section.heading_end));
-    let dropped = lines.start..lines.end + 1;
     let stored = library.reader.links(&old.stored)?.links;
-    let kept = stored.iter().filter(|link| !dropped.contains(&link.line)).count();
+    let kept = stored.iter().filter(|link| !(lines.start..=lines.end).contains(&link.line)).count();
     if version.count_of_links() != kept {
         let message = format!("{address}: {title:?} has a link");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
             format!("replace the heading instead: `mdsel replace '{address}?part=heading'`"),
         ));
     }
-    version.dropped = dropped;
     let to = version.document().address_of(node);
     let section = Some([whole, ByteSpan::new(start, section.own_end)]);
-    Ok(Ok(Plan { version, section, from: address, to, renumbered: others }))
+    let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
+    let (versions, moved) = (vec![version], MovedPlaces::new());
+    Ok(Ok(Plan { versions, moved, section, from: address, to, effects }))
+}
+
+/// Returns the section that a place is, with its node.
+fn section_at(place: &ResolvedNode) -> Option<(usize, &Section)> {
+    match place.target {
+        Target::Node(node) if place.params.part.is_none() => {
+            Some((node, place.document.tree.section(node)?))
+        }
+        _ => None,
+    }
+}
+
+fn not_a_section(place: &ResolvedNode) -> Error {
+    let message = format!("{} is not a section", place.address());
+    Error::new(ErrorKind::EditRefused, message)
+        .with_reason("NO_SUCH_POSITION")
+        .with_hint("name a section; a document is moved with `mdsel move DOC PATH`")
 }
 
 /// Returns the span of the text of a heading, ATX or setext, without marks and blanks around it.
@@ -282,14 +350,100 @@ fn is_same_structure(old: &Outline, new: &Outline, node: usize) -> bool {
         })
 }
 
-/// Returns the other sections whose anchor changes because an equal title came or went.
-fn renumbered(old: &Outline, new: &Outline, node: usize) -> Vec<Renumbered> {
-    let pairs = old.sections.iter().zip(&new.sections).filter(|(old, _)| old.node != node);
-    let changes = pairs.filter_map(|(old, new)| {
-        let (from, to) = (old.anchor()?, new.anchor()?);
-        (from != to).then(|| Renumbered { title: new.title.clone(), from, to })
-    });
-    changes.collect()
+/// Moves a section next to another place.
+fn moved_section(
+    library: &DocumentCache<'_>,
+    relocation: &Relocation,
+) -> Result<std::result::Result<Plan, AddressError>> {
+    let Relocation::MoveSection { section, to, position, relevel, allow, is_fuzzy } = relocation
+    else {
+        return Err(Error::new(ErrorKind::Usage, "this moves no section"));
+    };
+    let mut places = Vec::with_capacity(2);
+    for address in [section, to] {
+        let place = match named(library, None, address, *is_fuzzy)? {
+            Ok(place) => place,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let document = library.open(&place.stored)?;
+        match crate::query::locate_for_edit(&document, &place, *is_fuzzy) {
+            Ok(found) => places.push(found),
+            Err(fault) => return Ok(Err(fault)),
+        }
+    }
+    let [place, target] = places.as_slice() else { return Err(not_a_place(section)) };
+    let Some((node, section)) = section_at(place) else {
+        return Err(not_a_section(place));
+    };
+    let read = |document: &OpenDocument| {
+        let bytes = library.content(document, document.span())?;
+        Ok::<_, Error>(Version::read_as(bytes, Dialect::of(&document.stored.path)))
+    };
+    let (left_document, entered_document) = (&place.document, &target.document);
+    let from = read(left_document)?;
+    let is_within = left_document.stored.id == entered_document.stored.id;
+    let entered = if is_within { None } else { Some(read(entered_document)?) };
+    let Some(edit_target) = target_of(target).filter(|_| target.params.part.is_none()) else {
+        return Err(not_a_place(to));
+    };
+    let (position, relevel, allow) = (*position, *relevel, *allow);
+    let request = SectionMove {
+        section: node,
+        to: entered.as_ref(),
+        target: edit_target,
+        position,
+        relevel,
+        allow,
+    };
+    let moved = move_section(&from, request).map_err(|refused| {
+        let scope = EditScope::Subtree;
+        let (place, operation) = if refused.is_deletion {
+            (place, Operation::Delete { scope })
+        } else {
+            (target, Operation::Insert { content: Vec::new(), position, relevel })
+        };
+        let asked = Asked { place, operation: &operation, scope, content: b"" };
+        let message = format!("{}: {}", place.address(), refused.refusal);
+        Error::new(ErrorKind::EditRefused, message)
+            .with_reason(refused.refusal.code())
+            .with_hint(asked.hint(&refused.refusal))
+    })?;
+    let mut all = MovedPlaces::new();
+    let id = |file| match file {
+        MovedFile::Left => left_document.stored.id,
+        MovedFile::Entered => entered_document.stored.id,
+    };
+    let key = |(file, place)| match place {
+        MovedPlace::Node(node) => (id(file), Target::Node(node)),
+        MovedPlace::Ldmd(section) => (id(file), Target::Ldmd(section)),
+    };
+    all.extend(moved.places.into_iter().map(|(old, new)| (key(old), Some(key(new)))));
+    let version =
+        |old: &Rc<OpenDocument>, version| NewVersion::new(library, old, &old.stored.path, version);
+    let mut versions = vec![version(left_document, moved.left)?.with_moved(None)];
+    if let Some(entered) = moved.entered {
+        let lines = MovedLines { lines: moved.lines, document: Rc::clone(left_document) };
+        versions.push(version(entered_document, entered)?.with_moved(Some(lines)));
+    }
+    let to = versions.last().map(|version| version.document().address_of(moved.node));
+    let labels = moved.new_labels.into_iter();
+    let effects = RelocateEffects {
+        renumbered: moved.renumbered,
+        kept_definitions: moved.kept_definitions,
+        copied_definitions: moved.copied_definitions,
+        new_labels: labels.map(|(from, to)| NewLabel { from, to }).collect(),
+    };
+    let whole = place.span();
+    let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
+    let (from, to) = (place.address(), to.unwrap_or_default());
+    Ok(Ok(Plan { versions, moved: all, section, from, to, effects }))
+}
+
+fn not_a_place(address: &str) -> Error {
+    let message = format!("{address} is no place for a section");
+    Error::new(ErrorKind::EditRefused, message).with_reason("NO_SUCH_POSITION").with_hint(
+        "name a section, or a document as DOC::*, with --position first_child or last_child",
+    )
 }
 
 /// Gives the document `stored` the path `path`.
@@ -323,7 +477,8 @@ fn moved(
     let version = Version::read_as(bytes, Dialect::of(path));
     let version = NewVersion::new(library, &old, path, version)?;
     let (from, to) = (old.address("*"), version.document().address("*"));
-    Ok(Plan { version, section: None, from, to, renumbered: Vec::new() })
+    let (versions, moved) = (vec![version], MovedPlaces::new());
+    Ok(Plan { versions, moved, section: None, from, to, effects: RelocateEffects::default() })
 }
 
 /// Reads the file of a version and returns its changes.
@@ -334,11 +489,7 @@ fn moved(
 fn change(reader: &dyn Reader, version: NewVersion) -> Result<(ChangedFile, Vec<FileChange>)> {
     let old = Rc::clone(&version.old);
     let from = old.stored.path.clone();
-    let (bytes, seen) =
-        FileHandle::open(reader.root(), &from)?.read(reader.options().max_file_bytes)?;
-    if *blake3::hash(&bytes).as_bytes() != old.stored.hash {
-        return Err(conflict(format!("{from}: the file differs from the version in the store")));
-    }
+    let OldFile { bytes, seen } = OldFile::read(reader, &old.stored)?;
     let file = ChangedFile {
         file: version.path().to_owned(),
         from: from.clone(),
@@ -395,17 +546,6 @@ impl RelocateReport {
     pub fn links(&self) -> usize {
         self.files.iter().map(|file| file.links.len()).sum()
     }
-}
-
-/// Returns the path of a file that a user named, relative to the root: as it is seen from `folder`, the current
-/// folder, if it begins with `./`, `../` or `/`.
-pub fn new_path(root: &Path, folder: &Path, path: &str) -> Result<String> {
-    let is_seen = ["./", "../", "/"].iter().any(|start| path.starts_with(start));
-    if !is_seen {
-        return Ok(path.to_owned());
-    }
-    let full = crate::corpus::canonical(&folder.join(path))?;
-    crate::corpus::relative(root, &full)
 }
 
 #[cfg(test)]

@@ -3,23 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::plan::Renumbered;
-use super::{RelocateReport, RewrittenLink};
+use super::{RelocateEffects, RelocateReport, RewrittenLink};
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::node::short_hash;
 use crate::query::{List, Outcome};
-
-/// A section whose anchor has another number.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-struct NewAnchor {
-    /// Its title.
-    title: String,
-    /// Its anchor before the edit.
-    from: String,
-    /// Its anchor after the edit.
-    to: String,
-}
 
 /// A file that changed.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -38,7 +26,7 @@ struct RelocatedFile {
 }
 
 /// What was renamed or moved, or why nothing was.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct RelocateAnswer {
     /// Whether the edit was made.
     success: bool,
@@ -55,9 +43,8 @@ pub struct RelocateAnswer {
     /// The number of files that were left out to keep to a budget.
     #[serde(skip_serializing_if = "is_zero")]
     files_omitted: usize,
-    /// Sections whose anchor has another number now.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    renumbered: Vec<NewAnchor>,
+    #[serde(flatten)]
+    effects: RelocateEffects,
     /// Nothing was written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
@@ -93,11 +80,6 @@ impl RelocateAnswer {
             hash_after: short_hash(&file.after),
             links: file.links.clone(),
         };
-        let anchor = |Renumbered { title, from, to }: &Renumbered| NewAnchor {
-            title: title.clone(),
-            from: from.clone(),
-            to: to.clone(),
-        };
         Self {
             success: true,
             selector: Some(report.from.clone()),
@@ -105,7 +87,7 @@ impl RelocateAnswer {
             rewritten_links: report.links(),
             files: report.files.iter().map(file).collect(),
             files_omitted: 0,
-            renumbered: report.renumbered.iter().map(anchor).collect(),
+            effects: report.effects.clone(),
             dry_run: is_dry_run,
             diff: is_dry_run.then(|| String::from_utf8_lossy(&raw).into_owned()),
             raw,
@@ -115,23 +97,9 @@ impl RelocateAnswer {
         }
     }
 
-    /// Returns the answer for a place that was not found.
-    pub fn fault(fault: AddressError) -> Self {
-        Self {
-            success: false,
-            selector: None,
-            new_selector: None,
-            rewritten_links: 0,
-            files: Vec::new(),
-            files_omitted: 0,
-            renumbered: Vec::new(),
-            dry_run: false,
-            diff: None,
-            raw: Vec::new(),
-            operation: "rename",
-            unresolved_selectors: vec![fault],
-            warnings: Vec::new(),
-        }
+    /// Returns the answer of the command `operation` for a place that was not found.
+    pub fn fault(operation: &'static str, fault: AddressError) -> Self {
+        Self { operation, unresolved_selectors: vec![fault], ..Self::default() }
     }
 
     /// Returns the outcome, which decides the exit status.
@@ -162,7 +130,14 @@ impl RelocateAnswer {
                 format!("  {}:{line}: {from} -> {to}", file.file)
             }));
         }
-        let renumbered = self.renumbered.iter();
+        let effects = &self.effects;
+        let kept = effects.kept_definitions.iter();
+        all.extend(kept.map(|label| format!("  kept definition: [{label}]")));
+        let copied = effects.copied_definitions.iter();
+        all.extend(copied.map(|label| format!("  copied definition: [{label}]")));
+        let labels = effects.new_labels.iter();
+        all.extend(labels.map(|one| format!("  label: [{}] is now [{}]", one.from, one.to)));
+        let renumbered = effects.renumbered.iter();
         all.extend(renumbered.map(|one| format!("  renumbered: {} is now {}", one.from, one.to)));
         all
     }

@@ -129,7 +129,9 @@ fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<Stri
     let name = stem.rsplit('/').next().unwrap_or(stem);
     let is_index = INDEX_NAMES.iter().any(|index| fold(index) == fold(name));
     let mut paths = Vec::new();
-    if decoded.ends_with('/') {
+    if decoded.is_empty() {
+        // A link within a document has no style for paths.
+    } else if decoded.ends_with('/') {
         if is_index {
             paths.push(format!("{}/", folder_of(to)));
         }

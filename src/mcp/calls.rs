@@ -522,6 +522,7 @@ fn edit(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<
     if let [line] = edits.as_slice()
         && let Some(relocation) = line.relocation(document.as_ref())?
     {
+        let operation = relocation.name();
         let request = edit::RelocateRequest {
             store,
             relocation,
@@ -537,7 +538,7 @@ fn edit(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<
         };
         let answer = match edit::relocate(&request)? {
             Ok(report) => edit::RelocateAnswer::of(&report, dry_run),
-            Err(fault) => edit::RelocateAnswer::fault(fault),
+            Err(fault) => edit::RelocateAnswer::fault(operation, fault),
         };
         return form.reply(&answer, answer.outcome());
     }

@@ -139,7 +139,7 @@ impl ToolName {
             ),
             Self::Edit => tool(
                 self,
-                "Edit, all or none; expect: hash of read; set, unset, add: section is a meta key; rename, move to content",
+                "Edit, all or none; expect: hash of read; set, unset, add: section is a meta key; rename, move to content; to: place for a moved section",
                 &["edits"],
                 json!({
                     "document": text(""), "dry_run": flag(), "refresh": flag(),
@@ -147,7 +147,7 @@ impl ToolName {
                         "type": "object",
                         "properties": {
                             "operation": one_of(&["replace", "insert", "delete", "done", "open", "set", "unset", "add", "rename", "move"]),
-                            "section": text(""), "content": text(""), "expect": text(""),
+                            "section": text(""), "content": text(""), "to": text(""), "expect": text(""),
                             "position": one_of(&["before", "after", "first_child", "last_child"]),
                         },
                         "required": ["operation", "section"],

@@ -1,9 +1,10 @@
-//! Link definitions that must stay when the text around them is removed.
+//! Definitions of links and footnotes that must stay when the text around them is removed.
 //!
-//! A link reference definition belongs to the whole document, not to the section that contains it.
-//! Invariant: a kept definition is kept verbatim, and text outside the place uses it.
+//! A definition belongs to the whole document, not to the section that contains it. Invariant: a kept definition
+//! is kept verbatim, and text outside the place uses it.
 
 use super::effect::LostLink;
+use super::footnotes::footnote_references;
 use super::text::{slice, trimmed};
 use super::version::{Version, is_in};
 use crate::limits;
@@ -12,14 +13,21 @@ use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 
-/// A link reference definition inside the place.
-struct Definition {
+/// A link reference definition, or a footnote.
+pub(super) struct Definition {
     /// Its lines, without the last line end.
-    span: ByteSpan,
-    /// The label as written.
-    label: String,
-    /// The link target; `None` if the parser resolves no link with this label.
-    target: Option<String>,
+    pub(super) span: ByteSpan,
+    /// The label as written. That of a footnote begins with `^`.
+    pub(super) label: String,
+    /// The link target; `None` for a footnote, or if the parser resolves no link with this label.
+    pub(super) target: Option<String>,
+}
+
+impl Definition {
+    /// Whether it is a footnote.
+    pub(super) fn is_footnote(&self) -> bool {
+        self.label.starts_with('^')
+    }
 }
 
 /// The definitions that stay.
@@ -31,8 +39,9 @@ pub(super) struct Kept {
     pub(super) labels: Vec<String>,
 }
 
-/// Returns the definitions inside `place` that the `lost` links need. Leaves out those whose label the new
-/// content, which is at `content` in the version `new`, defines itself.
+/// Returns the definitions inside `place` that the `lost` links need, and the footnotes to which text outside
+/// refers. Leaves out those whose label the new content, which is at `content` in the version `new`, defines
+/// itself.
 pub(super) fn to_keep(
     old: &Version,
     place: ByteSpan,
@@ -45,13 +54,23 @@ pub(super) fn to_keep(
         spans(new, content).map(|span| key(&label_of(slice(new.bytes(), span)))).collect();
     let mut kept = Kept::default();
     let mut previous: Option<ByteSpan> = None;
-    for definition in definitions(old, place) {
+    let inside = definitions(old, place);
+    let outside = if inside.iter().any(Definition::is_footnote) {
+        let after = ByteSpan::new(place.end, old.bytes().len());
+        let all = [ByteSpan::new(0, place.start), after].map(|span| footnote_references(old, span));
+        all.concat().iter().map(|label| label_at(old.bytes(), *label)).collect()
+    } else {
+        Vec::new()
+    };
+    for definition in inside {
         let label = key(&definition.label);
         let is_used = |link: &LostLink| {
+            let used = reference_at(old.bytes(), link.offset);
             definition.target.as_ref() == Some(&link.target)
-                && references(old.bytes(), link.offset).is_none_or(|used| key(&used) == label)
+                && used.is_none_or(|(used, _)| label_at(old.bytes(), used) == label)
         };
-        if given.contains(&label) || !lost.iter().any(is_used) {
+        let is_needed = outside.contains(&label) || lost.iter().any(is_used);
+        if given.contains(&label) || !is_needed {
             continue;
         }
         let between = previous.map(|previous| ByteSpan::new(previous.end, definition.span.start));
@@ -67,7 +86,7 @@ pub(super) fn to_keep(
     kept
 }
 
-/// The spans of the definitions of `version` that begin in `place` and are not inside a container.
+/// The spans of the definitions and footnotes of `version` that begin in `place` and are not inside a container.
 fn spans(version: &Version, place: ByteSpan) -> impl Iterator<Item = ByteSpan> {
     let nodes = &version.outline().nodes;
     let is_contained = |parent: usize| {
@@ -78,15 +97,15 @@ fn spans(version: &Version, place: ByteSpan) -> impl Iterator<Item = ByteSpan> {
     nodes
         .iter()
         .filter(move |node| {
-            node.kind == NodeKind::Block(BlockType::Definition)
+            matches!(node.kind, NodeKind::Block(BlockType::Definition | BlockType::Footnote))
                 && is_in(place, node.bytes.start)
                 && !node.parent.is_some_and(is_contained)
         })
         .map(|node| trimmed(version.bytes(), node.bytes))
 }
 
-/// The definitions of `version` in `place`, with the targets that the parser finds.
-fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition> {
+/// The definitions and footnotes of `version` in `place`, with the targets that the parser finds.
+pub(super) fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition> {
     let spans: Vec<ByteSpan> = spans(version, place).collect();
     let mut text = Vec::new();
     for span in &spans {
@@ -119,22 +138,35 @@ fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition> {
 
 /// The label of the definition `text`; empty if `text` is not a definition.
 fn label_of(text: &[u8]) -> String {
-    bracketed(text.trim_ascii_start()).map(|(label, _)| label).unwrap_or_default()
+    let label = bracketed(text.trim_ascii_start()).map(|(label, _)| label);
+    String::from_utf8_lossy(label.unwrap_or_default()).into_owned()
 }
 
-/// The label that the link at `offset` refers to; `None` if the text there is not a reference.
-fn references(file: &[u8], offset: usize) -> Option<String> {
-    let text = file.get(offset..file.len().min(offset + limits::MAX_REFERENCE_BYTES))?;
+/// The span of the label to which the link at `offset` refers, and whether the label is also the text of the link;
+/// `None` if the text there is not a reference.
+pub(super) fn reference_at(file: &[u8], offset: usize) -> Option<(ByteSpan, bool)> {
+    let end = file.len().min(offset + limits::MAX_REFERENCE_BYTES);
+    let text = file.get(offset..end)?;
     let (first, rest) = bracketed(text.strip_prefix(b"!").unwrap_or(text))?;
+    let start = offset + usize::from(text.starts_with(b"!")) + 1;
+    let after = start + first.len() + 1;
     match bracketed(rest) {
-        Some((label, _)) if !label.is_empty() => Some(label),
-        _ => Some(first),
+        Some((label, _)) if !label.is_empty() => {
+            Some((ByteSpan::new(after + 1, after + 1 + label.len()), false))
+        }
+        _ if rest.starts_with(b"(") => None,
+        _ => Some((ByteSpan::new(start, start + first.len()), true)),
     }
+}
+
+/// The label at `span`, in the form in which labels are compared.
+pub(super) fn label_at(file: &[u8], span: ByteSpan) -> String {
+    key(&String::from_utf8_lossy(slice(file, span)))
 }
 
 /// Returns the text between the bracket that `text` begins with and its closing bracket, and the rest.
 /// `None` if `text` does not begin with a bracket or the bracket is not closed.
-fn bracketed(text: &[u8]) -> Option<(String, &[u8])> {
+pub(super) fn bracketed(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut depth = 0_usize;
     let mut is_escaped = false;
     for (at, byte) in text.iter().enumerate() {
@@ -142,10 +174,7 @@ fn bracketed(text: &[u8]) -> Option<(String, &[u8])> {
             _ if is_escaped => is_escaped = false,
             b'\\' => is_escaped = true,
             b'[' => depth += 1,
-            b']' if depth == 1 => {
-                let label = String::from_utf8_lossy(text.get(1..at)?).into_owned();
-                return Some((label, text.get(at + 1..)?));
-            }
+            b']' if depth == 1 => return Some((text.get(1..at)?, text.get(at + 1..)?)),
             b']' => depth = depth.checked_sub(1)?,
             _ if depth == 0 => return None,
             _ => {}
@@ -155,7 +184,7 @@ fn bracketed(text: &[u8]) -> Option<(String, &[u8])> {
 }
 
 /// The normalized form in which labels are compared (`CommonMark` 0.31.2, section 4.7).
-fn key(label: &str) -> String {
+pub(super) fn key(label: &str) -> String {
     fold(&label.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -172,8 +201,11 @@ mod tests {
             ("[a [b] \\] c] d", Some("a [b] \\] c")),
             ("a", None),
             ("[a", None),
+            ("[a](b)", None),
         ] {
-            assert_eq!(references(text.as_bytes(), 0).as_deref(), label, "{text}");
+            let found =
+                reference_at(text.as_bytes(), 0).map(|(span, _)| &text[span.start..span.end]);
+            assert_eq!(found, label, "{text}");
         }
         assert_eq!(label_of(b"  [1.0.0]: https://x"), "1.0.0");
         assert_eq!(key("A\n  b"), key("a B"));

@@ -210,20 +210,7 @@ impl EffectComparison<'_> {
                 .push(Refusal::ChangesOutside { line: self.old.line(before.node), change });
             return;
         }
-        if let Some((from, to)) = old.anchor().zip(new.anchor()).filter(|(from, to)| from != to) {
-            self.effect.renumbered.push(Renumbered {
-                title: old.title.clone(),
-                from: format!("#{from}"),
-                to: format!("#{to}"),
-            });
-        }
-        if old.path_number != new.path_number {
-            self.effect.renumbered.push(Renumbered {
-                title: old.title.clone(),
-                from: self.old.path(before.node),
-                to: self.new.path(now.node),
-            });
-        }
+        self.effect.renumbered.extend(renumbered(self.old, before.node, self.new, now.node));
     }
 
     fn contained_anchor(&mut self, before: &Landmark, now: &Landmark) {
@@ -254,12 +241,14 @@ impl EffectComparison<'_> {
     /// Compares the links outside the splice.
     fn links(&mut self) {
         let shift = self.shift;
-        let mut now: HashMap<(usize, LinkKind), &str> = links(self.new)
+        let mut now: HashMap<(usize, LinkKind), &str> = self
+            .new
+            .all_links()
             .filter(|(offset, ..)| !is_in(shift.after, *offset))
             .map(|(offset, kind, target)| ((offset, kind), target))
             .collect();
         let mut changes = Vec::new();
-        for (offset, kind, target) in links(self.old) {
+        for (offset, kind, target) in self.old.all_links() {
             let Some(moved) = shift.start(offset) else { continue };
             let found = now.remove(&(moved, kind));
             if found == Some(target) {
@@ -285,12 +274,17 @@ impl EffectComparison<'_> {
     }
 }
 
-/// The links of a version, each with its offset.
-fn links(version: &Version) -> impl Iterator<Item = (usize, LinkKind, &str)> {
-    let links = &version.document().links;
-    let inside = links.list.iter().map(|link| (link.offset, link.kind, link.target.as_str()));
-    let outside = links.external.iter().map(|link| (link.offset, link.kind, link.target.as_str()));
-    inside.chain(outside)
+/// How the anchor and the path of the section `before` of `old` differ from those of the section `now` of `new`.
+pub fn renumbered(old: &Version, before: usize, new: &Version, now: usize) -> Vec<Renumbered> {
+    let Some((one, other)) = section_of(old, before).zip(section_of(new, now)) else {
+        return Vec::new();
+    };
+    let title = &one.title;
+    let anchors = one.anchor().zip(other.anchor()).filter(|(from, to)| from != to);
+    let anchors = anchors.map(|(from, to)| (format!("#{from}"), format!("#{to}")));
+    let paths = (one.path_number != other.path_number).then(|| (old.path(before), new.path(now)));
+    let changes = anchors.into_iter().chain(paths);
+    changes.map(|(from, to)| Renumbered { title: title.clone(), from, to }).collect()
 }
 
 fn section_of(version: &Version, node: usize) -> Option<&Section> {

@@ -4,7 +4,8 @@
 //! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and an [`Operation`]: the splice, and the version
 //! that it produces. `text` finds lines and line ends, `fragment` parses the new content, `insertion_point`
 //! decides the blank lines around it, `effect` compares the versions before and after, and `definitions`
-//! finds the link definitions that must stay.
+//! finds the definitions that must stay. [`move_section`] joins an insertion and a deletion, and `carried` is the
+//! text that goes into another file.
 //!
 //! Invariant (see `mdsel help edits`): bytes outside the splice do not change, and are parsed as before. An
 //! edit that would break this is refused unless its flag is given. Each version of a file is parsed once:
@@ -37,20 +38,27 @@
 //! assert_eq!(plan.version.bytes(), b"# A\n\nnew\n\n# B\n");
 //! ```
 
+mod carried;
 mod definitions;
 mod detail;
 mod draft;
 mod effect;
+mod footnotes;
 mod fragment;
 mod insertion_point;
 mod planner;
 mod refusal;
+mod section_move;
 mod text;
 mod version;
 
 pub use detail::{Detail, RowPlace, plan_detail};
+pub use effect::renumbered;
 pub use planner::plan;
 pub use refusal::{Change, FrontMatterProblem, Refusal};
+pub use section_move::{
+    MoveRefusal, MovedFile, MovedPlace, MovedSection, SectionMove, move_section,
+};
 pub use version::Version;
 
 use crate::position::ByteSpan;
@@ -148,7 +156,7 @@ pub struct Reparented {
 
 /// A section outside the place whose number changes because a section with an equal title was added or
 /// removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct Renumbered {
     /// The title of the section; empty for a heading inside a container.
     pub title: String,

@@ -138,13 +138,15 @@ impl Planner<'_> {
         splice
     }
 
-    /// The definitions inside the place that links outside it need. None are kept if the target is itself a
+    /// The definitions inside the place that text outside it needs. None are kept if the target is itself a
     /// definition, front matter, or inside a container.
     fn definitions(&self, draft: &Draft, splice: &Splice, new: &Version, effect: &Effect) -> Kept {
         let is_definition = matches!(self.target, EditTarget::Node(node)
-            if self.node(node).is_some_and(|node| node.kind == NodeKind::Block(BlockType::Definition)));
+        if self.node(node).is_some_and(|node| {
+            matches!(node.kind, NodeKind::Block(BlockType::Definition | BlockType::Footnote))
+        }));
         let is_bare = draft.depth > 0 || self.target == EditTarget::FrontMatter || is_definition;
-        if effect.lost_links.is_empty() || draft.core.is_empty() || is_bare {
+        if draft.core.is_empty() || is_bare {
             return Kept::default();
         }
         let lost = &effect.lost_links;

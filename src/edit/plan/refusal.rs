@@ -177,6 +177,12 @@ pub enum Refusal {
         /// The line at which the splice begins.
         line: usize,
     },
+    /// The new place of a section is in the section.
+    #[error("a section cannot be moved into itself")]
+    IntoItself,
+    /// The section would not be the same at its new place.
+    #[error("the text of the section would be parsed differently at its new place")]
+    ChangesSection,
     /// Something outside the place would change.
     #[error("line {line}: {change}")]
     ChangesOutside {
@@ -209,6 +215,8 @@ impl Refusal {
             Self::Duplicate { .. } => "DUPLICATE",
             Self::FrontMatter(_) => "FRONT_MATTER",
             Self::BreaksMarkup { .. } => "BREAKS_MARKUP",
+            Self::IntoItself => "INTO_ITSELF",
+            Self::ChangesSection => "CHANGES_SECTION",
             Self::ChangesOutside { .. } => "CHANGES_OUTSIDE",
         }
     }

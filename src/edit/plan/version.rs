@@ -4,6 +4,7 @@
 
 use super::text::trimmed;
 use crate::ldmd::{self, Markup};
+use crate::markdown::links::LinkKind;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
 use crate::markdown::{self, BYTE_ORDER_MARK, Dialect, Document};
 use crate::position::ByteSpan;
@@ -47,6 +48,14 @@ impl Version {
     /// The LDMD sections and their problems.
     pub fn markup(&self) -> &Markup {
         &self.markup
+    }
+
+    /// The links of the text, each with its offset; those to other sites come last.
+    pub(super) fn all_links(&self) -> impl Iterator<Item = (usize, LinkKind, &str)> {
+        let links = &self.document.links;
+        let local = links.list.iter().map(|link| (link.offset, link.kind, link.target.as_str()));
+        let external = links.external.iter();
+        local.chain(external.map(|link| (link.offset, link.kind, link.target.as_str())))
     }
 
     /// Returns bytes, document and markup.

@@ -248,8 +248,17 @@ impl<'a> Graph<'a> {
         Ok(edges)
     }
 
-    /// Returns whether a line of a document ends with the marker of that block (`^id`).
-    fn has_block(&self, document: &OpenDocument, id: &str) -> Result<bool> {
+    /// Returns the innermost section of the document that contains a block.
+    pub(crate) fn section_of_block(
+        &self,
+        document: &OpenDocument,
+        id: &str,
+    ) -> Result<Option<usize>> {
+        Ok(self.block(document, id)?.and_then(|offset| document.tree.section_at(offset)))
+    }
+
+    /// Returns the offset of the marker of a block (`^id`), which is at the end of a line.
+    fn block(&self, document: &OpenDocument, id: &str) -> Result<Option<usize>> {
         let changed = self.targets.changed(document.stored.id);
         let bytes = match changed {
             Some(changed) => changed.bytes.to_vec(),
@@ -257,7 +266,7 @@ impl<'a> Graph<'a> {
         };
         let mark = format!("^{id}");
         let mut marks = memchr::memmem::find_iter(&bytes, mark.as_bytes());
-        Ok(marks.any(|at| {
+        Ok(marks.find(|&at| {
             let after = bytes.get(at + mark.len()..).unwrap_or_default();
             let line = after.split(|byte| matches!(byte, b'\n' | b'\r')).next();
             line.is_none_or(|line| line.trim_ascii().is_empty())
@@ -284,7 +293,7 @@ impl<'a> Graph<'a> {
         };
         let Some(target) = self.targets.open(id)? else { return Ok(None) };
         if let Some(block) = block_id(&link.target)
-            && !self.has_block(&target, block)?
+            && self.block(&target, block)?.is_none()
         {
             return Ok(Some(Destination::Broken(Reason::Anchor)));
         }
@@ -301,7 +310,7 @@ impl<'a> Graph<'a> {
 }
 
 /// Returns the block id in an Obsidian target: the text after `#^`.
-fn block_id(target: &str) -> Option<&str> {
+pub(crate) fn block_id(target: &str) -> Option<&str> {
     target.rsplit_once("#^").map(|(_, id)| id.trim()).filter(|id| !id.is_empty())
 }
 

@@ -1,0 +1,190 @@
+//! The text of a section for another file, with the definitions and footnotes that it uses.
+//!
+//! Invariant: in the other file, each reference of the section leads to the definition that it had. A label that
+//! the other file uses for something else is renamed in the section.
+
+use std::collections::{HashMap, HashSet};
+
+use super::definitions::{Definition, bracketed, definitions, key, label_at, reference_at};
+use super::footnotes::footnote_references;
+use super::text::{dominant_line_end, slice, trimmed};
+use super::version::{Version, is_in};
+use crate::position::{ByteSpan, next_line_start};
+
+/// A section for another file.
+#[derive(Debug, Default)]
+pub(super) struct Carried {
+    /// Its bytes, followed by what was copied.
+    pub(super) bytes: Vec<u8>,
+    /// The labels of the definitions and footnotes that were copied.
+    pub(super) copied_definitions: Vec<String>,
+    /// The labels that got another name, with that name.
+    pub(super) new_labels: Vec<(String, String)>,
+}
+
+/// Something that a label names: a link reference definition, or a footnote.
+struct Named {
+    span: ByteSpan,
+    label: String,
+    /// The label in the form in which labels are compared. That of a footnote begins with `^`.
+    key: String,
+    /// What must be equal for two of them to mean the same: the target of a link, or the text of a footnote.
+    meaning: Vec<u8>,
+}
+
+/// A use of a label in the text.
+struct Use {
+    /// The bytes of the label, without brackets.
+    label: ByteSpan,
+    /// Whether the label is also the text of the link, so that a renamed label is put after it.
+    is_text: bool,
+    key: String,
+}
+
+/// Returns the section at `span` of `from` for the file `to`.
+pub(super) fn carried(from: &Version, span: ByteSpan, to: &Version) -> Carried {
+    let named = all_named(from);
+    let theirs = all_named(to);
+    let mut uses = uses(from, span, &named);
+    let mut labels: Vec<&Named> = Vec::new();
+    // A footnote may use labels, too.
+    let mut next = 0;
+    while let Some(key) = uses.get(next).map(|one| one.key.clone()) {
+        next += 1;
+        let Some(found) = named.iter().find(|one| one.key == key) else { continue };
+        if labels.iter().any(|one| one.key == key) {
+            continue;
+        }
+        labels.push(found);
+        if !is_in(span, found.span.start) {
+            uses.extend(self::uses(from, found.span, &named));
+        }
+    }
+    // A definition of the section that the section itself does not use may still be used where it goes.
+    let inside = named.iter().filter(|one| is_in(span, one.span.start));
+    let unused: Vec<&Named> =
+        inside.filter(|one| !labels.iter().any(|other| other.key == one.key)).collect();
+    labels.extend(unused);
+    labels.sort_by_key(|one| one.span.start);
+    let taken = |key: &str| {
+        named.iter().chain(&theirs).any(|one| one.key == key)
+            || uses.iter().any(|one| one.key == key)
+    };
+    let mut new_labels: HashMap<&str, String> = HashMap::new();
+    let mut copied: Vec<&Named> = Vec::new();
+    let mut carried = Carried::default();
+    for one in labels {
+        let other = theirs.iter().find(|other| other.key == one.key);
+        if other.is_some_and(|other| other.meaning != one.meaning) {
+            let name = (2..).map(|number| format!("{}-{number}", one.label));
+            let name = name.into_iter().find(|name| !taken(&key(name)));
+            let name = name.unwrap_or_else(|| one.label.clone());
+            carried.new_labels.push((one.label.clone(), name.clone()));
+            new_labels.insert(&one.key, name);
+        } else if other.is_some() {
+            // The other file has the same definition.
+            continue;
+        }
+        if !is_in(span, one.span.start) {
+            copied.push(one);
+        }
+    }
+    let renamed = |span: ByteSpan| relabeled(from, span, &uses, &named, &new_labels);
+    carried.bytes = renamed(trimmed(from.bytes(), span));
+    let line_end = dominant_line_end(from.bytes()).unwrap_or(b"\n");
+    let mut previous: Option<&Named> = None;
+    for one in copied {
+        // Adjacent link definitions stay adjacent.
+        let is_next = previous.is_some_and(|previous| {
+            !previous.key.starts_with('^')
+                && next_line_start(from.bytes(), previous.span.end) == one.span.start
+        });
+        carried.bytes.extend(line_end.repeat(if is_next { 1 } else { 2 }));
+        carried.bytes.extend(renamed(one.span));
+        carried.copied_definitions.push(one.label.clone());
+        previous = Some(one);
+    }
+    carried
+}
+
+/// The definitions and footnotes of a file. Of several with the same label, the first one counts.
+fn all_named(version: &Version) -> Vec<Named> {
+    let whole = ByteSpan::new(0, version.bytes().len());
+    let named = |definition: Definition| {
+        let text = bracketed(slice(version.bytes(), definition.span).trim_ascii_start());
+        let meaning = if definition.is_footnote() {
+            text.map(|(_, text)| text.trim_ascii().to_vec()).unwrap_or_default()
+        } else {
+            definition.target.unwrap_or_default().into_bytes()
+        };
+        Named {
+            key: key(&definition.label),
+            label: definition.label,
+            span: definition.span,
+            meaning,
+        }
+    };
+    let mut all: Vec<Named> = definitions(version, whole).into_iter().map(named).collect();
+    let mut seen = HashSet::new();
+    all.retain(|one| seen.insert(one.key.clone()));
+    all
+}
+
+/// The uses of the labels of `named` at `span`.
+fn uses(version: &Version, span: ByteSpan, named: &[Named]) -> Vec<Use> {
+    let file = version.bytes();
+    let mut uses = Vec::new();
+    for (offset, _, target) in version.all_links().filter(|(offset, ..)| is_in(span, *offset)) {
+        let Some((label, is_text)) = reference_at(file, offset) else { continue };
+        let key = label_at(file, label);
+        if named.iter().any(|one| one.key == key && one.meaning == target.as_bytes()) {
+            uses.push(Use { label, is_text, key });
+        }
+    }
+    let footnotes = footnote_references(version, span).into_iter();
+    uses.extend(footnotes.map(|label| Use { label, is_text: false, key: label_at(file, label) }));
+    uses
+}
+
+/// The bytes at `span` with the new labels.
+fn relabeled(
+    version: &Version,
+    span: ByteSpan,
+    uses: &[Use],
+    named: &[Named],
+    new_labels: &HashMap<&str, String>,
+) -> Vec<u8> {
+    let file = version.bytes();
+    let mut changes: Vec<(ByteSpan, String)> = Vec::new();
+    for one in uses.iter().filter(|one| is_in(span, one.label.start)) {
+        let Some(name) = new_labels.get(one.key.as_str()) else { continue };
+        if one.is_text {
+            // `[label]` and `[label][]` become `[label][name]`.
+            let after = one.label.end + 1;
+            let is_collapsed = file.get(after..).is_some_and(|rest| rest.starts_with(b"[]"));
+            let end = if is_collapsed { after + 2 } else { after };
+            changes.push((ByteSpan::new(after, end), format!("[{name}]")));
+        } else {
+            changes.push((one.label, name.clone()));
+        }
+    }
+    for one in named.iter().filter(|one| is_in(span, one.span.start)) {
+        let Some(name) = new_labels.get(one.key.as_str()) else { continue };
+        let text = slice(file, one.span);
+        if let Some(at) = memchr::memchr(b'[', text) {
+            let start = one.span.start + at + 1;
+            changes.push((ByteSpan::new(start, start + one.label.len()), name.clone()));
+        }
+    }
+    changes.sort_by_key(|(span, _)| span.start);
+    changes.dedup_by_key(|(span, _)| span.start);
+    let mut bytes = Vec::with_capacity(span.len() + 16);
+    let mut end = span.start;
+    for (at, text) in changes {
+        bytes.extend_from_slice(slice(file, ByteSpan::new(end, at.start)));
+        bytes.extend_from_slice(text.as_bytes());
+        end = at.end;
+    }
+    bytes.extend_from_slice(slice(file, ByteSpan::new(end, span.end)));
+    bytes
+}

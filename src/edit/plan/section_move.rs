@@ -1,0 +1,296 @@
+//! Moves a section to another place in its file, or into another file.
+//!
+//! The section is inserted at its new place, and then deleted at its old one, each with the checks of that edit.
+//! Invariant: the moved text is the same bytes, except for shifted heading levels and for labels that mean
+//! something else in the other file. All other text stays, and each place of the old versions is found again.
+
+use std::collections::HashMap;
+
+use super::carried::{Carried, carried};
+use super::effect::renumbered;
+use super::text::slice;
+use super::version::{Version, is_in};
+use super::{
+    Allow, EditScope, EditTarget, Operation, Plan, Position, Refusal, Renumbered, Splice, plan,
+};
+use crate::markdown::links::LinkKind;
+use crate::position::{ByteSpan, LineIndex, LineSpan};
+
+/// Where to move a section.
+#[derive(Clone, Copy, Debug)]
+pub struct SectionMove<'a> {
+    /// The node of the section.
+    pub section: usize,
+    /// The other file; `None` if the section stays in its file.
+    pub to: Option<&'a Version>,
+    /// The place, in the other file if there is one.
+    pub target: EditTarget,
+    /// Where the section goes, relative to the place.
+    pub position: Position,
+    /// Whether the levels of its headings are shifted, so that the first heading fits the place.
+    pub relevel: bool,
+    /// The consequences that the user has allowed.
+    pub allow: Allow,
+}
+
+/// A file that the move changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MovedFile {
+    /// The file in which the section was.
+    Left,
+    /// The other file.
+    Entered,
+}
+
+/// Something by which a link can name a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MovedPlace {
+    /// A node of the outline, by index.
+    Node(usize),
+    /// An LDMD section, by index.
+    Ldmd(usize),
+}
+
+/// The files after a section was moved.
+#[derive(Clone, Debug)]
+pub struct MovedSection {
+    /// The file in which the section was.
+    pub left: Version,
+    /// The other file, if there is one.
+    pub entered: Option<Version>,
+    /// The node of the section, in the file in which it is now.
+    pub node: usize,
+    /// The lines of the section and of what was copied with it, 1-based, in the file in which it is now.
+    pub lines: LineSpan,
+    /// Where the places are now. Places that do not exist any more are missing.
+    pub places: HashMap<(MovedFile, MovedPlace), (MovedFile, MovedPlace)>,
+    /// Labels of the definitions inside the section that stay because other text uses them.
+    pub kept_definitions: Vec<String>,
+    /// Labels of the definitions and footnotes outside the section that were copied with it.
+    pub copied_definitions: Vec<String>,
+    /// Labels in the section that got another name, with that name.
+    pub new_labels: Vec<(String, String)>,
+    /// Sections outside the moved one whose number changes.
+    pub renumbered: Vec<Renumbered>,
+}
+
+/// Why a section is not moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveRefusal {
+    /// Whether the deletion at the old place is refused, and not the insertion at the new one.
+    pub is_deletion: bool,
+    /// The reason.
+    pub refusal: Refusal,
+}
+
+impl From<Refusal> for MoveRefusal {
+    fn from(refusal: Refusal) -> Self {
+        Self { is_deletion: false, refusal }
+    }
+}
+
+/// Moves a section of `from`.
+pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSection, MoveRefusal> {
+    let node = from.outline().nodes.get(request.section).ok_or(Refusal::NoSuchPlace)?;
+    let section = node.bytes;
+    let target = request.to.unwrap_or(from);
+    let Carried { bytes, copied_definitions, new_labels } = match request.to {
+        Some(to) => carried(from, section, to),
+        None => Carried { bytes: slice(from.bytes(), section).to_vec(), ..Carried::default() },
+    };
+    // In the same file, the section is there twice for a moment.
+    let allow = Allow { duplicate: request.to.is_none(), ..request.allow };
+    let (position, relevel) = (request.position, request.relevel);
+    let operation = Operation::Insert { content: &bytes, position, relevel };
+    let inserted = plan(target, request.target, operation, allow)?;
+    let base = if request.to.is_some() { from } else { &inserted.version };
+    let start = match request.to {
+        Some(_) => section.start,
+        None => shifted(&inserted.splice, section.start),
+    };
+    let nodes = &base.outline().nodes;
+    let sections = || base.outline().sections.iter().map(|section| section.node);
+    let is_it = |node: usize| nodes.get(node).is_some_and(|node| node.bytes.start == start);
+    let old = sections().find(|node| is_it(*node)).ok_or(Refusal::NoSuchPlace)?;
+    let old_span = nodes.get(old).map_or(section, |node| node.bytes);
+    if request.to.is_none() && is_in(old_span, inserted.splice.inserted.start) {
+        return Err(Refusal::IntoItself.into());
+    }
+    let scope = EditScope::Subtree;
+    let deleted = plan(base, EditTarget::Node(old), Operation::Delete { scope }, request.allow)
+        .map_err(|refusal| MoveRefusal { is_deletion: true, refusal })?;
+    let joining = Joining { from, target, section, base, inserted: &inserted, deleted: &deleted };
+    let joined = joining.join(request.to.is_some())?;
+    let kept_definitions = deleted.splice.kept_definitions;
+    Ok(MovedSection { kept_definitions, copied_definitions, new_labels, ..joined })
+}
+
+/// The offset after `splice` of a byte that is not removed.
+fn shifted(splice: &Splice, offset: usize) -> usize {
+    if offset < splice.at.start {
+        return offset;
+    }
+    offset - splice.at.len() + splice.bytes.len()
+}
+
+/// Joins an insertion and a deletion.
+struct Joining<'a> {
+    from: &'a Version,
+    target: &'a Version,
+    section: ByteSpan,
+    /// The file from which the section is deleted.
+    base: &'a Version,
+    inserted: &'a Plan,
+    deleted: &'a Plan,
+}
+
+type Pairs = HashMap<MovedPlace, MovedPlace>;
+
+impl Joining<'_> {
+    fn join(self, is_other_file: bool) -> Result<MovedSection, Refusal> {
+        let (splice, left) = (&self.inserted.splice, &self.deleted.version);
+        // The section in the version after the insertion.
+        let into = outside(self.target, splice, &self.inserted.version);
+        let within = |start| is_in(self.section, start);
+        let carried =
+            pairs(self.from, within, &self.inserted.version, |start| is_in(splice.inserted, start));
+        let deletion = &self.deleted.splice;
+        let rest = outside(self.base, deletion, left);
+        let mut places = HashMap::new();
+        let (lines, now, entered) = if is_other_file {
+            use MovedFile::{Entered, Left};
+            places.extend(into.iter().map(|(old, new)| ((Entered, *old), (Entered, *new))));
+            places.extend(carried.iter().map(|(old, new)| ((Left, *old), (Entered, *new))));
+            places.extend(rest.iter().map(|(old, new)| ((Left, *old), (Left, *new))));
+            let version = &self.inserted.version;
+            (version.lines_of(splice.inserted), version, Some(version.clone()))
+        } else {
+            use MovedFile::Left;
+            for (old, between) in into.iter().filter(|(old, _)| !self.is_moved(**old)) {
+                places.extend(rest.get(between).map(|new| ((Left, *old), (Left, *new))));
+            }
+            for (old, between) in &carried {
+                places.extend(rest.get(between).map(|new| ((Left, *old), (Left, *new))));
+            }
+            let start = shifted(deletion, splice.inserted.start);
+            let inserted = ByteSpan::new(start, start + splice.inserted.len());
+            (left.lines_of(inserted), left, None)
+        };
+        let file = if is_other_file { MovedFile::Entered } else { MovedFile::Left };
+        let node = self.from.sections_in(self.section).next().and_then(|section| {
+            match places.get(&(MovedFile::Left, MovedPlace::Node(section.node))) {
+                Some((found, MovedPlace::Node(node))) if *found == file => Some(*node),
+                _ => None,
+            }
+        });
+        let node = node.ok_or(Refusal::ChangesSection)?;
+        if !is_same_text(self.from, self.section, now, lines) {
+            return Err(Refusal::ChangesSection);
+        }
+        let renumbered = self.renumbered(&places, left, entered.as_ref());
+        Ok(MovedSection {
+            left: left.clone(),
+            entered,
+            node,
+            lines,
+            places,
+            kept_definitions: Vec::new(),
+            copied_definitions: Vec::new(),
+            new_labels: Vec::new(),
+            renumbered,
+        })
+    }
+
+    /// Whether a place of the old file is in the section.
+    fn is_moved(&self, place: MovedPlace) -> bool {
+        self.from.start_of(place).is_some_and(|start| is_in(self.section, start))
+    }
+
+    fn renumbered(
+        &self,
+        places: &HashMap<(MovedFile, MovedPlace), (MovedFile, MovedPlace)>,
+        left: &Version,
+        entered: Option<&Version>,
+    ) -> Vec<Renumbered> {
+        let mut all = Vec::new();
+        for (file, old, new) in [
+            (MovedFile::Left, self.from, left),
+            (MovedFile::Entered, self.target, entered.unwrap_or(left)),
+        ] {
+            for section in &old.outline().sections {
+                let place = MovedPlace::Node(section.node);
+                let is_left = file == MovedFile::Left;
+                if !(is_left && self.is_moved(place))
+                    && let Some((_, MovedPlace::Node(node))) = places.get(&(file, place))
+                {
+                    all.extend(renumbered(old, section.node, new, *node));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The places outside `splice`, before and after it.
+fn outside(old: &Version, splice: &Splice, new: &Version) -> Pairs {
+    let after = ByteSpan::new(splice.at.start, splice.at.start + splice.bytes.len());
+    let mut pairs = pairs(old, |start| !is_in(splice.at, start), new, |start| !is_in(after, start));
+    pairs.insert(MovedPlace::Node(0), MovedPlace::Node(0));
+    pairs
+}
+
+/// Pairs the places of two versions that begin where the functions say, in document order. They were compared
+/// before, and lists, which an edit may join, are left out.
+fn pairs(
+    old: &Version,
+    is_old: impl Fn(usize) -> bool,
+    new: &Version,
+    is_new: impl Fn(usize) -> bool,
+) -> Pairs {
+    let landmarks = |version: &Version, is: &dyn Fn(usize) -> bool| -> Vec<MovedPlace> {
+        let landmarks = version.landmarks().into_iter();
+        let inside = landmarks.filter(|landmark| is(landmark.start));
+        inside.map(|landmark| MovedPlace::Node(landmark.node)).collect()
+    };
+    let sections = |version: &Version, is: &dyn Fn(usize) -> bool| -> Vec<MovedPlace> {
+        let places = (0..version.markup().sections.len()).map(MovedPlace::Ldmd);
+        places.filter(|place| version.start_of(*place).is_some_and(is)).collect()
+    };
+    let nodes = landmarks(old, &is_old).into_iter().zip(landmarks(new, &is_new));
+    let marked = sections(old, &is_old).into_iter().zip(sections(new, &is_new));
+    nodes.chain(marked).collect()
+}
+
+/// Whether the links of the section at `span` have the same targets at `lines` of `new`.
+fn is_same_text(old: &Version, span: ByteSpan, new: &Version, lines: LineSpan) -> bool {
+    let index = LineIndex::new(new.bytes());
+    let is_there = |offset: usize| (lines.start..=lines.end).contains(&index.line_of(offset));
+    let before = targets(old, |offset| is_in(span, offset));
+    let now = targets(new, is_there);
+    // What was copied follows the section.
+    now.starts_with(&before)
+}
+
+/// The links that begin where `is` says, in document order.
+fn targets(version: &Version, is: impl Fn(usize) -> bool) -> Vec<(LinkKind, &str)> {
+    let mut all: Vec<(usize, LinkKind, &str)> =
+        version.all_links().filter(|(offset, ..)| is(*offset)).collect();
+    all.sort_by_key(|(offset, ..)| *offset);
+    all.into_iter().map(|(_, kind, target)| (kind, target)).collect()
+}
+
+impl Version {
+    fn lines_of(&self, span: ByteSpan) -> LineSpan {
+        LineIndex::new(self.bytes()).lines(span)
+    }
+
+    /// The offset at which a place begins.
+    fn start_of(&self, place: MovedPlace) -> Option<usize> {
+        match place {
+            MovedPlace::Node(node) => self.outline().nodes.get(node).map(|node| node.bytes.start),
+            MovedPlace::Ldmd(section) => {
+                self.markup().sections.get(section).map(|section| section.span.start)
+            }
+        }
+    }
+}
