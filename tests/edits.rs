@@ -334,3 +334,60 @@ fn replacing_a_section_with_itself_changes_nothing() {
     assert!(count > 5);
     place.assert_in_step();
 }
+
+#[test]
+fn a_batch_over_several_files_changes_all_of_them_or_none() {
+    let notes = [
+        ("a.md", "# A\n\n## One\n\nold [x](b.md#two)\n"),
+        ("b.md", "# B\n\n## Two\n\nold\n"),
+        ("c.md", "---\nstate: open\n---\n# C\n"),
+    ];
+    let place = Place::ingested(&notes);
+    let lines = [
+        json!({"operation": "replace", "section": "a.md::one", "content": "new"}),
+        json!({"operation": "insert", "section": "One", "content": "## More"}),
+        json!({"operation": "delete", "section": "b.md::heading:h2[0]"}),
+        json!({"operation": "set", "document": "c", "section": "state", "content": "done"}),
+        json!({"operation": "replace", "document": "a", "section": "More", "content": "text"}),
+    ];
+    let batch: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = |path: &str| std::fs::read_to_string(place.join(path)).unwrap();
+    for last in [
+        json!({"operation": "delete", "section": "b.md::no-such-section"}),
+        json!({"operation": "delete", "section": "d.md::one"}),
+        json!({"operation": "replace", "document": "b", "section": "B", "content": "# Z"}),
+    ] {
+        let failing = format!("{batch}{last}\n");
+        let answer = place.run_in("", &["edit", "--batch", "-"], &failing);
+        assert_ne!(answer.status, 0, "{}", answer.text());
+        assert!(answer.text().contains("line 6 of the batch"), "{}", answer.text());
+        assert!(notes.iter().all(|(path, old)| text(path) == *old), "none");
+    }
+    place.write("c.md", "changed");
+    assert_eq!(place.run_in("", &["edit", "--batch", "-"], &batch).ends(2).code(), "CONFLICT");
+    assert_eq!(text("a.md"), notes[0].1);
+    place.write("c.md", notes[2].1);
+    let answer = place.run_in("", &["edit", "--batch", "-"], &batch).success().json();
+    assert_eq!(answer["edits"][3]["file"], "c.md");
+    let files: Vec<_> =
+        answer["files"].as_array().unwrap().iter().map(|one| &one["file"]).collect();
+    assert_eq!(files, ["a.md", "b.md", "c.md"]);
+    // The link to the deleted section was replaced by the same batch.
+    assert!(answer["broken_links"].is_null(), "{answer}");
+    assert_eq!(text("a.md"), "# A\n\n## One\n\nnew\n\n## More\n\ntext\n");
+    assert_eq!(text("b.md"), "# B\n");
+    assert_eq!(text("c.md"), "---\nstate: done\n---\n# C\n");
+    place.assert_in_step();
+}
+
+#[test]
+fn a_footnote_that_other_text_uses_stays() {
+    let place = Place::ingested(&[(
+        "a.md",
+        "# A\n\n## One\n\nx[^n] `[^m]`\n\n## Two\n\ny[^m]\n\n[^n]: First\n    line.\n\n[^m]: Unused.\n",
+    )]);
+    let answer = place.run(&["delete", "a.md", "Two"]).success().json();
+    assert_eq!(answer["kept_definitions"], json!(["^n"]));
+    let text = std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert_eq!(text, "# A\n\n## One\n\nx[^n] `[^m]`\n\n[^n]: First\n    line.\n");
+}

@@ -202,6 +202,7 @@ fn an_ingest_and_an_edit_change_the_same() {
             store: engine,
             document: None,
             edits: vec![Edit {
+                document: None,
                 section: "a.md::A/Below".to_owned(),
                 operation: Operation::Replace {
                     content: b"three\n".to_vec(),

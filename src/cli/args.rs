@@ -441,11 +441,11 @@ pub(super) struct DeleteArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel edit guide --batch edits.jsonl")]
 pub(super) struct EditArgs {
-    /// The document
+    /// The document; without it, the edits name theirs, and may be of several
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// Read the edits from FILE, one JSON object per line: operation, section, content, position
-    /// and the options of the command
+    pub(super) document: Option<String>,
+    /// Read the edits from FILE, one JSON object per line: operation, document, section, content,
+    /// position and the options of the command
     #[arg(long, value_name = "FILE")]
     pub(super) batch: PathBuf,
     #[command(flatten)]

@@ -135,7 +135,7 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
         return Err(Error::new(ErrorKind::Usage, "the batch contains no edit")
             .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}"));
     }
-    run(global, Some(&arguments.document), edits, &arguments.options, true)
+    run(global, arguments.document.as_deref(), edits, &arguments.options, true)
 }
 
 /// Makes one edit, of a section of a document or of an address.
@@ -154,6 +154,7 @@ fn one(
 /// Returns an edit with these options. The caller sets the section and the operation.
 fn of(options: &EditOptions) -> Edit {
     Edit {
+        document: None,
         section: String::new(),
         operation: Operation::Delete { scope: EditScope::Subtree },
         allow: Allow::default(),
@@ -217,7 +218,7 @@ fn run(
         Ok(report) => answer(Some(report), Vec::new()),
         Err(fault) => answer(None, vec![fault]),
     };
-    let is_changed = answer.report.as_ref().is_some_and(|report| report.before != report.after);
+    let is_changed = answer.report.as_ref().is_some_and(EditReport::is_change);
     print_edit(global, &answer, answer.outcome(), is_dry_run, is_changed)
 }
 

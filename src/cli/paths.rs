@@ -50,7 +50,7 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         Command::Replace(arguments) => vec![&mut arguments.first],
         Command::Insert(arguments) => vec![&mut arguments.first],
         Command::Delete(arguments) => vec![&mut arguments.first],
-        Command::Edit(arguments) => vec![&mut arguments.document],
+        Command::Edit(arguments) => arguments.document.iter_mut().collect(),
         Command::Task(arguments) => vec![&mut arguments.first],
         Command::Rename(arguments) => vec![&mut arguments.first],
         Command::Move(arguments) => {

@@ -31,10 +31,10 @@ impl EditAnswer {
         self.report.as_ref().map_or(&[], |report| &report.warnings)
     }
 
-    /// The change as a unified diff in the bytes of the file; empty if nothing changes.
+    /// The change as a unified diff in the bytes of the files; empty if nothing changes.
     pub fn diff(&self) -> Vec<u8> {
-        let Some(report) = &self.report else { return Vec::new() };
-        diff(&report.file, &report.file, &report.before, &report.after)
+        let files = self.report.iter().flat_map(|report| &report.files);
+        files.flat_map(|one| diff(&one.file, &one.file, &one.before, &one.after)).collect()
     }
 }
 

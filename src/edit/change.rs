@@ -73,6 +73,8 @@ impl Operation {
 /// One edit of a document.
 #[derive(Clone, Debug)]
 pub struct Edit {
+    /// The name of the document; `None` if the request or the place names it.
+    pub document: Option<String>,
     /// The place: a locator in the document, or an address with its document.
     pub section: String,
     /// The operation on the place.
@@ -90,6 +92,8 @@ pub struct Edit {
 /// The result of one edit.
 #[derive(Clone, Debug)]
 pub struct Done {
+    /// The path of the file, relative to the root.
+    pub file: String,
     /// The address of the place, before this edit.
     pub selector: String,
     /// The name of the operation: `replace`, `insert` or `delete`.
@@ -197,6 +201,7 @@ impl Current {
         })?;
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
         let done = Done {
+            file: self.document.stored.path.clone(),
             selector: place.address(),
             operation: edit.operation.name(),
             old_content: self.bytes(splice.removed).to_vec(),

@@ -1,7 +1,7 @@
 //! An edit as one JSON object: a line of a batch, or an item of a call.
 //!
 //! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults, and any
-//! other key is an error. `done` and `open` mark the task at `section`. `set`, `unset` and `add` change the
+//! other key is an error. `document` names its document, if the edits are of several. `done` and `open` mark the task at `section`. `set`, `unset` and `add` change the
 //! key `section` of the front matter, with the value in `content`. `rename` gives `section` the title in
 //! `content`, and `move` the document `section` the path in `content`, or the section `section` to the place `to`;
 //! they stand alone.
@@ -24,6 +24,7 @@ const FRONT_MATTER: &str = "@frontmatter";
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of a command")]
 pub struct BatchLine {
     operation: OperationName,
+    document: Option<String>,
     section: String,
     content: Option<String>,
     to: Option<String>,
@@ -73,6 +74,7 @@ impl BatchLine {
     /// Returns what the object renames or moves; `None` for an edit of one file. `document` is the document
     /// of the call.
     pub fn relocation(&self, document: Option<&String>) -> Result<Option<Relocation>> {
+        let document = self.document.as_ref().or(document);
         let content = || {
             let content = checked_content(self.content.clone().map(String::into_bytes), false)?;
             Ok::<_, Error>(String::from_utf8_lossy(&content).into_owned())
@@ -159,6 +161,7 @@ impl BatchLine {
             },
         };
         Ok(Edit {
+            document: self.document,
             section: if self.operation.is_of_key() {
                 FRONT_MATTER.to_owned()
             } else {

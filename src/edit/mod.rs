@@ -29,30 +29,34 @@ pub use relocate::{
 pub use relocate_answer::RelocateAnswer;
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::address::AddressError;
+use crate::address::namespace::encode;
 use crate::corpus::FileHandle;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
+use crate::limits;
 use crate::links::Outgoing;
+use crate::query::library::OpenDocument;
 use crate::query::links::broken::{BrokenLink, Changed, broken_by};
 use crate::query::{DocumentCache, NamedNode, named};
 use crate::store::{Purpose, Store};
 use change::Current;
 use files::{FileChange, OldFile};
 
-/// A request to edit one document.
+/// A request to edit documents.
 pub struct EditRequest<'a> {
     /// The store.
     pub store: &'a Store,
-    /// The name of the document; `None` if each edit names its place by an address.
+    /// The name of the document; `None` if the edits name their documents.
     pub document: Option<String>,
     /// The edits, applied in this order; either all of them are made, or none.
     pub edits: Vec<Edit>,
     /// Whether only to report what would change.
     pub is_dry_run: bool,
-    /// Whether to ingest the document first.
+    /// Whether to ingest the documents first.
     pub is_refresh: bool,
     /// The longest time to wait for another writer.
     pub wait: Duration,
@@ -61,27 +65,48 @@ pub struct EditRequest<'a> {
     pub confirm: &'a dyn Fn(&EditReport) -> Result<()>,
 }
 
+/// A file before and after all edits.
+#[derive(Clone, Debug)]
+pub struct EditedFile {
+    /// Its path, relative to the root.
+    pub file: String,
+    /// Its bytes before.
+    pub before: Vec<u8>,
+    /// Its bytes afterwards.
+    pub after: Vec<u8>,
+}
+
 /// What the edits changed, or would change.
 #[derive(Clone, Debug)]
 pub struct EditReport {
-    /// The path of the document, relative to the root.
-    pub file: String,
+    /// The files of the edits, in the order of their first edits.
+    pub files: Vec<EditedFile>,
     /// The edits, in order.
     pub done: Vec<Done>,
-    /// The bytes of the file before all edits.
-    pub before: Vec<u8>,
-    /// The bytes of the file after all edits.
-    pub after: Vec<u8>,
-    /// Links into the document that the edits break.
+    /// Links into the documents that the edits break.
     pub broken_links: Vec<BrokenLink>,
     /// Warnings about the edits and the store.
     pub warnings: Vec<Warning>,
 }
 
-/// Edits one document. The inner error says why a place was not found.
+impl EditReport {
+    /// Returns whether the bytes of a file change.
+    pub fn is_change(&self) -> bool {
+        self.files.iter().any(|file| file.before != file.after)
+    }
+}
+
+/// A document while its edits are applied.
+struct EditedDocument {
+    current: Current,
+    original: Rc<OpenDocument>,
+    before: OldFile,
+}
+
+/// Edits documents. The inner error says why a place was not found.
 pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport, AddressError>> {
     let mut warnings = if request.is_refresh { refresh(request)? } else { Vec::new() };
-    // The writer holds the lock from before the file is read until the store is written, so concurrent edits
+    // The writer holds the lock from before the files are read until the store is written, so concurrent edits
     // run one after the other.
     let (mut writer, recovered) = request.store.trusted_writer(request.wait)?;
     warnings.extend(recovered);
@@ -91,18 +116,31 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
         Ok(places) => places,
         Err(fault) => return Ok(Err(fault)),
     };
-    let Some(stored) = places.first().map(|named| named.stored.clone()) else {
+    if places.is_empty() {
         return Err(
             Error::new(ErrorKind::Usage, "there is no edit").with_hint("give at least one edit")
         );
-    };
-    let path = stored.path.clone();
-    let OldFile { bytes: before, seen } = OldFile::read(&*reader, &stored)?;
-    let mut current = Current::new(stored.clone(), before.clone());
-    let original = current.document().clone();
+    }
+    let mut documents: Vec<EditedDocument> = Vec::new();
     let mut done = Vec::new();
     for (edit, named) in request.edits.iter().zip(&places) {
-        match current.make(edit, named) {
+        let id = named.stored.id;
+        let known = documents.iter().position(|document| document.original.stored.id == id);
+        let at = known.unwrap_or(documents.len());
+        if known.is_none() {
+            let before = OldFile::read(&*reader, &named.stored)?;
+            let current = Current::new(named.stored.clone(), before.bytes.clone());
+            documents.push(EditedDocument {
+                original: current.document().clone(),
+                current,
+                before,
+            });
+        }
+        if documents.len() > limits::MAX_EDITED_FILES {
+            return Err(limits::exceeded("edited-files"));
+        }
+        let Some(document) = documents.get_mut(at) else { continue };
+        match document.current.make(edit, named) {
             Ok(Ok(one)) => done.push(one),
             Ok(Err(fault)) => return Ok(Err(of_edit(fault, edit))),
             Err(error) => {
@@ -113,30 +151,27 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
             }
         }
     }
-    let links = Outgoing::of(current.version().document(), current.version().markup());
-    let changed = Changed {
-        document: current.document().clone(),
-        links: &links,
-        bytes: current.version().bytes(),
-        left: None,
-    };
-    let broken_links = broken_by(&library, &original, &before, &changed)?;
-    let version = current.into_version();
-    drop((library, original));
-    drop(reader);
-    let after = version.bytes().to_vec();
-    if after.len() as u64 > writer.options()?.unwrap_or_default().max_file_bytes {
-        return Err(crate::limits::exceeded("max-file-size"));
-    }
+    let broken_links = broken_links(&library, &documents)?;
     warnings.extend(done.iter().flat_map(|done| done.warnings.iter().cloned()));
-    let mut report = EditReport { file: path.clone(), done, before, after, broken_links, warnings };
+    let file = |document: &EditedDocument| EditedFile {
+        file: document.original.stored.path.clone(),
+        before: document.before.bytes.clone(),
+        after: document.current.version().bytes().to_vec(),
+    };
+    let files = documents.iter().map(file).collect();
+    let mut report = EditReport { files, done, broken_links, warnings };
+    drop(library);
+    drop(reader);
+    let most = writer.options()?.unwrap_or_default().max_file_bytes;
+    if report.files.iter().any(|file| file.after.len() as u64 > most) {
+        return Err(limits::exceeded("max-file-size"));
+    }
     (request.confirm)(&report)?;
-    let is_written = !request.is_dry_run && report.after != report.before;
+    let is_written = !request.is_dry_run && report.is_change();
     if is_written {
         let root = writer.root()?.unwrap_or_default();
-        let before = Some(OldFile { bytes: report.before.clone(), seen });
-        let change = FileChange { path, before, after: Some(version), model: None };
-        let warnings = files::write(request.store, writer.as_mut(), &root, vec![change])?;
+        let changes = documents.into_iter().filter_map(EditedDocument::into_change).collect();
+        let warnings = files::write(request.store, writer.as_mut(), &root, changes)?;
         report.warnings.extend(warnings);
     }
     match writer.close() {
@@ -147,20 +182,61 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     Ok(Ok(report))
 }
 
-/// Finds the document and the locator of each edit. All edits must name the same document.
+impl EditedDocument {
+    /// Returns the change of the file; `None` if its bytes are the same.
+    fn into_change(self) -> Option<FileChange> {
+        let path = self.original.stored.path.clone();
+        let after = self.current.into_version();
+        (after.bytes() != self.before.bytes).then(|| FileChange {
+            path,
+            before: Some(self.before),
+            after: Some(after),
+            model: None,
+        })
+    }
+}
+
+/// Returns the links into the documents that the edits break.
+fn broken_links(
+    library: &DocumentCache<'_>,
+    documents: &[EditedDocument],
+) -> Result<Vec<BrokenLink>> {
+    let links: Vec<Outgoing> = documents
+        .iter()
+        .map(|document| document.current.version())
+        .map(|version| Outgoing::of(version.document(), version.markup()))
+        .collect();
+    let changes = documents.iter().zip(&links).map(|(document, links)| {
+        let changed = Changed {
+            document: document.current.document().clone(),
+            links,
+            bytes: document.current.version().bytes(),
+            left: None,
+        };
+        (&document.original, document.before.bytes.as_slice(), changed)
+    });
+    broken_by(library, &changes.collect::<Vec<_>>())
+}
+
+/// Finds the document and the locator of each edit. An edit that names no document is of the document of the
+/// request, or else of the document of the edit before it.
 fn places(
     library: &DocumentCache<'_>,
     request: &EditRequest<'_>,
 ) -> Result<std::result::Result<Vec<NamedNode>, AddressError>> {
     let mut places: Vec<NamedNode> = Vec::with_capacity(request.edits.len());
     for edit in &request.edits {
-        // Without a document, the first address names the document of all edits.
-        let document = match (&request.document, places.first()) {
-            (Some(document), _) => Some(document.clone()),
-            (None, Some(first)) => Some(crate::address::namespace::encode(&first.stored.path)),
-            (None, None) => None,
-        };
-        match named(library, document.as_deref(), &edit.section, edit.is_fuzzy)? {
+        let before = places.last().map(|last| encode(&last.stored.path));
+        let given = edit.document.as_ref().or(request.document.as_ref());
+        let is_address = given.is_none() && edit.section.contains("::");
+        let document = given.cloned().or(before.clone()).filter(|_| !is_address);
+        let mut found = named(library, document.as_deref(), &edit.section, edit.is_fuzzy)?;
+        // The text before `::` may be a part of a title.
+        if found.is_err() && is_address && before.is_some() {
+            let within = named(library, before.as_deref(), &edit.section, edit.is_fuzzy)?;
+            found = if within.is_ok() { within } else { found };
+        }
+        match found {
             Ok(named) => places.push(named),
             Err(fault) => return Ok(Err(of_edit(fault, edit))),
         }
@@ -176,14 +252,12 @@ fn of_edit(mut fault: AddressError, edit: &Edit) -> AddressError {
     fault
 }
 
-/// Ingests the document of the edits; all documents if a place is not found yet.
+/// Ingests the documents of the edits; all documents if a place is not found yet.
 fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     let paths = {
         let reader = request.store.reader(Purpose::Read)?;
         let places = places(&DocumentCache::new(&*reader), request)?;
-        places
-            .ok()
-            .map(|places| places.into_iter().map(|named| named.stored.path).take(1).collect())
+        places.ok().map(|places| places.into_iter().map(|named| named.stored.path).collect())
     };
     let paths: Option<Vec<String>> = paths;
     let paths = paths.as_ref().map_or(Paths::All, |paths| Paths::Stored(paths));

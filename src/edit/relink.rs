@@ -210,6 +210,12 @@ fn refused(failed: &[String]) -> Error {
         .with_hint("change these links first, or pass --no-links to leave all links as they are")
 }
 
+/// The document of a link before and after the edit.
+struct LinkDocument<'a> {
+    old: &'a Rc<OpenDocument>,
+    new: &'a Rc<OpenDocument>,
+}
+
 /// One round: the links as the versions so far resolve them.
 struct Round<'a> {
     library: &'a DocumentCache<'a>,
@@ -384,7 +390,7 @@ impl Round<'_> {
         let (from, folder) = (folder_of(&old.stored.path), folder_of(&new.stored.path));
         let proposals = match &wanted {
             Some(Destination::Place(place)) => {
-                self.proposals(place, folder, after, &before.target)?
+                self.proposals(place, &LinkDocument { old, new }, after, &before.target)?
             }
             _ => rebased(before, from, folder).into_iter().collect(),
         };
@@ -458,7 +464,7 @@ impl Round<'_> {
     fn proposals(
         &self,
         place: &ResolvedNode,
-        folder: &str,
+        source: &LinkDocument<'_>,
         link: &StoredLink,
         written: &str,
     ) -> Result<Vec<String>> {
@@ -484,8 +490,10 @@ impl Round<'_> {
             path: &document.stored.path,
             title: outgoing.title.as_deref(),
             is_titled,
+            is_here: id == source.new.stored.id && stored.id != source.old.stored.id,
             section: section.map(|section| (section.title.as_str(), section.anchor())),
         };
+        let folder = folder_of(&source.new.stored.path);
         Ok(candidates(link, folder, &to, &reader.options().site_roots))
     }
 }

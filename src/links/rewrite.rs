@@ -19,6 +19,8 @@ pub struct NewTarget<'a> {
     pub title: Option<&'a str>,
     /// Whether the old target names the document by its title.
     pub is_titled: bool,
+    /// Whether the target has come into the document of the link, so that the link need not name the document.
+    pub is_here: bool,
     /// The title and the anchor of the section, if the link names one.
     pub section: Option<(&'a str, Option<String>)>,
 }
@@ -40,7 +42,8 @@ pub fn candidates(
         Some(at) => name.split_at(at),
         None => (name, ""),
     };
-    let mut names = if name.trim().is_empty() { vec![String::new()] } else { Vec::new() };
+    let is_unnamed = name.trim().is_empty() || to.is_here && fragment.is_some();
+    let mut names = if is_unnamed { vec![String::new()] } else { Vec::new() };
     if is_reference {
         names.extend(references(name, folder, to.path, sites));
     } else {
@@ -250,7 +253,8 @@ mod tests {
     }
 
     fn first(kind: Kind, target: &str, folder: &str, to: &str) -> String {
-        let to = NewTarget { path: to, title: None, is_titled: false, section: None };
+        let to =
+            NewTarget { path: to, title: None, is_titled: false, is_here: false, section: None };
         candidates(&link(kind, target), folder, &to, &[]).swap_remove(0)
     }
 
@@ -292,7 +296,13 @@ mod tests {
         ] {
             assert_eq!(first(Kind::Wikilink, old, folder, to), expected, "{old}");
         }
-        let to = NewTarget { path: "c/D.md", title: None, is_titled: false, section: None };
+        let to = NewTarget {
+            path: "c/D.md",
+            title: None,
+            is_titled: false,
+            is_here: false,
+            section: None,
+        };
         let all = candidates(&link(Kind::Wikilink, "B"), "", &to, &[]);
         assert_eq!(all, ["D", "c/D", "/c/D"]);
     }
@@ -304,6 +314,7 @@ mod tests {
             path: "b.md",
             title: None,
             is_titled: false,
+            is_here: false,
             section: Some(("New title", anchor)),
         };
         for (kind, old, expected) in [

@@ -139,7 +139,7 @@ impl ToolName {
             ),
             Self::Edit => tool(
                 self,
-                "Edit, all or none; expect: hash of read; set, unset, add: section is a meta key; rename, move to content; to: place for a moved section",
+                "Edit, all or none; expect: hash of read; set, unset, add: section is a meta key; rename, move: to content, or a section to to",
                 &["edits"],
                 json!({
                     "document": text(""), "dry_run": flag(), "refresh": flag(),

@@ -5,8 +5,10 @@
 #![expect(clippy::struct_field_names, reason = "the names are those of the JSON")]
 
 use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::address::AddressError;
+use crate::edit::plan::Renumbered;
 use crate::error::Warning;
 use crate::query::links::broken::BrokenLink;
 
@@ -37,6 +39,14 @@ pub(crate) enum Batch {
         #[schemars(flatten)]
         file: File,
     },
+    Several {
+        /// The edits, in the order of the batch.
+        edits: Vec<OneOrManyEdits>,
+        /// The files, in the order of their first edits.
+        files: Vec<EditedHashes>,
+        #[schemars(flatten)]
+        rest: Rest,
+    },
     NoPlace(NoPlace),
 }
 
@@ -55,6 +65,9 @@ pub(crate) enum OneOrManyEdits {
 pub(crate) struct OneOf<Effect> {
     /// The operation: `replace`, `insert` or `delete`.
     operation: String,
+    /// The path of the document, if the batch is of several.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     /// The address of the place.
     selector: String,
     #[schemars(flatten)]
@@ -124,31 +137,34 @@ pub(crate) struct Reparented {
     to: String,
 }
 
-/// A section whose anchor has another number.
-#[derive(JsonSchema)]
-pub(crate) struct Renumbered {
-    /// Its title.
-    title: String,
-    /// Its anchor before the edit.
-    from: String,
-    /// Its anchor after the edit.
-    to: String,
-}
-
 // What an answer says of the file.
 #[derive(JsonSchema)]
 pub(crate) struct File {
+    #[schemars(flatten)]
+    hashes: EditedHashes,
+    #[schemars(flatten)]
+    rest: Rest,
+}
+
+/// A file that was edited.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct EditedHashes {
+    /// The path of the document.
+    pub(crate) file: String,
+    /// The hash of the file before the edit.
+    pub(crate) hash_before: String,
+    /// The hash of the file after the edit.
+    pub(crate) hash_after: String,
+}
+
+// What an answer says of all files.
+#[derive(JsonSchema)]
+pub(crate) struct Rest {
     /// Whether the edit was made.
     success: bool,
-    /// The path of the document.
-    file: String,
     /// The links of other documents that lead nowhere now.
     #[schemars(skip_serializing_if = "Option::is_none")]
     broken_links: Option<Vec<BrokenLink>>,
-    /// The hash of the file before the edit.
-    hash_before: String,
-    /// The hash of the file after the edit.
-    hash_after: String,
     /// The old content was left out to keep to a budget.
     #[schemars(skip_serializing_if = "Option::is_none")]
     content_omitted: Option<bool>,

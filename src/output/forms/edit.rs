@@ -6,6 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::super::edit_schema::EditedHashes;
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format};
@@ -14,14 +15,14 @@ use crate::edit::{self, Done};
 use crate::query::node::short_hash;
 
 /// Returns the line that describes an edit.
-fn line(file: &str, done: &Done) -> String {
+fn line(done: &Done) -> String {
     let what = match done.operation {
         _ if done.is_noop => "unchanged".to_owned(),
         "insert" => format!("inserted at line {}", done.new_lines.start),
         "delete" => format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end),
         _ => format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end),
     };
-    format!("{file}: {}: {what}", done.selector)
+    format!("{}: {}: {what}", done.file, done.selector)
 }
 
 /// Returns a line for each side effect of an edit.
@@ -35,8 +36,7 @@ fn side_effects(done: &Done) -> impl Iterator<Item = String> {
 fn lines(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
         let edits = report.done.iter();
-        let edits = edits
-            .flat_map(|done| std::iter::once(line(&report.file, done)).chain(side_effects(done)));
+        let edits = edits.flat_map(|done| std::iter::once(line(done)).chain(side_effects(done)));
         let broken = report
             .broken_links
             .iter()
@@ -84,12 +84,21 @@ impl Answer for edit::EditAnswer {
     }
 }
 
-/// The JSON fields of one edit; the flag says whether the old content is included.
-struct EditFields<'a>(&'a Done, bool);
+/// The JSON fields of one edit.
+struct EditFields<'a> {
+    done: &'a Done,
+    /// Whether the old content is included.
+    with_content: bool,
+    /// Whether the answer itself names the file.
+    is_one_file: bool,
+}
 
 impl EditFields<'_> {
     fn fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        let Self(done, with_content) = self;
+        let Self { done, with_content, is_one_file } = self;
+        if !is_one_file {
+            map.serialize_entry("file", &done.file)?;
+        }
         map.serialize_entry("selector", &done.selector)?;
         let old = with_content.then(|| String::from_utf8_lossy(&done.old_content));
         match done.operation {
@@ -146,7 +155,7 @@ impl EditFields<'_> {
 impl Serialize for EditFields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("operation", self.0.operation)?;
+        map.serialize_entry("operation", self.done.operation)?;
         self.fields(&mut map)?;
         map.end()
     }
@@ -157,17 +166,30 @@ impl Serialize for edit::EditAnswer {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("success", &self.report.is_some())?;
         if let Some(report) = &self.report {
-            let one = |done| EditFields(done, self.with_content);
+            let is_one_file = report.files.len() == 1;
+            let with_content = self.with_content;
+            let one = |done| EditFields { done, with_content, is_one_file };
             match report.done.as_slice() {
                 [done] if !self.is_batch => one(done).fields(&mut map)?,
                 all => map.serialize_entry("edits", &all.iter().map(one).collect::<Vec<_>>())?,
             }
-            map.serialize_entry("file", &report.file)?;
+            let hashes = |file: &edit::EditedFile| EditedHashes {
+                file: file.file.clone(),
+                hash_before: short_hash(&file.before),
+                hash_after: short_hash(&file.after),
+            };
+            let files: Vec<EditedHashes> = report.files.iter().map(hashes).collect();
+            match files.as_slice() {
+                [one] => map.serialize_entry("file", &one.file)?,
+                all => map.serialize_entry("files", all)?,
+            }
             if !report.broken_links.is_empty() {
                 map.serialize_entry("broken_links", &report.broken_links)?;
             }
-            map.serialize_entry("hash_before", &short_hash(&report.before))?;
-            map.serialize_entry("hash_after", &short_hash(&report.after))?;
+            if let [one] = files.as_slice() {
+                map.serialize_entry("hash_before", &one.hash_before)?;
+                map.serialize_entry("hash_after", &one.hash_after)?;
+            }
             if !self.with_content {
                 map.serialize_entry("content_omitted", &true)?;
             }

@@ -40,21 +40,24 @@ pub struct BrokenLink {
     pub target: String,
 }
 
-/// Returns the links into the document `old`, whose bytes are `bytes`, that have no target after the
-/// edit.
+/// Returns the links into documents that have no target after an edit. Each document is given as it is before the
+/// edit, with its bytes, and as it is afterwards.
 pub(crate) fn broken_by(
     library: &DocumentCache<'_>,
-    old: &Rc<OpenDocument>,
-    bytes: &[u8],
-    changed: &Changed<'_>,
+    documents: &[(&Rc<OpenDocument>, &[u8], Changed<'_>)],
 ) -> Result<Vec<BrokenLink>> {
-    let links = library.reader.links(&old.stored)?;
-    let now = names(&changed.document, changed.links, changed.bytes);
-    if names(old, &links, bytes).is_subset(&now) {
+    let mut is_named_as_before = true;
+    for (old, bytes, changed) in documents {
+        let links = library.reader.links(&old.stored)?;
+        let now = names(&changed.document, changed.links, changed.bytes);
+        is_named_as_before &= names(old, &links, bytes).is_subset(&now);
+    }
+    if is_named_as_before {
         return Ok(Vec::new());
     }
     let before = Graph::new(library, EdgeFilter::default());
-    let after = Graph::new(library, EdgeFilter::default()).with(vec![changed.clone()]);
+    let changed = documents.iter().map(|(.., changed)| changed.clone());
+    let after = Graph::new(library, EdgeFilter::default()).with(changed.collect());
     let mut broken = Vec::new();
     let mut check = |document: &Rc<OpenDocument>, link: &StoredLink| -> Result<()> {
         if let Some(Destination::Broken(_)) = after.follow(document, link)? {
@@ -63,14 +66,17 @@ pub(crate) fn broken_by(
         }
         Ok(())
     };
-    for edge in before.leading_to(&ResolvedNode::whole(Rc::clone(old)))? {
-        if edge.from.document.stored.id != old.stored.id {
-            check(&edge.from.document, &edge.link)?;
+    let is_edited = |id| documents.iter().any(|(old, ..)| old.stored.id == id);
+    for (old, _, changed) in documents {
+        for edge in before.leading_to(&ResolvedNode::whole(Rc::clone(old)))? {
+            if !is_edited(edge.from.document.stored.id) {
+                check(&edge.from.document, &edge.link)?;
+            }
         }
-    }
-    for link in &changed.links.links {
-        if !matches!(before.follow(old, link)?, Some(Destination::Broken(_))) {
-            check(&changed.document, link)?;
+        for link in &changed.links.links {
+            if !matches!(before.follow(old, link)?, Some(Destination::Broken(_))) {
+                check(&changed.document, link)?;
+            }
         }
     }
     Ok(broken)
