@@ -71,10 +71,10 @@ impl ToolName {
         let tool = match self {
             Self::Overview => tool(
                 self,
-                "Summarize the store, or list section trees of documents (ldmd: LDMD sections)",
+                "Summarize the store, or list section trees (ldmd: LDMD sections)",
                 &[],
                 json!({
-                    "documents": texts("path, unique suffix, folder or glob"),
+                    "documents": texts("path, suffix, folder or glob"),
                     "depth": number(), "ldmd": flag(), "limit": number(), "after": text(""),
                 }),
             ),
@@ -109,7 +109,7 @@ impl ToolName {
             ),
             Self::Neighbors => tool(
                 self,
-                "List sections around one, or with links its links and backlinks",
+                "List sections around one, or its links and backlinks",
                 &["address"],
                 json!({
                     "address": text(""), "links": one_of(&["out", "in", "both"]),
@@ -118,7 +118,7 @@ impl ToolName {
             ),
             Self::Query => tool(
                 self,
-                "List code blocks, table rows, tasks, meta (front matter), its keys",
+                "List code, table rows, tasks, meta (front matter), its keys",
                 &["kind"],
                 json!({
                     "kind": one_of(&["code", "tables", "tasks", "meta", "keys"]),
@@ -130,16 +130,16 @@ impl ToolName {
             ),
             Self::Context => tool(
                 self,
-                "Bundle query passages, summaries, bodies and linked places",
+                "Bundle passages, summaries, bodies and linked places",
                 &[],
                 json!({
                     "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": text(""),
-                    "links": number(), "with_body": flag(), "max_chars": number(), "after": text(""),
+                    "links": number(), "with_body": flag(), "after": text(""),
                 }),
             ),
             Self::Edit => tool(
                 self,
-                "Edit, all or none; expect: hash of read; set, unset, add: section is a meta key; rename, move: to content, or a section to to",
+                "Edit, all or none; expect: hash of read; set, unset, add: section is a meta key; rename to content, move to content or to",
                 &["edits"],
                 json!({
                     "document": text(""), "dry_run": flag(), "refresh": flag(),
@@ -147,7 +147,7 @@ impl ToolName {
                         "type": "object",
                         "properties": {
                             "operation": one_of(&["replace", "insert", "delete", "done", "open", "set", "unset", "add", "rename", "move"]),
-                            "section": text(""), "content": text(""), "to": text(""), "expect": text(""),
+                            "document": text(""), "section": text(""), "content": text(""), "to": text(""), "expect": text(""),
                             "position": one_of(&["before", "after", "first_child", "last_child"]),
                         },
                         "required": ["operation", "section"],
