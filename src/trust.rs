@@ -6,6 +6,7 @@
 //! (see `mdsel help store`). Invariant: a trust file that another user could have written is rejected, and
 //! a write replaces the whole file atomically.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind as IoKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::corpus::IngestOptions;
+use crate::corpus::{IngestOptions, Root, Roots};
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::limits;
 use crate::links::SiteRoot;
@@ -47,6 +48,9 @@ pub struct Wish {
     /// the form of `--site-root`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_roots: Option<Vec<String>>,
+    /// What the collections ask for, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub collections: BTreeMap<String, Wish>,
 }
 
 /// A line of the trust file.
@@ -71,9 +75,20 @@ pub enum TrustSource {
 }
 
 impl Wish {
-    /// Returns what the store at `store` asks for if it has this root and these options. `store` must be
-    /// absolute and free of symbolic links.
-    pub fn of(store: &Path, root: &Path, options: &IngestOptions) -> Self {
+    /// Returns what the store at `store` asks for if it has these folders. `store` must be absolute and free of
+    /// symbolic links.
+    pub fn of(store: &Path, roots: &Roots) -> Self {
+        let of =
+            |root: &Root| (root.name.clone(), Self::of_root(store, &root.folder, &root.options));
+        let collections = roots.collections().iter().map(of).filter(|(_, wish)| !wish.is_empty());
+        let root = roots.unnamed();
+        Self {
+            collections: collections.collect(),
+            ..Self::of_root(store, &root.folder, &root.options)
+        }
+    }
+
+    fn of_root(store: &Path, root: &Path, options: &IngestOptions) -> Self {
         let folder = store.parent().unwrap_or_else(|| Path::new(""));
         let plain = IngestOptions::default();
         let is_plain = sorted(&options.extensions) == sorted(&plain.extensions);
@@ -84,6 +99,7 @@ impl Wish {
             no_ignore: options.no_ignore,
             site_roots: (!options.site_roots.is_empty())
                 .then(|| options.site_roots.iter().map(|site| site_argument(root, site)).collect()),
+            collections: BTreeMap::new(),
         }
     }
 
@@ -100,6 +116,25 @@ impl Wish {
             && (!other.hidden || self.hidden)
             && (!other.no_ignore || self.no_ignore)
             && (other.site_roots.is_none() || other.site_roots == self.site_roots)
+            && other.collections.iter().all(|(name, other)| {
+                self.collections.get(name).is_some_and(|wish| wish.covers(other))
+            })
+    }
+
+    /// What is asked for and not in `given`, which is what the user asked for with this command.
+    fn without(&self, given: &Self) -> Self {
+        let none = Self::default();
+        let collections = self.collections.iter().map(|(name, wish)| {
+            (name.clone(), wish.without(given.collections.get(name).unwrap_or(&none)))
+        });
+        Self {
+            root: self.root.clone().filter(|_| self.root != given.root),
+            extensions: self.extensions.clone().filter(|_| given.extensions.is_none()),
+            hidden: self.hidden && !given.hidden,
+            no_ignore: self.no_ignore && !given.no_ignore,
+            site_roots: self.site_roots.clone().filter(|_| given.site_roots.is_none()),
+            collections: collections.filter(|(_, wish)| !wish.is_empty()).collect(),
+        }
     }
 
     /// The options of `mdsel ingest` that ask for the same, each after a space.
@@ -108,6 +143,22 @@ impl Wish {
         if let Some(root) = &self.root {
             arguments += &format!(" --root {}", shell_word(&root.to_string_lossy()));
         }
+        arguments += &self.option_arguments();
+        for (name, wish) in &self.collections {
+            arguments += &wish.collection_arguments(name);
+        }
+        arguments
+    }
+
+    /// The arguments for the collection `name`.
+    fn collection_arguments(&self, name: &str) -> String {
+        let folder = self.root.as_ref().map(|root| shell_word(&root.to_string_lossy()));
+        let folder = folder.map(|folder| format!(" {folder}")).unwrap_or_default();
+        format!(" --collection {}{folder}{}", shell_word(name), self.option_arguments())
+    }
+
+    fn option_arguments(&self) -> String {
+        let mut arguments = String::new();
         if let Some(extensions) = &self.extensions {
             arguments += &format!(" --ext {}", shell_word(&extensions.join(",")));
         }
@@ -127,13 +178,7 @@ impl Trust {
     /// Returns `UNTRUSTED_STORE` if the store at `store` asks for more than the user accepted. `given` is what
     /// the user asked for with this command, which needs no record.
     pub fn check(&self, store: &Path, wish: &Wish, given: &Wish) -> Result<()> {
-        let not_given = Wish {
-            root: wish.root.clone().filter(|_| wish.root != given.root),
-            extensions: wish.extensions.clone().filter(|_| given.extensions.is_none()),
-            hidden: wish.hidden && !given.hidden,
-            no_ignore: wish.no_ignore && !given.no_ignore,
-            site_roots: wish.site_roots.clone().filter(|_| given.site_roots.is_none()),
-        };
+        let not_given = wish.without(given);
         let reason = match self.source(store, &not_given) {
             Ok(TrustSource::OwnFolder | TrustSource::Recorded) => return Ok(()),
             Ok(TrustSource::Untrusted) => String::new(),
@@ -144,10 +189,17 @@ impl Trust {
             store.display(),
             not_given.arguments()
         );
+        // One command accepts what the root asks for, or what one collection asks for.
+        let own = Wish { collections: BTreeMap::new(), ..not_given.clone() };
+        let accepting = match not_given.collections.iter().next().filter(|_| own.is_empty()) {
+            Some((name, _)) => {
+                wish.collections.get(name).unwrap_or(&own).collection_arguments(name)
+            }
+            None => Wish { collections: BTreeMap::new(), ..wish.clone() }.arguments(),
+        };
         let hint = format!(
-            "if you trust it, accept that with `mdsel ingest --db {}{}`; reading needs no trust",
+            "if you trust it, accept that with `mdsel ingest --db {}{accepting}`; reading needs no trust",
             shell_word(&store.to_string_lossy()),
-            wish.arguments()
         );
         Err(Error::new(ErrorKind::UntrustedStore, message).with_hint(hint))
     }
@@ -293,6 +345,7 @@ mod tests {
             hidden: true,
             no_ignore: true,
             site_roots: None,
+            collections: BTreeMap::new(),
         }
     }
 
@@ -301,18 +354,29 @@ mod tests {
         let options = IngestOptions::default();
         let store = Path::new("/home/u/.mdsel.db");
         for root in ["/home/u", "/home/u/docs"] {
-            assert!(Wish::of(store, Path::new(root), &options).is_empty());
+            assert!(
+                Wish::of(store, &Roots::of_store(Some(store), Path::new(root), &options))
+                    .is_empty()
+            );
         }
         for root in ["/home", "/home/u2", "/"] {
-            assert_eq!(Wish::of(store, Path::new(root), &options).root, Some(root.into()));
+            assert_eq!(
+                Wish::of(store, &Roots::of_store(Some(store), Path::new(root), &options)).root,
+                Some(root.into())
+            );
         }
         let order = IngestOptions {
             extensions: ["MDX", "md", "markdown"].map(str::to_owned).to_vec(),
             ..options.clone()
         };
-        assert!(Wish::of(store, Path::new("/home/u"), &order).is_empty());
+        assert!(
+            Wish::of(store, &Roots::of_store(Some(store), Path::new("/home/u"), &order)).is_empty()
+        );
         let fewer = IngestOptions { extensions: vec!["md".to_owned()], ..options };
-        assert!(!Wish::of(store, Path::new("/home/u"), &fewer).is_empty());
+        assert!(
+            !Wish::of(store, &Roots::of_store(Some(store), Path::new("/home/u"), &fewer))
+                .is_empty()
+        );
     }
 
     #[test]

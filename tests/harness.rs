@@ -291,6 +291,7 @@ pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::IngestReport {
         store,
         root: Some(root),
         folder: root,
+        collection: None,
         paths: Paths::All,
         options: OptionChanges::default(),
         force: false,

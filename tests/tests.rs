@@ -15,6 +15,7 @@ mod bad_input;
 mod budgets;
 #[path = "fuzz/checks.rs"]
 mod checks;
+mod collections;
 mod context;
 mod corpus;
 mod damage;

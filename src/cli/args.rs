@@ -146,9 +146,16 @@ impl Command {
 #[command(after_help = "Example: mdsel ingest docs")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct IngestArgs {
-    /// Ingest only these files and folders [default: the root]
+    /// Ingest only these files and folders [default: the root and all collections]
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
+    /// Ingest only this collection: the folder PATH, with options of its own, whose documents are NAME/...
+    #[arg(long, value_name = "NAME")]
+    pub(super) collection: Option<String>,
+    /// Drop this collection from the store; its files stay
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["paths", "collection", "check",
+        "dry_run", "force", "shard", "watch", "ext", "hidden", "no_ignore", "max_file_size", "site_roots"])]
+    pub(super) forget: Option<String>,
     /// Take files with these extensions (remembered) [default: md,markdown,mdx]
     #[arg(long, value_name = "EXT", value_delimiter = ',', value_parser = extension)]
     pub(super) ext: Option<Vec<String>>,
@@ -209,6 +216,9 @@ pub(super) struct StatusArgs {
     /// List the files that have changed since the ingest
     #[arg(long)]
     pub(super) stale: bool,
+    /// List the collections
+    #[arg(long)]
+    pub(super) collections: bool,
     /// List every limit of the program
     #[arg(long)]
     pub(super) limits: bool,
@@ -234,6 +244,9 @@ pub(super) struct DocumentFilterArgs {
     /// Take only documents with this tag; if repeated, with all of them
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,
+    /// Take only documents of this collection; repeatable
+    #[arg(long = "collection", value_name = "NAME")]
+    pub(super) collections: Vec<String>,
     /// Take only what is below this folder, document or section; repeatable
     #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) under: Vec<String>,
@@ -245,6 +258,7 @@ impl DocumentFilterArgs {
         FilterRequest {
             globs: self.globs.clone(),
             tags: self.tags.clone(),
+            collections: self.collections.clone(),
             under: self.under.clone(),
             ..FilterRequest::default()
         }

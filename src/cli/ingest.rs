@@ -9,7 +9,7 @@ use super::store::{self, Location};
 use super::{Status, note};
 use crate::error::Result;
 use crate::ingest::{
-    ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, preview, run as ingest,
+    ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
 };
 use crate::query::finding::{Finding, Findings};
 use crate::store::{Purpose, Shard};
@@ -34,10 +34,16 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let root = global.root.as_ref().map(|root| folder.join(root));
     let shard = arguments.shard.zip(arguments.ingest_id.clone());
     let shard = shard.map(|((index, count), ingest)| Shard { index: index - 1, count, ingest });
+    if let Some(name) = &arguments.forget {
+        let report = forget(&store, name, Duration::from_secs(arguments.wait))?;
+        global.print_list(&report)?;
+        return Ok(Status::Success);
+    }
     let request = IngestRequest {
         store: &store,
         root: root.as_deref(),
         folder: &folder,
+        collection: arguments.collection.as_deref(),
         paths: if paths.is_empty() { Paths::All } else { Paths::Given(&paths) },
         options: OptionChanges {
             extensions: arguments.ext.clone(),
@@ -63,7 +69,13 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     bar.clear();
     let report = report?;
     if !is_preview {
-        note(&format!("root: {}", report.root.display()));
+        for root in &report.roots {
+            let folder = root.folder.display();
+            note(&match root.name.as_str() {
+                "" => format!("root: {folder}"),
+                name => format!("root of {name}: {folder}"),
+            });
+        }
     }
     if arguments.check {
         let findings = findings(&report);
@@ -99,12 +111,16 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
 #[cfg(feature = "watch")]
 fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
     use super::progress::NoProgress;
+    use crate::corpus::Root;
     use crate::error::ErrorKind;
     use crate::ingest::Watch;
 
     let watch = {
         let reader = request.store.reader(Purpose::Read)?;
-        Watch::new(reader.root(), &reader.facts().own_files, reader.options())?
+        let options = reader.options();
+        let roots = reader.roots();
+        let is_used = |root: &&Root| !root.name.is_empty() || !options.only_collections;
+        Watch::new(roots.iter().filter(is_used), &reader.facts().own_files)?
     };
     loop {
         // The first ingest comes before the first wait: files may have changed before the watch

@@ -11,7 +11,7 @@ use super::data::MetaCommand;
 use super::read_command::ReadCommand as _;
 use super::store;
 use crate::address::{namespace, split_known_params, whole_number};
-use crate::corpus::canonical;
+use crate::corpus::{Roots, canonical};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
 use crate::query::{DocumentCache, documents};
@@ -33,7 +33,7 @@ pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
     };
     let view = View {
         folder: canonical(&store::current_folder()?)?,
-        root: reader.root(),
+        roots: &library.roots,
         is_document: &is_document,
     };
     for address in addresses {
@@ -80,8 +80,8 @@ pub(super) fn new_path(global: &Global, path: &str) -> Result<String> {
     if !is_path(path) {
         return Ok(path.to_owned());
     }
-    let root = store::store(global)?.reader(Purpose::Read)?.root().to_owned();
-    crate::corpus::relative(&root, &canonical(&store::current_folder()?.join(path))?)
+    let roots = store::store(global)?.reader(Purpose::Read)?.roots();
+    Ok(roots.containing(&canonical(&store::current_folder()?.join(path))?)?.1)
 }
 
 /// Returns whether an address begins with a path relative to the current folder, or an absolute
@@ -91,10 +91,10 @@ fn is_path(address: &str) -> bool {
     matches!(address, "." | "..") || beginnings.iter().any(|begin| address.starts_with(begin))
 }
 
-/// The current folder and the root, both absolute and without symbolic links.
+/// The current folder and the folders of the documents, absolute and without symbolic links.
 struct View<'a> {
     folder: PathBuf,
-    root: &'a Path,
+    roots: &'a Roots,
     /// Returns whether a name, which begins with `./`, is the name of a document.
     is_document: &'a dyn Fn(&str) -> bool,
 }
@@ -127,12 +127,13 @@ impl View<'_> {
 
     /// Returns the name of the file or folder at `full`, or `None` if it is outside the root.
     fn name(&self, full: &Path) -> Option<String> {
-        let below = full.strip_prefix(self.root).ok()?.to_str()?;
-        Some(format!("./{}", namespace::encode(below)))
+        let (_, path) = self.roots.containing(full).ok()?;
+        Some(format!("./{}", namespace::encode(&path)))
     }
 
     fn outside(&self, path: &str) -> Error {
-        let message = format!("{path} is outside the root {} of the store", self.root.display());
+        let root = self.roots.unnamed().folder.display();
+        let message = format!("{path} is outside the root {root} of the store");
         Error::new(ErrorKind::OutsideRoot, message)
             .with_hint("name a file below the root, or a store that contains this file with --db")
     }
@@ -179,8 +180,9 @@ mod tests {
         std::fs::write(base.join("out.md"), "x").unwrap();
         std::os::unix::fs::symlink("../../out.md", base.join("root/sub/link.md")).unwrap();
         let root = base.join("root");
+        let roots = Roots::of_store(None, &root, &crate::corpus::IngestOptions::default());
         let is_document = |name: &str| name == "./sub/stored.md";
-        let view = View { folder: base.join(folder), root: &root, is_document: &is_document };
+        let view = View { folder: base.join(folder), roots: &roots, is_document: &is_document };
         view.below_root(&text.replace("BASE", base.to_str().unwrap()))
     }
 

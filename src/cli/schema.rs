@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::args::SchemaArgs;
 use super::commands::ReadCommands;
 use super::read_command::{ReadCommand as _, schema_of};
-use super::status::StatusAnswer;
+use super::status::{CollectionStatus, StatusAnswer};
 use super::{Status, generated};
 use crate::address::suggest::most_similar;
 use crate::edit::RelocateAnswer;
@@ -110,13 +110,14 @@ enum MetaChangeShape {
     Several(Batch),
 }
 
-/// What the store holds, or with `--limits` every limit by its name.
+/// What the store holds, or with `--limits` every limit by its name, or with `--collections` the collections.
 #[expect(dead_code, reason = "only its schema is used")]
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum StatusShape {
     Store(Box<StatusAnswer>),
     Limits(BTreeMap<String, LimitShape>),
+    Collections(BTreeMap<String, CollectionStatus>),
 }
 
 /// A limit.

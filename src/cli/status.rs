@@ -1,5 +1,6 @@
 //! `status`: prints counts, options, the root and the trust of the store.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,11 +11,11 @@ use serde_json::{Value, json};
 use super::args::{Global, StatusArgs};
 use super::progress::NoProgress;
 use super::{Status, store};
-use crate::corpus::{IngestOptions, root_from_store};
+use crate::corpus::{Collection, IngestOptions, root_from_store};
 use crate::error::Result;
 use crate::ingest::{self, Change, OptionChanges, Paths};
 use crate::limits;
-use crate::store::Totals;
+use crate::store::{Lookup, Reader, Totals};
 use crate::trust::{TrustSource, Wish};
 
 /// What the store holds.
@@ -46,13 +47,17 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         return Ok(Status::Success);
     }
     let reader = store::open_fresh(global, |_| Ok(None))?;
+    if arguments.collections {
+        global.print(&serde_json::to_value(collections(&*reader)?).unwrap_or_default())?;
+        return Ok(Status::Success);
+    }
     let store = store::store(global)?;
     let root = match store.path() {
         Some(path) => root_from_store(reader.root(), path)?,
         None => reader.root().display().to_string(),
     };
     let trust = store.path().map_or(TrustSource::OwnFolder, |path| {
-        let wish = Wish::of(path, reader.root(), reader.options());
+        let wish = Wish::of(path, &reader.roots());
         store.trust().source(path, &wish).unwrap_or(TrustSource::Untrusted)
     });
     let stale = if arguments.stale {
@@ -60,6 +65,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
             store: &store,
             root: None,
             folder: Path::new(""),
+            collection: None,
             paths: Paths::All,
             options: OptionChanges::default(),
             force: false,
@@ -81,4 +87,32 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
     };
     global.print(&serde_json::to_value(answer).unwrap_or_default())?;
     Ok(Status::Success)
+}
+
+/// A collection of a store.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct CollectionStatus {
+    /// Its folder: relative to the folder of the store file, or absolute if the store is on a server.
+    root: String,
+    /// The number of its documents.
+    documents: usize,
+    /// The bytes of its documents.
+    bytes: u64,
+    /// The options that select its files.
+    options: IngestOptions,
+}
+
+/// Returns the collections by name.
+fn collections(reader: &dyn Reader) -> Result<BTreeMap<String, CollectionStatus>> {
+    let status = |(name, collection): (&String, &Collection)| {
+        let documents = reader.all(&Lookup::Folder(name))?;
+        let status = CollectionStatus {
+            root: collection.root.clone(),
+            documents: documents.len(),
+            bytes: documents.iter().map(|document| document.state.size).sum(),
+            options: collection.options.clone(),
+        };
+        Ok((name.clone(), status))
+    };
+    reader.options().collections.iter().map(status).collect()
 }

@@ -5,21 +5,28 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType};
 use rustix::io::Errno;
 
 use super::beneath::{open_folder, open_root};
+use super::{Root, Roots};
 use crate::limits;
 use crate::links::OnDisk;
 use crate::markdown::slug::fold;
 
-/// The files and folders below a root.
+/// The files and folders below the roots of a store.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
+    roots: Vec<OpenRoot>,
+}
+
+/// The files and folders below one root.
+#[derive(Debug, Default)]
+struct OpenRoot {
+    root: Root,
     /// `None` if the root cannot be opened.
-    root: Option<OwnedFd>,
+    opened: Option<OwnedFd>,
     /// The folder of the last lookup, with its path.
     last: RefCell<Option<(String, OwnedFd)>>,
     names: OnceCell<Option<Names>>,
@@ -29,14 +36,42 @@ pub(crate) struct Disk {
 type Names = HashMap<String, Vec<String>>;
 
 impl Disk {
-    /// Looks up files below `root`, which need not exist.
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { root: open_root(root).ok(), ..Self::default() }
+    /// Looks up files below `roots`, which need not exist.
+    pub(crate) fn new(roots: &Roots) -> Self {
+        let open = |root: &Root| OpenRoot {
+            opened: open_root(&root.folder).ok(),
+            root: root.clone(),
+            ..OpenRoot::default()
+        };
+        Self { roots: roots.iter().map(open).collect() }
     }
 
-    /// Returns what is at `path`, which is relative to the root and has no `.` and `..`; "" is the root.
+    /// Returns what is at `path`, which has no `.` and `..`; "" is the root without a name.
     pub(crate) fn at(&self, path: &str) -> OnDisk {
-        let Some(root) = &self.root else { return OnDisk::Unknown };
+        let first = path.split_once('/').map_or(path, |(first, _)| first);
+        let named = self.roots.iter().find(|root| !first.is_empty() && root.root.name == first);
+        match named.or(self.roots.first()) {
+            Some(root) if path == root.root.name && root.opened.is_some() => OnDisk::Folder,
+            Some(root) => root.at(root.root.below(path)),
+            None => OnDisk::Unknown,
+        }
+    }
+
+    /// Returns the paths of the files whose path equals `path` or ends with `/` and `path`, ignoring case. `None`
+    /// if a root cannot be opened or has more than [`limits::MAX_FILES_LISTED`] entries.
+    pub(crate) fn ending_in(&self, path: &str) -> Option<Vec<String>> {
+        let mut found = Vec::new();
+        for root in &self.roots {
+            let below = root.ending_in(root.root.below(path))?;
+            found.extend(below.iter().map(|below| root.root.path_of(below)));
+        }
+        Some(found)
+    }
+}
+
+impl OpenRoot {
+    fn at(&self, path: &str) -> OnDisk {
+        let Some(root) = &self.opened else { return OnDisk::Unknown };
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         if path.is_empty() {
             return OnDisk::Folder;
@@ -54,10 +89,8 @@ impl Disk {
         last.as_ref().map_or(OnDisk::Unknown, |(_, opened)| entry(opened, name))
     }
 
-    /// Returns the paths of the files whose path equals `path` or ends with `/` and `path`, ignoring case. `None`
-    /// if the root cannot be opened or has more than [`limits::MAX_FILES_LISTED`] entries.
-    pub(crate) fn ending_in(&self, path: &str) -> Option<Vec<String>> {
-        let root = self.root.as_ref()?;
+    fn ending_in(&self, path: &str) -> Option<Vec<String>> {
+        let root = self.opened.as_ref()?;
         let names = self.names.get_or_init(|| names_below(root)).as_ref()?;
         let path = fold(path);
         let name = path.rsplit('/').next().unwrap_or(&path);
@@ -140,7 +173,10 @@ fn names_below(root: &OwnedFd) -> Option<Names> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::corpus::IngestOptions;
 
     #[test]
     fn paths_outside_the_root_are_not_accessed() {
@@ -151,7 +187,9 @@ mod tests {
         std::fs::write(place.path().join("out/secret"), "x").unwrap();
         std::fs::write(root.join("in/deep/Pic.PNG"), "x").unwrap();
         std::os::unix::fs::symlink("../out", root.join("link")).unwrap();
-        let disk = Disk::new(&root);
+        let disk = |root: &Path| Disk::new(&Roots::of_store(None, root, &IngestOptions::default()));
+        let gone = disk(&place.path().join("none"));
+        let disk = disk(&root);
         for (path, expected) in [
             ("", OnDisk::Folder),
             ("in", OnDisk::Folder),
@@ -168,7 +206,6 @@ mod tests {
         assert_eq!(disk.ending_in("deep/pic.png"), Some(vec!["in/deep/Pic.PNG".to_owned()]));
         assert_eq!(disk.ending_in("eep/pic.png"), Some(Vec::new()));
         assert_eq!(disk.ending_in("secret"), Some(Vec::new()));
-        let gone = Disk::new(&place.path().join("none"));
         assert_eq!((gone.at("in"), gone.ending_in("x")), (OnDisk::Unknown, None));
     }
 }

@@ -9,6 +9,7 @@ mod disk;
 mod file;
 mod options;
 mod paths;
+mod roots;
 mod rules;
 mod state;
 mod walk;
@@ -16,13 +17,14 @@ mod walk;
 pub(crate) use beneath::{Files, is_not_a_folder, make_below, make_file, open_file, open_root};
 pub(crate) use disk::Disk;
 pub(crate) use file::{FileHandle, Seen, conflict, is_temporary, temporary_name};
-pub use options::IngestOptions;
+pub use options::{Collection, IngestOptions};
 pub(crate) use paths::{
-    canonical, is_at_or_below, is_really_below, relative, resolved, root_from_store,
+    canonical, is_at_or_below, is_really_below, relative, resolved, root_folder, root_from_store,
 };
+pub use roots::{Root, Roots};
 #[cfg(feature = "watch")]
 pub(crate) use rules::IGNORE_FILES;
 pub use state::FileState;
 pub(crate) use state::{FolderHandle, file_state, is_racy};
 pub use walk::Skipped;
-pub(crate) use walk::{Walk, WalkResult, excluded, left_out};
+pub(crate) use walk::{Walk, WalkResult};

@@ -1,5 +1,6 @@
 //! The options that decide which files of a folder belong to the corpus.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::links::SiteRoot;
@@ -21,6 +22,24 @@ pub struct IngestOptions {
     /// Where links that begin with `/` lead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub site_roots: Vec<SiteRoot>,
+    /// The collections by name: folders with options of their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub collections: BTreeMap<String, Collection>,
+    /// Whether only collections are ingested, and not the root.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_collections: bool,
+}
+
+/// A folder of documents with a name.
+#[derive(
+    Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize, serde::Deserialize,
+)]
+pub struct Collection {
+    /// The folder, relative to the folder of the store file; absolute if the store is not a file.
+    pub root: String,
+    /// The options of its ingest.
+    #[serde(flatten)]
+    pub options: IngestOptions,
 }
 
 impl IngestOptions {
@@ -33,7 +52,11 @@ impl IngestOptions {
 
     /// Limits `max_file_bytes` to what this version allows, because stored options are not trusted.
     pub(crate) fn within_limits(mut self) -> Self {
-        self.max_file_bytes = self.max_file_bytes.min(crate::limits::LARGEST_MAX_FILE_BYTES as u64);
+        let most = crate::limits::LARGEST_MAX_FILE_BYTES as u64;
+        self.max_file_bytes = self.max_file_bytes.min(most);
+        for collection in self.collections.values_mut() {
+            collection.options.max_file_bytes = collection.options.max_file_bytes.min(most);
+        }
         self
     }
 }
@@ -46,6 +69,8 @@ impl Default for IngestOptions {
             no_ignore: false,
             max_file_bytes: crate::limits::MAX_FILE_BYTES as u64,
             site_roots: Vec::new(),
+            collections: BTreeMap::new(),
+            only_collections: false,
         }
     }
 }

@@ -36,6 +36,15 @@ pub(crate) fn root_from_store(root: &Path, store: &Path) -> Result<String> {
     Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
 }
 
+/// Returns the folder that is stored as `root`, which is relative to the folder of the file `store`. Without a store
+/// file it is absolute.
+pub(crate) fn root_folder(store: Option<&Path>, root: &str) -> PathBuf {
+    let Some(store) = store else { return PathBuf::from(root) };
+    let folder = store.parent().unwrap_or_else(|| Path::new(""));
+    let joined = if root == "." { folder.to_owned() } else { folder.join(root) };
+    canonical(&joined).unwrap_or(joined)
+}
+
 fn not_utf8(path: &Path) -> Error {
     Error::new(ErrorKind::Usage, format!("{}: its name is not UTF-8", path.display()))
         .with_hint("rename it")

@@ -5,10 +5,8 @@
 //! The renames, which need no space, come last. Invariant: if a step fails or the process is killed, the next
 //! command gives each file the version that the store has; see [`crate::store::Store::recover`].
 
-use std::path::Path;
-
 use super::plan::Version;
-use crate::corpus::{FileHandle, FileState, Seen, conflict, temporary_name};
+use crate::corpus::{FileHandle, FileState, Roots, Seen, conflict, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::markdown::Dialect;
@@ -28,8 +26,9 @@ impl OldFile {
     ///
     /// `CONFLICT` if the file is not the one in the store.
     pub(super) fn read(reader: &dyn Reader, stored: &StoredDocument) -> Result<Self> {
-        let file = FileHandle::open(reader.root(), &stored.path)?;
-        let (bytes, seen) = file.read(reader.options().max_file_bytes)?;
+        let roots = reader.roots();
+        let most = roots.of(&stored.path).0.options.max_file_bytes;
+        let (bytes, seen) = roots.open(&stored.path)?.read(most)?;
         if *blake3::hash(&bytes).as_bytes() != stored.hash {
             let path = &stored.path;
             let message = format!("{path}: the file differs from the version in the store");
@@ -67,25 +66,23 @@ impl FileChange {
 pub(super) fn write(
     store: &Store,
     writer: &mut dyn Writer,
-    root: &Path,
+    roots: &Roots,
     changes: Vec<FileChange>,
 ) -> Result<Vec<Warning>> {
     // Everything that can be refused is checked before anything is written.
-    let most = writer.options()?.unwrap_or_default().max_file_bytes;
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let mut files = Vec::with_capacity(changes.len());
     for (change, path) in changes.iter().zip(&paths) {
         let length = change.after.as_ref().map_or(0, |after| after.bytes().len());
-        if length as u64 > most {
+        if length as u64 > roots.of(path).0.options.max_file_bytes {
             return Err(limits::exceeded("max-file-size"));
         }
         let is_new = change.before.is_none();
-        let open = if is_new { FileHandle::make } else { FileHandle::open };
-        files.push(open(root, path)?);
+        files.push(if is_new { roots.make(path)? } else { roots.open(path)? });
     }
     let intents: Vec<EditIntent> = changes.iter().map(FileChange::intent).collect();
     let notes = writer.note_intents(&intents)?;
-    if let Err(error) = stage(root, &changes, &files, &intents) {
+    if let Err(error) = stage(roots, &changes, &files, &intents) {
         sweep(&files, &intents);
         for note in notes {
             writer.forget_intent(note)?;
@@ -120,7 +117,7 @@ pub(super) fn write(
 
 /// Writes the new bytes to temporary files.
 fn stage(
-    root: &Path,
+    roots: &Roots,
     changes: &[FileChange],
     files: &[FileHandle<'_>],
     intents: &[EditIntent],
@@ -130,7 +127,7 @@ fn stage(
         match (&change.before, &change.model) {
             (Some(_), _) => file.stage(&intent.temporary, after.bytes(), Some(file))?,
             (None, Some(model)) => {
-                let model = FileHandle::open(root, model)?;
+                let model = roots.open(model)?;
                 file.stage(&intent.temporary, after.bytes(), Some(&model))?;
             }
             (None, None) => file.stage(&intent.temporary, after.bytes(), None)?,

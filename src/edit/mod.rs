@@ -28,13 +28,12 @@ pub use relocate::{
 };
 pub use relocate_answer::RelocateAnswer;
 
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::address::AddressError;
 use crate::address::namespace::encode;
-use crate::corpus::FileHandle;
+use crate::corpus::Roots;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::limits;
@@ -161,17 +160,18 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     let files = documents.iter().map(file).collect();
     let mut report = EditReport { files, done, broken_links, warnings };
     drop(library);
+    let roots = reader.roots();
     drop(reader);
-    let most = writer.options()?.unwrap_or_default().max_file_bytes;
-    if report.files.iter().any(|file| file.after.len() as u64 > most) {
+    let is_too_large =
+        |file: &EditedFile| file.after.len() as u64 > roots.of(&file.file).0.options.max_file_bytes;
+    if report.files.iter().any(is_too_large) {
         return Err(limits::exceeded("max-file-size"));
     }
     (request.confirm)(&report)?;
     let is_written = !request.is_dry_run && report.is_change();
     if is_written {
-        let root = writer.root()?.unwrap_or_default();
         let changes = documents.into_iter().filter_map(EditedDocument::into_change).collect();
-        let warnings = files::write(request.store, writer.as_mut(), &root, changes)?;
+        let warnings = files::write(request.store, writer.as_mut(), &roots, changes)?;
         report.warnings.extend(warnings);
     }
     match writer.close() {
@@ -269,9 +269,9 @@ fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     Ok(skipped.chain(report.warnings.iter().cloned()).collect())
 }
 
-/// Removes the temporary file of an edit at `path`, relative to `root`, if it exists.
-pub(crate) fn remove_temporary(root: &Path, path: &str) {
-    if let Ok(place) = FileHandle::open(root, path) {
+/// Removes the temporary file of an edit at `path` if it exists.
+pub(crate) fn remove_temporary(roots: &Roots, path: &str) {
+    if let Ok(place) = roots.open(path) {
         place.remove_temporary(path.rsplit('/').next().unwrap_or(path));
     }
 }

@@ -231,7 +231,7 @@ impl Round<'_> {
     /// Returns the keys of the links that may lead to a document with other names, before or after the edit.
     fn keys(&self) -> Result<Vec<i64>> {
         let reader = self.library.reader;
-        let sites = &reader.options().site_roots;
+        let sites = &self.library.link_roots;
         let mut keys = Vec::new();
         for version in self.versions.values().filter(|version| version.is_renamed) {
             let old = &version.old.stored;
@@ -494,7 +494,7 @@ impl Round<'_> {
             section: section.map(|section| (section.title.as_str(), section.anchor())),
         };
         let folder = folder_of(&source.new.stored.path);
-        Ok(candidates(link, folder, &to, &reader.options().site_roots))
+        Ok(candidates(link, folder, &to, &self.library.link_roots))
     }
 }
 

@@ -15,7 +15,6 @@ use super::plan::{
 };
 use super::relink::{MovedLines, MovedPlaces, NewVersion, RewrittenLink, relink};
 use crate::address::AddressError;
-use crate::corpus::excluded;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::ingest::{self, Paths};
 use crate::markdown::Dialect;
@@ -218,11 +217,11 @@ pub fn relocate(
     if is_written {
         (request.confirm)(&report)?;
     }
-    let root = reader.root().to_owned();
+    let roots = reader.roots();
     drop(library);
     drop(reader);
     if is_written {
-        warnings.extend(files::write(request.store, writer.as_mut(), &root, changes)?);
+        warnings.extend(files::write(request.store, writer.as_mut(), &roots, changes)?);
     }
     match writer.close() {
         Ok(closed) => warnings.extend(closed),
@@ -459,14 +458,14 @@ fn moved(
         let message = format!("{path:?} is not the path of a file below the root");
         return Err(refused(ErrorKind::OutsideRoot, message, "name a file below the root"));
     }
-    if let Some(reason) = excluded(reader.root(), &store.own_files(), reader.options(), path) {
+    let roots = reader.roots();
+    if let Some(reason) = roots.excluded(&store.own_files(), path) {
         let message = format!("{path} would not be ingested: {reason}");
         return Err(refused(ErrorKind::EditRefused, message, "choose another path")
             .with_reason("NOT_INGESTED"));
     }
     let is_taken = path != stored.path
-        && (reader.root().join(path).symlink_metadata().is_ok()
-            || reader.document_at(path)?.is_some());
+        && (roots.file(path).symlink_metadata().is_ok() || reader.document_at(path)?.is_some());
     if is_taken {
         let message = format!("{path} exists");
         let hint = "choose another path; nothing is ever replaced by a move";

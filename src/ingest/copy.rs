@@ -4,11 +4,12 @@
 //! documents, and the next one continues.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Duration;
 
 use super::report::{ChangeKind, IngestReport};
 use super::{Batches, Progress, Sink as _};
-use crate::corpus::root_from_store;
+use crate::corpus::{Roots, root_from_store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::parallel::{self, Budget, cores, ordered_within};
@@ -33,14 +34,24 @@ pub fn copy(
     let mut known: HashMap<&str, &StoredDocument> =
         stored.iter().map(|document| (document.path.as_str(), document)).collect();
     let mut report = IngestReport::default();
-    if writer.root()?.is_none() {
-        let root = match to.path() {
-            Some(path) => root_from_store(source.root(), path)?,
-            None => source.root().display().to_string(),
-        };
-        writer.set_up(&root, source.options())?;
+    let as_stored = |folder: &Path| match to.path() {
+        Some(path) => root_from_store(folder, path),
+        None => Ok(folder.display().to_string()),
+    };
+    let own = writer.root()?.zip(writer.options()?);
+    let mut options = own.as_ref().map_or(source.options(), |(_, options)| options).clone();
+    options.only_collections = source.options().only_collections;
+    options.collections = source.options().collections.clone();
+    for root in source.roots().collections() {
+        if let Some(collection) = options.collections.get_mut(&root.name) {
+            collection.root = as_stored(&root.folder)?;
+        }
+    }
+    if own.as_ref().is_none_or(|(_, own)| *own != options) {
+        let root = own.as_ref().map_or(source.root(), |(root, _)| root);
+        writer.set_up(&as_stored(root)?, &options)?;
         if let Some(path) = to.path() {
-            let wish = Wish::of(path, source.root(), source.options());
+            let wish = Wish::of(path, &Roots::of_store(Some(path), root, &options));
             report.warnings.extend(to.trust().record(path, &wish));
         }
     }

@@ -20,12 +20,12 @@ pub use report::{Change, ChangeKind, IngestReport};
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::corpus::{
-    FileState, IngestOptions, Skipped, Walk, WalkResult, canonical, is_at_or_below, relative,
+    FileState, IngestOptions, Root, Skipped, Walk, WalkResult, canonical, is_at_or_below, relative,
     root_from_store,
 };
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -37,7 +37,7 @@ use crate::prepare::PreparedDocument;
 use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
 use crate::trust::Wish;
 use pipeline::PreparedFile;
-use scope::Scopes;
+use scope::{IngestPlan, Scopes};
 
 /// A request to ingest files.
 #[derive(Debug)]
@@ -48,6 +48,8 @@ pub struct IngestRequest<'a> {
     pub root: Option<&'a Path>,
     /// The folder to ingest, absolute, if a new store is given neither root nor paths.
     pub folder: &'a Path,
+    /// The collection to ingest, if only one is. Its folder is the only path, or the stored one.
+    pub collection: Option<&'a str>,
     /// The part of the corpus to ingest.
     pub paths: Paths<'a>,
     /// The options that the user gave, which replace stored ones.
@@ -112,6 +114,8 @@ impl OptionChanges {
             no_ignore: self.no_ignore.unwrap_or(stored.no_ignore),
             max_file_bytes: self.max_file_bytes.unwrap_or(stored.max_file_bytes),
             site_roots,
+            collections: stored.collections,
+            only_collections: stored.only_collections,
         })
     }
 }
@@ -128,6 +132,7 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
         store,
         root: None,
         folder: Path::new(""),
+        collection: None,
         paths,
         options: OptionChanges::default(),
         force: false,
@@ -140,21 +145,24 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
 impl IngestRequest<'_> {
     /// Returns what the store asks for; `None` if it is not a file. Fails unless this request gives it or
     /// the user trusts the store. For a store without a root, `root` counts as given.
-    fn checked_wish(
-        &self,
-        stored_root: Option<&Path>,
-        root: &Path,
-        options: &IngestOptions,
-    ) -> Result<Option<Wish>> {
+    fn checked_wish(&self, is_new: bool, plan: &IngestPlan) -> Result<Option<Wish>> {
         let Some(path) = self.store.path() else { return Ok(None) };
-        let wish = Wish::of(path, root, options);
-        let is_root_given = self.root.is_some() || stored_root.is_none();
-        let given = Wish {
+        let wish = Wish::of(path, &plan.roots);
+        let given = |wish: &Wish, is_root_given: bool| Wish {
             root: wish.root.clone().filter(|_| is_root_given),
             extensions: self.options.extensions.clone(),
             hidden: self.options.hidden.is_some(),
             no_ignore: self.options.no_ignore.is_some(),
             site_roots: wish.site_roots.clone().filter(|_| self.options.site_roots.is_some()),
+            collections: BTreeMap::new(),
+        };
+        let given = match self.collection {
+            None => given(&wish, self.root.is_some() || is_new),
+            Some(name) => {
+                let of_collection = wish.collections.get(name).cloned().unwrap_or_default();
+                let given = given(&of_collection, plan.given_collection.is_some());
+                Wish { collections: [(name.to_owned(), given)].into(), ..Wish::default() }
+            }
         };
         self.store.trust().check(path, &wish, &given)?;
         Ok(Some(wish))
@@ -170,6 +178,7 @@ impl IngestRequest<'_> {
     fn gives_trust(&self, is_new: bool) -> bool {
         let options = &self.options;
         is_new
+            || self.collection.is_some()
             || self.root.is_some()
             || options.extensions.is_some()
             || options.hidden.is_some()
@@ -299,31 +308,30 @@ impl Sink for Nowhere {
 
 /// A running ingest.
 struct Run<'a> {
-    scopes: &'a Scopes,
-    options: &'a IngestOptions,
     is_forced: bool,
     progress: &'a dyn Progress,
     report: IngestReport,
 }
 
 impl Run<'_> {
-    /// Reads the candidates and sends every change to `sink`.
-    fn apply(&mut self, comparison: &FileComparison, sink: &mut dyn Sink) -> Result<()> {
+    /// Reads the candidates in `root` and sends every change to `sink`.
+    fn apply(
+        &mut self,
+        root: &Root,
+        comparison: &FileComparison,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
         for document in &comparison.removed {
             sink.remove(document)?;
             self.report.count(&document.path, ChangeKind::Removed);
         }
-        self.progress.start(comparison.candidates.len());
-        pipeline::run(
-            self.scopes.root(),
-            &comparison.candidates,
-            self.is_forced,
-            self.options.max_file_bytes,
-            |candidate, outcome| {
-                self.progress.advance();
-                self.take(candidate, outcome, sink)
-            },
-        )
+        if comparison.candidates.is_empty() {
+            return Ok(());
+        }
+        pipeline::run(root, &comparison.candidates, self.is_forced, |candidate, outcome| {
+            self.progress.advance();
+            self.take(candidate, outcome, sink)
+        })
     }
 
     /// Reports the outcome of a candidate, and sends its change, if any, to `sink`.
@@ -377,74 +385,101 @@ impl Run<'_> {
     }
 }
 
+/// The files of the scopes of a plan, in the order of the scopes.
+fn walk(plan: &IngestPlan, own_files: &[PathBuf]) -> Result<Vec<WalkResult>> {
+    let walk = |scopes: &Scopes| {
+        let Root { folder, options, .. } = &scopes.root;
+        let walk = Walk { root: folder, own_files, options };
+        let existing = scopes.existing();
+        let found = if existing.is_empty() { WalkResult::default() } else { walk.run(&existing)? };
+        Ok(scopes.named(found))
+    };
+    plan.scopes.iter().map(walk).collect()
+}
+
+/// Compares the files of all scopes with the store.
+fn compare_all(
+    plan: &IngestPlan,
+    walked: Vec<WalkResult>,
+    stored: &[StoredDocument],
+    is_forced: bool,
+    report: &mut IngestReport,
+) -> Result<Vec<FileComparison>> {
+    let pairs = plan.scopes.iter().zip(walked);
+    let comparisons: Vec<FileComparison> =
+        pairs.map(|(scopes, walked)| compare(walked, stored, scopes, is_forced, report)).collect();
+    for name in &plan.missing {
+        let reason = "the folder of the collection does not exist; its documents stay".to_owned();
+        report.skipped.push(Skipped { file: name.clone(), reason });
+        let within = |document: &&StoredDocument| is_at_or_below(&document.path, name);
+        report.unchanged += stored.iter().filter(within).count();
+        report.has_kept = true;
+    }
+    let removed: Vec<StoredDocument> =
+        comparisons.iter().flat_map(|comparison| comparison.removed.clone()).collect();
+    plan.refuse_missing(&removed)?;
+    Ok(comparisons)
+}
+
 /// Ingests the requested part of the corpus.
 pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<IngestReport> {
-    let reader = request.store.peek()?;
-    let scopes = Scopes::new(request, reader.as_ref().map(|reader| reader.root()))?;
-    if reader.is_none() {
+    if request.store.peek()?.is_none() {
         // Refuse the request before a store is created for it.
-        scopes.refuse_missing(&[])?;
+        IngestPlan::new(request, None)?.refuse_missing(&[])?;
     }
-    drop(reader);
-    let root_from_store = match request.store.path() {
-        Some(path) => root_from_store(scopes.root(), path)?,
-        None => scopes.root().display().to_string(),
-    };
     let mut writer = match request.shard {
         Some(shard) => request.store.shard_writer(shard, request.wait)?,
         None => request.store.writer(request.wait)?,
     };
     let stored_options = writer.options()?;
-    let options =
-        request.options.over(stored_options.clone().unwrap_or_default(), scopes.root())?;
     let stored_root = writer.root()?;
-    if let Some(root) = stored_root.as_ref().filter(|root| *root != scopes.root()) {
-        return Err(scope::other_root(root));
-    }
-    let wish = request.checked_wish(stored_root.as_deref(), scopes.root(), &options)?;
+    let known = stored_options.clone().unwrap_or_default();
+    let plan = IngestPlan::new(request, stored_root.as_deref().map(|root| (root, &known)))?;
+    let is_new = stored_root.is_none();
+    let root_from_store = match request.store.path() {
+        Some(path) => root_from_store(&plan.root, path)?,
+        None => plan.root.display().to_string(),
+    };
+    let wish = request.checked_wish(is_new, &plan)?;
     let is_current = writer.has_current_parser()?;
     let is_forced = request.force || !is_current;
     let own_files = request.store.own_files();
-    let walk = Walk { root: scopes.root(), own_files: &own_files, options: &options };
-    let existing = scopes.existing();
     let (walked, stored) = std::thread::scope(|scope| {
-        let walked = scope.spawn(|| walk.run(&existing));
+        let walked = scope.spawn(|| walk(&plan, &own_files));
         let stored = writer.documents();
         (walked.join().map_err(|_| thread_failed()).flatten(), stored)
     });
-    let mut run = Run {
-        scopes: &scopes,
-        options: &options,
-        is_forced,
-        progress,
-        report: IngestReport::default(),
-    };
+    let mut run = Run { is_forced, progress, report: IngestReport::default() };
     let (mut walked, mut stored) = (walked?, stored?);
     if let Some(shard) = request.shard {
-        walked.found.retain(|found| shard.takes(&found.path));
+        for walked in &mut walked {
+            walked.found.retain(|found| shard.takes(&found.path));
+        }
         stored.retain(|document| shard.takes(&document.path));
     }
-    let comparison = compare(walked, &stored, &scopes, is_forced, &mut run.report);
-    scopes.refuse_missing(&comparison.removed)?;
-    let is_new = stored_root.is_none();
+    let comparisons = compare_all(&plan, walked, &stored, is_forced, &mut run.report)?;
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
     let warning = request.gives_trust(is_new).then(|| request.record(wish.as_ref())).flatten();
-    if is_new || stored_options.as_ref() != Some(&options) {
-        writer.set_up(&root_from_store, &options)?;
+    if is_new || stored_options.as_ref() != Some(&plan.options) {
+        writer.set_up(&root_from_store, &plan.options)?;
     }
-    if !comparison.is_empty() {
-        run.apply(&comparison, &mut Batches { writer: writer.as_mut(), bytes: 0 })?;
+    if comparisons.iter().any(|comparison| !comparison.is_empty()) {
+        progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
+        let mut batches = Batches { writer: writer.as_mut(), bytes: 0 };
+        for (scopes, comparison) in plan.scopes.iter().zip(&comparisons) {
+            run.apply(&scopes.root, comparison, &mut batches)?;
+        }
         writer.commit()?;
     }
     let mut report = run.report;
     // Each part knows only its own files.
-    if !is_current && scopes.is_whole() && !report.has_kept && request.shard.is_none() {
+    if !is_current && plan.is_whole() && !report.has_kept && request.shard.is_none() {
         writer.set_current_parser()?;
     }
     writer.complete()?;
     report.generation = writer.generation()?;
     report.note(writer.close()?.into_iter().chain(warning).collect());
-    scopes.root().clone_into(&mut report.root);
+    report.roots = plan.scopes.into_iter().map(|scopes| scopes.root).collect();
     report.finish();
     Ok(report)
 }
@@ -452,32 +487,63 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
 /// Returns the report of what [`run`] would do. Writes nothing and takes no lock.
 pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<IngestReport> {
     let reader = request.store.peek()?;
-    let scopes = Scopes::new(request, reader.as_ref().map(|reader| reader.root()))?;
-    let stored_options = reader.as_ref().map(|reader| reader.options().clone());
-    let options = request.options.over(stored_options.unwrap_or_default(), scopes.root())?;
-    let stored_root = reader.as_ref().map(|reader| reader.root());
-    request.checked_wish(stored_root, scopes.root(), &options)?;
+    let known = reader.as_ref().map(|reader| (reader.root(), reader.options()));
+    let plan = IngestPlan::new(request, known)?;
+    request.checked_wish(reader.is_none(), &plan)?;
     let stored = match &reader {
         Some(reader) => reader.all(&Lookup::All)?,
         None => Vec::new(),
     };
     let is_current = reader.as_ref().is_none_or(|reader| reader.facts().has_current_parser);
     let is_forced = request.force || !is_current;
-    let own_files = request.store.own_files();
-    let walk = Walk { root: scopes.root(), own_files: &own_files, options: &options };
-    let walked = walk.run(&scopes.existing())?;
-    let mut run = Run {
-        scopes: &scopes,
-        options: &options,
-        is_forced,
-        progress,
-        report: IngestReport { changes: Some(Vec::new()), ..IngestReport::default() },
-    };
-    let comparison = compare(walked, &stored, &scopes, is_forced, &mut run.report);
-    scopes.refuse_missing(&comparison.removed)?;
-    run.apply(&comparison, &mut Nowhere)?;
+    let walked = walk(&plan, &request.store.own_files())?;
+    let report = IngestReport { changes: Some(Vec::new()), ..IngestReport::default() };
+    let mut run = Run { is_forced, progress, report };
+    let comparisons = compare_all(&plan, walked, &stored, is_forced, &mut run.report)?;
+    progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
+    for (scopes, comparison) in plan.scopes.iter().zip(&comparisons) {
+        run.apply(&scopes.root, comparison, &mut Nowhere)?;
+    }
     let mut report = run.report;
     report.generation = reader.map_or(0, |reader| reader.generation());
+    report.finish();
+    Ok(report)
+}
+
+/// Drops a collection: its documents leave the store, and its files stay as they are.
+pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport> {
+    if store.peek()?.is_none() {
+        return Err(crate::error::Error::new(ErrorKind::StoreNotFound, "there is no store"));
+    }
+    let (mut writer, warnings) = store.trusted_writer(wait)?;
+    let (root, options) = (writer.root()?.unwrap_or_default(), writer.options()?);
+    let mut options = options.unwrap_or_default();
+    if options.collections.remove(name).is_none() {
+        let known: Vec<&str> = options.collections.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let message = format!("the store has no collection {name:?}; it has {known}");
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("`mdsel status --collections` lists them"));
+    }
+    let mut report = IngestReport::default();
+    let documents = writer.documents()?;
+    let (gone, kept): (Vec<_>, Vec<_>) =
+        documents.into_iter().partition(|document| is_at_or_below(&document.path, name));
+    report.unchanged = kept.len();
+    for document in &gone {
+        report.count(&document.path, ChangeKind::Removed);
+    }
+    let ids: Vec<i64> = gone.iter().map(|document| document.id).collect();
+    writer.remove(&ids)?;
+    writer.commit()?;
+    // The documents go first: a collection without documents can be forgotten again.
+    let root = match store.path() {
+        Some(path) => root_from_store(&root, path)?,
+        None => root.display().to_string(),
+    };
+    writer.set_up(&root, &options)?;
+    report.generation = writer.generation()?;
+    report.note(writer.close()?.into_iter().chain(warnings).collect());
     report.finish();
     Ok(report)
 }

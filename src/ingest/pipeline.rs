@@ -8,11 +8,10 @@
 
 use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::time::SystemTime;
 
 use super::ChangedFile;
-use crate::corpus::{FileState, Files, file_state, is_not_a_folder, is_racy, open_root};
+use crate::corpus::{FileState, Files, Root, file_state, is_not_a_folder, is_racy, open_root};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
@@ -87,24 +86,23 @@ fn keep_memory() {
 /// If `is_forced`, unchanged files are parsed, too. Returns the first error of a worker or of `write`, after
 /// which `write` is not called again.
 pub(super) fn run(
-    root: &Path,
+    root: &Root,
     candidates: &[ChangedFile],
     is_forced: bool,
-    max_file_bytes: u64,
     mut write: impl FnMut(&ChangedFile, PreparedFile) -> Result<()>,
 ) -> Result<()> {
-    let root = open_root(root).map_err(|error| Error::io(root, error))?;
+    let opened = open_root(&root.folder).map_err(|error| Error::io(&root.folder, error))?;
     keep_memory();
     let most = (limits::LARGE_DOCUMENT_BYTES * parallel::cores()) as u64;
     parallel::ordered_within(
         Budget { most, cost: |batch: &&[ChangedFile]| cost(batch, most) },
         &batches(candidates, parallel::cores()),
-        || (Files::new(&root), Preparation::new()),
+        || (Files::new(&opened), Preparation::new()),
         |(files, preparation), batch| {
             let outcome = |candidate| match preparation {
                 // A panic of the parser skips the document and does not stop the ingest.
                 Ok(preparation) => catch_unwind(AssertUnwindSafe(|| {
-                    take(files, candidate, is_forced, max_file_bytes, preparation)
+                    take(files, root, candidate, is_forced, preparation)
                 }))
                 .unwrap_or(Ok(PreparedFile::Refused("the parser failed on it"))),
                 Err(error) => Err(Error::new(error.kind(), error.to_string())),
@@ -121,12 +119,13 @@ pub(super) fn run(
 /// Reads one file, and parses and packs it if it changed.
 fn take(
     files: &mut Files<'_>,
+    root: &Root,
     candidate: &ChangedFile,
     is_forced: bool,
-    max_file_bytes: u64,
     preparation: &mut Preparation,
 ) -> Result<PreparedFile> {
-    let (bytes, state) = match read(files, &candidate.path, max_file_bytes) {
+    let (bytes, state) = match read(files, root.below(&candidate.path), root.options.max_file_bytes)
+    {
         Ok(Some(read)) => read,
         Ok(None) => {
             return Ok(PreparedFile::Refused(

@@ -3,7 +3,7 @@
 //! Invariant: every document that is or was in the store is counted once, as added, changed, removed or
 //! unchanged, and every file that was skipped is listed with a reason.
 
-use std::path::PathBuf;
+use crate::corpus::Root;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,9 +57,9 @@ pub struct IngestReport {
     /// Every change, in the order of paths; only [`super::preview`] fills it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Vec<Change>>,
-    /// The root, absolute; empty if no root was ingested.
+    /// The folders that were ingested.
     #[serde(skip)]
-    pub root: PathBuf,
+    pub roots: Vec<Root>,
     /// Whether a stored document was kept because its file could not be read.
     #[serde(skip)]
     pub(super) has_kept: bool,

@@ -1,21 +1,42 @@
-//! The part of the corpus that an ingest covers, and the root to which all paths are relative.
+//! The part of the corpus that an ingest covers: for each folder of documents, the paths below it.
 //!
-//! Invariant: every scope is the root or below it; no document outside the scopes is added, changed or
-//! removed.
+//! Invariant: every scope is a folder of documents or below it; no document outside the scopes is added, changed
+//! or removed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{IngestRequest, Paths};
-use crate::corpus::{canonical, is_at_or_below, is_really_below, relative};
-use crate::error::{Error, ErrorKind, Result};
+use crate::corpus::{
+    Collection, IngestOptions, Root, Roots, WalkResult, canonical, is_at_or_below, is_really_below,
+    root_from_store,
+};
+use crate::error::{Error, ErrorKind, Result, shell_word};
 use crate::store::StoredDocument;
 
-/// The root, and the paths below it that an ingest covers.
+/// What an ingest is to do: the folders of the store after it, and the scopes.
+#[derive(Debug)]
+pub(super) struct IngestPlan {
+    /// The root of the store, absolute.
+    pub(super) root: PathBuf,
+    /// The options of the store after the ingest.
+    pub(super) options: IngestOptions,
+    /// The folders of the store after the ingest.
+    pub(super) roots: Roots,
+    /// The name of the collection whose folder the user gave.
+    pub(super) given_collection: Option<String>,
+    pub(super) scopes: Vec<Scopes>,
+    /// The collections whose folders do not exist. Their documents stay as they are.
+    pub(super) missing: Vec<String>,
+}
+
+/// A folder of documents, and the paths below it that an ingest covers.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    root: PathBuf,
-    /// Paths relative to the root, with `/`; "" is the whole root. No path is below another one.
+    pub(super) root: Root,
+    /// The names of the collections, whose documents are not below the folder without a name.
+    collections: BTreeSet<String>,
+    /// Paths relative to the folder, with `/`; "" is the whole folder. No path is below another one.
     paths: BTreeSet<String>,
     /// The paths that the user named. Each must exist, or have documents in the store to remove.
     must_exist: Vec<String>,
@@ -28,78 +49,328 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the error for a request to change the root of a store.
-pub(super) fn other_root(root: &Path) -> Error {
+fn other_root(root: &Path) -> Error {
     Error::new(ErrorKind::Usage, format!("the root of this store is {}", root.display()))
         .with_hint("leave out --root, or create another store with --db")
 }
 
-impl Scopes {
-    /// Returns the scopes of `request`. `stored_root` is the root of the store, if it has one.
-    pub(super) fn new(request: &IngestRequest<'_>, stored_root: Option<&Path>) -> Result<Self> {
-        let given_root =
-            request.root.map(|root| root.canonicalize().map_err(|error| Error::io(root, error)));
+impl IngestPlan {
+    /// Returns the plan for `request`. `stored` are the root and the options of the store, if it has them.
+    pub(super) fn new(
+        request: &IngestRequest<'_>,
+        stored: Option<(&Path, &IngestOptions)>,
+    ) -> Result<Self> {
         let given = match request.paths {
             Paths::Given(paths) => {
-                paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>>>()?
-            }
-            Paths::All if stored_root.is_none() && request.root.is_none() => {
-                vec![canonical(request.folder)?]
+                paths.iter().map(|path| canonical(path)).collect::<Result<_>>()?
             }
             Paths::All | Paths::Stored(_) => Vec::new(),
         };
+        let mut plan = match request.collection {
+            Some(name) => Self::of_collection(request, stored, name, &given)?,
+            None => Self::of_all(request, stored, given)?,
+        };
+        plan.refuse_overlaps()?;
+        let options = &plan.options;
+        let is_whole =
+            |scopes: &Scopes| !matches!(request.paths, Paths::Given(_)) && scopes.is_whole();
+        let (there, missing): (Vec<_>, Vec<_>) = plan
+            .scopes
+            .into_iter()
+            .partition(|scopes| scopes.root.folder.is_dir() || !is_whole(scopes));
+        plan.scopes = there;
+        for scopes in missing {
+            if scopes.root.name.is_empty() || request.collection.is_some() {
+                return Err(no_folder(&scopes.root));
+            }
+            plan.missing.push(scopes.root.name);
+        }
+        if plan.scopes.is_empty() && plan.missing.is_empty() && options.only_collections {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "this store has only collections, and none is left",
+            )
+            .with_hint(
+                "name a folder to ingest, or add a collection with --collection NAME FOLDER",
+            ));
+        }
+        Ok(plan)
+    }
+
+    /// Returns the plan for the ingest of one collection.
+    fn of_collection(
+        request: &IngestRequest<'_>,
+        stored: Option<(&Path, &IngestOptions)>,
+        name: &str,
+        given: &[PathBuf],
+    ) -> Result<Self> {
+        let usage = |message: String, hint: &str| {
+            Err(Error::new(ErrorKind::Usage, message).with_hint(hint))
+        };
+        let store = request.store.path();
+        let (root, mut options) = match stored {
+            Some((root, options)) => (root.to_owned(), options.clone()),
+            None => {
+                let folder = store.and_then(Path::parent).map(Path::to_owned);
+                let root = folder.map_or_else(|| canonical(request.folder), Ok)?;
+                (root, IngestOptions { only_collections: true, ..IngestOptions::default() })
+            }
+        };
+        let known = Roots::of_store(store, &root, &options);
+        let known = known.collection(name);
+        let folder = match (given, known) {
+            ([], Some(known)) => known.folder.clone(),
+            ([folder], Some(known)) if *folder != known.folder => {
+                let shown = known.folder.display();
+                return usage(
+                    format!("the folder of the collection {name} is {shown}"),
+                    "leave out the folder, choose another name, or forget it first with --forget",
+                );
+            }
+            ([folder], _) => folder.clone(),
+            _ => {
+                return usage(
+                    format!("the collection {name} has one folder, and {} are given", given.len()),
+                    "give one folder: mdsel ingest --collection NAME FOLDER",
+                );
+            }
+        };
+        if known.is_none() {
+            if !is_component(name) {
+                return usage(
+                    format!("{name:?} cannot be the name of a collection"),
+                    "choose a name without / and ::, which does not begin with a dot or a hyphen",
+                );
+            }
+            if !folder.is_dir() {
+                let message = format!("{}: a collection must be a folder", folder.display());
+                return usage(message, "name a folder");
+            }
+            let is_taken = !options.only_collections && root.join(name).symlink_metadata().is_ok();
+            if is_taken {
+                let message = format!("{name} is the name of a file or folder below the root");
+                return usage(message, "choose another name for the collection");
+            }
+        }
+        let stored_options = known.map(|known| known.options.clone()).unwrap_or_default();
+        let collection = Collection {
+            root: match store {
+                Some(store) => root_from_store(&folder, store)?,
+                None => folder.display().to_string(),
+            },
+            options: request.options.over(stored_options, &folder)?,
+        };
+        options.collections.insert(name.to_owned(), collection);
+        let roots = Roots::of_store(store, &root, &options);
+        let scopes = roots.collection(name).cloned().map(|root| Scopes::whole(root, &options));
+        Ok(Self {
+            root,
+            roots,
+            given_collection: (!given.is_empty()).then(|| name.to_owned()),
+            scopes: scopes.into_iter().collect(),
+            missing: Vec::new(),
+            options,
+        })
+    }
+
+    /// Returns the plan for the ingest of all folders, or of some paths.
+    fn of_all(
+        request: &IngestRequest<'_>,
+        stored: Option<(&Path, &IngestOptions)>,
+        mut given: Vec<PathBuf>,
+    ) -> Result<Self> {
+        let stored_root = stored.map(|(root, _)| root);
+        let given_root =
+            request.root.map(|root| root.canonicalize().map_err(|error| Error::io(root, error)));
+        if matches!(request.paths, Paths::All) && stored_root.is_none() && request.root.is_none() {
+            given.push(canonical(request.folder)?);
+        }
         let root = match (stored_root, given_root.transpose()?) {
             (Some(stored), Some(given)) if stored != given => return Err(other_root(stored)),
             (Some(stored), _) => stored.to_owned(),
             (None, Some(given)) => given,
             (None, None) => new_root(request.store.path(), &given),
         };
-        if !root.is_dir() {
-            return Err(Error::new(
-                ErrorKind::Io,
-                format!("{}: the root of this store does not exist", root.display()),
-            )
-            .with_hint("run the ingest where the files are; queries work without them"));
-        }
-        let named = match request.paths {
-            Paths::All if given.is_empty() => vec![String::new()],
-            Paths::All | Paths::Given(_) => {
-                given.iter().map(|path| relative(&root, path)).collect::<Result<Vec<_>>>()?
+        let mut options = stored.map(|(_, options)| options.clone()).unwrap_or_default();
+        let roots = Roots::of_store(request.store.path(), &root, &options);
+        let named: Vec<(Root, String)> = match request.paths {
+            Paths::All if given.is_empty() => {
+                let is_used = |root: &&Root| {
+                    !root.name.is_empty() || !options.only_collections || request.root.is_some()
+                };
+                roots.iter().filter(is_used).map(|root| (root.clone(), String::new())).collect()
             }
-            Paths::Stored(documents) => documents.to_vec(),
+            Paths::All | Paths::Given(_) => {
+                let place = |path: &PathBuf| {
+                    let (root, path) = roots.containing(path)?;
+                    let below = if path == root.name { "" } else { root.below(&path) };
+                    Ok((root.clone(), below.to_owned()))
+                };
+                given.iter().map(place).collect::<Result<_>>()?
+            }
+            Paths::Stored(documents) => {
+                let place = |path: &String| {
+                    let (root, below) = roots.of(path);
+                    (root.clone(), below.to_owned())
+                };
+                documents.iter().map(place).collect()
+            }
         };
-        let all: BTreeSet<String> = named.iter().cloned().collect();
-        let is_highest = |path: &&String| !above(path).any(|above| all.contains(above));
-        let paths = all.iter().filter(is_highest).cloned().collect();
-        let must_exist = if matches!(request.paths, Paths::Given(_)) { named } else { Vec::new() };
-        Ok(Self { root, paths, must_exist })
+        let is_unnamed = |(root, _): &(Root, String)| root.name.is_empty();
+        if named.iter().any(is_unnamed) && matches!(request.paths, Paths::All | Paths::Given(_)) {
+            options.only_collections = false;
+        }
+        options = request.options.over(options, &root)?;
+        let roots = Roots::of_store(request.store.path(), &root, &options);
+        let mut scopes = Vec::new();
+        for root in roots.iter() {
+            let of_root = named.iter().filter(|(of, _)| of.name == root.name);
+            let paths: Vec<String> = of_root.map(|(_, below)| below.clone()).collect();
+            if !paths.is_empty() {
+                let is_given = matches!(request.paths, Paths::Given(_));
+                scopes.push(Scopes::new(root.clone(), &options, paths, is_given));
+            }
+        }
+        Ok(Self { root, options, roots, given_collection: None, scopes, missing: Vec::new() })
     }
 
-    pub(super) fn root(&self) -> &Path {
-        &self.root
+    /// Fails if a folder of documents is inside another one.
+    fn refuse_overlaps(&self) -> Result<()> {
+        let used: Vec<&Root> = self
+            .roots
+            .iter()
+            .filter(|root| !root.name.is_empty() || !self.options.only_collections)
+            .collect();
+        for one in &used {
+            for other in used.iter().filter(|other| other.name != one.name) {
+                if one.folder.starts_with(&other.folder) {
+                    let name = |root: &Root| match root.name.as_str() {
+                        "" => "the root".to_owned(),
+                        name => format!("the collection {name}"),
+                    };
+                    let (inner, outer) = (name(one), name(other));
+                    let folder = one.folder.display();
+                    let message = format!("{folder}, {inner}, is inside {outer}");
+                    return Err(Error::new(ErrorKind::Usage, message)
+                        .with_hint("each file may be in one collection only: choose folders apart from each other"));
+                }
+            }
+        }
+        Ok(())
     }
 
-    /// Whether the scope is the whole root.
+    /// Whether all documents are in the scopes.
     pub(super) fn is_whole(&self) -> bool {
-        self.paths.contains("")
-    }
-
-    pub(super) fn contain(&self, path: &str) -> bool {
-        self.paths.contains(path) || above(path).any(|above| self.paths.contains(above))
-    }
-
-    /// The scopes that exist and are really below the root.
-    pub(super) fn existing(&self) -> Vec<String> {
-        let exists = |path: &&String| {
-            self.root.join(path).symlink_metadata().is_ok() && is_really_below(&self.root, path)
-        };
-        self.paths.iter().filter(exists).cloned().collect()
+        let is_unnamed_used = !self.options.only_collections;
+        let count = self.roots.collections().len() + usize::from(is_unnamed_used);
+        self.missing.is_empty()
+            && self.scopes.len() == count
+            && self.scopes.iter().all(Scopes::is_whole)
     }
 
     /// Fails if a named path does not exist and this ingest removes no document of it from the store.
     pub(super) fn refuse_missing(&self, removed: &[StoredDocument]) -> Result<()> {
-        for path in &self.must_exist {
-            let full = self.root.join(path);
-            let is_forgotten = removed.iter().any(|document| is_at_or_below(&document.path, path));
+        self.scopes.iter().try_for_each(|scopes| scopes.refuse_missing(removed))
+    }
+}
+
+/// Whether `name` can be the first component of a path, and the name of a namespace.
+fn is_component(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(['.', '-'])
+        && !name.contains(['/', '\\'])
+        && !name.contains("::")
+        && !name.contains(char::is_control)
+        && name.trim() == name
+}
+
+fn no_folder(root: &Root) -> Error {
+    let folder = root.folder.display();
+    if root.name.is_empty() {
+        return Error::new(
+            ErrorKind::Io,
+            format!("{folder}: the root of this store does not exist"),
+        )
+        .with_hint("run the ingest where the files are; queries work without them");
+    }
+    let name = &root.name;
+    Error::new(
+        ErrorKind::Io,
+        format!("{folder}: the folder of the collection {name} does not exist"),
+    )
+    .with_hint(format!("drop its documents with `mdsel ingest --forget {}`", shell_word(name)))
+}
+
+impl Scopes {
+    fn whole(root: Root, options: &IngestOptions) -> Self {
+        Self::new(root, options, vec![String::new()], false)
+    }
+
+    /// Returns the scopes `named`, relative to `root`. If `is_given`, the user named them.
+    fn new(root: Root, options: &IngestOptions, named: Vec<String>, is_given: bool) -> Self {
+        let all: BTreeSet<String> = named.iter().cloned().collect();
+        let is_highest = |path: &&String| !above(path).any(|above| all.contains(above));
+        let paths = all.iter().filter(is_highest).cloned().collect();
+        let must_exist = if is_given { named } else { Vec::new() };
+        let is_unnamed = root.name.is_empty();
+        let collections = options.collections.keys().filter(|_| is_unnamed).cloned().collect();
+        Self { root, collections, paths, must_exist }
+    }
+
+    /// Whether the scope is the whole folder.
+    fn is_whole(&self) -> bool {
+        self.paths.contains("")
+    }
+
+    /// Whether the document at `path` is in the scope.
+    pub(super) fn contain(&self, path: &str) -> bool {
+        let first = path.split('/').next().unwrap_or_default();
+        let is_here = match self.root.name.as_str() {
+            "" => !self.collections.contains(first),
+            name => first == name,
+        };
+        let below = self.root.below(path);
+        is_here
+            && (self.paths.contains(below) || above(below).any(|above| self.paths.contains(above)))
+    }
+
+    /// The scopes that exist and are really below the folder.
+    pub(super) fn existing(&self) -> Vec<String> {
+        let folder = &self.root.folder;
+        let exists = |path: &&String| {
+            folder.join(path).symlink_metadata().is_ok() && is_really_below(folder, path)
+        };
+        self.paths.iter().filter(exists).cloned().collect()
+    }
+
+    /// Returns what was found, by the paths of documents. A file below the root whose path begins with the name of
+    /// a collection is skipped.
+    pub(super) fn named(&self, walked: WalkResult) -> WalkResult {
+        let WalkResult { found, mut skipped, unreadable } = walked;
+        let mut kept = Vec::with_capacity(found.len());
+        for mut file in found {
+            let first = file.path.split('/').next().unwrap_or_default();
+            if self.collections.contains(first) {
+                let reason = format!("{first} is the name of a collection");
+                skipped.push(crate::corpus::Skipped { file: file.path, reason });
+                continue;
+            }
+            file.path = self.root.path_of(&file.path);
+            kept.push(file);
+        }
+        let is_named = !self.root.name.is_empty();
+        for skipped in skipped.iter_mut().filter(|_| is_named) {
+            skipped.file = self.root.path_of(&skipped.file);
+        }
+        let unreadable = unreadable.iter().map(|path| self.root.path_of(path)).collect();
+        WalkResult { found: kept, skipped, unreadable }
+    }
+
+    fn refuse_missing(&self, removed: &[StoredDocument]) -> Result<()> {
+        for below in &self.must_exist {
+            let path = self.root.path_of(below);
+            let full = self.root.folder.join(below);
+            let is_forgotten = removed.iter().any(|document| is_at_or_below(&document.path, &path));
             if full.symlink_metadata().is_err() && !is_forgotten {
                 return Err(Error::new(
                     ErrorKind::Io,

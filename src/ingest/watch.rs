@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::corpus::{IGNORE_FILES, IngestOptions};
+use crate::corpus::{IGNORE_FILES, Root};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 
@@ -26,18 +26,23 @@ pub struct Watch {
     _watcher: RecommendedWatcher,
     /// The files and folders of the store, with the paths that an ingest uses.
     own_files: Vec<PathBuf>,
-    options: IngestOptions,
+    roots: Vec<Root>,
 }
 
 impl Watch {
-    /// Watches the folder `root` for a store with these files and options.
-    pub fn new(root: &Path, own_files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
+    /// Watches folders of documents. `own_files` are the files of the store.
+    pub fn new<'a>(roots: impl Iterator<Item = &'a Root>, own_files: &[PathBuf]) -> Result<Self> {
         let (sender, events) = channel();
         let mut watcher =
             notify::recommended_watcher(sender).map_err(|error| watch_error(&error))?;
-        watcher.watch(root, RecursiveMode::Recursive).map_err(|error| watch_error(&error))?;
+        // A collection whose folder does not exist has no changes.
+        let roots: Vec<Root> = roots.filter(|root| root.folder.is_dir()).cloned().collect();
+        for root in &roots {
+            let watched = watcher.watch(&root.folder, RecursiveMode::Recursive);
+            watched.map_err(|error| watch_error(&error))?;
+        }
         let own_files = own_files.to_owned();
-        Ok(Self { events, _watcher: watcher, own_files, options: options.clone() })
+        Ok(Self { events, _watcher: watcher, own_files, roots })
     }
 
     /// Waits for a change, and then until there is no further change for 200 ms, at most 2 s.
@@ -84,7 +89,15 @@ impl Watch {
         }
         let is_ignore_file =
             path.file_name().is_some_and(|name| IGNORE_FILES.iter().any(|known| name == *known));
-        is_gone || self.options.takes(path) || is_ignore_file || path.is_dir()
+        is_gone || self.is_taken(path) || is_ignore_file || path.is_dir()
+    }
+}
+
+impl Watch {
+    /// Returns whether a file has an extension that is ingested in its folder.
+    fn is_taken(&self, path: &Path) -> bool {
+        let mut roots = self.roots.iter().filter(|root| path.starts_with(&root.folder));
+        roots.any(|root| root.options.takes(path))
     }
 }
 

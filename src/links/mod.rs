@@ -69,6 +69,33 @@ pub trait LinkTargets {
     /// Returns the folders in which links that begin with `/` are resolved, in addition to the
     /// root.
     fn site_roots(&self) -> &[SiteRoot];
+
+    /// Returns the names of the collections: the first components of the paths of documents that are not below the
+    /// root.
+    fn collections(&self) -> &[String] {
+        &[]
+    }
+
+    /// Returns the path of a document. It is asked for only if there are collections.
+    fn path_of(&self, _: DocumentId) -> Option<String> {
+        None
+    }
+
+    /// Returns the collection of the document or file at `path`; empty for one below the root.
+    fn collection_of<'a>(&self, path: &'a str) -> &'a str {
+        let first = path.split_once('/').map_or(path, |(first, _)| first);
+        if self.collections().iter().any(|name| name == first) { first } else { "" }
+    }
+
+    /// Keeps the documents in the collection of `source`, because only a path leads into another one.
+    fn retain_near(&self, source: LinkSource<'_>, documents: &mut Vec<DocumentId>) {
+        if !self.collections().is_empty() {
+            let here = self.collection_of(source.path);
+            documents.retain(|id| {
+                self.path_of(*id).is_some_and(|path| self.collection_of(&path) == here)
+            });
+        }
+    }
 }
 
 /// What exists on disk at a path.

@@ -29,7 +29,10 @@ pub(super) fn named(library: &impl LinkTargets, source: LinkSource, name: &str) 
         library.documents_with_alias(&folded),
     ]
     .into_iter()
-    .find_map(|documents| only(&documents))
+    .find_map(|mut documents| {
+        library.retain_near(source, &mut documents);
+        only(&documents)
+    })
     .unwrap_or(Err(Reason::File))
 }
 
@@ -62,13 +65,23 @@ fn by_path(
         let hit = fold(hit);
         hit == wanted || split_extension(&hit).0 == wanted
     };
+    let here = library.collection_of(source.path);
+    let is_near = |hit: &str| library.collection_of(hit) == here;
     if is_relative || name.starts_with('/') {
-        hits.retain(|(_, hit)| is_whole(hit));
+        // In a collection, the path after `/` is relative to its folder.
+        let below = format!("{here}/{wanted}");
+        let is_below = |hit: &str| {
+            let hit = fold(hit);
+            !is_relative && !here.is_empty() && (hit == below || split_extension(&hit).0 == below)
+        };
+        hits.retain(|(_, hit)| is_below(hit) || is_whole(hit));
     }
+    // Only a whole path leads into another collection.
+    hits.retain(|(_, hit)| is_near(hit) || is_whole(hit) && wanted.contains('/'));
     let best = hits.iter().min_by_key(|(_, hit)| {
         let shared = shared_folders(hit, source.path);
         let is_below = shared == folder.split_terminator('/').count();
-        (!is_whole(hit), !is_below, Reverse(shared), hit.chars().count(), hit)
+        (!is_near(hit), !is_whole(hit), !is_below, Reverse(shared), hit.chars().count(), hit)
     });
     Ok(best.map(|(id, _)| *id))
 }

@@ -31,10 +31,23 @@ pub(super) fn resolve_reference(
     }
     let decoded = decode(path);
     let folder = folder_of(source.path);
-    let sites: Vec<String> =
-        library.site_roots().iter().filter_map(|site| site.file_of(&decoded)).collect();
+    let here = library.collection_of(source.path);
+    // A site without a prefix is that of its collection.
+    let sites = library
+        .site_roots()
+        .iter()
+        .filter(|site| !site.prefix.is_empty() || library.collection_of(&site.folder) == here);
+    let sites: Vec<String> = sites.filter_map(|site| site.file_of(&decoded)).collect();
     let mut readings = sites.clone();
-    readings.extend(join(folder, &decoded).filter(|joined| !sites.contains(joined)));
+    let is_of_root = decoded.starts_with('/');
+    if is_of_root && !here.is_empty() {
+        readings.extend(join(here, decoded.trim_start_matches('/')));
+    }
+    let joined = join(folder, &decoded);
+    readings.extend(joined.filter(|joined| {
+        let is_far = is_of_root && !here.is_empty() && library.collection_of(joined).is_empty();
+        !is_far && !sites.contains(joined)
+    }));
     if readings.is_empty() {
         return LinkTarget::broken(Reason::Outside);
     }
@@ -54,12 +67,19 @@ pub(super) fn resolve_reference(
     if let Some(id) = literal.or_else(|| library.document(&join(folder, path)?)) {
         return LinkTarget::Document { id, node: None };
     }
-    if let Some(Ok(id)) = only(&library.documents_with_id(&decoded)) {
+    let mut with_id = library.documents_with_id(&decoded);
+    library.retain_near(source, &mut with_id);
+    if let Some(Ok(id)) = only(&with_id) {
         return place(library, id, &decode(fragment));
     }
     // The path as it is written may also be the path of a file.
     readings.extend([path, target].into_iter().filter_map(|text| join(folder, text)));
     readings.dedup();
+    // A path that leads out of the collection may name a document of another one, but no other file.
+    readings.retain(|joined| library.collection_of(joined) == here);
+    if readings.is_empty() {
+        return LinkTarget::broken(Reason::Outside);
+    }
     let is_of_site = sites.is_empty() && decoded.starts_with('/');
     let nothing = if is_of_site { Reason::Site } else { Reason::File };
     let found = readings.iter().find_map(|joined| on_disk(library, joined));

@@ -69,12 +69,18 @@ fn file_named(library: &impl LinkTargets, source: LinkSource, name: &str) -> Lin
     let extension = fold(split_extension(name).1);
     let path = name.trim_start_matches('/');
     let attachment = |is_checked| LinkTarget::Attachment { path: path.to_owned(), is_checked };
+    let here = library.collection_of(source.path);
+    let files_ending_in = |path: &str| {
+        let mut files = library.files_ending_in(path)?;
+        files.retain(|file| library.collection_of(file) == here);
+        Some(files)
+    };
     if !is_markdown(&extension) && !extension.is_empty() {
         let near = join(folder_of(source.path), name).map(|path| library.on_disk(&path));
         if matches!(near, Some(OnDisk::File | OnDisk::Folder)) {
             return attachment(true);
         }
-        match library.files_ending_in(path) {
+        match files_ending_in(path) {
             Some(files) if !files.is_empty() => return attachment(true),
             None if ATTACHMENTS.contains(&extension.as_str()) => return attachment(false),
             Some(_) | None => {}
@@ -85,7 +91,7 @@ fn file_named(library: &impl LinkTargets, source: LinkSource, name: &str) -> Lin
     let left_out = whole
         .into_iter()
         .chain(completed)
-        .find_map(|path| library.files_ending_in(&path)?.into_iter().next());
+        .find_map(|path| files_ending_in(&path)?.into_iter().next());
     left_out.map_or(LinkTarget::broken(Reason::File), LinkTarget::NotInStore)
 }
 

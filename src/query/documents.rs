@@ -9,7 +9,6 @@ use super::resolve::Resolver;
 use super::suggestion::similar_documents;
 use super::{DocumentCache, FilterRequest};
 use crate::address::{AddressError, FaultCode, namespace};
-use crate::corpus::{is_really_below, left_out};
 use crate::error::{Result, shell_word};
 use crate::glob::Glob;
 use crate::limits;
@@ -76,8 +75,7 @@ pub(super) fn not_ingested(
         return Ok(None);
     }
     let reader = library.reader;
-    let message = match left_out(reader.root(), &reader.facts().own_files, reader.options(), &path)
-    {
+    let message = match library.roots.left_out(&reader.facts().own_files, &path) {
         Some(reason) => format!("{path} is not in the store: {reason}"),
         None => format!("{path} is not in the store: `mdsel ingest` adds it"),
     };
@@ -86,8 +84,8 @@ pub(super) fn not_ingested(
 
 /// Returns the path, relative to the root, of the file with that name.
 fn file_on_disk(library: &DocumentCache<'_>, name: &str) -> Option<String> {
-    let root = library.reader.root();
-    let options = library.reader.options();
+    let (root, _) = library.roots.of(name.strip_prefix("./").unwrap_or(name));
+    let options = &root.options;
     let decoded = namespace::decode(name);
     // A path may name any file; a name without `./` only a file that an ingest accepts.
     let (name, is_path) =
@@ -95,8 +93,10 @@ fn file_on_disk(library: &DocumentCache<'_>, name: &str) -> Option<String> {
     std::iter::once(name.to_owned())
         .chain(options.extensions.iter().map(|extension| format!("{name}.{extension}")))
         .filter(|path| is_path || options.takes(Path::new(path)))
-        .filter(|path| is_really_below(root, path))
-        .find(|path| root.join(path).symlink_metadata().is_ok_and(|metadata| metadata.is_file()))
+        .filter(|path| library.roots.is_really_below(path))
+        .find(|path| {
+            library.roots.file(path).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+        })
 }
 
 /// Returns the documents with the given names, or all documents if `names` is empty.

@@ -12,7 +12,6 @@ use super::DocumentCache;
 use super::links::graph::{Destination, Graph};
 use super::links::{EdgeFilter, source_word};
 use super::place::ResolvedNode;
-use crate::corpus::is_really_below;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::pack::{Attachment, Header, PackDocument, PackLink, PackWriter, is_safe_path};
@@ -93,11 +92,11 @@ fn sources(value: &Value) -> Vec<String> {
 
 /// Reads the file at `path`, or returns `None` if it is not a readable file below the root.
 fn attachment(library: &DocumentCache<'_>, path: String) -> Option<Attachment> {
-    let root = library.reader.root();
-    if !is_safe_path(&path) || !is_really_below(root, &path) {
+    let roots = &library.roots;
+    if !is_safe_path(&path) || !roots.is_really_below(&path) {
         return None;
     }
-    let file = root.join(&path);
+    let file = roots.file(&path);
     let metadata = file.symlink_metadata().ok()?;
     if !metadata.is_file() || metadata.len() > limits::MAX_DOCUMENT_BYTES as u64 {
         return None;

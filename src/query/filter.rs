@@ -28,6 +28,8 @@ pub struct FilterRequest {
     pub globs: Vec<String>,
     /// Tags. A document must have all of them.
     pub tags: Vec<String>,
+    /// Names of collections. A document must be in one of them.
+    pub collections: Vec<String>,
     /// Addresses. A hit must be in one of these nodes.
     pub under: Vec<String>,
     /// Types of blocks. A hit must be in a block of one of these types.
@@ -43,7 +45,7 @@ pub struct FilterRequest {
 impl FilterRequest {
     /// Returns whether nothing is filtered; the sort key does not count.
     pub fn is_empty(&self) -> bool {
-        let filters = [&self.globs, &self.tags, &self.under, &self.types];
+        let filters = [&self.globs, &self.tags, &self.collections, &self.under, &self.types];
         filters.iter().all(|filter| filter.is_empty())
             && self.level.is_none()
             && self.condition.is_none()
@@ -183,9 +185,24 @@ pub(super) fn parsed_before(library: &DocumentCache<'_>) -> Option<Warning> {
     })
 }
 
+/// Fails if the store has no collection called `name`.
+fn known_collection(library: &DocumentCache<'_>, name: &str) -> Result<()> {
+    if library.roots.collection(name).is_some() {
+        return Ok(());
+    }
+    let known = library.roots.collections().iter().map(|root| root.name.as_str());
+    let known = known.collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { "none" } else { &known };
+    let message = format!("the store has no collection {name:?}; it has {known}");
+    Err(Error::new(ErrorKind::Usage, message).with_hint(
+        "name a folder with --under, or list the collections with `mdsel status --collections`",
+    ))
+}
+
 impl Filter {
     pub(super) fn new(library: &DocumentCache<'_>, request: &FilterRequest) -> Result<Self> {
-        let filters = [&request.globs, &request.tags, &request.under, &request.types];
+        let filters =
+            [&request.globs, &request.tags, &request.collections, &request.under, &request.types];
         if filters.iter().map(|filter| filter.len()).sum::<usize>() > limits::MAX_FILTERS {
             return Err(limits::exceeded("filters"));
         }
@@ -211,18 +228,32 @@ impl Filter {
         if request.condition.is_some() {
             filter.warnings.extend(parsed_before(library));
         }
+        let collections = &request.collections;
+        for name in collections {
+            known_collection(library, name)?;
+        }
+        let is_in_collection = |path: &str| {
+            let first = path.split('/').next().unwrap_or_default();
+            collections.is_empty() || collections.iter().any(|name| name == first)
+        };
         let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
             // A folder takes precedence over a section whose title contains the name.
             match documents::folder_path(address) {
                 Some(root) if root.is_empty() => under = None,
                 Some(folder) if library.reader.is_folder(&folder)? => {
-                    if let Some(under) = &mut under {
+                    if let Some(under) = &mut under
+                        && is_in_collection(&folder)
+                    {
                         under.folders.push(folder);
                     }
                 }
-                _ => filter.add_under(library, address)?,
+                _ => filter.add_under(library, address, &is_in_collection)?,
             }
+        }
+        if !collections.is_empty() {
+            let folders = collections.clone();
+            under = under.or(Some(Under { folders, ..Under::default() }));
         }
         if let Some(mut under) = under {
             under.documents.extend(filter.places.keys());
@@ -233,12 +264,18 @@ impl Filter {
         Ok(filter)
     }
 
-    /// Adds the nodes of `address`, or the documents if it is a glob.
-    fn add_under(&mut self, library: &DocumentCache<'_>, address: &str) -> Result<()> {
+    /// Adds the nodes of `address`, or the documents if it is a glob, in documents whose path `takes` accepts.
+    fn add_under(
+        &mut self,
+        library: &DocumentCache<'_>,
+        address: &str,
+        takes: &dyn Fn(&str) -> bool,
+    ) -> Result<()> {
         let all = NodeRange { skip: 0, take: usize::MAX };
         let resolution = resolve(library, address, all)?;
         let Some(fault) = resolution.fault else {
-            for place in &resolution.places {
+            let places = resolution.places.iter();
+            for place in places.filter(|place| takes(&place.document.stored.path)) {
                 let spans = self.places.entry(place.document.stored.id).or_default();
                 spans.push(place.part_span());
             }
@@ -249,7 +286,7 @@ impl Filter {
         if !named.faults.is_empty() {
             self.faults.push(fault);
         }
-        for document in &named.documents {
+        for document in named.documents.iter().filter(|document| takes(&document.path)) {
             let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
             self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
         }

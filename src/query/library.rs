@@ -11,9 +11,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::address::{Tree, namespace};
-use crate::corpus::{Disk, FolderHandle, is_really_below};
+use crate::corpus::{Disk, FolderHandle, Root, Roots};
 use crate::error::Result;
 use crate::ldmd::Markup;
+use crate::links::SiteRoot;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{Purpose, Reader, Store, StoredDocument};
@@ -100,27 +101,42 @@ pub struct DocumentCache<'a> {
     open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
     freshness: RefCell<HashMap<i64, Freshness>>,
     folders: RefCell<HashMap<String, bool>>,
-    /// The root folder, if it exists.
-    root: Option<FolderHandle>,
+    /// The folders of the documents.
+    pub roots: Roots,
+    /// The folders in which links that begin with `/` are resolved; see [`Roots::site_roots`].
+    pub sites: Vec<SiteRoot>,
+    /// The folders to which such links may be relative; see [`Roots::link_roots`].
+    pub link_roots: Vec<SiteRoot>,
+    /// The names of the collections.
+    pub collections: Vec<String>,
+    /// The folders of the documents that exist, by name.
+    handles: HashMap<String, FolderHandle>,
     disk: OnceCell<Disk>,
 }
 
 impl<'a> DocumentCache<'a> {
     /// Returns a cache without open documents.
     pub fn new(reader: &'a dyn Reader) -> Self {
+        let roots = reader.roots();
+        let handle = |root: &Root| (root.name.clone(), FolderHandle::new(&root.folder));
+        let handles = roots.iter().map(handle).filter(|(_, handle)| handle.exists()).collect();
         Self {
             reader,
+            sites: roots.site_roots(),
+            link_roots: roots.link_roots(),
+            collections: roots.collections().iter().map(|root| root.name.clone()).collect(),
+            roots,
+            handles,
             open: RefCell::default(),
             freshness: RefCell::default(),
             folders: RefCell::default(),
-            root: Some(FolderHandle::new(reader.root())).filter(FolderHandle::exists),
             disk: OnceCell::new(),
         }
     }
 
     /// Returns the files below the root, as they are on disk now.
     pub(super) fn disk(&self) -> &Disk {
-        self.disk.get_or_init(|| Disk::new(self.reader.root()))
+        self.disk.get_or_init(|| Disk::new(&self.roots))
     }
 
     /// Opens a document, or returns it from the cache.
@@ -161,7 +177,7 @@ impl<'a> DocumentCache<'a> {
         if let Some(is_real) = self.folders.borrow().get(folder) {
             return *is_real;
         }
-        let is_real = is_really_below(self.reader.root(), path);
+        let is_real = self.roots.is_really_below(path);
         self.folders.borrow_mut().insert(folder.to_owned(), is_real);
         is_real
     }
@@ -169,13 +185,14 @@ impl<'a> DocumentCache<'a> {
     /// Compares the file of a document with the stored document: by size and modification time, and by
     /// its bytes if only the time differs.
     pub fn freshness(&self, stored: &StoredDocument) -> Freshness {
-        let Some(root) = &self.root else { return Freshness::default() };
+        let (root, below) = self.roots.of(&stored.path);
+        let Some(folder) = self.handles.get(&root.name) else { return Freshness::default() };
         if let Some(freshness) = self.freshness.borrow().get(&stored.id) {
             return *freshness;
         }
         // A file that is reached through a symbolic link is not the file that was ingested.
         let file = if self.is_in_its_folder(&stored.path) {
-            root.state(&stored.path)
+            folder.state(below)
         } else {
             Err(std::io::ErrorKind::NotFound.into())
         };
@@ -193,7 +210,7 @@ impl<'a> DocumentCache<'a> {
                 let is_same = is_same_state
                     || (is_file
                         && state.size == stored.state.size
-                        && std::fs::read(self.reader.root().join(&stored.path))
+                        && std::fs::read(root.folder.join(below))
                             .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
                 Freshness { is_stale: !is_same, is_missing: false }
             }

@@ -14,13 +14,16 @@ use crate::limits;
 use crate::links::link_keys;
 use crate::store::{Lookup, Totals};
 
-/// A folder directly below the root.
+/// A folder directly below the root, or a collection.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Folder {
     /// The name of the folder; empty for the root itself.
     pub folder: String,
     /// The number of documents in it and its subfolders.
     pub documents: usize,
+    /// Whether it is a collection, which has a root of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_collection: bool,
 }
 
 /// A document with many links to it.
@@ -115,21 +118,34 @@ impl PrimeAnswer {
 
 /// Describes the store and the commands to use next, from `after` on.
 pub fn prime(library: &DocumentCache<'_>, after: Option<Cursor>) -> Result<PrimeAnswer> {
-    let folders = library.reader.folders(limits::PRIME_ITEMS)?;
+    let folders = folders(library)?;
     let page = Page::new(ListPart::beginning(after, library.reader.generation()));
     let start = page.part.start();
     let mut answer = PrimeAnswer {
         totals: library.reader.totals()?,
-        folders: folders
-            .into_iter()
-            .map(|(folder, documents)| Folder { folder, documents })
-            .collect(),
+        folders,
         most_linked: most_linked(library)?,
         commands: COMMANDS.to_vec(),
         page,
     };
     answer.keep(start, usize::MAX);
     Ok(answer)
+}
+
+/// Returns the largest folders, and all collections.
+fn folders(library: &DocumentCache<'_>) -> Result<Vec<Folder>> {
+    let mut found = library.reader.folders(limits::PRIME_ITEMS)?;
+    for name in &library.collections {
+        if !found.iter().any(|(folder, _)| folder == name) {
+            found.push((name.clone(), library.reader.all(&Lookup::Folder(name))?.len()));
+        }
+    }
+    let folder = |(folder, documents): (String, usize)| Folder {
+        is_collection: library.collections.contains(&folder),
+        folder,
+        documents,
+    };
+    Ok(found.into_iter().map(folder).collect())
 }
 
 fn most_linked(library: &DocumentCache<'_>) -> Result<Vec<Linked>> {

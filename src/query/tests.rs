@@ -50,6 +50,7 @@ fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&DocumentCache<'_>) -> 
         store: &store,
         root: Some(folder.path()),
         folder: folder.path(),
+        collection: None,
         paths: Paths::All,
         options: OptionChanges::default(),
         force: false,

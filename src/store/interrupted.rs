@@ -4,10 +4,8 @@
 //! after a recovery, each file of the edit has the version that the store has, unless somebody else changed
 //! the file, and no temporary file of the edit remains.
 
-use std::path::Path;
-
 use super::{EditIntent, Engine, Purpose, Reader, Writer};
-use crate::corpus::FileHandle;
+use crate::corpus::Roots;
 use crate::error::{ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::position::ByteSpan;
@@ -17,13 +15,14 @@ pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Ve
     let mut warnings = Vec::new();
     let intents = writer.intents()?;
     let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(warnings) };
-    let most = writer.options()?.unwrap_or_default().max_file_bytes;
+    let options = writer.options()?.unwrap_or_default();
+    let roots = Roots::of_store(engine.path(), &root, &options);
     let reader = engine.reader(Purpose::Read)?;
     // Files are created and replaced before others are removed, so that no bytes are lost in between.
     let (removed, kept): (Vec<_>, Vec<_>) =
         intents.iter().partition(|(_, intent)| intent.new_hash.is_none());
     for (_, intent) in kept.into_iter().chain(removed) {
-        warnings.extend(restore(&*reader, &root, intent, most)?);
+        warnings.extend(restore(&*reader, &roots, intent)?);
         failpoint!(RECOVERY_STORED);
     }
     drop(reader);
@@ -35,24 +34,20 @@ pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Ve
 }
 
 /// Gives a file the version that the store has, if it has the other one.
-fn restore(
-    reader: &dyn Reader,
-    root: &Path,
-    intent: &EditIntent,
-    most: u64,
-) -> Result<Option<Warning>> {
+fn restore(reader: &dyn Reader, roots: &Roots, intent: &EditIntent) -> Result<Option<Warning>> {
     let EditIntent { path, temporary, old_hash, new_hash } = intent;
     let stored = reader.document_at(path)?;
     let wanted = stored.as_ref().map(|stored| stored.hash);
-    let place = match FileHandle::open(root, path) {
+    let place = match roots.open(path) {
         Ok(place) => place,
         Err(error) if error.kind() == ErrorKind::Conflict && wanted.is_some() => {
-            FileHandle::make(root, path)?
+            roots.make(path)?
         }
         Err(_) => return Ok(None),
     };
     place.remove_temporary(temporary);
     failpoint!(RECOVERY_SWEPT);
+    let most = roots.of(path).0.options.max_file_bytes;
     let found = if place.is_free() { None } else { place.read(most).ok() };
     let hash = found.as_ref().map(|(bytes, _)| *blake3::hash(bytes).as_bytes());
     let warning = |what: &str| Some(Warning::new("EDIT_RECOVERED", format!("{path}: {what}")));

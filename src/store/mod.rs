@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::corpus::{FileState, resolved};
+use crate::corpus::{FileState, Roots, resolved};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::prepare::checksums::Checksums;
 use crate::trust::{Trust, Wish};
@@ -178,7 +178,8 @@ impl Store {
     pub fn trusted_writer(&self, wait: Duration) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
         let mut writer = self.writer(wait)?;
         if let (Some(path), Some(root)) = (self.path(), writer.root()?) {
-            let wish = Wish::of(path, &root, &writer.options()?.unwrap_or_default());
+            let options = writer.options()?.unwrap_or_default();
+            let wish = Wish::of(path, &Roots::of_store(Some(path), &root, &options));
             self.trust.check(path, &wish, &Wish::default())?;
         }
         let warnings = self.recover(writer.as_mut())?;

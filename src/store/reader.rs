@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::{DocumentFilter, Ranking, SectionFilter, StoredDocument};
-use crate::corpus::IngestOptions;
+use crate::corpus::{IngestOptions, Roots};
 use crate::data::expression::value_at;
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
@@ -215,6 +215,11 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the folder that document paths are relative to. It may not exist.
     fn root(&self) -> &Path {
         &self.facts().root
+    }
+
+    /// Returns the folders of the documents.
+    fn roots(&self) -> Roots {
+        Roots::of_store(self.path(), self.root(), self.options())
     }
 
     /// Returns the options of the last ingest.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::corpus::{is_really_below, is_temporary};
+use crate::corpus::{Roots, is_temporary};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
@@ -57,7 +57,7 @@ fn check(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
     let check = Check::begin(path, request.wait)?;
     let generation = check.generation();
     // The check holds the lock, so no edit is running.
-    let leftovers = leftovers(check.root(), check.paths())?;
+    let leftovers = leftovers(&check.roots(), check.paths())?;
     let mut checked = check.run(request.is_full, request.is_reparsed)?;
     checked.faults.extend(leftovers.iter().map(|path| {
         let message = "this is the temporary file of an interrupted edit";
@@ -71,7 +71,7 @@ fn check(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
 }
 
 /// The temporary files of edits in the folders of the documents, relative to the root.
-fn leftovers(root: &Path, paths: Result<Vec<String>>) -> Result<Vec<String>> {
+fn leftovers(roots: &Roots, paths: Result<Vec<String>>) -> Result<Vec<String>> {
     let paths = match paths {
         // The check itself reports the damage.
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => Vec::new(),
@@ -82,11 +82,12 @@ fn leftovers(root: &Path, paths: Result<Vec<String>>) -> Result<Vec<String>> {
     let mut leftovers = Vec::new();
     for folder in folders {
         let prefix = folder.map_or_else(String::new, |folder| format!("{folder}/"));
-        if !is_really_below(root, &format!("{prefix}x")) {
+        let within = format!("{prefix}x");
+        if !roots.is_really_below(&within) {
             continue;
         }
-        let entries = std::fs::read_dir(root.join(&prefix));
-        let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let entries = roots.file(&within).parent().map(std::fs::read_dir).into_iter().flatten();
+        let names = entries.flatten().flatten().map(|entry| entry.file_name());
         let names = names.filter_map(|name| name.into_string().ok());
         let temporary = names.filter(|name| is_temporary(name));
         leftovers.extend(temporary.map(|name| format!("{prefix}{name}")));

@@ -79,9 +79,9 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
         let reader = request.store.reader(Purpose::Read)?;
         let is_trusted = is_trusted(request.store, &*reader);
         let paths = reader.all(&Lookup::All)?.into_iter().map(|document| document.path);
-        let leftovers = leftovers(reader.root(), Ok(paths.collect()))?;
+        let leftovers = leftovers(&reader.roots(), Ok(paths.collect()))?;
         for leftover in leftovers.into_iter().filter(|_| is_trusted) {
-            edit::remove_temporary(reader.root(), &leftover);
+            edit::remove_temporary(&reader.roots(), &leftover);
             let message = format!("{leftover} was removed");
             warnings.push(Warning::new("LEFTOVER_REMOVED", message));
         }
@@ -104,7 +104,7 @@ fn repaired(recovered: usize, kept: &Path) -> String {
 /// and remove.
 fn is_trusted(store: &Store, reader: &dyn Reader) -> bool {
     store.path().is_none_or(|path| {
-        let wish = Wish::of(path, reader.root(), reader.options());
+        let wish = Wish::of(path, &reader.roots());
         store.trust().check(path, &wish, &Wish::default()).is_ok()
     })
 }
@@ -134,6 +134,7 @@ fn from_files(
             store: new,
             root: None,
             folder: Path::new(""),
+            collection: None,
             paths: if is_every_file { Paths::All } else { Paths::Stored(&paths) },
             options: OptionChanges::default(),
             force: false,

@@ -10,6 +10,10 @@ use super::super::{Answer, Footer, Format, Records};
 use super::value;
 use crate::query::prime;
 
+fn kind(folder: &prime::Folder) -> &'static str {
+    if folder.is_collection { " (collection)" } else { "" }
+}
+
 impl Answer for prime::PrimeAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
@@ -30,7 +34,7 @@ impl Answer for prime::PrimeAnswer {
         for folder in &self.folders {
             writer.line(
                 Style::Plain,
-                &format!("  {}/  {} documents", folder.folder, folder.documents),
+                &format!("  {}/  {} documents{}", folder.folder, folder.documents, kind(folder)),
             );
         }
         for linked in &self.most_linked {
@@ -73,7 +77,8 @@ impl Answer for prime::PrimeAnswer {
         ];
         records.header("prime", &fields)?;
         for folder in &self.folders {
-            records.detail(&format!("folder {}/ documents={}", folder.folder, folder.documents))?;
+            let kind = if folder.is_collection { "collection" } else { "folder" };
+            records.detail(&format!("{kind} {}/ documents={}", folder.folder, folder.documents))?;
         }
         for linked in &self.most_linked {
             records.map_of_content(&linked.node)?;

@@ -243,7 +243,11 @@ fn introduction(text: &str) -> prime::PrimeAnswer {
     };
     prime::PrimeAnswer {
         totals: crate::store::Totals::default(),
-        folders: vec![prime::Folder { folder: text.to_owned(), documents: 2 }],
+        folders: vec![prime::Folder {
+            folder: text.to_owned(),
+            documents: 2,
+            is_collection: false,
+        }],
         most_linked: vec![prime::Linked { node, linked_from: 3 }],
         commands: vec![prime::Advice { command: "mdsel toc DOC", what: "the tree" }],
         page: page(text),

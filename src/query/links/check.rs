@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::graph::{Destination, Graph};
 use super::{DocumentCache, EdgeFilter};
 use crate::address::suggest::most_similar;
-use crate::corpus::left_out;
 use crate::error::Result;
 use crate::limits;
 use crate::links::{OnDisk, Reason, StoredLink};
@@ -110,8 +109,7 @@ fn problem(
 
 /// Returns why an ingest excludes the Markdown file at `path`, or `None` if it does not.
 fn why_left_out(library: &DocumentCache<'_>, path: &str) -> Option<String> {
-    let reader = library.reader;
-    left_out(reader.root(), &reader.facts().own_files, reader.options(), path)
+    library.roots.left_out(&library.reader.facts().own_files, path)
 }
 
 /// Finds the targets that may have been meant.

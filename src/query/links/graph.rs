@@ -215,7 +215,7 @@ impl<'a> Graph<'a> {
     pub fn leading_to(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
         let stored = &place.document.stored;
         let reader = self.library.reader;
-        let sites = &reader.options().site_roots;
+        let sites = &self.library.link_roots;
         let keys = reader.links(stored)?.target_keys(&stored.path, sites);
         let mut sources = reader.all(&Lookup::LinkKeys(&keys))?;
         if !sources.iter().any(|source| source.id == stored.id) {

@@ -137,6 +137,14 @@ impl links::LinkTargets for Targets<'_> {
     }
 
     fn site_roots(&self) -> &[SiteRoot] {
-        &self.library.reader.options().site_roots
+        &self.library.sites
+    }
+
+    fn collections(&self) -> &[String] {
+        &self.library.collections
+    }
+
+    fn path_of(&self, document: DocumentId) -> Option<String> {
+        Some(self.or_keep_error(self.open(document))?.stored.path.clone())
     }
 }

@@ -21,6 +21,7 @@ use super::fault::{FaultKind, StoreProblem, Tally};
 use super::index::check::{self as index, Inspection, PlaceTallies, expected, inspect};
 use super::index::{Unusable, Usable, folder};
 use super::recovery::has_leftovers;
+use crate::corpus::Roots;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel::ordered;
@@ -101,9 +102,9 @@ impl Check {
         self.snapshot.generation()
     }
 
-    /// Returns the folder that document paths are relative to.
-    pub fn root(&self) -> &Path {
-        self.snapshot.root()
+    /// Returns the folders of the documents.
+    pub fn roots(&self) -> Roots {
+        self.snapshot.roots()
     }
 
     /// Returns the paths of all documents, even of damaged ones.

@@ -11,10 +11,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::pages::{BTreeKind, BTreeRecord, ColumnValue, Pages, RecordPlace};
-use super::snapshot::root_folder;
 use super::{content, meta};
 use crate::codec::content::chunk as decompressed;
-use crate::corpus::IngestOptions;
+use crate::corpus::{IngestOptions, root_folder};
 use crate::error::Result;
 use crate::limits;
 use crate::links::split_extension;
@@ -473,7 +472,7 @@ impl DamagedStore {
     pub(in crate::store) fn root(&self) -> Option<String> {
         let root = String::from_utf8(self.meta.bytes("root")?.to_vec()).ok()?;
         let is_known = self.meta.has_valid_checksum || self.meta.bytes("seal").is_none();
-        (is_known || root_folder(&self.path, &root).is_dir()).then_some(root)
+        (is_known || root_folder(Some(&self.path), &root).is_dir()).then_some(root)
     }
 
     /// Returns the options of the last ingest, if they can be read.

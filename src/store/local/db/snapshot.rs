@@ -20,7 +20,7 @@ use super::{
     Header, connect, content, corrupt, count, file_name, has_log, has_no_room, lock_path, meta,
     not_found, peek, schema, sql, store_error, with_suffix,
 };
-use crate::corpus::{FileState, IngestOptions};
+use crate::corpus::{FileState, IngestOptions, Roots, root_folder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::markdown::outline::Outline;
@@ -162,7 +162,7 @@ impl Snapshot {
         snapshot.identity = known.identity;
         snapshot.has_current_parser = known.parser_version == Some(PARSER_VERSION);
         snapshot.generation = known.generation;
-        snapshot.root = root_folder(&snapshot.path, &known.root);
+        snapshot.root = root_folder(Some(&snapshot.path), &known.root);
         // A writer warns about unreadable options. Reading does not depend on them.
         snapshot.options = known.options.unwrap_or_default();
         Ok(Some(snapshot))
@@ -213,10 +213,9 @@ impl Snapshot {
     pub(in crate::store) fn path(&self) -> &Path {
         &self.path
     }
-
-    /// Returns the folder that document paths are relative to. It may not exist.
-    pub(in crate::store) fn root(&self) -> &Path {
-        &self.root
+    /// Returns the folders of the documents.
+    pub(in crate::store) fn roots(&self) -> Roots {
+        Roots::of_store(Some(&self.path), &self.root, &self.options)
     }
 
     /// Returns whether the documents were parsed with the parser version of this program.
@@ -538,13 +537,6 @@ fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, 
     let target = format!("file:{}?immutable=1", uri_path(path));
     let connection = connect(path, Path::new(&target), flags | OpenFlags::SQLITE_OPEN_URI)?;
     Ok((connection, lock))
-}
-
-/// Returns the root folder. `root` is relative to the folder of the store.
-pub(super) fn root_folder(store: &Path, root: &str) -> PathBuf {
-    let folder = store.parent().unwrap_or_else(|| Path::new(""));
-    let joined = if root == "." { folder.to_owned() } else { folder.join(root) };
-    joined.canonicalize().unwrap_or(joined)
 }
 
 /// Encodes a path for a `file:` URI (RFC 3986, section 2.1).

@@ -13,13 +13,13 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::data::DATA_TABLES;
 use super::migrate::{Migrated, migrate};
-use super::snapshot::{DOCUMENT_COLUMNS, root_folder, unchecked_document};
+use super::snapshot::{DOCUMENT_COLUMNS, unchecked_document};
 use super::{
     Header, connect, content, corrupt, file_name, lock_path, meta, peek, schema, sql, store_error,
     with_suffix,
 };
 use crate::codec::data;
-use crate::corpus::{FileState, IngestOptions};
+use crate::corpus::{FileState, IngestOptions, root_folder};
 use crate::data::Contents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
@@ -186,7 +186,7 @@ impl RowWriter {
 
     /// Returns the folder that document paths are relative to; `None` before the first ingest.
     pub(in crate::store) fn root(&self) -> Result<Option<PathBuf>> {
-        Ok(self.meta::<String>("root")?.map(|root| root_folder(&self.path, &root)))
+        Ok(self.meta::<String>("root")?.map(|root| root_folder(Some(&self.path), &root)))
     }
 
     /// Stores the root, relative to the folder of the store, and the options of an ingest.

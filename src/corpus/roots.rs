@@ -1,0 +1,193 @@
+//! The folders whose files are the documents of a store.
+//!
+//! One folder has no name, and the paths of its documents are relative to it. Each other one is a collection: the
+//! paths of its documents begin with its name. Invariant: each path of a document means one file, in one folder.
+
+use std::path::{Path, PathBuf};
+
+use super::paths::{is_really_below, relative, root_folder};
+use super::walk::{excluded, left_out};
+use super::{FileHandle, IngestOptions};
+use crate::error::Result;
+use crate::links::SiteRoot;
+
+/// A folder of documents.
+#[derive(Clone, Debug, Default)]
+pub struct Root {
+    /// The name of the collection; empty for the folder without a name.
+    pub name: String,
+    /// The folder, absolute. It may not exist.
+    pub folder: PathBuf,
+    /// Which of its files are documents.
+    pub options: IngestOptions,
+}
+
+/// The folders of a store.
+#[derive(Clone, Debug, Default)]
+pub struct Roots {
+    /// The folder without a name comes first, then the collections by name.
+    all: Vec<Root>,
+}
+
+impl Root {
+    /// Returns the path of a document, relative to this folder.
+    pub(crate) fn below<'a>(&self, path: &'a str) -> &'a str {
+        let below = path.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        below.filter(|_| !self.name.is_empty()).unwrap_or(path)
+    }
+
+    /// Returns the path of a document by its path in this folder.
+    pub(crate) fn path_of(&self, below: &str) -> String {
+        match (self.name.as_str(), below) {
+            ("", below) => below.to_owned(),
+            (name, "") => name.to_owned(),
+            (name, below) => format!("{name}/{below}"),
+        }
+    }
+}
+
+impl Roots {
+    /// Returns the folders of the store at `store`, or of one that is no file. `folder` is the folder without a name.
+    pub(crate) fn of_store(store: Option<&Path>, folder: &Path, options: &IngestOptions) -> Self {
+        let unnamed = Root {
+            name: String::new(),
+            folder: folder.to_owned(),
+            options: IngestOptions { collections: Default::default(), ..options.clone() },
+        };
+        let collections = options.collections.iter().map(|(name, collection)| Root {
+            name: name.clone(),
+            folder: root_folder(store, &collection.root),
+            options: collection.options.clone(),
+        });
+        Self { all: std::iter::once(unnamed).chain(collections).collect() }
+    }
+
+    /// Returns the folder of the document at `path`, and the path relative to it.
+    pub(crate) fn of<'a>(&self, path: &'a str) -> (&Root, &'a str) {
+        let root = self.collection(first(path)).unwrap_or_else(|| self.unnamed());
+        (root, root.below(path))
+    }
+
+    /// Returns the absolute path of the file of the document at `path`.
+    pub(crate) fn file(&self, path: &str) -> PathBuf {
+        let (root, below) = self.of(path);
+        root.folder.join(below)
+    }
+
+    /// Returns whether the file of the document at `path` is really below its folder; see [`is_really_below`].
+    pub(crate) fn is_really_below(&self, path: &str) -> bool {
+        let (root, below) = self.of(path);
+        is_really_below(&root.folder, below)
+    }
+
+    /// Opens the folder of the document at `path`.
+    pub(crate) fn open<'a>(&self, path: &'a str) -> Result<FileHandle<'a>> {
+        let (root, below) = self.of(path);
+        FileHandle::open(&root.folder, below)
+    }
+
+    /// Opens the folder of a document at `path`, and creates missing folders.
+    pub(crate) fn make<'a>(&self, path: &'a str) -> Result<FileHandle<'a>> {
+        let (root, below) = self.of(path);
+        FileHandle::make(&root.folder, below)
+    }
+
+    /// Returns the reason why the path excludes a file from an ingest; see [`excluded`].
+    pub(crate) fn excluded(&self, own_files: &[PathBuf], path: &str) -> Option<String> {
+        let (root, below) = self.of(path);
+        excluded(&root.folder, own_files, &root.options, below)
+    }
+
+    /// Returns the reason why an ingest skips the file at `path`; see [`left_out`].
+    pub(crate) fn left_out(&self, own_files: &[PathBuf], path: &str) -> Option<String> {
+        let (root, below) = self.of(path);
+        left_out(&root.folder, own_files, &root.options, below)
+    }
+
+    /// Returns the folder without a name.
+    pub(crate) fn unnamed(&self) -> &Root {
+        static NONE: std::sync::LazyLock<Root> = std::sync::LazyLock::new(Root::default);
+        self.all.first().unwrap_or(&NONE)
+    }
+
+    /// Returns the collection called `name`.
+    pub(crate) fn collection(&self, name: &str) -> Option<&Root> {
+        self.collections().iter().find(|root| root.name == name)
+    }
+
+    /// Returns the collections, by name.
+    pub(crate) fn collections(&self) -> &[Root] {
+        self.all.get(1..).unwrap_or_default()
+    }
+
+    /// Returns all folders.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Root> {
+        self.all.iter()
+    }
+
+    /// Returns the folder that contains the absolute path `full`, and the path of the document there. The folder
+    /// without a name answers for what is in none.
+    pub(crate) fn containing(&self, full: &Path) -> Result<(&Root, String)> {
+        let is_within = |root: &&Root| full.starts_with(&root.folder);
+        let root = self.collections().iter().find(is_within).unwrap_or_else(|| self.unnamed());
+        Ok((root, root.path_of(&relative(&root.folder, full)?)))
+    }
+
+    /// Returns the folders in which links that begin with `/` are resolved, relative to the paths of documents.
+    pub(crate) fn site_roots(&self) -> Vec<SiteRoot> {
+        let of_root = |root: &Root| -> Vec<SiteRoot> {
+            let sites = root.options.site_roots.iter();
+            sites
+                .map(|site| SiteRoot { folder: root.path_of(&site.folder), ..site.clone() })
+                .collect()
+        };
+        self.all.iter().flat_map(of_root).collect()
+    }
+
+    /// Returns [`Self::site_roots`] and the folders of the collections, to which their own links that begin with `/`
+    /// are relative.
+    pub(crate) fn link_roots(&self) -> Vec<SiteRoot> {
+        let of_collection =
+            |root: &Root| SiteRoot { folder: root.name.clone(), prefix: String::new() };
+        let mut all = self.site_roots();
+        all.extend(self.collections().iter().map(of_collection));
+        all
+    }
+}
+
+/// Returns the first component of a path that has several.
+fn first(path: &str) -> &str {
+    path.split_once('/').map_or(path, |(first, _)| first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Collection;
+
+    #[test]
+    fn a_path_means_a_file_in_one_folder() {
+        let collection =
+            Collection { root: "../wiki".to_owned(), options: IngestOptions::default() };
+        let options = IngestOptions {
+            collections: [("wiki".to_owned(), collection)].into(),
+            ..IngestOptions::default()
+        };
+        let store = Path::new("/a/docs/.mdsel.db");
+        let roots = Roots::of_store(Some(store), Path::new("/a/docs"), &options);
+        for (path, name, below) in [
+            ("x.md", "", "x.md"),
+            ("wiki/x.md", "wiki", "x.md"),
+            ("wiki/a/x.md", "wiki", "a/x.md"),
+            ("wiki2/x.md", "", "wiki2/x.md"),
+            ("a/wiki/x.md", "", "a/wiki/x.md"),
+        ] {
+            let (root, found) = roots.of(path);
+            assert_eq!((root.name.as_str(), found), (name, below), "{path}");
+            assert_eq!(root.path_of(below), path);
+        }
+        let (root, path) = roots.containing(Path::new("/a/docs/../wiki/y.md")).unwrap();
+        assert_eq!((root.name.as_str(), path.as_str()), ("wiki", "wiki/y.md"));
+        assert!(roots.containing(Path::new("/b/y.md")).is_err());
+    }
+}
