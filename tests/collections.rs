@@ -210,10 +210,8 @@ fn without_collection(value: &Value, name: &str) -> Value {
         }
         Value::Object(fields) => fields
             .iter()
-            // Scores depend on all documents, and cursors on the generation.
-            .filter(|(key, _)| {
-                !matches!(key.as_str(), "score" | "next" | "generation" | "warnings")
-            })
+            // Scores depend on all documents, cursors on the generation, and hints name collections.
+            .filter(|(key, _)| !matches!(key.as_str(), "score" | "next" | "generation" | "hint"))
             .map(|(key, value)| (key.clone(), without_collection(value, name)))
             .collect(),
         other => other.clone(),

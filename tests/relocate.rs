@@ -262,14 +262,12 @@ fn assert_only_links_differ(place: &Place, old: &BTreeMap<String, String>, argum
     }
 }
 
-/// Random renames and moves over real documents. All links lead where they led, and each changed byte is in a
-/// link, in the heading, or in a definition.
-#[test]
-fn random_renames_and_moves_change_only_links() {
+/// A store of the fixtures and of these folders of real documents, if there are any, and the paths of the documents.
+fn corpus(folders: &[&str]) -> (Place, Vec<String>) {
     let place = Place::in_memory();
     copy(&fixtures(), &place.join("fixtures"));
     if let Some(corpora) = std::env::var_os("MDSEL_CORPORA") {
-        for folder in ["obsidian-help/en", "powershell-docs", "commonmark"] {
+        for folder in folders {
             let from = Path::new(&corpora).join(folder);
             if from.is_dir() {
                 copy(&from, &place.join(folder));
@@ -278,17 +276,32 @@ fn random_renames_and_moves_change_only_links() {
     }
     place.run(&["ingest"]).success();
     let paths = place.run(&["toc", "--limit", "0"]).success().json();
-    let mut paths: Vec<String> = paths["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| file["file"].as_str().unwrap().to_owned())
-        .collect();
-    let mut seed = 0x9e37_79b9_u64;
-    let mut random = |below: usize| {
+    let paths = paths["files"].as_array().unwrap().iter();
+    let paths = paths.map(|file| file["file"].as_str().unwrap().to_owned()).collect();
+    (place, paths)
+}
+
+/// Returns numbers below a bound, always the same ones for a seed.
+fn random(mut seed: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(seed >> 33).unwrap() % below
-    };
+    }
+}
+
+/// The addresses of the sections of a document.
+fn sections(place: &Place, document: &str) -> Vec<String> {
+    let index = place.run(&["index", document, "--limit", "0"]).json();
+    let headings = index["documents"][0]["headings"].as_array().cloned().unwrap_or_default();
+    headings.iter().map(|heading| heading["selector"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Random renames and moves over real documents. All links lead where they led, and each changed byte is in a
+/// link, in the heading, or in a definition.
+#[test]
+fn random_renames_and_moves_change_only_links() {
+    let (place, mut paths) = corpus(&["obsidian-help/en", "powershell-docs", "commonmark"]);
+    let mut random = random(0x9e37_79b9);
     let mut before = findings(&place);
     let (mut rewritten, mut refused) = (0, 0);
     let count = repeats(30);
@@ -307,13 +320,11 @@ fn random_renames_and_moves_change_only_links() {
             let to = format!("{folder}/{name}").trim_start_matches('/').to_owned();
             (vec!["move".to_owned(), document.clone(), to.clone()], to, format!("{document}::*"))
         } else {
-            let toc = place.run(&["index", &document, "--limit", "0"]).json();
-            let headings = toc["documents"][0]["headings"].as_array().cloned().unwrap_or_default();
-            if headings.is_empty() {
+            let sections = sections(&place, &document);
+            if sections.is_empty() {
                 continue;
             }
-            let selector =
-                headings[random(headings.len())]["selector"].as_str().unwrap().to_owned();
+            let selector = sections[random(sections.len())].clone();
             let titles = ["Overview", "A & B", "What is `x`?", "Notes"];
             let title = format!("{} {number}", titles[random(titles.len())]);
             let arguments =
@@ -359,6 +370,81 @@ fn random_renames_and_moves_change_only_links() {
     }
     place.assert_in_step();
     eprintln!("{count} renames and moves, {rewritten} links rewritten, {refused} refused");
+}
+
+/// The lines of files without targets of links, marks of headings and blank lines, with their numbers.
+fn lines_without_targets(place: &Place, paths: &[String]) -> BTreeMap<String, usize> {
+    let mut lines = BTreeMap::new();
+    for path in paths {
+        let bytes = std::fs::read(place.join(path)).unwrap();
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            let line = without_targets(line);
+            let line = line.trim_start_matches('#').trim();
+            if !line.trim_matches(['=', '-']).is_empty() {
+                *lines.entry(line.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    lines
+}
+
+/// Random moves of sections over real documents. No line is lost, and all links lead where they led.
+#[test]
+fn random_moves_of_sections_lose_nothing() {
+    let (place, paths) = corpus(&["obsidian-help/en", "commonmark"]);
+    let mut random = random(0x1234_5678);
+    let codes = |findings: Vec<(String, u64, String)>| {
+        let mut codes: Vec<String> = findings.into_iter().map(|(_, _, code)| code).collect();
+        codes.sort();
+        codes
+    };
+    let before = codes(findings(&place));
+    let (mut made, mut rewritten, mut refused) = (0, 0, 0);
+    let count = repeats(30);
+    for _ in 0..count {
+        let from = mdsel::address::namespace::encode(&paths[random(paths.len())]);
+        let to = mdsel::address::namespace::encode(&paths[random(paths.len())]);
+        let (from, there) = (sections(&place, &from), sections(&place, &to));
+        if from.is_empty() {
+            continue;
+        }
+        let from = &from[random(from.len())];
+        let position = ["before", "after", "first_child", "last_child"][random(4)];
+        let to = match there.len() {
+            0 => format!("{to}::*"),
+            count => there[random(count)].clone(),
+        };
+        let position = if to.ends_with("::*") { "last_child" } else { position };
+        let arguments = ["move", from, "--to", &to, "--position", position, "--relevel"];
+        let what = format!("{arguments:?}");
+        let links = backlinks(&place, from).len();
+        let trial = place.run(&[&arguments[..], &["--dry-run", "-f", "json"]].concat());
+        if trial.status != 0 {
+            assert!(trial.text().contains("\"reason\""), "{what}: {}", trial.text());
+            refused += 1;
+            continue;
+        }
+        let changed = trial.json();
+        let changed = changed["files"].as_array().unwrap().iter();
+        let changed: Vec<String> =
+            changed.map(|file| file["file"].as_str().unwrap().to_owned()).collect();
+        let old = lines_without_targets(&place, &changed);
+        let answer = place.run(&arguments).success().json();
+        made += 1;
+        rewritten += answer["rewritten_links"].as_u64().unwrap();
+        if answer["new_labels"].is_null() {
+            let new = lines_without_targets(&place, &changed);
+            for (line, count) in old {
+                let now = new.get(&line).copied().unwrap_or_default();
+                assert!(now >= count, "{what}: {line:?} is lost");
+            }
+        }
+        assert_eq!(codes(findings(&place)), before, "{what}");
+        let now = backlinks(&place, answer["new_selector"].as_str().unwrap()).len();
+        assert_eq!(now, links, "{what}");
+    }
+    place.assert_in_step();
+    eprintln!("{made} sections moved, {rewritten} links rewritten, {refused} moves refused");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! One folder has no name, and the paths of its documents are relative to it. Each other one is a collection: the
 //! paths of its documents begin with its name. Invariant: each path of a document means one file, in one folder.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::paths::{is_really_below, relative, root_folder};
@@ -52,7 +53,7 @@ impl Roots {
         let unnamed = Root {
             name: String::new(),
             folder: folder.to_owned(),
-            options: IngestOptions { collections: Default::default(), ..options.clone() },
+            options: IngestOptions { collections: BTreeMap::new(), ..options.clone() },
         };
         let collections = options.collections.iter().map(|(name, collection)| Root {
             name: name.clone(),

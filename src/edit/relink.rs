@@ -111,7 +111,7 @@ impl NewVersion {
         let next = Self::new(library, &self.old, &self.new.stored.path, version)?;
         let (written, moved) = (Rc::clone(&self.written), self.moved.clone());
         let is_renamed = next.is_renamed || moved.is_some() || self.is_renamed;
-        Ok(Self { rewritten, written, moved, is_renamed, ..next })
+        Ok(Self { is_renamed, rewritten, written, moved, ..next })
     }
 
     /// Returns the document in which a link at `line` was before the edit.

@@ -38,8 +38,8 @@ impl Watch {
         // A collection whose folder does not exist has no changes.
         let roots: Vec<Root> = roots.filter(|root| root.folder.is_dir()).cloned().collect();
         for root in &roots {
-            let watched = watcher.watch(&root.folder, RecursiveMode::Recursive);
-            watched.map_err(|error| watch_error(&error))?;
+            let begun = watcher.watch(&root.folder, RecursiveMode::Recursive);
+            begun.map_err(|error| watch_error(&error))?;
         }
         let own_files = own_files.to_owned();
         Ok(Self { events, _watcher: watcher, own_files, roots })

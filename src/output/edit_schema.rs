@@ -2,7 +2,6 @@
 
 #![expect(dead_code, reason = "only the schemas of the types are used")]
 #![expect(clippy::large_enum_variant, reason = "no value of the types exists")]
-#![expect(clippy::struct_field_names, reason = "the names are those of the JSON")]
 
 use schemars::JsonSchema;
 use serde::Serialize;

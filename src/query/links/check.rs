@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::graph::{Destination, Graph};
 use super::{DocumentCache, EdgeFilter};
 use crate::address::suggest::most_similar;
-use crate::error::Result;
+use crate::error::{Result, shell_word};
 use crate::limits;
 use crate::links::{OnDisk, Reason, StoredLink};
 use crate::markdown::outline::Section;
@@ -115,8 +115,8 @@ fn why_left_out(library: &DocumentCache<'_>, path: &str) -> Option<String> {
 /// Finds the targets that may have been meant.
 struct Hints<'a> {
     library: &'a DocumentCache<'a>,
-    /// Hints by file name without extension, so a target that many links get wrong is looked up once.
-    files: HashMap<String, Option<String>>,
+    /// Hints by collection and file name without extension, so a target that many links get wrong is looked up once.
+    files: HashMap<(String, String), Option<String>>,
 }
 
 impl Hints<'_> {
@@ -127,12 +127,20 @@ impl Hints<'_> {
         to: &Destination,
     ) -> Result<Option<String>> {
         Ok(match to {
-            Destination::Broken(Reason::File) => self.file(&link.target)?,
+            Destination::Broken(Reason::File) => self.file(document, &link.target)?,
             Destination::Broken(Reason::Anchor) => anchor(document, &link.target),
-            Destination::Broken(Reason::Site) => Some(match self.file(&link.target)? {
-                Some(hint) => hint,
-                None => "set the folder of the website: mdsel ingest --site-root FOLDER".to_owned(),
-            }),
+            Destination::Broken(Reason::Site) => {
+                let hint = self.file(document, &link.target)?;
+                Some(hint.unwrap_or_else(|| {
+                    let collection = match self.collection_of(document) {
+                        "" => String::new(),
+                        name => format!("--collection {} ", shell_word(name)),
+                    };
+                    format!(
+                        "set the folder of the website: mdsel ingest {collection}--site-root FOLDER"
+                    )
+                }))
+            }
             Destination::NotInStore(path) => {
                 why_left_out(self.library, path).is_none().then(|| "mdsel ingest".to_owned())
             }
@@ -140,19 +148,28 @@ impl Hints<'_> {
         })
     }
 
-    /// Returns the only document that has the file name of the target, if there is exactly one.
-    fn file(&mut self, target: &str) -> Result<Option<String>> {
+    /// Returns the name of the collection of a document; empty if it is below the root.
+    fn collection_of(&self, document: &OpenDocument) -> &str {
+        &self.library.roots.of(&document.stored.path).0.name
+    }
+
+    /// Returns the only document of the same collection that has the file name of the target, if there is exactly
+    /// one.
+    fn file(&mut self, document: &OpenDocument, target: &str) -> Result<Option<String>> {
         let path = target.split(['#', '?']).next().unwrap_or(target).trim_end_matches('/');
         let name = path.rsplit('/').next().unwrap_or(path);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        if let Some(known) = self.files.get(stem) {
+        let key = (self.collection_of(document).to_owned(), stem.to_owned());
+        if let Some(known) = self.files.get(&key) {
             return Ok(known.clone());
         }
-        let hint = match self.library.reader.all(&Lookup::Names(&[stem]))?.as_slice() {
+        let mut named = self.library.reader.all(&Lookup::Names(&[stem]))?;
+        named.retain(|found| self.library.roots.of(&found.path).0.name == key.0);
+        let hint = match named.as_slice() {
             [only] if !stem.is_empty() => Some(format!("did you mean {}?", only.path)),
             _ => None,
         };
-        self.files.insert(stem.to_owned(), hint.clone());
+        self.files.insert(key, hint.clone());
         Ok(hint)
     }
 }
