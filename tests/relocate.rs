@@ -379,7 +379,7 @@ fn lines_without_targets(place: &Place, paths: &[String]) -> BTreeMap<String, us
         let bytes = std::fs::read(place.join(path)).unwrap();
         for line in String::from_utf8_lossy(&bytes).lines() {
             let line = without_targets(line);
-            let line = line.trim_start_matches('#').trim();
+            let line = line.trim_start_matches(['\u{feff}', '#']).trim();
             if !line.trim_matches(['=', '-']).is_empty() {
                 *lines.entry(line.to_owned()).or_default() += 1;
             }

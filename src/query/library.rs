@@ -103,9 +103,9 @@ pub struct DocumentCache<'a> {
     folders: RefCell<HashMap<String, bool>>,
     /// The folders of the documents.
     pub roots: Roots,
-    /// The folders in which links that begin with `/` are resolved; see [`Roots::site_roots`].
+    /// The folders in which links that begin with `/` are resolved; see `Roots::site_roots`.
     pub sites: Vec<SiteRoot>,
-    /// The folders to which such links may be relative; see [`Roots::link_roots`].
+    /// The folders to which such links may be relative; see `Roots::link_roots`.
     pub link_roots: Vec<SiteRoot>,
     /// The names of the collections.
     pub collections: Vec<String>,
