@@ -22,6 +22,7 @@ impl Watching {
             .args(arguments)
             .current_dir(place.path())
             .env_clear()
+            .env("HOME", place.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -62,6 +63,25 @@ impl Drop for Watching {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
+}
+
+#[test]
+fn the_store_follows_the_files_of_all_collections() {
+    let place = Place::with(&[("a.md", "# One\n"), ("beside/b.md", "# Two\n"), ("store/x.md", "")]);
+    let home = ["ingest", "--collection", "beside", "../beside"];
+    place.run_in("store", &["ingest"], "").success();
+    place.run_in("store", &home, "").success();
+    let store = place.join("store/.mdsel.db");
+    let watching = Watching::start(&place, &["--db", store.to_str().unwrap()]);
+    watching.until([0, 0, 0]);
+    place.write("beside/c.md", "# Three\n");
+    watching.until([1, 0, 0]);
+    place.write("store/d.md", "# Four\n");
+    place.write("a.md", "# Not in the store\n");
+    watching.until([1, 0, 0]);
+    place.remove("beside/b.md");
+    watching.until([0, 0, 1]);
+    place.run_in("store", &["read", "beside/c.md", "Three"], "").success();
 }
 
 #[test]

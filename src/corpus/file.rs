@@ -44,22 +44,22 @@ pub(crate) struct FileHandle<'a> {
 }
 
 impl<'a> FileHandle<'a> {
-    /// Opens the folder of the document at `path`, relative to `root`.
-    pub(crate) fn open(root: &Path, path: &'a str) -> Result<Self> {
-        Self::in_folder(root, path, false)
+    /// Opens the folder of the file at `below`, relative to `root`. Messages call the file `path`.
+    pub(super) fn open(root: &Path, below: &str, path: &'a str) -> Result<Self> {
+        Self::in_folder(root, below, path, false)
     }
 
-    /// Opens the folder of a document at `path`, relative to `root`, and creates missing folders.
-    pub(crate) fn make(root: &Path, path: &'a str) -> Result<Self> {
-        Self::in_folder(root, path, true)
+    /// Opens the folder of a file, and creates missing folders; see [`Self::open`].
+    pub(super) fn make(root: &Path, below: &str, path: &'a str) -> Result<Self> {
+        Self::in_folder(root, below, path, true)
     }
 
-    fn in_folder(root: &Path, path: &'a str, is_made: bool) -> Result<Self> {
+    fn in_folder(root: &Path, below: &str, path: &'a str, is_made: bool) -> Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut folder = rustix::fs::open(root, flags, Mode::empty())
             .map_err(|error| Error::io(root, error.into()))?;
-        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
+        if below.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(outside(path));
         }
         for part in folders.split_terminator('/') {
@@ -181,14 +181,18 @@ impl<'a> FileHandle<'a> {
     /// Renames the file `temporary` to the file. Returns `CONFLICT` if the file is not the one that was `seen`:
     /// a concurrent write is kept.
     pub(crate) fn put_in_place(&self, temporary: &str, seen: &Seen) -> Result<()> {
-        let now = self.file()?.metadata().map_err(|error| self.io(error))?;
-        if Seen::of(&now) != *seen {
-            let message = format!("{}: the file was changed during the edit", self.path.display());
-            return Err(conflict(message));
-        }
+        self.check_unchanged(seen)?;
         failpoint!(EDIT_BEFORE_RENAME);
         rustix::fs::renameat(&self.folder, temporary, &self.folder, self.name.as_str())
             .map_err(|error| self.io(error))
+    }
+
+    fn check_unchanged(&self, seen: &Seen) -> Result<()> {
+        let now = self.file()?.metadata().map_err(|error| self.io(error))?;
+        if Seen::of(&now) == *seen {
+            return Ok(());
+        }
+        Err(conflict(format!("{}: the file was changed during the edit", self.path.display())))
     }
 
     /// Renames the file `temporary` to the file, which must not exist.
@@ -213,11 +217,7 @@ impl<'a> FileHandle<'a> {
 
     /// Removes the file. Returns `CONFLICT` if the file is not the one that was `seen`.
     pub(crate) fn remove(&self, seen: &Seen) -> Result<()> {
-        let now = self.file()?.metadata().map_err(|error| self.io(error))?;
-        if Seen::of(&now) != *seen {
-            let message = format!("{}: the file was changed during the edit", self.path.display());
-            return Err(conflict(message));
-        }
+        self.check_unchanged(seen)?;
         failpoint!(EDIT_BEFORE_REMOVAL);
         rustix::fs::unlinkat(&self.folder, self.name.as_str(), AtFlags::empty())
             .map_err(|error| self.io(error))
@@ -289,7 +289,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.md");
         std::fs::write(&path, "old").unwrap();
-        let place = FileHandle::open(folder.path(), "x.md").unwrap();
+        let place = FileHandle::open(folder.path(), "x.md", "x.md").unwrap();
         let (_, seen) = place.read(10).unwrap();
         // An editor that saves by renaming, and one that writes in place.
         std::fs::write(folder.path().join("new"), "new").unwrap();
@@ -318,13 +318,13 @@ mod tests {
         std::os::unix::fs::symlink("../../out/x.md", root.join("in/x.md")).unwrap();
         for path in ["link/x.md", "../out/x.md", "in/../../out/x.md", "/out/x.md", "in//x.md", "."]
         {
-            let kind = FileHandle::open(&root, path).unwrap_err().kind();
+            let kind = FileHandle::open(&root, path, path).unwrap_err().kind();
             assert_eq!(kind, ErrorKind::OutsideRoot, "{path}");
         }
-        let link = FileHandle::open(&root, "in/x.md").unwrap();
+        let link = FileHandle::open(&root, "in/x.md", "in/x.md").unwrap();
         assert_eq!(link.read(10).unwrap_err().kind(), ErrorKind::EditRefused);
         std::fs::write(root.join("in/y.md"), "y").unwrap();
-        let other = FileHandle::open(&root, "in/y.md").unwrap();
+        let other = FileHandle::open(&root, "in/y.md", "in/y.md").unwrap();
         let (_, seen) = other.read(10).unwrap();
         assert!(link.stage(".mdsel-edit-1", b"z", Some(&link)).is_err());
         assert!(link.put_in_place("y.md", &seen).is_err());

@@ -84,13 +84,13 @@ impl Roots {
     /// Opens the folder of the document at `path`.
     pub(crate) fn open<'a>(&self, path: &'a str) -> Result<FileHandle<'a>> {
         let (root, below) = self.of(path);
-        FileHandle::open(&root.folder, below)
+        FileHandle::open(&root.folder, below, path)
     }
 
     /// Opens the folder of a document at `path`, and creates missing folders.
     pub(crate) fn make<'a>(&self, path: &'a str) -> Result<FileHandle<'a>> {
         let (root, below) = self.of(path);
-        FileHandle::make(&root.folder, below)
+        FileHandle::make(&root.folder, below, path)
     }
 
     /// Returns the reason why the path excludes a file from an ingest; see [`excluded`].

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::plan::Version;
+use super::plan::{Version, bracketed};
 use crate::ldmd::Reference;
 use crate::links::{Kind, StoredLink};
 use crate::markdown::links::{Link, LinkKind, is_external, unescaped};
@@ -178,12 +178,9 @@ impl Form {
 /// Returns the destination of the definition `text`.
 fn definition(text: &[u8]) -> Option<(ByteSpan, Form)> {
     let open = memchr::memchr(b'[', text)?;
-    let mut at = open + 1;
-    while *text.get(at)? != b']' {
-        at += if text.get(at) == Some(&b'\\') { 2 } else { 1 };
-    }
-    (text.get(at + 1) == Some(&b':')).then_some(())?;
-    destination(text, blanks(text, at + 2))
+    let (_, rest) = bracketed(text.get(open..)?)?;
+    rest.starts_with(b":").then_some(())?;
+    destination(text, blanks(text, text.len() - rest.len() + 1))
 }
 
 /// Returns the destination at `start`, without brackets.

@@ -111,8 +111,8 @@ impl IngestPlan {
         let (root, mut options) = match stored {
             Some((root, options)) => (root.to_owned(), options.clone()),
             None => {
-                let folder = store.and_then(Path::parent).map(Path::to_owned);
-                let root = folder.map_or_else(|| canonical(request.folder), Ok)?;
+                let folder = store.and_then(Path::parent).unwrap_or(request.folder);
+                let root = canonical(request.root.unwrap_or(folder))?;
                 (root, IngestOptions { only_collections: true, ..IngestOptions::default() })
             }
         };

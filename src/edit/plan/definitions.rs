@@ -166,7 +166,7 @@ pub(super) fn label_at(file: &[u8], span: ByteSpan) -> String {
 
 /// Returns the text between the bracket that `text` begins with and its closing bracket, and the rest.
 /// `None` if `text` does not begin with a bracket or the bracket is not closed.
-pub(super) fn bracketed(text: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(in crate::edit) fn bracketed(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut depth = 0_usize;
     let mut is_escaped = false;
     for (at, byte) in text.iter().enumerate() {

@@ -52,6 +52,7 @@ mod section_move;
 mod text;
 mod version;
 
+pub(in crate::edit) use definitions::bracketed;
 pub use detail::{Detail, RowPlace, plan_detail};
 pub use effect::renumbered;
 pub use planner::plan;
