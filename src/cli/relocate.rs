@@ -11,7 +11,7 @@ use super::edit::print_edit;
 use super::paths::new_path;
 use super::{Status, store};
 use crate::edit::plan::Allow;
-use crate::edit::{RelocateAnswer, RelocateRequest, Relocation, relocate};
+use crate::edit::{RelocateAnswer, RelocateRequest, Relocation, SectionRelocation, relocate};
 use crate::error::Result;
 
 /// Arguments of `rename`.
@@ -90,7 +90,7 @@ pub(super) fn rename(global: &Global, arguments: &RenameArgs) -> Result<Status> 
 pub(super) fn move_place(global: &Global, arguments: &MoveArgs) -> Result<Status> {
     let first = arguments.first.clone();
     let relocation = match (&arguments.path, &arguments.to) {
-        (_, Some(to)) => Relocation::MoveSection {
+        (_, Some(to)) => Relocation::MoveSection(SectionRelocation {
             section: first,
             to: to.clone(),
             position: arguments.position.into(),
@@ -102,7 +102,7 @@ pub(super) fn move_place(global: &Global, arguments: &MoveArgs) -> Result<Status
                 change: arguments.allow_change,
             },
             is_fuzzy: arguments.options.fuzzy,
-        },
+        }),
         (path, None) => Relocation::Move {
             document: first,
             path: new_path(global, path.as_deref().unwrap_or_default())?,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::change::{Edit, Operation};
 use super::content::checked_content;
 use super::plan::{Allow, EditScope, Position};
-use super::relocate::Relocation;
+use super::relocate::{Relocation, SectionRelocation};
 use crate::data::front_matter::{Change, value_of};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -87,7 +87,7 @@ impl BatchLine {
                 is_fuzzy: self.fuzzy,
             }),
             OperationName::Move => Some(match &self.to {
-                Some(to) => Relocation::MoveSection {
+                Some(to) => Relocation::MoveSection(SectionRelocation {
                     section: match document {
                         Some(document) => format!("{document}::{}", self.section),
                         None => self.section.clone(),
@@ -97,7 +97,7 @@ impl BatchLine {
                     relevel: self.relevel,
                     allow: self.allow(),
                     is_fuzzy: self.fuzzy,
-                },
+                }),
                 None => Relocation::Move { document: self.section.clone(), path: content()? },
             }),
             _ => None,

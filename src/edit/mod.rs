@@ -12,21 +12,17 @@ mod content;
 mod files;
 mod hint;
 mod line;
-mod occurrence;
 pub mod plan;
-mod relink;
 mod relocate;
-mod relocate_answer;
 
 pub use answer::EditAnswer;
 pub use change::{Done, Edit, Operation};
 pub use content::checked_content;
 pub use line::BatchLine;
-pub use relink::RewrittenLink;
 pub use relocate::{
-    ChangedFile, NewLabel, RelocateEffects, RelocateReport, RelocateRequest, Relocation, relocate,
+    ChangedFile, NewLabel, RelocateAnswer, RelocateEffects, RelocateReport, RelocateRequest,
+    Relocation, RewrittenLink, SectionRelocation, relocate,
 };
-pub use relocate_answer::RelocateAnswer;
 
 use std::rc::Rc;
 use std::time::Duration;

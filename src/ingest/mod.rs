@@ -9,8 +9,8 @@
 mod copy;
 mod load;
 mod pipeline;
+mod plan;
 mod report;
-mod scope;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -37,7 +37,7 @@ use crate::prepare::PreparedDocument;
 use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
 use crate::trust::Wish;
 use pipeline::PreparedFile;
-use scope::{IngestPlan, Scopes};
+use plan::{IngestPlan, Scopes};
 
 /// A request to ingest files.
 #[derive(Debug)]

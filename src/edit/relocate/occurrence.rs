@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::plan::{Version, bracketed};
+use crate::edit::plan::{Version, bracketed};
 use crate::ldmd::Reference;
 use crate::links::{Kind, StoredLink};
 use crate::markdown::links::{Link, LinkKind, is_external, unescaped};

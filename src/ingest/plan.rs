@@ -104,9 +104,6 @@ impl IngestPlan {
         name: &str,
         given: &[PathBuf],
     ) -> Result<Self> {
-        let usage = |message: String, hint: &str| {
-            Err(Error::new(ErrorKind::Usage, message).with_hint(hint))
-        };
         let store = request.store.path();
         let (root, mut options) = match stored {
             Some((root, options)) => (root.to_owned(), options.clone()),
@@ -118,39 +115,10 @@ impl IngestPlan {
         };
         let known = Roots::of_store(store, &root, &options);
         let known = known.collection(name);
-        let folder = match (given, known) {
-            ([], Some(known)) => known.folder.clone(),
-            ([folder], Some(known)) if *folder != known.folder => {
-                let shown = known.folder.display();
-                return usage(
-                    format!("the folder of the collection {name} is {shown}"),
-                    "leave out the folder, choose another name, or forget it first with --forget",
-                );
-            }
-            ([folder], _) => folder.clone(),
-            _ => {
-                return usage(
-                    format!("the collection {name} has one folder, and {} are given", given.len()),
-                    "give one folder: mdsel ingest --collection NAME FOLDER",
-                );
-            }
-        };
+        let folder = folder_of_collection(name, given, known)?;
         if known.is_none() {
-            if !is_component(name) {
-                return usage(
-                    format!("{name:?} cannot be the name of a collection"),
-                    "choose a name without / and ::, which does not begin with a dot or a hyphen",
-                );
-            }
-            if !folder.is_dir() {
-                let message = format!("{}: a collection must be a folder", folder.display());
-                return usage(message, "name a folder");
-            }
-            let is_taken = !options.only_collections && root.join(name).symlink_metadata().is_ok();
-            if is_taken {
-                let message = format!("{name} is the name of a file or folder below the root");
-                return usage(message, "choose another name for the collection");
-            }
+            let is_used = !options.only_collections;
+            check_new_collection(name, &folder, Some(root.as_path()).filter(|_| is_used))?;
         }
         let stored_options = known.map(|known| known.options.clone()).unwrap_or_default();
         let collection = Collection {
@@ -272,6 +240,46 @@ impl IngestPlan {
     pub(super) fn refuse_missing(&self, removed: &[StoredDocument]) -> Result<()> {
         self.scopes.iter().try_for_each(|scopes| scopes.refuse_missing(removed))
     }
+}
+
+fn usage<T>(message: String, hint: &str) -> Result<T> {
+    Err(Error::new(ErrorKind::Usage, message).with_hint(hint))
+}
+
+/// Returns the folder of a collection: the one that is given, or else the one that is `known`.
+fn folder_of_collection(name: &str, given: &[PathBuf], known: Option<&Root>) -> Result<PathBuf> {
+    match (given, known) {
+        ([], Some(known)) => Ok(known.folder.clone()),
+        ([folder], Some(known)) if *folder != known.folder => usage(
+            format!("the folder of the collection {name} is {}", known.folder.display()),
+            "leave out the folder, choose another name, or forget it first with --forget",
+        ),
+        ([folder], _) => Ok(folder.clone()),
+        _ => usage(
+            format!("the collection {name} has one folder, and {} are given", given.len()),
+            "give one folder: mdsel ingest --collection NAME FOLDER",
+        ),
+    }
+}
+
+/// Fails if a collection cannot be called `name`, or if it is not a folder. `root` is the folder without a name, if
+/// it is ingested.
+fn check_new_collection(name: &str, folder: &Path, root: Option<&Path>) -> Result<()> {
+    if !is_component(name) {
+        return usage(
+            format!("{name:?} cannot be the name of a collection"),
+            "choose a name without / and ::, which does not begin with a dot or a hyphen",
+        );
+    }
+    if !folder.is_dir() {
+        let message = format!("{}: a collection must be a folder", folder.display());
+        return usage(message, "name a folder");
+    }
+    if root.is_some_and(|root| root.join(name).symlink_metadata().is_ok()) {
+        let message = format!("{name} is the name of a file or folder below the root");
+        return usage(message, "choose another name for the collection");
+    }
+    Ok(())
 }
 
 /// Whether `name` can be the first component of a path, and the name of a namespace.

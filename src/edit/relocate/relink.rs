@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::occurrence::{Occurrence, occurrences};
-use super::plan::Version;
+use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::links::rewrite::{NewTarget, candidates, rebased};

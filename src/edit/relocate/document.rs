@@ -1,0 +1,46 @@
+//! Gives a document another path.
+//!
+//! Invariant: the new path is one that an ingest takes, and nothing is there.
+
+use super::relink::{MovedPlaces, NewVersion};
+use super::{Plan, RelocateEffects};
+use crate::edit::plan::Version;
+use crate::error::{Error, ErrorKind, Result};
+use crate::markdown::Dialect;
+use crate::query::DocumentCache;
+use crate::store::{Store, StoredDocument};
+
+/// Gives the document `stored` the path `path`.
+pub(super) fn moved(
+    store: &Store,
+    library: &DocumentCache<'_>,
+    stored: &StoredDocument,
+    path: &str,
+) -> Result<Plan> {
+    let reader = library.reader;
+    let refused = |kind, message: String, hint: &str| Error::new(kind, message).with_hint(hint);
+    if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        let message = format!("{path:?} is not the path of a file below the root");
+        return Err(refused(ErrorKind::OutsideRoot, message, "name a file below the root"));
+    }
+    let roots = reader.roots();
+    if let Some(reason) = roots.excluded(&store.own_files(), path) {
+        let message = format!("{path} would not be ingested: {reason}");
+        return Err(refused(ErrorKind::EditRefused, message, "choose another path")
+            .with_reason("NOT_INGESTED"));
+    }
+    let is_taken = path != stored.path
+        && (roots.file(path).symlink_metadata().is_ok() || reader.document_at(path)?.is_some());
+    if is_taken {
+        let message = format!("{path} exists");
+        let hint = "choose another path; nothing is ever replaced by a move";
+        return Err(refused(ErrorKind::EditRefused, message, hint).with_reason("EXISTS"));
+    }
+    let old = library.open(stored)?;
+    let bytes = library.content(&old, old.span())?;
+    let version = Version::read_as(bytes, Dialect::of(path));
+    let version = NewVersion::new(library, &old, path, version)?;
+    let (from, to) = (old.address("*"), version.document().address("*"));
+    let (versions, moved) = (vec![version], MovedPlaces::new());
+    Ok(Plan { versions, moved, section: None, from, to, effects: RelocateEffects::default() })
+}

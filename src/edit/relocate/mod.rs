@@ -1,0 +1,334 @@
+//! `rename` and `move`: gives a section another title or another place, or a document another path, and rewrites
+//! the links to it.
+//!
+//! `rename`, `document` and `section` plan the new versions of the documents that are named. `relink` adds those whose
+//! links are rewritten, and `occurrence` finds where targets are written.
+//! Invariant: all files change, or none. Besides what is renamed or moved, only targets of links change.
+
+mod answer;
+mod document;
+mod occurrence;
+mod relink;
+mod rename;
+mod section;
+
+pub use answer::RelocateAnswer;
+pub use relink::RewrittenLink;
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::files::{self, FileChange, OldFile};
+use super::plan::{Allow, Position, Renumbered};
+use crate::address::AddressError;
+use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
+use crate::ingest::{self, Paths};
+use crate::markdown::outline::Section;
+use crate::position::ByteSpan;
+use crate::query::node::short_hash;
+use crate::query::place::{ResolvedNode, Target};
+use crate::query::{DocumentCache, documents, named};
+use crate::store::{Purpose, Reader, Store};
+use document::moved;
+use relink::{MovedPlaces, NewVersion, relink};
+use rename::renamed;
+use section::moved_section;
+
+/// What to rename or move.
+#[derive(Clone, Debug)]
+pub enum Relocation {
+    /// Gives a section another title.
+    Rename {
+        /// The document; `None` if `section` is an address with its document.
+        document: Option<String>,
+        /// The section.
+        section: String,
+        /// The title, as it is written in Markdown.
+        title: String,
+        /// Whether a unique part of a title may name the section.
+        is_fuzzy: bool,
+    },
+    /// Gives a document another path.
+    Move {
+        /// The name of the document.
+        document: String,
+        /// The path, relative to the root.
+        path: String,
+    },
+    /// Gives a section another place.
+    MoveSection(SectionRelocation),
+}
+
+/// A section and its new place.
+#[derive(Clone, Debug)]
+pub struct SectionRelocation {
+    /// The address of the section.
+    pub section: String,
+    /// The address of the place next to which it goes.
+    pub to: String,
+    /// Where it goes, relative to that place.
+    pub position: Position,
+    /// Whether the levels of its headings are shifted to fit the place.
+    pub relevel: bool,
+    /// The consequences that the user has allowed.
+    pub allow: Allow,
+    /// Whether a unique part of a title may name a section.
+    pub is_fuzzy: bool,
+}
+
+impl Relocation {
+    /// Returns the name of the command.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Rename { .. } => "rename",
+            Self::Move { .. } | Self::MoveSection(_) => "move",
+        }
+    }
+}
+
+/// A request to rename or move.
+pub struct RelocateRequest<'a> {
+    /// The store.
+    pub store: &'a Store,
+    /// What to rename or move.
+    pub relocation: Relocation,
+    /// Whether links are left as they are.
+    pub keeps_links: bool,
+    /// The hash that the file must have, in the short form of `mdsel read -f json` or in full.
+    pub expect: Option<String>,
+    /// Whether only to report what would change.
+    pub is_dry_run: bool,
+    /// Whether to ingest all documents first.
+    pub is_refresh: bool,
+    /// The longest time to wait for another writer.
+    pub wait: Duration,
+    /// Called before anything is written; an error cancels the edit. A dry run does not call it.
+    pub confirm: &'a dyn Fn(&RelocateReport) -> Result<()>,
+}
+
+/// A file that is changed.
+#[derive(Clone, Debug)]
+pub struct ChangedFile {
+    /// The path after the edit.
+    pub file: String,
+    /// The path before the edit.
+    pub from: String,
+    /// The bytes before the edit.
+    pub before: Vec<u8>,
+    /// The bytes after the edit.
+    pub after: Vec<u8>,
+    /// The links that were rewritten, by line.
+    pub links: Vec<RewrittenLink>,
+}
+
+/// What was renamed or moved.
+#[derive(Clone, Debug)]
+pub struct RelocateReport {
+    /// The name of the command: `rename` or `move`.
+    pub operation: &'static str,
+    /// The address of the section or document before.
+    pub from: String,
+    /// Its address now.
+    pub to: String,
+    /// The files that change: first the one that is renamed or moved, then the others by path.
+    pub files: Vec<ChangedFile>,
+    /// What else the edit changes.
+    pub effects: RelocateEffects,
+    /// Warnings about the edit and the store.
+    pub warnings: Vec<Warning>,
+}
+
+/// A label that has another name.
+#[derive(Clone, Debug, schemars::JsonSchema, serde::Serialize)]
+pub struct NewLabel {
+    /// The old name.
+    pub from: String,
+    /// The new name.
+    pub to: String,
+}
+
+/// The effects of a relocation outside the place, and on labels.
+#[derive(Clone, Debug, Default, schemars::JsonSchema, serde::Serialize)]
+pub struct RelocateEffects {
+    /// Sections whose number changes because a section with an equal title was added or removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub renumbered: Vec<Renumbered>,
+    /// Labels of definitions in the moved section that also stay where they were, because other text uses them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept_definitions: Vec<String>,
+    /// Labels of definitions and footnotes elsewhere in the file that were copied with the moved section.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_definitions: Vec<String>,
+    /// Labels in the moved section that have another name now, because the other file uses them for something
+    /// else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub new_labels: Vec<NewLabel>,
+}
+
+/// The versions that an edit itself makes, and how it describes them.
+struct Plan {
+    /// The edited document comes first.
+    versions: Vec<NewVersion>,
+    moved: MovedPlaces,
+    /// The section that is renamed or moved, with and without its subsections.
+    section: Option<[ByteSpan; 2]>,
+    from: String,
+    to: String,
+    effects: RelocateEffects,
+}
+
+/// Renames a section or moves a document. The inner error says why it was not found.
+pub fn relocate(
+    request: &RelocateRequest<'_>,
+) -> Result<std::result::Result<RelocateReport, AddressError>> {
+    let mut refreshed = Vec::new();
+    if request.is_refresh {
+        refreshed = ingest::refresh(request.store, Paths::All)?.warnings;
+    }
+    // The writer holds the lock from before the files are read until the store is written.
+    let (mut writer, mut warnings) = request.store.trusted_writer(request.wait)?;
+    warnings.append(&mut refreshed);
+    let reader = request.store.reader(Purpose::Read)?;
+    let library = DocumentCache::new(&*reader);
+    let planned = match &request.relocation {
+        Relocation::Rename { document, section, title, is_fuzzy } => {
+            match named(&library, document.as_deref(), section, *is_fuzzy)? {
+                Ok(place) => renamed(&library, &place, title, *is_fuzzy)?,
+                Err(fault) => Err(fault),
+            }
+        }
+        Relocation::Move { document, path } => match documents::one(&library, document)? {
+            Ok(stored) => moved(request.store, &library, &stored, path).map(Ok)?,
+            Err(fault) => Err(fault),
+        },
+        Relocation::MoveSection(section) => moved_section(&library, section)?,
+    };
+    let Plan { mut versions, moved, section, from, to, effects } = match planned {
+        Ok(plan) => plan,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let first = versions.first().map_or(0, |version| version.old.stored.id);
+    if !request.keeps_links {
+        versions = relink(&library, versions, &moved)?;
+    }
+    // The edited document comes first, and the sort keeps the order of the others.
+    versions.sort_by_key(|version| (version.old.stored.id != first, version.path().to_owned()));
+    let (mut files, mut changes) = (Vec::new(), Vec::new());
+    for version in versions {
+        let (file, of_file) = change(&*reader, version)?;
+        files.push(file);
+        changes.extend(of_file);
+    }
+    if let Some(expected) = &request.expect {
+        check_hash(&files, section.as_ref().map_or(&[], |spans| spans), expected)?;
+    }
+    files.retain(|file| file.from != file.file || file.before != file.after);
+    let is_written = !request.is_dry_run && !files.is_empty();
+    let operation = request.relocation.name();
+    let mut report = RelocateReport { operation, from, to, files, effects, warnings: Vec::new() };
+    if is_written {
+        (request.confirm)(&report)?;
+    }
+    let roots = reader.roots();
+    drop(library);
+    drop(reader);
+    if is_written {
+        warnings.extend(files::write(request.store, writer.as_mut(), &roots, changes)?);
+    }
+    match writer.close() {
+        Ok(closed) => warnings.extend(closed),
+        Err(error) if is_written => warnings.push(files::unfinished(&error)),
+        Err(error) => return Err(error),
+    }
+    report.warnings = warnings;
+    Ok(Ok(report))
+}
+
+/// Returns the section that a place is, with its node.
+fn section_at(place: &ResolvedNode) -> Option<(usize, &Section)> {
+    match place.target {
+        Target::Node(node) if place.params.part.is_none() => {
+            Some((node, place.document.tree.section(node)?))
+        }
+        _ => None,
+    }
+}
+
+fn not_a_section(place: &ResolvedNode) -> Error {
+    let message = format!("{} is not a section", place.address());
+    Error::new(ErrorKind::EditRefused, message)
+        .with_reason("NO_SUCH_POSITION")
+        .with_hint("name a section; a document is moved with `mdsel move DOC PATH`")
+}
+
+/// Reads the file of a version and returns its changes.
+///
+/// # Errors
+///
+/// `CONFLICT` if the file is not the one in the store.
+fn change(reader: &dyn Reader, version: NewVersion) -> Result<(ChangedFile, Vec<FileChange>)> {
+    let old = Rc::clone(&version.old);
+    let from = old.stored.path.clone();
+    let OldFile { bytes, seen } = OldFile::read(reader, &old.stored)?;
+    let file = ChangedFile {
+        file: version.path().to_owned(),
+        from: from.clone(),
+        before: bytes.clone(),
+        after: version.version.bytes().to_vec(),
+        links: version.rewritten,
+    };
+    let before = Some(OldFile { bytes, seen });
+    let path = file.file.clone();
+    let changes = if path != from {
+        let model = Some(from.clone());
+        let made = FileChange { path, before: None, after: Some(version.version), model };
+        vec![made, FileChange { path: from, before, after: None, model: None }]
+    } else if file.before == file.after {
+        Vec::new()
+    } else {
+        vec![FileChange { path, before, after: Some(version.version), model: None }]
+    };
+    Ok((file, changes))
+}
+
+/// Returns `CONFLICT` if neither the first file nor one of the `spans` of it has the hash `expected`.
+fn check_hash(files: &[ChangedFile], spans: &[ByteSpan], expected: &str) -> Result<()> {
+    let Some(file) = files.first() else { return Ok(()) };
+    let part = |span: &ByteSpan| file.before.get(span.start..span.end).unwrap_or_default();
+    let is_of = |bytes: &[u8]| {
+        short_hash(bytes) == expected || blake3::hash(bytes).to_hex().as_str() == expected
+    };
+    if is_of(&file.before) || spans.iter().any(|span| is_of(part(span))) {
+        return Ok(());
+    }
+    let hash = short_hash(spans.first().map_or(file.before.as_slice(), part));
+    let message = format!("{}: the hash is {hash}, not {expected}", file.from);
+    let path = shell_word(&file.from);
+    Err(Error::new(ErrorKind::Conflict, message)
+        .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
+}
+
+impl RelocateReport {
+    /// Returns the change as a unified diff of all files.
+    pub fn diff(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for file in &self.files {
+            if file.from != file.file {
+                let names = format!("rename from {}\nrename to {}\n", file.from, file.file);
+                bytes.extend_from_slice(names.as_bytes());
+            }
+            bytes.extend(crate::edit::answer::diff(
+                &file.from,
+                &file.file,
+                &file.before,
+                &file.after,
+            ));
+        }
+        bytes
+    }
+
+    /// Returns the number of links that were rewritten.
+    pub fn links(&self) -> usize {
+        self.files.iter().map(|file| file.links.len()).sum()
+    }
+}

@@ -1,0 +1,136 @@
+//! Gives a section another title.
+//!
+//! Invariant: only the text of the heading changes. Its marks, blanks and line end stay, and so does the structure of
+//! the document.
+
+use super::relink::{MovedPlaces, NewVersion};
+use super::{Plan, RelocateEffects, not_a_section, section_at};
+use crate::address::AddressError;
+use crate::edit::plan::{Version, renumbered};
+use crate::error::{Error, ErrorKind, Result};
+use crate::markdown::Dialect;
+use crate::markdown::outline::Outline;
+use crate::position::{ByteSpan, LineIndex};
+use crate::query::{DocumentCache, NamedNode};
+
+/// Gives the section at `place` another title.
+pub(super) fn renamed(
+    library: &DocumentCache<'_>,
+    place: &NamedNode,
+    title: &str,
+    is_fuzzy: bool,
+) -> Result<std::result::Result<Plan, AddressError>> {
+    let title = title.trim();
+    if title.is_empty() || title.contains(['\n', '\r']) {
+        return Err(Error::new(ErrorKind::Usage, "a title is one line of text")
+            .with_hint("give it with --title"));
+    }
+    let old = library.open(&place.stored)?;
+    let bytes = library.content(&old, old.span())?;
+    let found = match crate::query::locate_for_edit(&old, place, is_fuzzy) {
+        Ok(found) => found,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let Some((node, section)) = section_at(&found) else {
+        return Err(not_a_section(&found));
+    };
+    let section = section.clone();
+    let whole = found.span();
+    let start = whole.start;
+    let heading = bytes.get(start..section.heading_end).unwrap_or_default();
+    let text = text_of_heading(heading);
+    let before = bytes.get(..start + text.start).unwrap_or_default();
+    // A heading without text may lack the blank after its marks.
+    let blank: &[u8] = if text.is_empty() && before.ends_with(b"#") { b" " } else { b"" };
+    let parts =
+        [before, blank, title.as_bytes(), bytes.get(start + text.end..).unwrap_or_default()];
+    let version = Version::read_as(parts.concat(), Dialect::of(&old.stored.path));
+    let address = found.address();
+    if !is_same_structure(old.tree.outline(), version.outline(), node) {
+        let message = format!("{address}: {title:?} would not be the title of that section alone");
+        return Err(Error::new(ErrorKind::EditRefused, message)
+            .with_reason("CHANGES_OUTSIDE")
+            .with_hint("escape what begins a block or an anchor, or choose another title"));
+    }
+    let before_edit = Version::read_as(bytes.clone(), Dialect::of(&old.stored.path));
+    let others = old.tree.outline().sections.iter().filter(|section| section.node != node);
+    let others =
+        others.flat_map(|other| renumbered(&before_edit, other.node, &version, other.node));
+    let renumbered = others.collect();
+    let version = NewVersion::new(library, &old, &old.stored.path, version)?;
+    let lines = LineIndex::new(&bytes).lines(ByteSpan::new(start, section.heading_end));
+    let stored = library.reader.links(&old.stored)?.links;
+    let kept = stored.iter().filter(|link| !(lines.start..=lines.end).contains(&link.line)).count();
+    if version.count_of_links() != kept {
+        let message = format!("{address}: {title:?} has a link");
+        return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
+            format!("replace the heading instead: `mdsel replace '{address}?part=heading'`"),
+        ));
+    }
+    let to = version.document().address_of(node);
+    let section = Some([whole, ByteSpan::new(start, section.own_end)]);
+    let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
+    let (versions, moved) = (vec![version], MovedPlaces::new());
+    Ok(Ok(Plan { versions, moved, section, from: address, to, effects }))
+}
+
+/// Returns the span of the text of a heading, ATX or setext, without marks and blanks around it.
+fn text_of_heading(heading: &[u8]) -> ByteSpan {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let count = |bytes: &mut dyn Iterator<Item = &u8>, is: &dyn Fn(&u8) -> bool| {
+        bytes.take_while(|byte| is(byte)).count()
+    };
+    let mut start = count(&mut heading.iter(), &is_blank);
+    let mut end = heading.len() - count(&mut heading.iter().rev(), &is_blank);
+    let rest = |start: usize, end: usize| heading.get(start..end).unwrap_or_default();
+    if rest(start, end).starts_with(b"#") {
+        start += count(&mut rest(start, end).iter(), &|byte| *byte == b'#');
+        start += count(&mut rest(start, end).iter(), &is_blank);
+        // A closing sequence is not part of the text if a blank precedes it.
+        let marks = count(&mut rest(start, end).iter().rev(), &|byte| *byte == b'#');
+        let blanks = count(&mut rest(start, end - marks).iter().rev(), &is_blank);
+        if blanks > 0 || start + marks == end {
+            end -= marks + blanks;
+        }
+    } else {
+        end -= count(&mut rest(start, end).iter().rev(), &|byte| matches!(byte, b'=' | b'-'));
+        end -= count(&mut rest(start, end).iter().rev(), &is_blank);
+    }
+    ByteSpan::new(start, end.max(start))
+}
+
+/// Returns whether two outlines differ only in the title of the section at `node`.
+fn is_same_structure(old: &Outline, new: &Outline, node: usize) -> bool {
+    let kinds = |outline: &Outline| -> Vec<_> {
+        outline.nodes.iter().map(|node| (node.kind, node.parent)).collect()
+    };
+    kinds(old) == kinds(new)
+        && old.sections.len() == new.sections.len()
+        && old.sections.iter().zip(&new.sections).all(|(old, new)| {
+            let is_kept =
+                if old.node == node { !new.title.is_empty() } else { old.title == new.title };
+            old.level == new.level && is_kept
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_heading_is_without_its_marks() {
+        for (heading, text) in [
+            ("# a b\n", "a b"),
+            ("  ##\ta #\r\n", "a"),
+            ("## a#\n", "a#"),
+            ("# #\n", ""),
+            ("#\n", ""),
+            ("### `a` ###", "`a`"),
+            ("a\nb\n---\n", "a\nb"),
+            ("a =\n===", "a ="),
+        ] {
+            let span = text_of_heading(heading.as_bytes());
+            assert_eq!(&heading[span.start..span.end], text, "{heading:?}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Gives a section another place, in its document or in another one.
+//!
+//! Invariant: the plan knows where each place of both documents is afterwards.
+
+use std::rc::Rc;
+
+use super::relink::{MovedLines, MovedPlaces, NewVersion};
+use super::{NewLabel, Plan, RelocateEffects, SectionRelocation, not_a_section, section_at};
+use crate::address::AddressError;
+use crate::edit::change::{Operation, target_of};
+use crate::edit::hint::Asked;
+use crate::edit::plan::{EditScope, MovedFile, MovedPlace, SectionMove, Version, move_section};
+use crate::error::{Error, ErrorKind, Result};
+use crate::markdown::Dialect;
+use crate::position::ByteSpan;
+use crate::query::library::OpenDocument;
+use crate::query::place::Target;
+use crate::query::{DocumentCache, named};
+
+/// Moves a section next to another place.
+pub(super) fn moved_section(
+    library: &DocumentCache<'_>,
+    relocation: &SectionRelocation,
+) -> Result<std::result::Result<Plan, AddressError>> {
+    let SectionRelocation { section, to, position, relevel, allow, is_fuzzy } = relocation;
+    let mut places = Vec::with_capacity(2);
+    for address in [section, to] {
+        let place = match named(library, None, address, *is_fuzzy)? {
+            Ok(place) => place,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let document = library.open(&place.stored)?;
+        match crate::query::locate_for_edit(&document, &place, *is_fuzzy) {
+            Ok(found) => places.push(found),
+            Err(fault) => return Ok(Err(fault)),
+        }
+    }
+    let [place, target] = places.as_slice() else { return Err(not_a_place(section)) };
+    let Some((node, section)) = section_at(place) else {
+        return Err(not_a_section(place));
+    };
+    let read = |document: &OpenDocument| {
+        let bytes = library.content(document, document.span())?;
+        Ok::<_, Error>(Version::read_as(bytes, Dialect::of(&document.stored.path)))
+    };
+    let (left_document, entered_document) = (&place.document, &target.document);
+    let from = read(left_document)?;
+    let is_within = left_document.stored.id == entered_document.stored.id;
+    let entered = if is_within { None } else { Some(read(entered_document)?) };
+    let Some(edit_target) = target_of(target).filter(|_| target.params.part.is_none()) else {
+        return Err(not_a_place(to));
+    };
+    let (position, relevel, allow) = (*position, *relevel, *allow);
+    let request = SectionMove {
+        section: node,
+        to: entered.as_ref(),
+        target: edit_target,
+        position,
+        relevel,
+        allow,
+    };
+    let moved = move_section(&from, request).map_err(|refused| {
+        let scope = EditScope::Subtree;
+        let (place, operation) = if refused.is_deletion {
+            (place, Operation::Delete { scope })
+        } else {
+            (target, Operation::Insert { content: Vec::new(), position, relevel })
+        };
+        let asked = Asked { place, operation: &operation, scope, content: b"" };
+        let message = format!("{}: {}", place.address(), refused.refusal);
+        Error::new(ErrorKind::EditRefused, message)
+            .with_reason(refused.refusal.code())
+            .with_hint(asked.hint(&refused.refusal))
+    })?;
+    let mut all = MovedPlaces::new();
+    let id = |file| match file {
+        MovedFile::Left => left_document.stored.id,
+        MovedFile::Entered => entered_document.stored.id,
+    };
+    let key = |(file, place)| match place {
+        MovedPlace::Node(node) => (id(file), Target::Node(node)),
+        MovedPlace::Ldmd(section) => (id(file), Target::Ldmd(section)),
+    };
+    all.extend(moved.places.into_iter().map(|(old, new)| (key(old), Some(key(new)))));
+    let version =
+        |old: &Rc<OpenDocument>, version| NewVersion::new(library, old, &old.stored.path, version);
+    let mut versions = vec![version(left_document, moved.left)?.with_moved(None)];
+    if let Some(entered) = moved.entered {
+        let lines = MovedLines { lines: moved.lines, document: Rc::clone(left_document) };
+        versions.push(version(entered_document, entered)?.with_moved(Some(lines)));
+    }
+    let to = versions.last().map(|version| version.document().address_of(moved.node));
+    let labels = moved.new_labels.into_iter();
+    let effects = RelocateEffects {
+        renumbered: moved.renumbered,
+        kept_definitions: moved.kept_definitions,
+        copied_definitions: moved.copied_definitions,
+        new_labels: labels.map(|(from, to)| NewLabel { from, to }).collect(),
+    };
+    let whole = place.span();
+    let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
+    let (from, to) = (place.address(), to.unwrap_or_default());
+    Ok(Ok(Plan { versions, moved: all, section, from, to, effects }))
+}
+
+fn not_a_place(address: &str) -> Error {
+    let message = format!("{address} is no place for a section");
+    Error::new(ErrorKind::EditRefused, message).with_reason("NO_SUCH_POSITION").with_hint(
+        "name a section, or a document as DOC::*, with --position first_child or last_child",
+    )
+}
