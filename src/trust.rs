@@ -121,6 +121,25 @@ impl Wish {
             })
     }
 
+    /// Returns this consent with that to `accepted`, which replaces it for the collections that it names, and for the
+    /// root without a name if `has_root`.
+    pub(crate) fn with(mut self, accepted: Self, has_root: bool) -> Self {
+        self.collections.extend(accepted.collections.clone());
+        if has_root {
+            return Self { collections: self.collections, ..accepted };
+        }
+        self
+    }
+
+    /// What the roots with these names ask for; the empty name is the root without a name.
+    pub(crate) fn of_roots(&self, names: &[&str]) -> Self {
+        let own = if names.contains(&"") { self.clone() } else { Self::default() };
+        let collections =
+            self.collections.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        let collections = collections.map(|(name, wish)| (name.clone(), wish.clone())).collect();
+        Self { collections, ..own }
+    }
+
     /// What is asked for and not in `given`, which is what the user asked for with this command.
     fn without(&self, given: &Self) -> Self {
         let none = Self::default();
@@ -220,6 +239,14 @@ impl Trust {
             entry(line).is_some_and(|entry| entry.store == store && entry.wish.covers(wish))
         });
         Ok(if is_recorded { TrustSource::Recorded } else { TrustSource::Untrusted })
+    }
+
+    /// Returns what the user accepted for the store at `store`; nothing if the trust file cannot be read.
+    pub(crate) fn recorded(&self, store: &Path) -> Wish {
+        let Self::File(Some(file)) = self else { return Wish::default() };
+        let text = read(file).unwrap_or_default();
+        let known = text.lines().filter_map(entry).find(|entry| entry.store == store);
+        known.map(|entry| entry.wish).unwrap_or_default()
     }
 
     /// Records that the user accepts `wish` for the store at `store`, replacing its previous record. Returns a

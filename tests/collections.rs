@@ -185,6 +185,40 @@ fn a_path_from_the_current_folder_names_a_document_of_a_collection() {
 }
 
 #[test]
+fn a_folder_below_the_root_with_the_name_of_a_collection_is_not_the_collection() {
+    let place = project();
+    place.write("project/wiki/Home.md", "# Home\n\n## Top\n\nlocal\n");
+    let before = text(&place, "wiki/Home.md");
+    let delete = ["delete", "./wiki/Home.md", "Home"];
+    assert_eq!(in_project(&place, &delete).ends(2).code(), "OUTSIDE_ROOT");
+    let to = ["move", "docs/a.md", "./wiki/new.md"];
+    assert_eq!(in_project(&place, &to).ends(2).code(), "OUTSIDE_ROOT");
+    assert_eq!(text(&place, "wiki/Home.md"), before);
+    assert_eq!(run(&place, &["ingest"])["skipped"][0]["file"], "wiki/Home.md");
+}
+
+#[test]
+fn files_of_another_collection_are_looked_up() {
+    let place = project();
+    place.write("wiki/i.png", "");
+    place.write("project/p.png", "");
+    place.write(
+        "project/docs/a.md",
+        "# Doc\n\n## Z\n\n![p](../p.png) [i](../wiki/i.png) [n](../wiki/none.md)\n",
+    );
+    run(&place, &["ingest"]);
+    let check = in_project(&place, &["links", "check", "-g", "docs/*"]).ends(1).json();
+    assert_eq!(check["findings"].as_array().unwrap().len(), 1, "{check}");
+    assert_eq!(check["findings"][0]["code"], "BROKEN_FILE");
+    run(&place, &["move", "docs/a.md::Z", "--to", "wiki/Home.md::*", "--position", "last_child"]);
+    assert!(
+        text(&place, "wiki/Home.md").ends_with("![p](../p.png) [i](../wiki/i.png) [n](none.md)\n"),
+        "{}",
+        text(&place, "wiki/Home.md")
+    );
+}
+
+#[test]
 fn each_root_of_a_store_from_somebody_else_must_be_accepted() {
     let place = project();
     let stranger = Place::new();
@@ -194,10 +228,18 @@ fn each_root_of_a_store_from_somebody_else_must_be_accepted() {
     let answer = in_project(&stranger, &["ingest"]).ends(2);
     assert_eq!(answer.code(), "UNTRUSTED_STORE");
     assert!(answer.text().contains("--collection notes"), "{}", answer.text());
-    in_project(&stranger, &["ingest", "--collection", "notes", "../notes", "--ext", "txt,md"])
-        .ends(2);
     let edit = ["replace", "wiki/Home.md", "Home", "--content", "x"];
     assert_eq!(in_project(&stranger, &edit).ends(2).code(), "UNTRUSTED_STORE");
+    // One after the other is accepted.
+    run(&stranger, &["ingest", "--collection", "notes", "../notes", "--ext", "txt,md"]);
+    let answer = in_project(&stranger, &["ingest"]).ends(2);
+    assert!(
+        answer.text().contains("--collection wiki ../wiki")
+            || answer.text().contains("--collection wiki")
+    );
+    run(&stranger, &["ingest", "--collection", "wiki", "../wiki"]);
+    assert_eq!(run(&stranger, &["ingest"])["unchanged"], 4);
+    run(&stranger, &edit);
 }
 
 /// Replaces the names of files of a collection by those of a store of its own.

@@ -381,6 +381,26 @@ fn a_batch_over_several_files_changes_all_of_them_or_none() {
 }
 
 #[test]
+fn a_batch_takes_a_hash_and_paths_from_the_current_folder() {
+    let place = Place::ingested(&[("sub/a.md", "# A\n\n## S\n\ns\n"), ("b.md", "# B\n")]);
+    let text = || std::fs::read_to_string(place.join("sub/a.md")).unwrap();
+    let line = json!({"operation": "replace", "section": "S", "content": "x"}).to_string();
+    let batch = ["edit", "sub/a.md", "--batch", "-", "--expect"];
+    let answer = place.run_in("", &[&batch[..], &["0000"]].concat(), &line);
+    assert_eq!(answer.ends(2).code(), "CONFLICT");
+    assert_eq!(text(), "# A\n\n## S\n\ns\n");
+    let hash = &blake3::hash(text().as_bytes()).to_hex()[..];
+    place.run_in("", &[&batch[..], &[hash]].concat(), &line).success();
+    for line in [
+        json!({"operation": "replace", "document": "./a.md", "section": "S", "content": "y"}),
+        json!({"operation": "replace", "section": "./a.md::S", "content": "z"}),
+    ] {
+        place.run_in("sub", &["edit", "--batch", "-"], &line.to_string()).success();
+    }
+    assert_eq!(text(), "# A\n\n## S\n\nz\n");
+}
+
+#[test]
 fn a_footnote_that_other_text_uses_stays() {
     let place = Place::ingested(&[(
         "a.md",

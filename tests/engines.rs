@@ -201,6 +201,7 @@ fn an_ingest_and_an_edit_change_the_same() {
         let request = edit::EditRequest {
             store: engine,
             document: None,
+            expect: None,
             edits: vec![Edit {
                 document: None,
                 section: "a.md::A/Below".to_owned(),

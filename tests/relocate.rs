@@ -377,9 +377,12 @@ fn lines_without_targets(place: &Place, paths: &[String]) -> BTreeMap<String, us
     let mut lines = BTreeMap::new();
     for path in paths {
         let bytes = std::fs::read(place.join(path)).unwrap();
-        for line in String::from_utf8_lossy(&bytes).lines() {
+        for line in String::from_utf8_lossy(&bytes).split(['\n', '\r']) {
             let line = without_targets(line);
             let line = line.trim_start_matches(['\u{feff}', '#']).trim();
+            // The target of a definition may be rewritten.
+            let is_definition = line.starts_with('[') && line.contains("]: ");
+            let line = if is_definition { line.split("]: ").next().unwrap() } else { line };
             if !line.trim_matches(['=', '-']).is_empty() {
                 *lines.entry(line.to_owned()).or_default() += 1;
             }
@@ -562,4 +565,116 @@ fn a_section_that_does_not_fit_its_new_place_is_refused() {
     assert_eq!(answer["new_selector"], "c.md::heading:h3[0]");
     assert_eq!(text(&place, "c.md"), "# C\n\n## D\n\n### One\n\n#### Deep\n\n[x]: y.md\n");
     assert_eq!(text(&place, "a.md"), "# A\n\ntext\n\n## Two\n");
+}
+
+/// A section moves to the end of another file, whose footnotes and definitions have the same labels.
+#[test]
+fn labels_keep_their_meaning_or_the_section_stays() {
+    let refused = |reason: &str| Err(reason.to_owned());
+    for (name, a, b, expected) in [
+        (
+            "an equal footnote that refers to something else",
+            "# A\n\n## S\n\nT[^1].\n\n## R\n\n[x]: c.md\n\n[^1]: See [x].\n",
+            "# B\n\nb[^1]\n\n[x]: d.md\n\n[^1]: See [x].\n",
+            Ok("## S\n\nT[^1-2].\n\n[x-2]: c.md\n\n[^1-2]: See [x][x-2].\n"),
+        ),
+        (
+            "a definition after a footnote",
+            "# A\n\n## S\n\nT[^1].\n\n## R\n\n[^1]: See [x].\n\n[x]: c.md\n",
+            "# B\n\n[x]\n\n[x]: d.md\n",
+            Ok("## S\n\nT[^1].\n\n[^1]: See [x][x-2].\n\n[x-2]: c.md\n"),
+        ),
+        (
+            "equal targets in other places",
+            "# A\n\n## S\n\n[x]\n\n## R\n\n[x]: #r\n",
+            "# B\n\n## R\n\n[x]\n\n[x]: #r\n",
+            Ok("## S\n\n[x][x-2]\n\n[x-2]: a.md#r\n"),
+        ),
+        (
+            "code spans end with their block",
+            "# A\n\n## S\n\n- one ` tick\n- two[^1] ` tick\n\n## R\n\n[^1]: note\n",
+            "# B\n\nq[^1]\n\n[^1]: other\n",
+            Ok("## S\n\n- one ` tick\n- two[^1-2] ` tick\n\n[^1-2]: note\n"),
+        ),
+        (
+            "a block id that is there",
+            "# A\n\n## S\n\nPara A ^k\n\n## R\n\n[[#^k]]\n",
+            "# B\n\nPara B ^k\n\n[[#^k]]\n",
+            refused("LINKS"),
+        ),
+        (
+            "text that would become a link",
+            "# A\n\n## S\n\nSee RFC [1].\n",
+            "# B\n\nq [1]\n\n[1]: c.md\n",
+            refused("CHANGES_SECTION"),
+        ),
+        (
+            "text that would become a footnote",
+            "# A\n\n## S\n\nSee [^1].\n",
+            "# B\n\nq[^1]\n\n[^1]: x\n",
+            refused("CHANGES_SECTION"),
+        ),
+        (
+            "a footnote that another one overrides",
+            "# A\n\n[^1]: live\n\n## S\n\nT[^1]\n\n[^1]: dead\n",
+            "# B\n",
+            refused("CHANGES_SECTION"),
+        ),
+        (
+            "a footnote in a quote elsewhere",
+            "# A\n\n## S\n\nT[^1]\n\n## R\n\n> q\n>\n> [^1]: note\n",
+            "# B\n",
+            refused("CHANGES_SECTION"),
+        ),
+        (
+            "a footnote in a quote that other text uses",
+            "# A\n\n## S\n\n> T[^1]\n>\n> [^1]: note\n\n## R\n\nr[^1]\n",
+            "# B\n",
+            refused("CHANGES_SECTION"),
+        ),
+    ] {
+        let files = [("a.md", a), ("b.md", b), ("c.md", "# C\n"), ("d.md", "# D\n")];
+        let place = Place::ingested(&files);
+        let to = ["move", "a.md::S", "--to", "b.md::B", "--position", "last_child"];
+        let answer = place.run(&to);
+        match expected {
+            Ok(end) => {
+                answer.success();
+                let now = text(&place, "b.md");
+                assert!(now.ends_with(end), "{name}: {now}");
+                place.assert_in_step();
+            }
+            Err(reason) => {
+                assert_eq!(answer.ends(2).json()["error"]["reason"], reason, "{name}");
+                assert_eq!((text(&place, "a.md"), text(&place, "b.md")), (a.into(), b.into()));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_kept_footnote_uses_stays_too() {
+    let files = [
+        (
+            "a.md",
+            "# A\n\n## S\n\nT[^1]\n\n[^1]: one[^2] [x]\n\n[^2]: two\n\n[x]: c.md\n\n## R\n\nq[^1]\n",
+        ),
+        ("b.md", "# B\n"),
+        ("c.md", "# C\n"),
+    ];
+    let place = Place::ingested(&files);
+    let to = ["move", "a.md::S", "--to", "b.md::B", "--position", "last_child"];
+    let answer = place.run(&to).success().json();
+    assert_eq!(answer["kept_definitions"], json!(["^1", "^2", "x"]));
+    assert!(
+        text(&place, "a.md")
+            .starts_with("# A\n\n[^1]: one[^2] [x]\n\n[^2]: two\n\n[x]: c.md\n\n## R\n\nq[^1]\n")
+    );
+    // Within a file, the footnotes of a section go with it and leave no copy.
+    let text_of = "# A\n\n## S\n\nT[^1]\n\n[^1]: one\n\n## R\n\nr\n";
+    let place = Place::ingested(&[("a.md", text_of)]);
+    place.run(&["move", "a.md::S", "--to", "a.md::R"]).success();
+    assert_eq!(text(&place, "a.md"), "# A\n\n## R\n\nr\n\n## S\n\nT[^1]\n\n[^1]: one\n");
+    place.run(&["move", "a.md::S", "--to", "a.md::R", "--position", "before"]).success();
+    assert_eq!(text(&place, "a.md"), text_of);
 }

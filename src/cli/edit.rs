@@ -9,6 +9,7 @@ use super::args::{
 };
 use super::data::MetaCommand;
 use super::input::{read, standard_input};
+use super::paths::rewrite_all;
 use super::{Status, store};
 use crate::data::front_matter::{Change, value_of};
 use crate::edit::plan::{Allow, EditScope, Position};
@@ -124,10 +125,12 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
     let mut edits = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let origin = format!("line {number} of the batch");
-        let line: BatchLine = serde_json::from_str(line).map_err(|error| {
+        let mut line: BatchLine = serde_json::from_str(line).map_err(|error| {
             Error::new(ErrorKind::Usage, format!("{origin}: {error}"))
                 .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}")
         })?;
+        let addresses = if arguments.document.is_some() { Vec::new() } else { line.addresses() };
+        rewrite_all(global, addresses).map_err(|error| error.in_part(&origin))?;
         let edit = line.into_edit(origin.clone(), arguments.options.fuzzy);
         edits.push(edit.map_err(|error| error.in_part(&origin))?);
     }
@@ -208,6 +211,7 @@ fn run(
     let request = EditRequest {
         store: &store::store(global)?,
         document: document.map(str::to_owned),
+        expect: options.expect.clone().filter(|_| is_batch),
         edits,
         is_dry_run,
         is_refresh: global.refresh,

@@ -12,14 +12,18 @@ use super::read_command::ReadCommand as _;
 use super::store;
 use crate::address::{namespace, split_known_params, whole_number};
 use crate::corpus::{Roots, canonical};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::query::NameMatch;
 use crate::query::{DocumentCache, documents};
 use crate::store::Purpose;
 
 /// Replaces the paths in the addresses of `command` by paths relative to the root.
 pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
-    let mut addresses = addresses(command)?;
+    rewrite_all(global, addresses(command)?)
+}
+
+/// Replaces the paths in `addresses` by paths relative to the root.
+pub(super) fn rewrite_all(global: &Global, mut addresses: Vec<&mut String>) -> Result<()> {
     addresses.retain(|address| is_path(address));
     if addresses.is_empty() {
         return Ok(());
@@ -108,10 +112,10 @@ impl View<'_> {
             for path in [path.to_owned(), namespace::decode(path)] {
                 let Ok(full) = canonical(&self.folder.join(&path)) else { continue };
                 match self.name(&full) {
-                    Some(name) if full.exists() || (self.is_document)(&name) => {
+                    Ok(name) if full.exists() || (self.is_document)(&name) => {
                         return Ok(name + rest);
                     }
-                    None if full.is_file() => return Err(self.outside(&path)),
+                    Err(error) if full.is_file() => return Err(error),
                     _ => {}
                 }
             }
@@ -119,23 +123,15 @@ impl View<'_> {
         let (path, rest) = usual_split(text);
         let full = canonical(&self.folder.join(path))?;
         match self.name(&full) {
-            Some(name) => Ok(name + rest),
-            None if text.starts_with('/') && rest.is_empty() => Ok(text.to_owned()),
-            None => Err(self.outside(path)),
+            Err(_) if text.starts_with('/') && rest.is_empty() => Ok(text.to_owned()),
+            name => Ok(name? + rest),
         }
     }
 
-    /// Returns the name of the file or folder at `full`, or `None` if it is outside the root.
-    fn name(&self, full: &Path) -> Option<String> {
-        let (_, path) = self.roots.containing(full).ok()?;
-        Some(format!("./{}", namespace::encode(&path)))
-    }
-
-    fn outside(&self, path: &str) -> Error {
-        let root = self.roots.unnamed().folder.display();
-        let message = format!("{path} is outside the root {root} of the store");
-        Error::new(ErrorKind::OutsideRoot, message)
-            .with_hint("name a file below the root, or a store that contains this file with --db")
+    /// Returns the name of the file or folder at `full`.
+    fn name(&self, full: &Path) -> Result<String> {
+        let (_, path) = self.roots.containing(full)?;
+        Ok(format!("./{}", namespace::encode(&path)))
     }
 }
 
@@ -169,6 +165,7 @@ fn usual_split(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     fn rewritten(folder: &str, text: &str) -> Result<String> {
         let place = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::paths::{is_really_below, relative, root_folder};
 use super::walk::{excluded, left_out};
 use super::{FileHandle, IngestOptions};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::links::SiteRoot;
 
 /// A folder of documents.
@@ -128,10 +128,22 @@ impl Roots {
 
     /// Returns the folder that contains the absolute path `full`, and the path of the document there. The folder
     /// without a name answers for what is in none.
+    ///
+    /// # Errors
+    ///
+    /// `OUTSIDE_ROOT` if the path is in no folder, or if its name is that of a collection.
     pub(crate) fn containing(&self, full: &Path) -> Result<(&Root, String)> {
         let is_within = |root: &&Root| full.starts_with(&root.folder);
         let root = self.collections().iter().find(is_within).unwrap_or_else(|| self.unnamed());
-        Ok((root, root.path_of(&relative(&root.folder, full)?)))
+        let path = root.path_of(&relative(&root.folder, full)?);
+        let (meant, _) = self.of(&path);
+        if meant.name != root.name {
+            let (full, name) = (full.display(), &meant.name);
+            let message = format!("{full} is no document: {name} is the name of a collection");
+            return Err(Error::new(ErrorKind::OutsideRoot, message)
+                .with_hint("rename the folder, or forget the collection with --forget"));
+        }
+        Ok((root, path))
     }
 
     /// Returns the folders in which links that begin with `/` are resolved, relative to the paths of documents.

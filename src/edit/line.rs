@@ -113,6 +113,13 @@ impl BatchLine {
         }
     }
 
+    /// Returns the names of documents and the addresses in the object.
+    pub fn addresses(&mut self) -> Vec<&mut String> {
+        // Without a document, the place may begin with one.
+        let section = Some(&mut self.section).filter(|_| self.document.is_none());
+        section.into_iter().chain(&mut self.document).chain(&mut self.to).collect()
+    }
+
     /// Returns the hash that the place must have.
     pub fn expected(&self) -> Option<&String> {
         self.expect.as_ref()

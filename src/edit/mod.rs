@@ -30,12 +30,13 @@ use std::time::Duration;
 use crate::address::AddressError;
 use crate::address::namespace::encode;
 use crate::corpus::Roots;
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
 use crate::query::library::OpenDocument;
 use crate::query::links::broken::{BrokenLink, Changed, broken_by};
+use crate::query::node::short_hash;
 use crate::query::{DocumentCache, NamedNode, named};
 use crate::store::{Purpose, Store};
 use change::Current;
@@ -47,6 +48,9 @@ pub struct EditRequest<'a> {
     pub store: &'a Store,
     /// The name of the document; `None` if the edits name their documents.
     pub document: Option<String>,
+    /// The hash that the file must have, in the short form of `mdsel read -f json` or in full, if all edits are of
+    /// one document.
+    pub expect: Option<String>,
     /// The edits, applied in this order; either all of them are made, or none.
     pub edits: Vec<Edit>,
     /// Whether only to report what would change.
@@ -146,6 +150,9 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
             }
         }
     }
+    if let Some(expected) = &request.expect {
+        check_hash(&documents, expected)?;
+    }
     let broken_links = broken_links(&library, &documents)?;
     warnings.extend(done.iter().flat_map(|done| done.warnings.iter().cloned()));
     let file = |document: &EditedDocument| EditedFile {
@@ -190,6 +197,25 @@ impl EditedDocument {
             model: None,
         })
     }
+}
+
+/// Returns `CONFLICT` if the only document has not the hash `expected`.
+fn check_hash(documents: &[EditedDocument], expected: &str) -> Result<()> {
+    let [document] = documents else {
+        let message = "the edits are of several documents, and a hash is of one";
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("give each edit of the batch its own `expect`"));
+    };
+    let bytes = &document.before.bytes;
+    let hash = short_hash(bytes);
+    if hash == expected || blake3::hash(bytes).to_hex().as_str() == expected {
+        return Ok(());
+    }
+    let path = &document.original.stored.path;
+    let message = format!("{path}: the hash is {hash}, not {expected}");
+    let path = shell_word(path);
+    Err(Error::new(ErrorKind::Conflict, message)
+        .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
 }
 
 /// Returns the links into the documents that the edits break.

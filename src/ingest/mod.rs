@@ -143,11 +143,13 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
 }
 
 impl IngestRequest<'_> {
-    /// Returns what the store asks for; `None` if it is not a file. Fails unless this request gives it or
-    /// the user trusts the store. For a store without a root, `root` counts as given.
+    /// Returns what the folders that are ingested ask for, with what the user accepted for the others; `None` if the
+    /// store is not a file. Fails unless this request gives it or the user trusts the store. For a store without a
+    /// root, `root` counts as given.
     fn checked_wish(&self, is_new: bool, plan: &IngestPlan) -> Result<Option<Wish>> {
         let Some(path) = self.store.path() else { return Ok(None) };
-        let wish = Wish::of(path, &plan.roots);
+        let names: Vec<&str> = plan.scopes.iter().map(|scopes| scopes.root.name.as_str()).collect();
+        let wish = Wish::of(path, &plan.roots).of_roots(&names);
         let given = |wish: &Wish, is_root_given: bool| Wish {
             root: wish.root.clone().filter(|_| is_root_given),
             extensions: self.options.extensions.clone(),
@@ -165,7 +167,10 @@ impl IngestRequest<'_> {
             }
         };
         self.store.trust().check(path, &wish, &given)?;
-        Ok(Some(wish))
+        let others = plan.roots.iter().map(|root| root.name.as_str());
+        let others: Vec<&str> = others.filter(|name| !names.contains(name)).collect();
+        let recorded = self.store.trust().recorded(path).of_roots(&others);
+        Ok(Some(recorded.with(wish, names.contains(&""))))
     }
 
     /// Records that the user accepts `wish`. Returns a warning if that fails.
@@ -515,7 +520,8 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     if store.peek()?.is_none() {
         return Err(crate::error::Error::new(ErrorKind::StoreNotFound, "there is no store"));
     }
-    let (mut writer, warnings) = store.trusted_writer(wait)?;
+    // No file is read or written, so no trust is needed.
+    let mut writer = store.writer(wait)?;
     let (root, options) = (writer.root()?.unwrap_or_default(), writer.options()?);
     let mut options = options.unwrap_or_default();
     if options.collections.remove(name).is_none() {
@@ -543,7 +549,7 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     };
     writer.set_up(&root, &options)?;
     report.generation = writer.generation()?;
-    report.note(writer.close()?.into_iter().chain(warnings).collect());
+    report.note(writer.close()?);
     report.finish();
     Ok(report)
 }

@@ -75,8 +75,12 @@ pub(super) fn resolve_reference(
     // The path as it is written may also be the path of a file.
     readings.extend([path, target].into_iter().filter_map(|text| join(folder, text)));
     readings.dedup();
-    // A path that leads out of the collection may name a document of another one, but no other file.
-    readings.retain(|joined| library.collection_of(joined) == here);
+    // A path that leads out of a collection to the root says nothing of a file that is not there.
+    readings.retain(|joined| {
+        let there = library.collection_of(joined);
+        let is_file = || matches!(library.on_disk(joined), OnDisk::File | OnDisk::Folder);
+        there == here || !there.is_empty() || is_file()
+    });
     if readings.is_empty() {
         return LinkTarget::broken(Reason::Outside);
     }

@@ -562,6 +562,7 @@ fn edit(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<
     let request = edit::EditRequest {
         store,
         document,
+        expect: None,
         edits,
         is_dry_run: dry_run,
         is_refresh: refresh,

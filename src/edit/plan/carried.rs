@@ -5,10 +5,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::definitions::{Definition, bracketed, definitions, key, label_at, reference_at};
+use super::definitions::{
+    Definition, bracketed, definitions, key, label_at, labels_in, reference_at,
+};
 use super::footnotes::footnote_references;
 use super::text::{dominant_line_end, slice, trimmed};
 use super::version::{Version, is_in};
+use crate::markdown::links::is_external;
+use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::{ByteSpan, next_line_start};
 
 /// A section for another file.
@@ -18,6 +22,8 @@ pub(super) struct Carried {
     pub(super) bytes: Vec<u8>,
     /// The labels of the definitions and footnotes that were copied.
     pub(super) copied_definitions: Vec<String>,
+    /// Where they are in the file of the section.
+    pub(super) copied: Vec<ByteSpan>,
     /// The labels that got another name, with that name.
     pub(super) new_labels: Vec<(String, String)>,
 }
@@ -30,6 +36,63 @@ struct Named {
     key: String,
     /// What must be equal for two of them to mean the same: the target of a link, or the text of a footnote.
     meaning: Vec<u8>,
+    /// Whether it is a footnote that refers to something itself.
+    refers: bool,
+}
+
+impl Named {
+    /// Whether the same text means the same in another file.
+    fn is_free(&self, is_same_folder: bool) -> bool {
+        if self.key.starts_with('^') {
+            return !self.refers;
+        }
+        let target = String::from_utf8_lossy(&self.meaning);
+        is_external(&target) || is_same_folder && !target.starts_with('#')
+    }
+}
+
+/// Whether all labels of the section at `span` can keep their meaning in the file `to`.
+fn can_leave(from: &Version, span: ByteSpan, named: &[Named], to: &Version) -> bool {
+    let is_definition = |node: &&Node| {
+        matches!(node.kind, NodeKind::Block(BlockType::Definition | BlockType::Footnote))
+    };
+    let label = |version: &Version, node: &Node| {
+        let text = slice(version.bytes(), node.bytes);
+        let open = memchr::memchr(b'[', text)?;
+        let (label, _) = bracketed(text.get(open..)?)?;
+        Some(key(&String::from_utf8_lossy(label)))
+    };
+    let used: HashSet<String> = labels_in(from, span).into_iter().collect();
+    let whole = ByteSpan::new(0, from.bytes().len());
+    let outside: HashSet<String> = footnote_references(from, whole)
+        .into_iter()
+        .filter(|label| !is_in(span, label.start))
+        .map(|label| label_at(from.bytes(), label))
+        .collect();
+    for node in from.outline().nodes.iter().filter(is_definition) {
+        let Some(label) = label(from, node) else { continue };
+        let is_inside = is_in(span, node.bytes.start);
+        let live = named.iter().find(|one| one.key == label);
+        let is_live = live.is_some_and(|one| one.span.start == node.bytes.start);
+        let is_dead = live.is_some_and(|one| one.span.start != node.bytes.start);
+        // A definition of the section that another one overrides would come to life.
+        let comes_to_life = is_inside && is_dead;
+        // A definition inside a list or a block quote is not copied.
+        let stays = !is_inside && !is_live && !is_dead && used.contains(&label);
+        let is_lost = is_inside && !is_live && !is_dead && outside.contains(&label);
+        if comes_to_life || stays || is_lost {
+            return false;
+        }
+    }
+    // A footnote reference that has no footnote must not find one.
+    let has = |version: &Version, wanted: &String| {
+        let nodes = version.outline().nodes.iter().filter(is_definition);
+        nodes.filter_map(|node| label(version, node)).any(|label| label == *wanted)
+    };
+    footnote_references(from, span)
+        .into_iter()
+        .map(|at| label_at(from.bytes(), at))
+        .all(|label| has(from, &label) || !has(to, &label))
 }
 
 /// A use of a label in the text.
@@ -41,10 +104,20 @@ struct Use {
     key: String,
 }
 
-/// Returns the section at `span` of `from` for the file `to`.
-pub(super) fn carried(from: &Version, span: ByteSpan, to: &Version) -> Carried {
+/// Returns the section at `span` of `from` for the file `to`. If the files are in the same folder, equal relative
+/// targets mean the same. `None` if a label of the section cannot keep its meaning: its definition is inside a list or
+/// a block quote elsewhere, an equal label stands before it, or only the other file defines it.
+pub(super) fn carried(
+    from: &Version,
+    span: ByteSpan,
+    to: &Version,
+    is_same_folder: bool,
+) -> Option<Carried> {
     let named = all_named(from);
     let theirs = all_named(to);
+    if !can_leave(from, span, &named, to) {
+        return None;
+    }
     let mut uses = uses(from, span, &named);
     let mut labels: Vec<&Named> = Vec::new();
     // A footnote may use labels, too.
@@ -73,9 +146,14 @@ pub(super) fn carried(from: &Version, span: ByteSpan, to: &Version) -> Carried {
     let mut new_labels: HashMap<&str, String> = HashMap::new();
     let mut copied: Vec<&Named> = Vec::new();
     let mut carried = Carried::default();
+    let whole = ByteSpan::new(0, to.bytes().len());
+    let used_there: HashSet<String> = labels_in(to, whole).into_iter().collect();
     for one in labels {
         let other = theirs.iter().find(|other| other.key == one.key);
-        if other.is_some_and(|other| other.meaning != one.meaning) {
+        let is_same = |other: &Named| other.meaning == one.meaning && one.is_free(is_same_folder);
+        // A reference without a definition would refer to the one that comes.
+        let is_taken = used_there.contains(&one.key);
+        if other.map_or(is_taken, |other| !is_same(other)) {
             let name = (2..).map(|number| format!("{}-{number}", one.label));
             let name = name.into_iter().find(|name| !taken(&key(name)));
             let name = name.unwrap_or_else(|| one.label.clone());
@@ -102,9 +180,10 @@ pub(super) fn carried(from: &Version, span: ByteSpan, to: &Version) -> Carried {
         carried.bytes.extend(line_end.repeat(if is_next { 1 } else { 2 }));
         carried.bytes.extend(renamed(one.span));
         carried.copied_definitions.push(one.label.clone());
+        carried.copied.push(one.span);
         previous = Some(one);
     }
-    carried
+    Some(carried)
 }
 
 /// The definitions and footnotes of a file. Of several with the same label, the first one counts.
@@ -117,12 +196,9 @@ fn all_named(version: &Version) -> Vec<Named> {
         } else {
             definition.target.unwrap_or_default().into_bytes()
         };
-        Named {
-            key: key(&definition.label),
-            label: definition.label,
-            span: definition.span,
-            meaning,
-        }
+        let own = key(&definition.label);
+        let refers = labels_in(version, definition.span).iter().any(|label| *label != own);
+        Named { key: own, label: definition.label, span: definition.span, meaning, refers }
     };
     let mut all: Vec<Named> = definitions(version, whole).into_iter().map(named).collect();
     let mut seen = HashSet::new();

@@ -3,6 +3,8 @@
 //! A definition belongs to the whole document, not to the section that contains it. Invariant: a kept definition
 //! is kept verbatim, and text outside the place uses it.
 
+use std::collections::HashSet;
+
 use super::effect::LostLink;
 use super::footnotes::footnote_references;
 use super::text::{slice, trimmed};
@@ -55,22 +57,10 @@ pub(super) fn to_keep(
     let mut kept = Kept::default();
     let mut previous: Option<ByteSpan> = None;
     let inside = definitions(old, place);
-    let outside = if inside.iter().any(Definition::is_footnote) {
-        let after = ByteSpan::new(place.end, old.bytes().len());
-        let all = [ByteSpan::new(0, place.start), after].map(|span| footnote_references(old, span));
-        all.concat().iter().map(|label| label_at(old.bytes(), *label)).collect()
-    } else {
-        Vec::new()
-    };
+    let needed = needed(old, place, &inside, lost);
     for definition in inside {
         let label = key(&definition.label);
-        let is_used = |link: &LostLink| {
-            let used = reference_at(old.bytes(), link.offset);
-            definition.target.as_ref() == Some(&link.target)
-                && used.is_none_or(|(used, _)| label_at(old.bytes(), used) == label)
-        };
-        let is_needed = outside.contains(&label) || lost.iter().any(is_used);
-        if given.contains(&label) || !is_needed {
+        if given.contains(&label) || !needed.contains(&label) {
             continue;
         }
         let between = previous.map(|previous| ByteSpan::new(previous.end, definition.span.start));
@@ -84,6 +74,58 @@ pub(super) fn to_keep(
         previous = Some(definition.span);
     }
     kept
+}
+
+/// Returns the labels of the definitions `inside` a place that text outside needs: those of the `lost` links, those of
+/// footnotes to which it refers, and those that such a footnote needs itself.
+fn needed(
+    old: &Version,
+    place: ByteSpan,
+    inside: &[Definition],
+    lost: &[LostLink],
+) -> HashSet<String> {
+    let mut needed: HashSet<String> = HashSet::new();
+    for definition in inside {
+        let label = key(&definition.label);
+        let is_used = |link: &LostLink| {
+            let used = reference_at(old.bytes(), link.offset);
+            definition.target.as_ref() == Some(&link.target)
+                && used.is_none_or(|(used, _)| label_at(old.bytes(), used) == label)
+        };
+        if lost.iter().any(is_used) {
+            needed.insert(label);
+        }
+    }
+    let footnotes = || inside.iter().filter(|definition| definition.is_footnote());
+    if footnotes().next().is_some() {
+        let after = ByteSpan::new(place.end, old.bytes().len());
+        let around = [ByteSpan::new(0, place.start), after];
+        let text = |definition: &Definition| slice(old.bytes(), definition.span).to_vec();
+        let others = around.map(|span| definitions(old, span)).into_iter().flatten();
+        let others: HashSet<Vec<u8>> = others.map(|other| text(&other)).collect();
+        let used = around.map(|span| footnote_references(old, span)).concat();
+        let used: HashSet<String> = used.iter().map(|at| label_at(old.bytes(), *at)).collect();
+        // An equal footnote elsewhere serves as well.
+        let kept = footnotes().filter(|one| !others.contains(&text(one)));
+        needed.extend(kept.map(|one| key(&one.label)).filter(|label| used.contains(label)));
+    }
+    let mut count = 0;
+    while count < needed.len() {
+        count = needed.len();
+        let kept = footnotes().filter(|one| needed.contains(&key(&one.label)));
+        let uses = kept.flat_map(|one| labels_in(old, one.span)).collect::<Vec<_>>();
+        needed.extend(uses);
+    }
+    needed
+}
+
+/// The labels to which the text at `span` refers.
+pub(super) fn labels_in(version: &Version, span: ByteSpan) -> Vec<String> {
+    let file = version.bytes();
+    let links = version.all_links().filter(|(offset, ..)| is_in(span, *offset));
+    let links = links.filter_map(|(offset, ..)| Some(reference_at(file, offset)?.0));
+    let footnotes = footnote_references(version, span).into_iter();
+    links.chain(footnotes).map(|label| label_at(file, label)).collect()
 }
 
 /// The spans of the definitions and footnotes of `version` that begin in `place` and are not inside a container.
@@ -109,8 +151,9 @@ pub(super) fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition>
     let spans: Vec<ByteSpan> = spans(version, place).collect();
     let mut text = Vec::new();
     for span in &spans {
+        // A blank line ends a footnote.
         text.extend_from_slice(slice(version.bytes(), *span));
-        text.push(b'\n');
+        text.extend_from_slice(b"\n\n");
     }
     // Append each label as a link of its own, so that the parser resolves its target.
     let mut offsets = Vec::with_capacity(spans.len());

@@ -2,23 +2,43 @@
 //!
 //! Invariant: code and escaped brackets have none.
 
+use std::collections::HashSet;
+
 use super::version::Version;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 
-/// The labels, with their `^`, of the footnote references at `span`. Code has none.
+/// The labels, with their `^`, of the footnote references at `span`, and of the footnotes that begin there.
 pub(super) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<ByteSpan> {
-    let code = version.outline().nodes.iter();
-    let code = code.filter(|node| node.kind == NodeKind::Block(BlockType::Code));
-    let code: Vec<ByteSpan> = code.map(|node| node.bytes).collect();
-    let text = version.bytes();
+    let nodes = &version.outline().nodes;
+    let parents: HashSet<usize> = nodes.iter().filter_map(|node| node.parent).collect();
     let mut found = Vec::new();
+    for (index, node) in nodes.iter().enumerate() {
+        // Text is in headings and in blocks without blocks. A code span does not leave its block.
+        let text = match node.kind {
+            NodeKind::Section(section) => {
+                let end = version.outline().sections.get(section).map(|one| one.heading_end);
+                ByteSpan::new(node.bytes.start, end.unwrap_or(node.bytes.start))
+            }
+            NodeKind::Block(BlockType::Code | BlockType::Html | BlockType::Definition)
+            | NodeKind::Root => continue,
+            NodeKind::Block(BlockType::Footnote) => node.bytes,
+            NodeKind::Block(_) | NodeKind::Item if parents.contains(&index) => continue,
+            NodeKind::Block(_) | NodeKind::Item => node.bytes,
+        };
+        if span.start <= text.start && text.start < span.end {
+            references_in(version.bytes(), text, &mut found);
+        }
+    }
+    found.sort_by_key(|label: &ByteSpan| label.start);
+    found.dedup();
+    found
+}
+
+fn references_in(text: &[u8], span: ByteSpan, found: &mut Vec<ByteSpan>) {
     let mut at = span.start;
     while let Some(byte) = text.get(at).filter(|_| at < span.end) {
-        let block = code.get(code.partition_point(|code| code.end <= at));
-        if let Some(block) = block.filter(|block| block.start <= at) {
-            at = block.end;
-        } else if *byte == b'\\' {
+        if *byte == b'\\' {
             at += 2;
         } else if *byte == b'`' {
             at = after_code_span(text, at, span.end);
@@ -33,7 +53,6 @@ pub(super) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<Byte
             at += 1;
         }
     }
-    found
 }
 
 /// The offset after the code span that the backticks at `at` open, or after the backticks (`CommonMark` 0.31.2,

@@ -29,6 +29,8 @@ pub struct SectionMove<'a> {
     pub position: Position,
     /// Whether the levels of its headings are shifted, so that the first heading fits the place.
     pub relevel: bool,
+    /// Whether the files are in the same folder, so that equal relative targets mean the same.
+    pub is_same_folder: bool,
     /// The consequences that the user has allowed.
     pub allow: Allow,
 }
@@ -94,10 +96,14 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     let node = from.outline().nodes.get(request.section).ok_or(Refusal::NoSuchPlace)?;
     let section = node.bytes;
     let target = request.to.unwrap_or(from);
-    let Carried { bytes, copied_definitions, new_labels } = match request.to {
-        Some(to) => carried(from, section, to),
-        None => Carried { bytes: slice(from.bytes(), section).to_vec(), ..Carried::default() },
+    let carried = match request.to {
+        Some(to) => carried(from, section, to, request.is_same_folder),
+        None => {
+            Some(Carried { bytes: slice(from.bytes(), section).to_vec(), ..Carried::default() })
+        }
     };
+    let Carried { bytes, copied_definitions, copied, new_labels } =
+        carried.ok_or(Refusal::ChangesSection)?;
     // In the same file, the section is there twice for a moment.
     let allow = Allow { duplicate: request.to.is_none(), ..request.allow };
     let (position, relevel) = (request.position, request.relevel);
@@ -119,9 +125,10 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     let scope = EditScope::Subtree;
     let deleted = plan(base, EditTarget::Node(old), Operation::Delete { scope }, request.allow)
         .map_err(|refusal| MoveRefusal { is_deletion: true, refusal })?;
-    let joining = Joining { from, target, section, base, inserted: &inserted, deleted: &deleted };
+    let (inserted, deleted) = (&inserted, &deleted);
+    let joining = Joining { from, target, section, copied: &copied, base, inserted, deleted };
     let joined = joining.join(request.to.is_some())?;
-    let kept_definitions = deleted.splice.kept_definitions;
+    let kept_definitions = deleted.splice.kept_definitions.clone();
     Ok(MovedSection { kept_definitions, copied_definitions, new_labels, ..joined })
 }
 
@@ -138,6 +145,8 @@ struct Joining<'a> {
     from: &'a Version,
     target: &'a Version,
     section: ByteSpan,
+    /// The definitions that were copied behind it.
+    copied: &'a [ByteSpan],
     /// The file from which the section is deleted.
     base: &'a Version,
     inserted: &'a Plan,
@@ -184,7 +193,8 @@ impl Joining<'_> {
             }
         });
         let node = node.ok_or(Refusal::ChangesSection)?;
-        if !is_same_text(self.from, self.section, now, lines) {
+        let carried = [&[self.section], self.copied].concat();
+        if !is_same_text(self.from, &carried, now, lines) {
             return Err(Refusal::ChangesSection);
         }
         let renumbered = self.renumbered(&places, left, entered.as_ref());
@@ -261,14 +271,13 @@ fn pairs(
     nodes.chain(marked).collect()
 }
 
-/// Whether the links of the section at `span` have the same targets at `lines` of `new`.
-fn is_same_text(old: &Version, span: ByteSpan, new: &Version, lines: LineSpan) -> bool {
+/// Whether the links in `spans`, one after the other, are those at `lines` of `new`.
+fn is_same_text(old: &Version, spans: &[ByteSpan], new: &Version, lines: LineSpan) -> bool {
     let index = LineIndex::new(new.bytes());
     let is_there = |offset: usize| (lines.start..=lines.end).contains(&index.line_of(offset));
-    let before = targets(old, |offset| is_in(span, offset));
-    let now = targets(new, is_there);
-    // What was copied follows the section.
-    now.starts_with(&before)
+    let of_span = |span: &ByteSpan| targets(old, |offset| is_in(*span, offset));
+    let before: Vec<_> = spans.iter().flat_map(of_span).collect();
+    before == targets(new, is_there)
 }
 
 /// The links that begin where `is` says, in document order.

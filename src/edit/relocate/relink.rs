@@ -426,6 +426,7 @@ impl Round<'_> {
         Ok(match (one, other) {
             (Some(Destination::Place(one)), Some(Destination::Place(other))) => {
                 self.now(one, target)? == Some((other.document.stored.id, other.target))
+                    && self.is_same_block(one, other, target)?
             }
             (
                 Some(Destination::Attachment { path: one, .. }),
@@ -459,6 +460,24 @@ impl Round<'_> {
         }
         let key = (id, place.target);
         Ok(self.moved.get(&key).copied().unwrap_or(Some(key)))
+    }
+
+    /// Returns whether the block that a link written as `target` names is in the section in which it was. True for
+    /// other links.
+    fn is_same_block(
+        &self,
+        one: &ResolvedNode,
+        other: &ResolvedNode,
+        target: &str,
+    ) -> Result<bool> {
+        let Some(block) = block_id(target) else { return Ok(true) };
+        let before = self.before.section_of_block(&one.document, block)?;
+        let now = self.after.section_of_block(&other.document, block)?;
+        let id = one.document.stored.id;
+        let key = before.map(|section| (id, Target::Node(section)));
+        let expected = key.map(|key| self.moved.get(&key).copied().unwrap_or(Some(key)));
+        let found = now.map(|section| Some((other.document.stored.id, Target::Node(section))));
+        Ok(expected == found)
     }
 
     fn proposals(

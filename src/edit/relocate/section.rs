@@ -11,6 +11,7 @@ use crate::edit::change::{Operation, target_of};
 use crate::edit::hint::Asked;
 use crate::edit::plan::{EditScope, MovedFile, MovedPlace, SectionMove, Version, move_section};
 use crate::error::{Error, ErrorKind, Result};
+use crate::links::folder_of;
 use crate::markdown::Dialect;
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
@@ -57,6 +58,8 @@ pub(super) fn moved_section(
         target: edit_target,
         position,
         relevel,
+        is_same_folder: folder_of(&left_document.stored.path)
+            == folder_of(&entered_document.stored.path),
         allow,
     };
     let moved = move_section(&from, request).map_err(|refused| {
