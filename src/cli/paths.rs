@@ -12,7 +12,7 @@ use super::read_command::ReadCommand as _;
 use super::store;
 use crate::address::{namespace, split_known_params, whole_number};
 use crate::corpus::{Roots, canonical};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
 use crate::query::{DocumentCache, documents};
 use crate::store::Purpose;
@@ -111,7 +111,7 @@ impl View<'_> {
             // First as it is written, then percent-decoded, because answers print paths encoded.
             for path in [path.to_owned(), namespace::decode(path)] {
                 let Ok(full) = canonical(&self.folder.join(&path)) else { continue };
-                match self.name(&full) {
+                match self.name(&path, &full) {
                     Ok(name) if full.exists() || (self.is_document)(&name) => {
                         return Ok(name + rest);
                     }
@@ -122,14 +122,20 @@ impl View<'_> {
         }
         let (path, rest) = usual_split(text);
         let full = canonical(&self.folder.join(path))?;
-        match self.name(&full) {
+        match self.name(path, &full) {
             Err(_) if text.starts_with('/') && rest.is_empty() => Ok(text.to_owned()),
             name => Ok(name? + rest),
         }
     }
 
-    /// Returns the name of the file or folder at `full`.
-    fn name(&self, full: &Path) -> Result<String> {
+    /// Returns the name of the file or folder at `full`, which was written as `path`.
+    fn name(&self, path: &str, full: &Path) -> Result<String> {
+        if !self.roots.iter().any(|root| full.starts_with(&root.folder)) {
+            let root = self.roots.unnamed().folder.display();
+            let message = format!("{path} is outside the root {root} of the store");
+            let hint = "name a file below the root, or a store that contains this file with --db";
+            return Err(Error::new(ErrorKind::OutsideRoot, message).with_hint(hint));
+        }
         let (_, path) = self.roots.containing(full)?;
         Ok(format!("./{}", namespace::encode(&path)))
     }
@@ -165,7 +171,6 @@ fn usual_split(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
 
     fn rewritten(folder: &str, text: &str) -> Result<String> {
         let place = tempfile::tempdir().unwrap();

@@ -75,12 +75,12 @@ fn can_leave(from: &Version, span: ByteSpan, named: &[Named], to: &Version) -> b
         let live = named.iter().find(|one| one.key == label);
         let is_live = live.is_some_and(|one| one.span.start == node.bytes.start);
         let is_dead = live.is_some_and(|one| one.span.start != node.bytes.start);
-        // A definition of the section that another one overrides would come to life.
-        let comes_to_life = is_inside && is_dead;
+        // A definition of the section that another one overrides would take effect.
+        let takes_effect = is_inside && is_dead;
         // A definition inside a list or a block quote is not copied.
         let stays = !is_inside && !is_live && !is_dead && used.contains(&label);
         let is_lost = is_inside && !is_live && !is_dead && outside.contains(&label);
-        if comes_to_life || stays || is_lost {
+        if takes_effect || stays || is_lost {
             return false;
         }
     }

@@ -145,7 +145,7 @@ struct Joining<'a> {
     from: &'a Version,
     target: &'a Version,
     section: ByteSpan,
-    /// The definitions that were copied behind it.
+    /// The definitions that were copied after it.
     copied: &'a [ByteSpan],
     /// The file from which the section is deleted.
     base: &'a Version,
