@@ -111,6 +111,8 @@ fn a_collection_without_its_folder_stays_and_is_reported() {
     assert_eq!(report["skipped"][0]["file"], "wiki");
     assert_eq!((&report["removed"], &report["unchanged"]), (&json!(0), &json!(4)));
     in_project(&place, &["ingest", "--collection", "wiki"]).ends(2);
+    let check = in_project(&place, &["ingest", "--check"]).ends(1).json();
+    assert_eq!(check["findings"][0]["code"], "MISSING_FOLDER");
     let read = run(&place, &["read", "wiki/sub/x.md", "X", "-f", "json"]);
     assert!(read["stale"].is_null() && read["missing"].is_null(), "{read}");
     std::fs::rename(place.join("away"), place.join("wiki")).unwrap();

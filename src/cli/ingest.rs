@@ -7,7 +7,7 @@ use super::args::{Global, IngestArgs};
 use super::progress::Bar;
 use super::store::{self, Location};
 use super::{Status, note};
-use crate::error::Result;
+use crate::error::{Result, shell_word};
 use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
 };
@@ -159,5 +159,12 @@ fn findings(report: &IngestReport) -> Findings {
             hint: Some("mdsel ingest".to_owned()),
         }
     });
-    Findings::new(findings.collect(), Vec::new(), None, report.generation)
+    let missing = report.missing.iter().map(|name| Finding {
+        code: "MISSING_FOLDER",
+        message: format!("the folder of the collection {name} does not exist"),
+        file: None,
+        line: None,
+        hint: Some(format!("mdsel ingest --forget {}", shell_word(name))),
+    });
+    Findings::new(findings.chain(missing).collect(), Vec::new(), None, report.generation)
 }

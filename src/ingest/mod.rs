@@ -419,6 +419,7 @@ fn compare_all(
         let within = |document: &&StoredDocument| is_at_or_below(&document.path, name);
         report.unchanged += stored.iter().filter(within).count();
         report.has_kept = true;
+        report.missing.push(name.clone());
     }
     let removed: Vec<StoredDocument> =
         comparisons.iter().flat_map(|comparison| comparison.removed.clone()).collect();

@@ -57,6 +57,9 @@ pub struct IngestReport {
     /// Every change, in the order of paths; only [`super::preview`] fills it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Vec<Change>>,
+    /// The collections whose folders do not exist.
+    #[serde(skip)]
+    pub missing: Vec<String>,
     /// The folders that were ingested.
     #[serde(skip)]
     pub roots: Vec<Root>,
