@@ -579,6 +579,12 @@ fn labels_keep_their_meaning_or_the_section_stays() {
             Ok("## S\n\nT[^1-2].\n\n[x-2]: c.md\n\n[^1-2]: See [x][x-2].\n"),
         ),
         (
+            "an equal footnote with a link of its own",
+            "# A\n\n## S\n\nT[^1].\n\n## R\n\n[^1]: See [x](#r).\n",
+            "# B\n\n## R\n\nb[^1]\n\n[^1]: See [x](#r).\n",
+            Ok("## S\n\nT[^1-2].\n\n[^1-2]: See [x](a.md#r).\n"),
+        ),
+        (
             "a definition after a footnote",
             "# A\n\n## S\n\nT[^1].\n\n## R\n\n[^1]: See [x].\n\n[x]: c.md\n",
             "# B\n\n[x]\n\n[x]: d.md\n",

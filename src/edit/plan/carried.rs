@@ -36,7 +36,7 @@ struct Named {
     key: String,
     /// What must be equal for two of them to mean the same: the target of a link, or the text of a footnote.
     meaning: Vec<u8>,
-    /// Whether it is a footnote that refers to something itself.
+    /// Whether it is a footnote with links or footnotes in it.
     refers: bool,
 }
 
@@ -51,48 +51,49 @@ impl Named {
     }
 }
 
+/// The definitions and footnotes of a file, inside lists and block quotes, too: where each begins, and its label in the
+/// form in which labels are compared.
+fn all_labels(version: &Version) -> Vec<(usize, String)> {
+    let nodes = version.outline().nodes.iter().filter(|node| {
+        matches!(node.kind, NodeKind::Block(BlockType::Definition | BlockType::Footnote))
+    });
+    let label = |node: &Node| {
+        let text = slice(version.bytes(), node.bytes);
+        let (label, _) = bracketed(text.get(memchr::memchr(b'[', text)?..)?)?;
+        Some((node.bytes.start, key(&String::from_utf8_lossy(label))))
+    };
+    nodes.filter_map(label).collect()
+}
+
 /// Whether all labels of the section at `span` can keep their meaning in the file `to`.
 fn can_leave(from: &Version, span: ByteSpan, named: &[Named], to: &Version) -> bool {
-    let is_definition = |node: &&Node| {
-        matches!(node.kind, NodeKind::Block(BlockType::Definition | BlockType::Footnote))
-    };
-    let label = |version: &Version, node: &Node| {
-        let text = slice(version.bytes(), node.bytes);
-        let open = memchr::memchr(b'[', text)?;
-        let (label, _) = bracketed(text.get(open..)?)?;
-        Some(key(&String::from_utf8_lossy(label)))
-    };
-    let used: HashSet<String> = labels_in(from, span).into_iter().collect();
     let whole = ByteSpan::new(0, from.bytes().len());
-    let outside: HashSet<String> = footnote_references(from, whole)
+    let (inside, outside): (Vec<_>, Vec<_>) = footnote_references(from, whole)
         .into_iter()
-        .filter(|label| !is_in(span, label.start))
-        .map(|label| label_at(from.bytes(), label))
-        .collect();
-    for node in from.outline().nodes.iter().filter(is_definition) {
-        let Some(label) = label(from, node) else { continue };
-        let is_inside = is_in(span, node.bytes.start);
-        let live = named.iter().find(|one| one.key == label);
-        let is_live = live.is_some_and(|one| one.span.start == node.bytes.start);
-        let is_dead = live.is_some_and(|one| one.span.start != node.bytes.start);
-        // A definition of the section that another one overrides would take effect.
-        let takes_effect = is_inside && is_dead;
-        // A definition inside a list or a block quote is not copied.
-        let stays = !is_inside && !is_live && !is_dead && used.contains(&label);
-        let is_lost = is_inside && !is_live && !is_dead && outside.contains(&label);
-        if takes_effect || stays || is_lost {
+        .partition(|reference| is_in(span, reference.start));
+    let label = |reference: ByteSpan| label_at(from.bytes(), reference);
+    let outside: HashSet<String> = outside.into_iter().map(label).collect();
+    let used: HashSet<String> = labels_in(from, span).into_iter().collect();
+    let ours = all_labels(from);
+    for (start, label) in &ours {
+        let is_inside = is_in(span, *start);
+        let is_harmful = match named.iter().find(|one| one.key == *label) {
+            // A definition of the section that another one overrides would take effect.
+            Some(effective) => is_inside && effective.span.start != *start,
+            // One inside a list or a block quote is neither copied nor kept.
+            None if is_inside => outside.contains(label),
+            None => used.contains(label),
+        };
+        if is_harmful {
             return false;
         }
     }
     // A footnote reference that has no footnote must not find one.
-    let has = |version: &Version, wanted: &String| {
-        let nodes = version.outline().nodes.iter().filter(is_definition);
-        nodes.filter_map(|node| label(version, node)).any(|label| label == *wanted)
+    let labels = |all: Vec<(usize, String)>| -> HashSet<String> {
+        all.into_iter().map(|(_, label)| label).collect()
     };
-    footnote_references(from, span)
-        .into_iter()
-        .map(|at| label_at(from.bytes(), at))
-        .all(|label| has(from, &label) || !has(to, &label))
+    let (ours, theirs) = (labels(ours), labels(all_labels(to)));
+    inside.into_iter().map(label).all(|label| ours.contains(&label) || !theirs.contains(&label))
 }
 
 /// A use of a label in the text.
@@ -194,10 +195,13 @@ fn all_named(version: &Version) -> Vec<Named> {
         let meaning = if definition.is_footnote() {
             text.map(|(_, text)| text.trim_ascii().to_vec()).unwrap_or_default()
         } else {
-            definition.target.unwrap_or_default().into_bytes()
+            definition.target.clone().unwrap_or_default().into_bytes()
         };
         let own = key(&definition.label);
-        let refers = labels_in(version, definition.span).iter().any(|label| *label != own);
+        let mut links = version.all_links();
+        let refers = definition.is_footnote()
+            && (links.any(|(offset, ..)| is_in(definition.span, offset))
+                || labels_in(version, definition.span).iter().any(|label| *label != own));
         Named { key: own, label: definition.label, span: definition.span, meaning, refers }
     };
     let mut all: Vec<Named> = definitions(version, whole).into_iter().map(named).collect();
