@@ -6,6 +6,8 @@
 //! command gives each file the version that the store has; see [`crate::store::Store::recover`].
 
 use super::plan::Version;
+use std::time::Duration;
+
 use crate::corpus::{FileHandle, FileState, Roots, Seen, conflict, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
@@ -62,13 +64,53 @@ impl FileChange {
     }
 }
 
-/// Makes `changes`. Returns warnings about steps that failed after the edit was made.
+/// Makes `changes` and ends the writer. Returns warnings about steps that failed after the edit was made.
+///
+/// A writer whose change failed is not used again: it may have committed the change nevertheless. Another one
+/// recovers the edit, and the store says whether it was made.
 pub(super) fn write(
     store: &Store,
-    writer: &mut dyn Writer,
+    mut writer: Box<dyn Writer>,
     roots: &Roots,
     changes: Vec<FileChange>,
 ) -> Result<Vec<Warning>> {
+    let intents: Vec<EditIntent> = changes.iter().map(FileChange::intent).collect();
+    let error = match try_write(writer.as_mut(), roots, changes, &intents) {
+        Ok(None) => {
+            return Ok(writer.close().unwrap_or_else(|error| vec![made_nevertheless(&error)]));
+        }
+        // The next command removes the records of the edit.
+        Ok(Some(error)) => return Ok(vec![made_nevertheless(&error)]),
+        Err(error) => error,
+    };
+    drop(writer);
+    let recovered = store
+        .trusted_writer(Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64))
+        .and_then(|(writer, _)| {
+            let documents = writer.documents()?;
+            writer.close()?;
+            let stored = |path: &String| documents.iter().find(|document| document.path == *path);
+            let is_made =
+                |intent: &EditIntent| stored(&intent.path).map(|one| one.hash) == intent.new_hash;
+            Ok(intents.iter().all(is_made))
+        });
+    match recovered {
+        Ok(true) => Ok(vec![made_nevertheless(&error)]),
+        Ok(false) => Err(error),
+        // The next command recovers the edit.
+        Err(_) => {
+            Err(error.in_part("the edit may have been made; read the file before you repeat it"))
+        }
+    }
+}
+
+/// Makes the changes. Returns the error of a step that failed after all files were changed, if one did.
+fn try_write(
+    writer: &mut dyn Writer,
+    roots: &Roots,
+    changes: Vec<FileChange>,
+    intents: &[EditIntent],
+) -> Result<Option<Error>> {
     // Everything that can be refused is checked before anything is written.
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let mut files = Vec::with_capacity(changes.len());
@@ -80,39 +122,32 @@ pub(super) fn write(
         let is_new = change.before.is_none();
         files.push(if is_new { roots.make(path)? } else { roots.open(path)? });
     }
-    let intents: Vec<EditIntent> = changes.iter().map(FileChange::intent).collect();
-    let notes = writer.note_intents(&intents)?;
-    if let Err(error) = stage(roots, &changes, &files, &intents) {
-        sweep(&files, &intents);
-        for note in notes {
-            writer.forget_intent(note)?;
-        }
-        writer.commit()?;
+    let notes = writer.note_intents(intents)?;
+    if let Err(error) = stage(roots, &changes, &files, intents) {
+        sweep(&files, intents);
         return Err(error);
     }
     let (before, after): (Vec<_>, Vec<_>) =
         changes.into_iter().map(|change| (change.before, change.after)).unzip();
     let after = paths.iter().cloned().zip(after).collect();
     if let Err(error) = put(writer, after) {
-        // The writer rolls the transaction back, and the next command removes the intents.
-        sweep(&files, &intents);
+        sweep(&files, intents);
         return Err(error);
     }
-    if let Err(error) = place(&files, &intents, &before) {
+    if let Err(error) = place(&files, intents, &before) {
         // The store gets the old versions back, and then the files that were changed do.
-        sweep(&files, &intents);
+        sweep(&files, intents);
         let read = |path: &String, old: OldFile| Version::read_as(old.bytes, Dialect::of(path));
         let old = paths.iter().zip(before);
         let old = old.map(|(path, old)| (path.clone(), old.map(|old| read(path, old))));
         put(writer, old.collect())?;
-        store.recover(writer)?;
         return Err(error);
     }
     let finished = files.iter().try_for_each(FileHandle::sync_folder).and_then(|()| {
         notes.iter().try_for_each(|note| writer.forget_intent(*note))?;
         writer.commit()
     });
-    Ok(finished.err().iter().map(unfinished).collect())
+    Ok(finished.err())
 }
 
 /// Writes the new bytes to temporary files.
@@ -182,12 +217,10 @@ fn put(writer: &mut dyn Writer, versions: Vec<(String, Option<Version>)>) -> Res
     writer.commit()
 }
 
-/// The warning that the files were changed although a later step failed.
-pub(super) fn unfinished(error: &Error) -> Warning {
-    let message = format!(
-        "the file was changed, so do not repeat the edit; a later step failed: {error}; the next \
-         command updates the store"
-    );
+/// The warning that the edit was made although a step failed.
+fn made_nevertheless(error: &Error) -> Warning {
+    let message =
+        format!("the file was changed, so do not repeat the edit; a step failed: {error}");
     Warning::new("EDIT_UNFINISHED", message)
 }
 

@@ -107,7 +107,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     let mut warnings = if request.is_refresh { refresh(request)? } else { Vec::new() };
     // The writer holds the lock from before the files are read until the store is written, so concurrent edits
     // run one after the other.
-    let (mut writer, recovered) = request.store.trusted_writer(request.wait)?;
+    let (writer, recovered) = request.store.trusted_writer(request.wait)?;
     warnings.extend(recovered);
     let reader = request.store.reader(Purpose::Read)?;
     let library = DocumentCache::new(&*reader);
@@ -172,16 +172,13 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     }
     (request.confirm)(&report)?;
     let is_written = !request.is_dry_run && report.is_change();
-    if is_written {
+    let warnings = if is_written {
         let changes = documents.into_iter().filter_map(EditedDocument::into_change).collect();
-        let warnings = files::write(request.store, writer.as_mut(), &roots, changes)?;
-        report.warnings.extend(warnings);
-    }
-    match writer.close() {
-        Ok(warnings) => report.warnings.extend(warnings),
-        Err(error) if is_written => report.warnings.push(files::unfinished(&error)),
-        Err(error) => return Err(error),
-    }
+        files::write(request.store, writer, &roots, changes)?
+    } else {
+        writer.close()?
+    };
+    report.warnings.extend(warnings);
     Ok(Ok(report))
 }
 

@@ -186,7 +186,7 @@ pub fn relocate(
         refreshed = ingest::refresh(request.store, Paths::All)?.warnings;
     }
     // The writer holds the lock from before the files are read until the store is written.
-    let (mut writer, mut warnings) = request.store.trusted_writer(request.wait)?;
+    let (writer, mut warnings) = request.store.trusted_writer(request.wait)?;
     warnings.append(&mut refreshed);
     let reader = request.store.reader(Purpose::Read)?;
     let library = DocumentCache::new(&*reader);
@@ -232,14 +232,11 @@ pub fn relocate(
     let roots = reader.roots();
     drop(library);
     drop(reader);
-    if is_written {
-        warnings.extend(files::write(request.store, writer.as_mut(), &roots, changes)?);
-    }
-    match writer.close() {
-        Ok(closed) => warnings.extend(closed),
-        Err(error) if is_written => warnings.push(files::unfinished(&error)),
-        Err(error) => return Err(error),
-    }
+    warnings.extend(if is_written {
+        files::write(request.store, writer, &roots, changes)?
+    } else {
+        writer.close()?
+    });
     report.warnings = warnings;
     Ok(Ok(report))
 }
