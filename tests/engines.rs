@@ -1,5 +1,5 @@
-//! Every engine of the store gives the same answers: a store file, a store in memory, and a store on a server
-//! if there is one.
+//! Every engine of the store gives the same answers: a store file, a store in memory, a store on a server if
+//! there is one, and a store on several servers if there are some.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ use crate::server::Schema;
 struct Engines {
     stores: Vec<Store>,
     /// Dropped last.
-    _schema: Option<Schema>,
+    _schemas: Vec<Schema>,
 }
 
 impl Engines {
     /// Returns empty stores. The store file is in `place`.
     fn empty(place: &Place) -> Self {
-        let schema = Schema::new();
+        let schemas: Vec<Schema> = Schema::new().into_iter().chain(Schema::on_several()).collect();
         let mut stores = vec![store(&place.join(".mdsel.db")), in_memory()];
-        stores.extend(schema.as_ref().map(Schema::store));
-        Self { stores, _schema: schema }
+        stores.extend(schemas.iter().map(Schema::store));
+        Self { stores, _schemas: schemas }
     }
 
     /// Returns stores with the documents of `place`.
@@ -183,7 +183,7 @@ fn every_address_and_link_leads_to_the_same_place() {
 
 #[test]
 fn an_ingest_and_an_edit_change_the_same() {
-    let places = [Place::new(), Place::new(), Place::new()];
+    let places = [(); 4].map(|()| Place::new());
     for place in &places {
         place.write("a.md", "# A\n\none\n\n## Below\n\ntwo\n");
         place.write("b/c.md", "# C\n\n[a](../a.md#below)\n");

@@ -8,6 +8,8 @@ use mdsel::store::Store;
 pub(crate) struct Schema {
     base: String,
     name: String,
+    /// The other servers that hold partitions.
+    nodes: Vec<String>,
 }
 
 /// Stands for a schema in a program without the feature.
@@ -18,6 +20,10 @@ pub(crate) enum Schema {}
 impl Schema {
     pub(crate) fn new() -> Option<Self> {
         eprintln!("skipped: stores on a server need the feature postgres");
+        None
+    }
+
+    pub(crate) fn on_several() -> Option<Self> {
         None
     }
 
@@ -37,20 +43,35 @@ impl Schema {
             return None;
         };
         let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Some(Self { base, name: format!("mdsel_test_{}_{count}", std::process::id()) })
+        let name = format!("mdsel_test_{}_{count}", std::process::id());
+        Some(Self { base, name, nodes: Vec::new() })
+    }
+
+    /// Returns a new schema whose last partitions are on the servers that `MDSEL_POSTGRES_NODES` names; `None`
+    /// if there are none.
+    pub(crate) fn on_several() -> Option<Self> {
+        let nodes = std::env::var("MDSEL_POSTGRES_NODES").unwrap_or_default();
+        let nodes: Vec<String> = nodes.split_whitespace().map(str::to_owned).collect();
+        if nodes.is_empty() {
+            eprintln!("skipped: MDSEL_POSTGRES_NODES names no servers");
+            return None;
+        }
+        let mut schema = Self::new()?;
+        for (part, node) in (4 - nodes.len()..).zip(&nodes) {
+            move_partition(&schema.base, &schema.name, part, node);
+        }
+        schema.nodes = nodes;
+        Some(schema)
     }
 
     /// The address of the store in the schema.
     pub(crate) fn url(&self) -> String {
-        let separator = if self.base.contains('?') { '&' } else { '?' };
-        format!("{}{separator}schema={}", self.base, self.name)
+        url_of(&self.base, &self.name)
     }
 
     /// The store in the schema.
     pub(crate) fn store(&self) -> Store {
-        let address = mdsel::store::Address::parse(&self.url(), &|name| std::env::var(name).ok());
-        let engine = mdsel::store::Postgres::new(address.unwrap(), None);
-        Store::new(Box::new(engine), mdsel::trust::Trust::File(None))
+        store_at(&self.url())
     }
 
     /// A connection to the server, outside of mdsel.
@@ -59,11 +80,67 @@ impl Schema {
     }
 }
 
+/// The address of the store in a schema of a database.
+#[cfg(feature = "postgres")]
+fn url_of(database: &str, schema: &str) -> String {
+    let separator = if database.contains('?') { '&' } else { '?' };
+    format!("{database}{separator}schema={schema}")
+}
+
+#[cfg(feature = "postgres")]
+pub(crate) fn store_at(url: &str) -> Store {
+    let address = mdsel::store::Address::parse(url, &|name| std::env::var(name).ok());
+    let engine = mdsel::store::Postgres::new(address.unwrap(), None);
+    Store::new(Box::new(engine), mdsel::trust::Trust::File(None))
+}
+
+/// Creates an empty store on both servers, and lets the second one hold a partition of the first, by the
+/// statements of the reference.
+#[cfg(feature = "postgres")]
+pub(crate) fn move_partition(first: &str, schema: &str, part: usize, second: &str) {
+    for database in [first, second] {
+        drop(store_at(&url_of(database, schema)).writer(std::time::Duration::ZERO).unwrap());
+    }
+    let page = include_str!("../src/reference/servers.md");
+    let statements = page.split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
+    let port = second.rsplit(':').next().unwrap().split('/').next().unwrap();
+    let mut statements = statements.to_owned();
+    for (from, to) in [
+        ("second.example.org", "127.0.0.1"),
+        ("5432", port),
+        ("notes", "mdsel"),
+        ("second", &format!("{schema}_{part}")),
+        ("mdsel.%", &format!("{schema}.%")),
+        ("ann", "postgres"),
+        ("ARRAY[2]", &format!("ARRAY[{part}]")),
+    ] {
+        assert!(statements.contains(from), "{from}");
+        statements = statements.replace(from, to);
+    }
+    let programs = std::env::var_os("MDSEL_POSTGRES_BIN").unwrap();
+    let mut client = std::process::Command::new(std::path::Path::new(&programs).join("psql"))
+        .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", first])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = client.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, statements.as_bytes()).unwrap();
+    drop(input);
+    assert!(client.wait().unwrap().success());
+}
+
 #[cfg(feature = "postgres")]
 impl Drop for Schema {
     fn drop(&mut self) {
-        let statement = format!("DROP SCHEMA IF EXISTS {} CASCADE", self.name);
-        drop(self.client().batch_execute(&statement));
+        let drop_schema = format!("DROP SCHEMA IF EXISTS {} CASCADE", self.name);
+        drop(self.client().batch_execute(&drop_schema));
+        for (part, node) in (4 - self.nodes.len()..).zip(&self.nodes) {
+            let server = format!("DROP SERVER IF EXISTS {}_{part} CASCADE", self.name);
+            drop(self.client().batch_execute(&server));
+            if let Ok(mut client) = postgres::Client::connect(node, postgres::NoTls) {
+                drop(client.batch_execute(&drop_schema));
+            }
+        }
     }
 }
 
@@ -73,12 +150,73 @@ pub(crate) struct Cluster {
     folder: tempfile::TempDir,
     programs: std::path::PathBuf,
     port: u16,
+    is_running: std::cell::Cell<bool>,
 }
 
 #[cfg(feature = "postgres")]
 impl Cluster {
     /// Starts a server; `None` if there are no programs.
     pub(crate) fn new() -> Option<Self> {
+        let cluster = Self::empty()?;
+        let data = cluster.data();
+        let encoding = ["-A", "trust", "-U", "postgres", "-E", "UTF8"];
+        assert!(cluster.run("initdb", &[&["-D", &data], &encoding[..]].concat()));
+        cluster.start();
+        let port = cluster.port.to_string();
+        let names = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "mdsel"];
+        assert!(cluster.run("createdb", &names));
+        Some(cluster)
+    }
+
+    /// Starts a server that repeats all changes of this one.
+    pub(crate) fn replica(&self) -> Self {
+        let replica = Self::empty().unwrap();
+        let (port, data) = (self.port.to_string(), replica.data());
+        let place = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres"];
+        assert!(
+            replica
+                .run("pg_basebackup", &[&place[..], &["-D", &data, "-R", "-c", "fast"]].concat())
+        );
+        replica.start();
+        replica
+    }
+
+    /// Lets a replica take changes.
+    pub(crate) fn promote(&self) {
+        assert!(self.run("pg_ctl", &["-D", &self.data(), "-w", "promote"]));
+    }
+
+    /// Lets the server take only encrypted connections. Returns the file of the authority of its certificate,
+    /// which is for `localhost`.
+    pub(crate) fn encrypt(&self) -> std::path::PathBuf {
+        let data = self.data();
+        let make = |command: &str| {
+            let command = format!("umask 077; cd '{data}' && {command}");
+            let output = self.as_owner("sh".as_ref()).args(["-c", &command]).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        make(
+            "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.crt",
+        );
+        make(
+            "openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr",
+        );
+        make("echo subjectAltName=DNS:localhost > names");
+        make(
+            "openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.crt",
+        );
+        make("echo 'ssl = on' >> postgresql.conf");
+        make("echo 'hostssl all all 127.0.0.1/32 trust' > pg_hba.conf");
+        assert!(self.run("pg_ctl", &["-D", &data, "-w", "-m", "fast", "stop"]));
+        self.start();
+        let authority = tempfile::Builder::new().suffix(".crt").tempfile().unwrap();
+        let (_, path) = authority.keep().unwrap();
+        std::fs::copy(format!("{data}/ca.crt"), &path).unwrap();
+        path
+    }
+
+    /// Creates a folder for a server.
+    fn empty() -> Option<Self> {
         let programs = std::env::var_os("MDSEL_POSTGRES_BIN").filter(|name| !name.is_empty());
         let Some(programs) = programs else {
             eprintln!("skipped: MDSEL_POSTGRES_BIN names no programs of a server");
@@ -88,25 +226,13 @@ impl Cluster {
         let port = listener.local_addr().unwrap().port();
         drop(listener);
         let folder = tempfile::tempdir().unwrap();
-        let mut cluster = Self { folder, programs: programs.into(), port };
+        let is_running = std::cell::Cell::new(false);
+        let cluster = Self { folder, programs: programs.into(), port, is_running };
         if is_root() {
             let folder = cluster.folder.path().to_str().unwrap().to_owned();
-            assert!(
-                std::process::Command::new("chown")
-                    .args(["postgres", &folder])
-                    .status()
-                    .unwrap()
-                    .success()
-            );
+            let mut command = std::process::Command::new("chown");
+            assert!(command.args(["postgres", &folder]).status().unwrap().success());
         }
-        let data = cluster.data();
-        let encoding = ["-A", "trust", "-U", "postgres", "-E", "UTF8"];
-        assert!(cluster.run("initdb", &[&["-D", &data], &encoding[..]].concat()));
-        cluster.start();
-        let folder = cluster.folder.path().to_str().unwrap().to_owned();
-        let port = cluster.port.to_string();
-        let names = ["-h", &folder, "-p", &port, "-U", "postgres", "mdsel"];
-        assert!(cluster.run("createdb", &names));
         Some(cluster)
     }
 
@@ -114,22 +240,26 @@ impl Cluster {
         self.folder.path().join("data").to_str().unwrap().to_owned()
     }
 
-    /// Runs a program of the server as a user other than root.
-    fn run(&self, program: &str, arguments: &[&str]) -> bool {
-        let program = self.programs.join(program);
-        let mut command = if is_root() {
-            let mut command = std::process::Command::new("runuser");
+    /// A command that runs as a user other than root.
+    fn as_owner(&self, program: &std::path::Path) -> std::process::Command {
+        let mut command = std::process::Command::new(program);
+        if is_root() {
+            command = std::process::Command::new("runuser");
             command.args(["-u", "postgres", "--"]).arg(program);
-            command
-        } else {
-            std::process::Command::new(program)
-        };
-        let log = std::fs::File::create(self.folder.path().join("output")).unwrap();
-        let command = command.args(arguments).current_dir(self.folder.path());
-        command.stdout(log.try_clone().unwrap()).stderr(log).status().unwrap().success()
+        }
+        command.current_dir(self.folder.path());
+        command
     }
 
-    pub(crate) fn start(&mut self) {
+    /// Runs a program of the server.
+    fn run(&self, program: &str, arguments: &[&str]) -> bool {
+        let log = std::fs::File::create(self.folder.path().join("output")).unwrap();
+        let mut command = self.as_owner(&self.programs.join(program));
+        let command = command.args(arguments).stdout(log.try_clone().unwrap()).stderr(log);
+        command.status().unwrap().success()
+    }
+
+    pub(crate) fn start(&self) {
         let folder = self.folder.path().to_str().unwrap();
         let options = format!("-p {} -k {folder} -c listen_addresses=127.0.0.1", self.port);
         let data = self.data();
@@ -144,26 +274,33 @@ impl Cluster {
             self.run("pg_ctl", &arguments)
         });
         assert!(is_started);
+        self.is_running.set(true);
     }
 
     /// Kills the server as a crash of the machine would, except that its files keep what was written.
-    pub(crate) fn kill(&mut self) {
+    pub(crate) fn kill(&self) {
         let file = std::path::Path::new(&self.data()).join("postmaster.pid");
         let text = std::fs::read_to_string(file).unwrap();
         let id = text.lines().next().unwrap().to_owned();
         assert!(std::process::Command::new("kill").args(["-9", &id]).status().unwrap().success());
+        self.is_running.set(false);
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/mdsel", self.port)
+        self.url_at("127.0.0.1")
+    }
+
+    /// The address of the database of the server under another name of this machine.
+    pub(crate) fn url_at(&self, host: &str) -> String {
+        format!("postgres://postgres@{host}:{}/mdsel", self.port)
     }
 }
 
 #[cfg(feature = "postgres")]
 impl Drop for Cluster {
     fn drop(&mut self) {
-        let data = self.data();
-        if std::path::Path::new(&data).join("postmaster.pid").exists() {
+        if self.is_running.get() {
+            let data = self.data();
             let is_stopped = self.run("pg_ctl", &["-D", &data, "-m", "immediate", "stop"]);
             assert!(is_stopped || std::thread::panicking());
         }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::edit_effects::Random;
 use crate::harness::{Place, copy, fixtures, ingest, repeats, search_request, store};
-use crate::server::{Cluster, Schema};
+use crate::server::Schema;
 
 const FILES: [(&str, &str); 2] =
     [("a.md", "# A\n\none\n\n## B\n\ntwo\n"), ("b/c.md", "# C\n\n[a](../a.md)\n")];
@@ -39,6 +39,16 @@ fn a_server_that_does_not_answer_is_named_without_the_password() {
 #[test]
 fn the_command_line_prints_the_same() {
     let Some(schema) = Schema::new() else { return };
+    prints_the_same(&schema);
+}
+
+#[test]
+fn partitions_on_other_servers_print_the_same() {
+    let Some(schema) = Schema::on_several() else { return };
+    prints_the_same(&schema);
+}
+
+fn prints_the_same(schema: &Schema) {
     let url = schema.url();
     let place = Place::new();
     copy(&fixtures(), place.path());
@@ -153,7 +163,7 @@ fn after_a_lost_connection_the_next_reader_connects_again() {
     assert_eq!(count(&store).unwrap(), 2);
 }
 
-fn dump(place: &Place, db: &str) -> String {
+pub(crate) fn dump(place: &Place, db: &str) -> String {
     place.run(&["dump", "--db", db]).success().text()
 }
 
@@ -265,6 +275,51 @@ fn what_a_dead_worker_wrote_is_deleted_by_the_next_ingest_in_parts() {
 }
 
 #[test]
+fn a_killed_worker_is_invisible_and_its_part_can_be_done_again() {
+    let Some(schema) = Schema::on_several().or_else(Schema::new) else { return };
+    let url = schema.url();
+    let place = Place::new();
+    let mut random = Random(13);
+    let generation = || {
+        let status = place.run(&["status", "--db", &url]);
+        if status.status == 0 { status.json()["generation"].as_u64().unwrap() } else { 0 }
+    };
+    for round in 0..repeats(6) {
+        for index in 0..150 {
+            let text = format!("# Round {round}\n\n{}", document(&mut random));
+            place.write(&format!("{index}.md"), text);
+        }
+        let name = format!("round {round}");
+        let to = ["--ingest-id", &name, "--db", &url, "--root", ".", "--wait", "20"];
+        let one = [&["ingest", "--shard", "1/2"], &to[..]].concat();
+        let other = [&["ingest", "--shard", "2/2"], &to[..]].concat();
+        let before = generation();
+        let second = place.command("", &other).spawn().unwrap();
+        let moment = Duration::from_millis(random.below(900) as u64);
+        let (_, is_done) = place.kill(&one, moment);
+        let second = second.wait_with_output().unwrap();
+        assert!(second.status.success(), "{}", String::from_utf8_lossy(&second.stdout));
+        let after = generation();
+        assert!(after == before + 1 || after == before && !is_done, "{before} {after}");
+        if after > 0 {
+            place.run(&["verify", "--db", &url]).success();
+            let toc = place.run(&["toc", "-f", "text", "--limit", "0", "--db", &url]).success();
+            let of_round = toc.text().matches(&format!("Round {round}")).count();
+            assert_eq!(of_round, if after > before { 150 } else { 0 });
+        }
+        place.run(&one).success();
+        if incomplete(&schema) > 0 {
+            // Both parts were in, so this was the first one of another ingest.
+            place.run(&other).success();
+        }
+        assert_eq!(incomplete(&schema), 0);
+        place.run(&["verify", "--db", &url]).success();
+        drop(place.run(&["ingest", "--db", "kept.db", "--root", "."]).success());
+        assert_eq!(dump(&place, &url), dump(&place, "kept.db"));
+    }
+}
+
+#[test]
 fn a_killed_ingest_leaves_whole_documents_and_the_next_one_goes_on() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();
@@ -291,47 +346,6 @@ fn a_killed_ingest_leaves_whole_documents_and_the_next_one_goes_on() {
         place.run(&["verify", "--db", &url]).success();
         drop(place.run(&["ingest", "--db", "kept.db", "--root", "."]).success());
         assert_eq!(dump(&place, &url), dump(&place, "kept.db"));
-    }
-}
-
-#[test]
-fn a_killed_server_loses_nothing_that_was_acknowledged() {
-    let Some(mut cluster) = Cluster::new() else { return };
-    let url = cluster.url();
-    let place = Place::new();
-    let mut random = Random(11);
-    let mut acknowledged = 0;
-    for round in 0..repeats(6) {
-        for index in 0..100 {
-            place.write(
-                &format!("{index}.md"),
-                format!("# Round {round}\n\n{}", document(&mut random)),
-            );
-        }
-        let arguments = ["ingest", "--db", &url, "--root", "."];
-        let child = place.command("", &arguments).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(random.below(1500) as u64));
-        cluster.kill();
-        let output = child.wait_with_output().unwrap();
-        if output.status.success() {
-            let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-            acknowledged = report["generation"].as_u64().unwrap();
-        } else {
-            let error: Value = serde_json::from_slice(&output.stdout).unwrap();
-            assert_eq!(error["error"]["code"], "STORE_UNREACHABLE", "{error}");
-        }
-        cluster.start();
-        let status = place.run(&["status", "--db", &url]);
-        if status.status == 0 {
-            assert!(status.json()["generation"].as_u64().unwrap() >= acknowledged);
-        } else {
-            assert_eq!(acknowledged, 0, "{}", status.stderr);
-        }
-        let report = place.run(&arguments).success().json();
-        acknowledged = report["generation"].as_u64().unwrap();
-        place.run(&["verify", "--db", &url]).success();
-        let count = place.run(&["status", "--db", &url]).success().json()["documents"].clone();
-        assert_eq!(count, 100);
     }
 }
 
@@ -364,7 +378,7 @@ fn text(random: &mut Random, words: usize) -> String {
     words.join(" ")
 }
 
-fn document(random: &mut Random) -> String {
+pub(crate) fn document(random: &mut Random) -> String {
     let mut document = String::new();
     if random.is(3) {
         document = format!(
@@ -435,6 +449,16 @@ fn hits(
 #[test]
 fn random_corpora_and_changes_are_searched_like_a_store_file() {
     let Some(schema) = Schema::new() else { return };
+    is_searched_like_a_store_file(&schema);
+}
+
+#[test]
+fn random_corpora_on_several_servers_are_searched_like_a_store_file() {
+    let Some(schema) = Schema::on_several() else { return };
+    is_searched_like_a_store_file(&schema);
+}
+
+fn is_searched_like_a_store_file(schema: &Schema) {
     let mut random = Random(0x5eed);
     let place = Place::new();
     let (server, file) = (schema.store(), store(&place.join(".mdsel.db")));

@@ -54,6 +54,8 @@ mod search;
 mod select;
 mod server;
 #[cfg(feature = "postgres")]
+mod server_faults;
+#[cfg(feature = "postgres")]
 mod servers;
 mod steps;
 mod stores;

@@ -8,8 +8,9 @@ use postgres::types::Type;
 
 use super::connection::Connection;
 use super::reader::chunk_place;
-use super::rows::{KeyKind, number, packed_texts, part_of, text_key};
+use super::rows::{KeyKind, column, number, packed_texts, part_of, text_key};
 use super::segment::SegmentBuilder;
+use crate::codec::content::chunk_count;
 use crate::corpus::FileState;
 use crate::error::Result;
 use crate::prepare::rows::DerivedRows;
@@ -135,7 +136,8 @@ impl Change {
         let ctimes: Vec<i64> = states.iter().map(|(_, state)| state.ctime_ns).collect();
         connection.execute(
             "UPDATE document d SET mtime_ns = n.mtime_ns, ctime_ns = n.ctime_ns \
-             FROM unnest($1, $2, $3) AS n (id, mtime_ns, ctime_ns) WHERE d.id = n.id",
+             FROM unnest($1, $2, $3) AS n (id, mtime_ns, ctime_ns) \
+             WHERE d.id = n.id AND d.id = ANY($1)",
             &[(&ids, Type::INT8_ARRAY), (&mtimes, Type::INT8_ARRAY), (&ctimes, Type::INT8_ARRAY)],
         )?;
         Ok(())
@@ -275,24 +277,52 @@ fn copy_derived(connection: &mut Connection, documents: &[NewDocument]) -> Resul
     })
 }
 
-/// Deletes all rows of documents, and notes that segments may still have them.
-pub(super) fn delete(connection: &mut Connection, documents: &[(i16, i64)]) -> Result<()> {
-    if documents.is_empty() {
-        return Ok(());
+/// A document whose rows can be deleted.
+pub(super) struct GoneDocument {
+    part: i16,
+    id: i64,
+    /// Its length in bytes.
+    size: i64,
+}
+
+impl GoneDocument {
+    /// The columns that [`Self::of_row`] reads.
+    pub(super) const COLUMNS: &str = "d.part, d.id, d.size";
+
+    pub(super) fn of_row(row: &postgres::Row) -> Result<Self> {
+        Ok(Self { part: column(row, 0)?, id: column(row, 1)?, size: column(row, 2)? })
     }
-    let parts: Vec<i16> = documents.iter().map(|(part, _)| *part).collect();
-    let ids: Vec<i64> = documents.iter().map(|(_, id)| *id).collect();
-    let mut run = |statement: &str| {
-        let of = "n (part, id)";
-        let statement = statement.replace("{gone}", &format!("unnest($1, $2) AS {of}"));
-        connection.execute(&statement, &[(&parts, Type::INT2_ARRAY), (&ids, Type::INT8_ARRAY)])
-    };
-    run("DELETE FROM content c USING {gone} WHERE c.part = n.part \
-         AND c.place >= n.id * 4096 AND c.place < n.id * 4096 + 4096")?;
-    run("DELETE FROM key k USING {gone} WHERE k.part = n.part AND k.document = n.id")?;
-    run("DELETE FROM title t USING {gone} WHERE t.part = n.part AND t.document = n.id")?;
-    run("DELETE FROM derived v USING {gone} WHERE v.part = n.part AND v.document = n.id")?;
-    run("DELETE FROM document d USING {gone} WHERE d.part = n.part AND d.id = n.id")?;
-    run("INSERT INTO dead (part, document) SELECT n.part, n.id FROM {gone}")?;
+
+    /// Returns the places of the chunks of its bytes.
+    fn places(&self) -> impl Iterator<Item = i64> {
+        let chunks = chunk_count(usize::try_from(self.size).unwrap_or(0));
+        let id = self.id;
+        (0..chunks).map(move |chunk| chunk_place(id, chunk))
+    }
+}
+
+/// Deletes all rows of documents, and notes that segments may still have them.
+pub(super) fn delete(connection: &mut Connection, documents: &[GoneDocument]) -> Result<()> {
+    let mut parts: BTreeMap<i16, Vec<&GoneDocument>> = BTreeMap::new();
+    for document in documents {
+        parts.entry(document.part).or_default().push(document);
+    }
+    // A server that holds a partition deletes the rows by itself only if the statement names nothing else.
+    for (part, documents) in parts {
+        let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
+        let places: Vec<i64> = documents.iter().flat_map(|document| document.places()).collect();
+        for (table, name, values) in [
+            ("content", "place", &places),
+            ("key", "document", &ids),
+            ("title", "document", &ids),
+            ("derived", "document", &ids),
+            ("document", "id", &ids),
+        ] {
+            let statement = format!("DELETE FROM {table} WHERE part = $1 AND {name} = ANY($2)");
+            connection.execute(&statement, &[(&part, Type::INT2), (values, Type::INT8_ARRAY)])?;
+        }
+        let statement = "INSERT INTO dead (part, document) SELECT $1, unnest($2)";
+        connection.execute(statement, &[(&part, Type::INT2), (&ids, Type::INT8_ARRAY)])?;
+    }
     Ok(())
 }

@@ -19,6 +19,10 @@ use super::tls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 
+/// Whether a partition of the store is a foreign table.
+pub(super) const HAS_FOREIGN: &str = "EXISTS (SELECT 1 FROM pg_foreign_table f \
+    JOIN pg_class c ON c.oid = f.ftrelid WHERE c.relnamespace = current_schema()::regnamespace)";
+
 /// The parameters of a statement with their types.
 pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
@@ -28,6 +32,8 @@ pub(super) struct Connection {
     address: Arc<Address>,
     /// Whether no statement failed.
     is_sound: bool,
+    /// Whether partitions are on other servers; `None` before that was asked.
+    has_foreign: Option<bool>,
 }
 
 impl fmt::Debug for Connection {
@@ -42,7 +48,8 @@ impl Connection {
         let mut config = address.config.clone();
         let given = config.get_options().unwrap_or_default();
         let options = format!(
-            "{given} -c search_path={} -c statement_timeout={} -c default_transaction_isolation=read\\ committed",
+            "{given} -c search_path={} -c statement_timeout={} -c enable_partitionwise_join=on \
+             -c default_transaction_isolation=read\\ committed",
             address.schema,
             timeout.as_millis()
         );
@@ -50,7 +57,7 @@ impl Connection {
         let client = config
             .connect(tls::connector(address)?)
             .map_err(|error| named(address, error, true))?;
-        Ok(Self { client, address: Arc::clone(address), is_sound: true })
+        Ok(Self { client, address: Arc::clone(address), is_sound: true, has_foreign: None })
     }
 
     pub(super) fn address(&self) -> &Address {
@@ -105,7 +112,23 @@ impl Connection {
         self.checked(result)
     }
 
-    /// Copies rows into `columns` of `table`. `write` passes each row to its argument.
+    /// Returns whether partitions of the store are on other servers.
+    pub(super) fn has_foreign_partitions(&mut self) -> Result<bool> {
+        if let Some(known) = self.has_foreign {
+            return Ok(known);
+        }
+        let rows = self.texts(&format!("SELECT {HAS_FOREIGN}"))?;
+        let answer = rows.first().and_then(|row| row.first()?.as_deref()) == Some("t");
+        self.has_foreign = Some(answer);
+        Ok(answer)
+    }
+
+    /// Notes whether partitions of the store are on other servers.
+    pub(super) fn set_has_foreign_partitions(&mut self, has_foreign: bool) {
+        self.has_foreign = Some(has_foreign);
+    }
+
+    /// Copies rows into `columns` of `table`, in a transaction. `write` passes each row to its argument.
     pub(super) fn copy(
         &mut self,
         table: &str,
@@ -113,8 +136,30 @@ impl Connection {
         write: impl FnOnce(&mut RowSink<'_>) -> std::result::Result<(), postgres::Error>,
     ) -> Result<()> {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let names = names.join(", ");
+        if !self.has_foreign_partitions()? {
+            return self.copy_into(table, &names, columns, write);
+        }
+        // A copy sends the rows of a foreign partition one by one, an insertion sends them in batches.
+        let new = format!("new_{table}");
+        self.batch(&format!(
+            "CREATE TEMPORARY TABLE IF NOT EXISTS {new} (LIKE {table}) ON COMMIT DELETE ROWS"
+        ))?;
+        self.copy_into(&new, &names, columns, write)?;
+        self.batch(&format!(
+            "INSERT INTO {table} ({names}) SELECT {names} FROM {new}; TRUNCATE {new}"
+        ))
+    }
+
+    fn copy_into(
+        &mut self,
+        table: &str,
+        names: &str,
+        columns: &[(&str, Type)],
+        write: impl FnOnce(&mut RowSink<'_>) -> std::result::Result<(), postgres::Error>,
+    ) -> Result<()> {
         let types: Vec<Type> = columns.iter().map(|(_, of)| of.clone()).collect();
-        let statement = format!("COPY {table} ({}) FROM STDIN BINARY", names.join(", "));
+        let statement = format!("COPY {table} ({names}) FROM STDIN BINARY");
         let copied = self.client.copy_in(&statement).and_then(|writer| {
             let mut writer = BinaryCopyInWriter::new(writer, &types);
             write(&mut |values| writer.write(values))?;
@@ -161,6 +206,12 @@ fn named(address: &Address, error: postgres::Error, is_lost: bool) -> Error {
         | SqlState::CRASH_SHUTDOWN => {
             (ErrorKind::StoreUnreachable, "wait until the server takes connections, and try again")
         }
+        SqlState::SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION
+        | SqlState::CONNECTION_FAILURE
+        | SqlState::CONNECTION_EXCEPTION => (
+            ErrorKind::StoreUnreachable,
+            "start the server that holds this partition, and try again",
+        ),
         SqlState::READ_ONLY_SQL_TRANSACTION => {
             (ErrorKind::ReadOnly, "name the server that takes writes: this one is a replica")
         }
@@ -180,7 +231,12 @@ fn named(address: &Address, error: postgres::Error, is_lost: bool) -> Error {
         }
         _ => (ErrorKind::Io, "see the log of the server"),
     };
-    Error::new(kind, format!("{}: {}", address.hosts(), refusal.message())).with_hint(hint)
+    let mut message = format!("{}: {}", address.hosts(), refusal.message());
+    if let Some(detail) = refusal.detail().filter(|_| kind == ErrorKind::StoreUnreachable) {
+        // The host and port of the server of a partition.
+        message = format!("{message}: {}", detail.lines().next().unwrap_or_default());
+    }
+    Error::new(kind, message).with_hint(hint)
 }
 
 /// Returns the innermost cause of an error.

@@ -11,9 +11,12 @@ use super::connection::{Connection, Idle};
 use super::reader::{PostgresReader, State};
 use super::shard::ShardWriter;
 use super::writer::PostgresWriter;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::store::{Engine, Purpose, Reader, Shard, Writer};
+
+/// The number of times that a reader of a store on several servers tries to see one state of all of them.
+const OPENINGS: usize = 20;
 
 /// A store in a schema of a server.
 #[derive(Debug)]
@@ -31,7 +34,13 @@ impl Postgres {
         Self { address: Arc::new(address), root, idle: Arc::default() }
     }
 
-    fn state(&self) -> Result<State> {
+    fn connect(&self) -> Result<Connection> {
+        let timeout = Duration::from_secs(limits::QUERY_SECONDS as u64);
+        Connection::open(&self.address, timeout)
+    }
+
+    /// Pins the newest generation of the tables on the server itself.
+    fn newest(&self) -> Result<State> {
         // Only a statement shows whether a connection was lost while it was idle.
         if let Some(connection) = self.idle.take() {
             match State::open(connection) {
@@ -39,8 +48,28 @@ impl Postgres {
                 result => return result,
             }
         }
-        let timeout = Duration::from_secs(limits::QUERY_SECONDS as u64);
-        State::open(Connection::open(&self.address, timeout)?)
+        State::open(self.connect()?)
+    }
+
+    /// Pins the newest generation on all servers.
+    fn state(&self) -> Result<State> {
+        let mut state = self.newest()?;
+        if !state.has_foreign_partitions()? {
+            return Ok(state);
+        }
+        let mut other = self.connect()?;
+        for _ in 0..OPENINGS {
+            if state.begin_everywhere(&mut other)? {
+                self.idle.put_back(other);
+                return Ok(state);
+            }
+            if let Some(connection) = state.close() {
+                self.idle.put_back(connection);
+            }
+            state = self.newest()?;
+        }
+        let message = format!("{}: the store changes faster than it can be read", self.address);
+        Err(Error::new(ErrorKind::Locked, message).with_hint("try again after the ingest"))
     }
 }
 

@@ -251,6 +251,25 @@ fn merged_trigrams(
     Ok(trigrams::rows(lists, living.len()))
 }
 
+/// Notes which documents of the segments of `generation` are gone.
+pub(super) fn find_dead(connection: &mut Connection, generation: i64) -> Result<()> {
+    let statement = "SELECT s.part, s.documents FROM segment s WHERE s.gen_from <= $1 \
+         AND (s.gen_to IS NULL OR s.gen_to > $1)";
+    let segments = connection.query(statement, &[(&generation, Type::INT8)])?;
+    let rows = connection
+        .query("SELECT d.id FROM document d UNION ALL SELECT e.document FROM dead e", &[])?;
+    let known = rows.iter().map(|row| column(row, 0)).collect::<Result<HashSet<i64>>>()?;
+    for segment in &segments {
+        let part: i16 = column(segment, 0)?;
+        let documents = unpack(column(segment, 1)?);
+        let documents = documents.ok_or_else(|| damaged("a segment of its index"))?;
+        let gone: Vec<i64> = documents.into_iter().filter(|id| !known.contains(id)).collect();
+        let statement = "INSERT INTO dead (part, document) SELECT $1, unnest($2)";
+        connection.execute(statement, &[(&part, Type::INT2), (&gone, Type::INT8_ARRAY)])?;
+    }
+    Ok(())
+}
+
 /// Deletes the segments that no reader of `generation` or a later one uses.
 pub(super) fn delete_ended(connection: &mut Connection, generation: i64) -> Result<()> {
     let statement = "SELECT s.id FROM segment s WHERE s.gen_to IS NOT NULL AND s.gen_to <= $1";

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use postgres::Row;
 use postgres::types::Type;
 
-use super::connection::{Connection, Idle};
+use super::connection::{Connection, HAS_FOREIGN, Idle};
 use super::question::Question;
 use super::rows::{self, KeyKind, column, damaged, damaged_part, length, part_of};
 use super::{lookup, schema};
@@ -49,7 +49,10 @@ pub(super) fn chunk_place(document: i64, chunk: usize) -> i64 {
 /// Begins a transaction, and reads what is known about the store.
 const OPEN: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
     SELECT format, parts, root, options, parser, generation, \
-    EXISTS (SELECT 1 FROM edit_intent) FROM store";
+    EXISTS (SELECT 1 FROM edit_intent), ";
+
+/// Begins a transaction on each server that holds a partition.
+const BEGIN_EVERYWHERE: &str = "SELECT count(*) FROM segment s WHERE s.id < 0";
 
 /// One generation, and the connection that reads it.
 #[derive(Debug)]
@@ -86,7 +89,7 @@ impl State {
             Error::new(ErrorKind::StoreNotFound, message)
                 .with_hint("create one with `mdsel ingest FOLDER`, or name another one with --db")
         };
-        let rows = match connection.texts(OPEN) {
+        let rows = match connection.texts(&format!("{OPEN}{HAS_FOREIGN} FROM store")) {
             Ok(rows) => rows,
             Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
                 return Err(absent(&connection));
@@ -94,10 +97,12 @@ impl State {
             Err(error) => return Err(error),
         };
         let row = rows.into_iter().next().unwrap_or_default();
-        let [format, parts, root, options, parser, generation, is_interrupted] = row.as_slice()
+        let [format, parts, root, options, parser, generation, is_interrupted, has_foreign] =
+            row.as_slice()
         else {
             return Err(damaged("its metadata is missing"));
         };
+        connection.set_has_foreign_partitions(has_foreign.as_deref() == Some("t"));
         let number = |text: &Option<String>| {
             let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
             number.ok_or_else(|| damaged("its metadata cannot be read"))
@@ -135,8 +140,23 @@ impl State {
         Held(self.connection.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Returns whether partitions are on other servers.
+    pub(super) fn has_foreign_partitions(&self) -> Result<bool> {
+        self.connection().has_foreign_partitions()
+    }
+
+    /// Begins a transaction on every server that holds a partition. Returns whether no change ended since the
+    /// beginning of the first of them: each server has a snapshot of its own, and a change deletes what the
+    /// change before it replaced. `other` is a connection that reads the newest generation.
+    pub(super) fn begin_everywhere(&self, other: &mut Connection) -> Result<bool> {
+        self.connection().batch(BEGIN_EVERYWHERE)?;
+        let rows = other.query("SELECT generation FROM store", &[])?;
+        let newest: Option<i64> = rows.first().map(|row| column(row, 0)).transpose()?;
+        Ok(newest == Some(self.generation))
+    }
+
     /// Ends the transaction. Returns the connection if it can be used again.
-    fn close(self) -> Option<Connection> {
+    pub(super) fn close(self) -> Option<Connection> {
         let mut connection = self.connection.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_usable = connection.is_usable() && connection.batch("ROLLBACK").is_ok();
         is_usable.then_some(connection)

@@ -14,10 +14,10 @@ use std::time::Duration;
 use postgres::types::{ToSql, Type};
 
 use super::address::Address;
-use super::change::{Change, delete};
+use super::change::Change;
 use super::connection::Connection;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, text_key, unchecked_document};
-use super::writer::{INCOMPLETE, Ids, Known, STORE, lock, sweep};
+use super::writer::{INCOMPLETE, Ids, Known, STORE, delete_where, lock, sweep};
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -173,12 +173,7 @@ fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()>
         connection.execute(&statement, &of_part)?;
     }
     let rows = generation(ingest, shard);
-    let statement = "SELECT d.part, d.id FROM document d WHERE d.gen_from = $1";
-    let written = connection.query(statement, &[(&rows, Type::INT8)])?;
-    let written = written.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?)));
-    for some in written.collect::<Result<Vec<(i16, i64)>>>()?.chunks(10_000) {
-        delete(connection, some)?;
-    }
+    delete_where(connection, "d.gen_from = $1", rows)?;
     let statement = "SELECT s.id FROM segment s WHERE s.gen_from = $1";
     let segments = connection.query(statement, &[(&rows, Type::INT8)])?;
     let segments = segments.iter().map(|row| column(row, 0)).collect::<Result<Vec<i64>>>()?;

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use postgres::types::Type;
 
 use super::address::Address;
-use super::change::{Change, delete};
-use super::connection::Connection;
+use super::change::{Change, GoneDocument, delete};
+use super::connection::{Connection, Parameters};
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
@@ -173,31 +173,57 @@ impl PostgresWriter {
     }
 }
 
-/// Takes back what a change wrote that never became a generation. Only where partitions are on other servers
-/// can a change be written in part.
+/// Takes back what a change wrote that never became a generation. Each server commits by itself, so only where
+/// partitions are on other servers can a change be written in part.
 fn undo_unfinished(connection: &mut Connection, generation: i64) -> Result<()> {
+    if !connection.has_foreign_partitions()? {
+        return Ok(());
+    }
     let statements = [
-        "UPDATE document SET gen_to = NULL WHERE gen_to > {now}",
-        "UPDATE document SET gen_to = 0 WHERE gen_from > {now} AND gen_from < {incomplete}",
-        "UPDATE segment SET gen_to = NULL WHERE gen_to > {now}",
-        "UPDATE segment SET gen_to = 0 WHERE gen_from > {now} AND gen_from < {incomplete}",
+        "UPDATE document SET gen_to = NULL WHERE gen_to > $1",
+        "UPDATE document SET gen_to = 0 WHERE gen_from > $1 AND gen_from < $2",
+        "UPDATE segment SET gen_to = 0 WHERE gen_from > $1 AND gen_from < $2",
+        "UPDATE segment SET gen_to = NULL WHERE gen_to > $1",
     ];
-    let statements = statements.join("; ");
-    let statements = statements.replace("{now}", &generation.to_string());
-    connection.batch(&statements.replace("{incomplete}", &INCOMPLETE.to_string()))
+    let mut undone = 0;
+    for statement in statements {
+        let bounds: Parameters<'_> = &[(&generation, Type::INT8), (&INCOMPLETE, Type::INT8)];
+        let count = if statement.contains("$2") { 2 } else { 1 };
+        undone = connection.execute(statement, bounds.get(..count).unwrap_or(bounds))?;
+    }
+    // Segments are in use again, whose merge has deleted from `dead` what they lack.
+    if undone > 0 { merge::find_dead(connection, generation) } else { Ok(()) }
+}
+
+/// Deletes the documents that `condition` means with a generation.
+pub(super) fn delete_where(
+    connection: &mut Connection,
+    condition: &str,
+    generation: i64,
+) -> Result<()> {
+    let statement = format!("SELECT {} FROM document d WHERE {condition}", GoneDocument::COLUMNS);
+    let rows = connection.query(&statement, &[(&generation, Type::INT8)])?;
+    let gone = rows.iter().map(GoneDocument::of_row).collect::<Result<Vec<_>>>()?;
+    gone.chunks(10_000).try_for_each(|some| delete(connection, some))
 }
 
 /// Deletes what no reader of `generation` or a later one can see.
 pub(super) fn sweep(connection: &mut Connection, generation: i64) -> Result<()> {
-    let statement =
-        "SELECT d.part, d.id FROM document d WHERE d.gen_to IS NOT NULL AND d.gen_to <= $1";
-    let rows = connection.query(statement, &[(&generation, Type::INT8)])?;
-    let gone = rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?)));
-    let gone = gone.collect::<Result<Vec<(i16, i64)>>>()?;
-    for some in gone.chunks(10_000) {
-        delete(connection, some)?;
-    }
+    delete_where(connection, "d.gen_to IS NOT NULL AND d.gen_to <= $1", generation)?;
     merge::delete_ended(connection, generation)
+}
+
+/// Lets the server count the rows of its own partitions. Other servers count theirs themselves.
+pub(super) fn analyze(connection: &mut Connection) -> Result<()> {
+    let statement = "SELECT c.oid::regclass FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid \
+         WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'";
+    let tables = connection.texts(statement)?;
+    let tables: Vec<String> = tables.into_iter().flatten().flatten().collect();
+    if connection.has_foreign_partitions()? {
+        return connection.batch(&format!("ANALYZE {}", tables.join(", ")));
+    }
+    // The statistics of all partitions together.
+    connection.batch("ANALYZE document, derived, title, key, content, segment, posting, trigram")
 }
 
 impl Writer for PostgresWriter {
@@ -350,8 +376,7 @@ impl Writer for PostgresWriter {
             connection.batch("ROLLBACK")?;
         }
         if self.added >= MANY {
-            let tables = "document, derived, title, key, content, segment, posting, trigram";
-            connection.batch(&format!("ANALYZE {tables}"))?;
+            analyze(connection)?;
         }
         Ok(Vec::new())
     }
