@@ -127,7 +127,8 @@ CREATE TABLE dead (
     document bigint NOT NULL
 ) PARTITION BY LIST (part);
 
--- The sections of a segment that contain a word, with its positions.
+-- The sections of a segment that contain a word, with its positions. `term` is the word, or 0xFF and the
+-- first bytes of several rare words, whose lists share the row.
 CREATE TABLE posting (
     part smallint NOT NULL,
     segment bigint NOT NULL,

@@ -155,6 +155,29 @@ impl<'a> DocumentCache<'a> {
         Ok(document)
     }
 
+    /// Opens documents together, so that [`open`](Self::open) finds them in the cache. Opens no more than it
+    /// holds.
+    pub(super) fn open_together<'d>(
+        &self,
+        stored: impl Iterator<Item = &'d StoredDocument>,
+    ) -> Result<()> {
+        let mut missing: Vec<StoredDocument> = Vec::new();
+        let mut open = self.open.borrow_mut();
+        for stored in stored {
+            let is_known = open.contains_key(&stored.id)
+                || missing.iter().any(|missing| missing.id == stored.id);
+            if !is_known && missing.len() < MAX_OPEN {
+                missing.push(stored.clone());
+            }
+        }
+        if open.len() + missing.len() > MAX_OPEN {
+            open.clear();
+        }
+        let opened = self.open_all(&missing)?;
+        open.extend(opened.into_iter().map(|document| (document.stored.id, Rc::new(document))));
+        Ok(())
+    }
+
     /// Opens many documents, without caching them.
     pub fn open_all(&self, stored: &[StoredDocument]) -> Result<Vec<OpenDocument>> {
         let outlines = self.reader.outlines(stored)?;

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
+use crate::store::StoredDocument;
 
 /// Number of best sections that are sorted again by how much of the question their passages cover.
 pub(super) const REORDERED: usize = 32;
@@ -91,6 +92,10 @@ impl Search<'_> {
         question: &WeightedTerms<'_>,
         texts: &mut DocumentTexts<'_>,
     ) -> Result<Vec<ScoredSection<'a>>> {
+        let members = groups.iter().flatten().map(|candidate| &*candidate.document);
+        self.library.open_together(members)?;
+        let heads = groups.iter().filter_map(|group| group.first());
+        texts.read_together(heads.map(|candidate| &*candidate.document))?;
         let mut all = Vec::with_capacity(groups.len());
         // The best coverage of the sections of each document.
         let mut covered: HashMap<i64, f64> = HashMap::new();
@@ -259,6 +264,29 @@ pub(super) struct DocumentTexts<'a> {
 }
 
 impl DocumentTexts<'_> {
+    /// Reads documents together, so that [`of`](Self::of) finds them in the cache. Reads no more than it holds.
+    pub(super) fn read_together<'d>(
+        &mut self,
+        documents: impl Iterator<Item = &'d StoredDocument>,
+    ) -> Result<()> {
+        let mut missing: Vec<(&StoredDocument, ByteSpan)> = Vec::new();
+        let mut size = self.size;
+        for document in documents {
+            let length = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+            let is_known = self.cache.contains_key(&document.id)
+                || missing.iter().any(|(missing, _)| missing.id == document.id);
+            if !is_known && size.saturating_add(length) <= CACHE_BYTES {
+                size += length;
+                missing.push((document, ByteSpan::new(0, length)));
+            }
+        }
+        let texts = self.search.library.reader.contents(&missing)?;
+        let read = missing.into_iter().map(|(document, _)| document.id);
+        self.cache.extend(read.zip(texts.into_iter().map(Rc::new)));
+        self.size = size;
+        Ok(())
+    }
+
     pub(super) fn of(&mut self, document: &OpenDocument) -> Result<Rc<Vec<u8>>> {
         if let Some(bytes) = self.cache.get(&document.stored.id) {
             return Ok(Rc::clone(bytes));

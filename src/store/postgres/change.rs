@@ -3,6 +3,8 @@
 //! Invariant: rows of a document are copied together, in one transaction.
 
 use std::collections::{BTreeMap, HashSet};
+use std::convert::Infallible;
+use std::sync::{Mutex, PoisonError};
 
 use postgres::types::Type;
 
@@ -13,8 +15,10 @@ use super::segment::SegmentBuilder;
 use crate::codec::content::chunk_count;
 use crate::corpus::FileState;
 use crate::error::Result;
+use crate::parallel;
 use crate::prepare::rows::DerivedRows;
 use crate::prepare::{PreparedDocument, title_keys};
+use crate::terms::DocumentText;
 
 /// A new document.
 #[derive(Debug)]
@@ -34,13 +38,15 @@ struct NewDocument {
 pub(super) struct Change {
     documents: Vec<NewDocument>,
     paths: HashSet<String>,
-    /// The bytes of the rows, approximately.
+    /// The bytes of the rows and texts, approximately.
     pub(super) bytes: usize,
     /// The ids of removed documents.
     pub(super) removed: Vec<i64>,
     pub(super) states: Vec<(i64, FileState)>,
     /// The index of the documents since the last commit, by partition.
     pub(super) segments: BTreeMap<i16, SegmentBuilder>,
+    /// The texts that are not in the index yet, by partition.
+    texts: BTreeMap<i16, Vec<(i64, DocumentText)>>,
 }
 
 impl Change {
@@ -58,11 +64,12 @@ impl Change {
     pub(super) fn put(&mut self, id: i64, document: PreparedDocument, parts: i64) {
         let part = part_of(&document.rows.path, parts);
         let text = &document.text;
-        self.segments.entry(part).or_default().add(id, text);
+        self.bytes += text.size();
         let fingerprints = text.sections().flat_map(|part| text.fingerprint(part).to_le_bytes());
         let fingerprints = fingerprints.collect();
         let keys = keys(&document);
-        let PreparedDocument { state, chunks, rows, checksums, .. } = document;
+        let PreparedDocument { state, chunks, rows, checksums, text, .. } = document;
+        self.texts.entry(part).or_default().push((id, text));
         let lengths =
             [&rows.outline, &rows.links, &rows.markup].into_iter().flatten().map(Vec::len);
         self.bytes += lengths.chain(chunks.iter().map(Vec::len)).sum::<usize>() + keys.len() * 24;
@@ -70,6 +77,35 @@ impl Change {
         let checksums = checksums.bytes();
         let new = NewDocument { id, part, rows, state, checksums, chunks, keys, fingerprints };
         self.documents.push(new);
+    }
+
+    /// Adds the texts to the index, the partitions at the same time.
+    fn index_texts(&mut self) {
+        let texts = std::mem::take(&mut self.texts).into_iter();
+        let work = texts.map(|(part, texts)| {
+            let builder = self.segments.remove(&part).unwrap_or_default();
+            (part, Mutex::new(Some((builder, texts))))
+        });
+        let work: Vec<_> = work.collect();
+        let build = |(): &mut (), (_, work): &(i16, Mutex<Option<_>>)| {
+            let taken = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let (mut builder, texts): (SegmentBuilder, Vec<(i64, DocumentText)>) =
+                taken.unwrap_or_default();
+            for (id, text) in &texts {
+                builder.add(*id, text);
+            }
+            builder
+        };
+        let segments = &mut self.segments;
+        let Ok(()) = parallel::ordered(
+            &work,
+            || (),
+            build,
+            |(part, _), builder| {
+                segments.insert(*part, builder);
+                Ok::<(), Infallible>(())
+            },
+        );
     }
 
     /// Sends everything except the index. New documents belong to the generations from `from`. If `ends`, the
@@ -80,6 +116,7 @@ impl Change {
         from: i64,
         ends: bool,
     ) -> Result<()> {
+        self.index_texts();
         if ends {
             let paths: Vec<String> = self.paths.drain().collect();
             end(connection, "d.path = ANY($2)", &paths, Type::TEXT_ARRAY, from)?;

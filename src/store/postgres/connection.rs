@@ -49,7 +49,7 @@ impl Connection {
         let given = config.get_options().unwrap_or_default();
         let options = format!(
             "{given} -c search_path={} -c statement_timeout={} -c enable_partitionwise_join=on \
-             -c default_transaction_isolation=read\\ committed",
+             -c enable_partitionwise_aggregate=on -c default_transaction_isolation=read\\ committed",
             address.schema,
             timeout.as_millis()
         );
@@ -121,6 +121,13 @@ impl Connection {
         let answer = rows.first().and_then(|row| row.first()?.as_deref()) == Some("t");
         self.has_foreign = Some(answer);
         Ok(answer)
+    }
+
+    /// Returns the newest generation of the store.
+    pub(super) fn generation(&mut self) -> Result<Option<i64>> {
+        let rows = self.texts("SELECT generation FROM store")?;
+        let text = rows.into_iter().flatten().next().flatten();
+        Ok(text.and_then(|text| text.parse().ok()))
     }
 
     /// Notes whether partitions of the store are on other servers.

@@ -25,7 +25,8 @@ impl State {
             format!("{WITH_DERIVED} LEFT JOIN title t ON t.part = d.part AND t.document = d.id");
         let mut question = Question::of_documents(COLUMNS, &from, self.generation);
         let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
-        question.with(" AND d.id = ANY(", ids, Type::INT8_ARRAY, ")");
+        question.with(" AND d.id = ANY(", ids.clone(), Type::INT8_ARRAY, ")");
+        question.with(" AND v.document = ANY(", ids, Type::INT8_ARRAY, ")");
         let rows = question.run(&mut self.connection())?;
         let mut by_id: HashMap<i64, &Row> = HashMap::with_capacity(rows.len());
         for row in &rows {

@@ -25,13 +25,15 @@ pub struct Postgres {
     /// The folder of the files on this machine; `None` if it is the one that the store names.
     root: Option<PathBuf>,
     idle: Arc<Idle>,
+    /// Connections that read the newest generation and have no transaction on other servers.
+    checking: Idle,
 }
 
 impl Postgres {
     /// Creates an entry for the store at `address`, which need not exist. `root` is the folder of its files on
     /// this machine, absolute, if that is not the one that the store names.
     pub fn new(address: Address, root: Option<PathBuf>) -> Self {
-        Self { address: Arc::new(address), root, idle: Arc::default() }
+        Self { address: Arc::new(address), root, idle: Arc::default(), checking: Idle::default() }
     }
 
     fn connect(&self) -> Result<Connection> {
@@ -51,16 +53,32 @@ impl Postgres {
         State::open(self.connect()?)
     }
 
-    /// Pins the newest generation on all servers.
+    /// Returns the newest generation, outside of any transaction.
+    fn newest_generation(&self) -> Result<Option<i64>> {
+        let read = |mut connection: Connection| -> Result<Option<i64>> {
+            let generation = connection.generation()?;
+            self.checking.put_back(connection);
+            Ok(generation)
+        };
+        if let Some(connection) = self.checking.take() {
+            match read(connection) {
+                Err(error) if error.kind() == ErrorKind::StoreUnreachable => {}
+                result => return result,
+            }
+        }
+        read(self.connect()?)
+    }
+
+    /// Pins the newest generation on all servers. Each server has a snapshot of its own, and a change deletes
+    /// what the change before it replaced, so no change may end before all servers have their snapshots.
     fn state(&self) -> Result<State> {
         let mut state = self.newest()?;
         if !state.has_foreign_partitions()? {
             return Ok(state);
         }
-        let mut other = self.connect()?;
         for _ in 0..OPENINGS {
-            if state.begin_everywhere(&mut other)? {
-                self.idle.put_back(other);
+            state.begin_everywhere()?;
+            if self.newest_generation()? == Some(state.generation) {
                 return Ok(state);
             }
             if let Some(connection) = state.close() {

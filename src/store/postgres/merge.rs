@@ -12,8 +12,8 @@ use super::postings::{Entry, List, decode};
 use super::query::order;
 use super::rows::{column, damaged, number};
 use super::segment::{SegmentBuilder, SegmentRows};
-use super::trigrams;
 use super::varint::{pack, unpack};
+use super::{groups, trigrams};
 use crate::error::Result;
 
 /// The number of segments of similar size that are merged.
@@ -200,14 +200,23 @@ fn merged_postings(
     gone: &HashSet<i64>,
 ) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
     let statement = "SELECT p.term, p.entries FROM posting p \
-         WHERE p.part = $1 AND p.segment = ANY($2) ORDER BY p.term";
+         WHERE p.part = $1 AND p.segment = ANY($2)";
     let rows = connection.query(statement, of_segments)?;
+    let broken = || damaged("a list of its index");
+    let mut lists: Vec<(&[u8], &[u8])> = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let found = groups::each(column(row, 0)?, column(row, 1)?, |term, list| {
+            lists.push((term, list));
+            Some(())
+        });
+        found.ok_or_else(broken)?;
+    }
+    lists.sort_unstable();
     let mut merged = BTreeMap::new();
-    let of_same_term = |one: &postgres::Row, other: &postgres::Row| matches!((one.try_get::<_, &[u8]>(0), other.try_get::<_, &[u8]>(0)), (Ok(a), Ok(b)) if a == b);
-    for rows in rows.chunk_by(of_same_term) {
+    for of_term in lists.chunk_by(|(one, _), (other, _)| one == other) {
         let mut entries: Vec<Entry> = Vec::new();
-        for row in rows {
-            entries.extend(decode(column(row, 1)?).ok_or_else(|| damaged("a list of its index"))?);
+        for (_, list) in of_term {
+            decode(list, |_| true, &mut entries).ok_or_else(broken)?;
         }
         entries.retain(|entry| !gone.contains(&entry.place.document));
         entries.sort_by_key(|entry| order(entry.place));
@@ -215,11 +224,11 @@ fn merged_postings(
         for entry in &entries {
             list.push(entry);
         }
-        if let Some(row) = rows.first().filter(|_| !entries.is_empty()) {
-            merged.insert(column(row, 0)?, list.bytes);
+        if let Some((term, _)) = of_term.first().filter(|_| !entries.is_empty()) {
+            merged.insert(term.to_vec(), list.bytes);
         }
     }
-    Ok(merged)
+    Ok(groups::rows(merged))
 }
 
 fn merged_trigrams(
@@ -230,17 +239,19 @@ fn merged_trigrams(
 ) -> Result<BTreeMap<i32, Vec<u8>>> {
     let statement = "SELECT t.segment, t.prefix, t.entries FROM trigram t \
          WHERE t.part = $1 AND t.segment = ANY($2)";
-    let mut lists = trigrams::Lists::new();
+    let mut lists = trigrams::Lists::default();
     let ordinals: HashMap<i64, u32> = living.iter().copied().zip(0..).collect();
     for row in &connection.query(statement, of_segments)? {
         let documents = old.get(&column(row, 0)?).map(Vec::as_slice).unwrap_or_default();
         let prefix: i32 = column(row, 1)?;
-        let decoded = trigrams::each(column(row, 2)?, |third, found| {
+        let decoded = trigrams::each(column(row, 2)?, |third, list| {
             let trigram = prefix.unsigned_abs() << 8 | u32::from(third);
-            let new = found
+            let new = list
+                .ordinals()?
                 .into_iter()
                 .filter_map(|ordinal| ordinals.get(documents.get(ordinal as usize)?).copied());
             lists.entry(trigram).or_default().extend(new);
+            Some(())
         });
         decoded.ok_or_else(|| damaged("a list of its index"))?;
     }

@@ -13,6 +13,7 @@ mod change;
 mod connection;
 mod derived;
 mod engine;
+mod groups;
 mod lookup;
 mod merge;
 mod postings;

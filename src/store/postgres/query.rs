@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::postings::{Entry, TEXTS};
+use super::postings::{Entry, TEXTS, decode};
 use super::segment::{tag_term, word_term};
 use crate::store::SectionId;
 use crate::terms::score::{self, Rarity};
@@ -74,50 +74,77 @@ pub(super) fn is_meant(term: &QueryTerm, stored: &[u8]) -> bool {
     }
 }
 
-/// The lists of the stored terms of a query. Each is in the order of the sections.
+/// The list of a stored term.
+#[derive(Debug, Default)]
+pub(super) struct StoredList {
+    /// The entries without positions, except those of documents that are gone.
+    entries: Vec<Entry>,
+    /// The lists of all segments, encoded.
+    encoded: Vec<Vec<u8>>,
+}
+
+impl StoredList {
+    /// Adds the list of a segment; `None` if it is damaged.
+    pub(super) fn add(&mut self, encoded: Vec<u8>, gone: &HashSet<i64>) -> Option<()> {
+        let before = self.entries.len();
+        decode(&encoded, |_| false, &mut self.entries)?;
+        if !gone.is_empty() {
+            let mut index = 0;
+            self.entries.retain(|entry| {
+                index += 1;
+                index <= before || !gone.contains(&entry.place.document)
+            });
+        }
+        self.encoded.push(encoded);
+        Some(())
+    }
+}
+
+/// The lists of the stored terms of a query.
 pub(super) struct Lists {
-    pub(super) lists: BTreeMap<Vec<u8>, Vec<Entry>>,
+    pub(super) lists: BTreeMap<Vec<u8>, StoredList>,
     pub(super) totals: IndexTotals,
 }
 
 /// Whether an entry has the word in the text with this index.
 fn is_in(entry: &Entry, index: usize) -> bool {
-    entry.texts.get(index).is_some_and(|text| !text.positions.is_empty())
+    entry.texts.get(index).is_some_and(|text| text.count > 0)
 }
 
 impl Lists {
     fn list(&self, term: &[u8]) -> &[Entry] {
-        self.lists.get(term).map(Vec::as_slice).unwrap_or_default()
+        self.lists.get(term).map(|list| list.entries.as_slice()).unwrap_or_default()
     }
 
     /// Returns the lists of all words that a single word or a prefix means; the first says whether the list is
     /// that of the word as it is written.
-    fn meant<'a>(&'a self, term: &QueryTerm, word: &str) -> Vec<(bool, &'a [Entry])> {
+    fn meant<'a>(&'a self, term: &QueryTerm, word: &str) -> Vec<(bool, &'a StoredList)> {
         let written = word_term(word);
-        let mut meant = vec![(true, self.list(&written))];
+        let mut meant: Vec<(bool, &StoredList)> =
+            self.lists.get(&written).map(|list| (true, list)).into_iter().collect();
         let has_others = term.stems.is_some() || term.single_word().is_none_or(|own| own != word);
         if let Some((from, to)) = range(term).filter(|_| has_others) {
             let range = self.lists.range(from..to);
             let others = range.filter(|(stored, _)| **stored != written && is_meant(term, stored));
-            meant.extend(others.map(|(_, list)| (false, list.as_slice())));
+            meant.extend(others.map(|(_, list)| (false, list)));
         }
         meant
     }
 
     /// Returns the lists of the word with this index of a phrase.
-    fn of_word<'a>(&'a self, term: &QueryTerm, index: usize) -> Vec<&'a [Entry]> {
+    fn of_word<'a>(&'a self, term: &QueryTerm, index: usize) -> Vec<&'a StoredList> {
         let Some((_, word)) = term.words.get(index) else { return Vec::new() };
         if term.is_prefix && index + 1 == term.words.len() {
             return self.meant(term, word).into_iter().map(|(_, list)| list).collect();
         }
-        vec![self.list(&word_term(word))]
+        self.lists.get(&word_term(word)).into_iter().collect()
     }
 
     /// Returns the largest number, over the texts that `term` is looked up in, of entries in `lists`.
-    fn most(term: &QueryTerm, lists: &[&[Entry]]) -> u64 {
+    fn most(term: &QueryTerm, lists: &[&StoredList]) -> u64 {
         let count = |index: usize| {
-            let entries = lists.iter().copied().flatten().filter(|entry| is_in(entry, index));
-            entries.count() as u64
+            let entries = lists.iter().flat_map(|list| &list.entries);
+            entries.filter(|entry| is_in(entry, index)).count() as u64
         };
         (0..TEXTS).filter(|index| term.takes_text(*index)).map(count).max().unwrap_or(0)
     }
@@ -127,8 +154,8 @@ impl Lists {
         if let Some(word) = term.single_word() {
             let meant = self.meant(term, word);
             let exact = meant.iter().filter(|(is_exact, _)| *is_exact).map(|(_, list)| *list);
-            let exact: Vec<&[Entry]> = exact.collect();
-            let stemmed: Vec<&[Entry]> = meant.iter().map(|(_, list)| *list).collect();
+            let exact: Vec<&StoredList> = exact.collect();
+            let stemmed: Vec<&StoredList> = meant.iter().map(|(_, list)| *list).collect();
             return Rarity {
                 exact: self.totals.rarity(Self::most(term, &exact)),
                 stemmed: self.totals.rarity(Self::most(term, &stemmed)),
@@ -164,18 +191,18 @@ impl Lists {
         let names_path = term.field == Some(TextField::Path);
         let mut found: Vec<(SectionId, TermMatch)> = Vec::new();
         for (is_exact, list) in self.meant(term, word) {
-            for entry in list {
+            for entry in &list.entries {
                 let mut weight = 0.0;
                 let mut is_match = false;
                 for (index, text) in entry.texts.iter().enumerate() {
-                    if text.positions.is_empty() || !term.takes_text(index) {
+                    if text.count == 0 || !term.takes_text(index) {
                         continue;
                     }
                     let (of_text, influence) = TEXT_WEIGHTS.get(index).copied().unwrap_or_default();
                     let average = averages.get(index).copied().unwrap_or(1.0);
                     let kept = usize::try_from(text.tokens).unwrap_or(usize::MAX);
                     let tokens = score::number(score::kept_length(kept));
-                    let count = score::number(text.positions.len() as u64);
+                    let count = score::number(u64::from(text.count));
                     weight += count * score::by_length(of_text, influence, tokens, average);
                     is_match = true;
                 }
@@ -210,7 +237,7 @@ impl Lists {
             Some(TextField::Tags) => {
                 let score = self.of_tag(term);
                 let list = named(term).first().map(|tag| self.list(tag)).unwrap_or_default();
-                list.iter().map(|entry| (entry.place, found(score))).collect()
+                joined(list.iter().map(|entry| (entry.place, found(score))).collect())
             }
             Some(TextField::Path) => {
                 let places = self.places(term, |entry| entry.is_path);
@@ -258,7 +285,7 @@ impl Lists {
         let whole = term.words.len() - usize::from(term.is_prefix).min(term.words.len());
         [0, 1, 2].map(|text| {
             let words = (0..whole).map(|index| {
-                let list = self.of_word(term, index).into_iter().flatten();
+                let list = self.of_word(term, index).into_iter().flat_map(|list| &list.entries);
                 self.totals.rarity(list.filter(|entry| is_in(entry, text)).count() as u64)
             });
             words.sum()
@@ -271,28 +298,33 @@ impl Lists {
         &self,
         term: &QueryTerm,
         takes: impl Fn(&Entry) -> bool,
-    ) -> Vec<(SectionId, Vec<Vec<&Entry>>)> {
-        let mut places: Option<HashMap<SectionId, Vec<Vec<&Entry>>>> = None;
+    ) -> Vec<(SectionId, Vec<Vec<Entry>>)> {
+        let mut having: Option<HashSet<SectionId>> = None;
         for index in 0..term.words.len() {
-            let mut here: HashMap<SectionId, Vec<&Entry>> = HashMap::new();
-            for entry in self.of_word(term, index).into_iter().flatten() {
-                let is_known = places.as_ref().is_none_or(|known| known.contains_key(&entry.place));
-                if is_known && takes(entry) {
-                    here.entry(entry.place).or_default().push(entry);
+            let entries = self.of_word(term, index).into_iter().flat_map(|list| &list.entries);
+            let places = entries.filter(|entry| takes(entry)).map(|entry| entry.place);
+            having = Some(match having {
+                Some(having) => places.filter(|place| having.contains(place)).collect(),
+                None => places.collect(),
+            });
+        }
+        let having = having.unwrap_or_default();
+        let empty = || vec![Vec::new(); term.words.len()];
+        let mut found: HashMap<SectionId, Vec<Vec<Entry>>> = HashMap::new();
+        for index in 0..term.words.len() {
+            for encoded in self.of_word(term, index).iter().flat_map(|list| &list.encoded) {
+                // The lists were decoded before, so they are whole.
+                let mut entries = Vec::new();
+                decode(encoded, |place| having.contains(&place), &mut entries);
+                for entry in entries.into_iter().filter(|entry| having.contains(&entry.place)) {
+                    let words = found.entry(entry.place).or_insert_with(empty);
+                    if let Some(word) = words.get_mut(index).filter(|_| takes(&entry)) {
+                        word.push(entry);
+                    }
                 }
             }
-            let before = places.take();
-            let joined = here.into_iter().filter_map(|(place, entries)| {
-                let mut words = match &before {
-                    Some(before) => before.get(&place)?.clone(),
-                    None => Vec::new(),
-                };
-                words.push(entries);
-                Some((place, words))
-            });
-            places = Some(joined.collect());
         }
-        let mut places: Vec<_> = places.unwrap_or_default().into_iter().collect();
+        let mut places: Vec<_> = found.into_iter().collect();
         places.sort_by_key(|(place, _)| order(*place));
         places
     }
@@ -301,11 +333,11 @@ impl Lists {
     fn of_text(
         &self,
         term: &QueryTerm,
-        words: &[Vec<&Entry>],
+        words: &[Vec<Entry>],
         index: usize,
         rarities: [f32; TEXTS],
     ) -> Option<f32> {
-        let text = |entry: &&Entry| entry.texts.get(index).map(|text| text.tokens);
+        let text = |entry: &Entry| entry.texts.get(index).map(|text| text.tokens);
         let tokens = words.first()?.iter().filter_map(text).max()?;
         let count = occurrences(term, words, index);
         if count == 0 {
@@ -343,10 +375,9 @@ fn joined(mut found: Vec<(SectionId, TermMatch)>) -> Vec<(SectionId, TermMatch)>
 }
 
 /// Returns the number of places in a text at which the words of `term` begin.
-fn occurrences(term: &QueryTerm, words: &[Vec<&Entry>], index: usize) -> usize {
-    let positions = |word: &Vec<&Entry>| -> HashSet<i64> {
-        let texts = word.iter().filter_map(|entry| entry.texts.get(index));
-        texts.flat_map(|text| text.positions.iter().map(|at| i64::from(*at))).collect()
+fn occurrences(term: &QueryTerm, words: &[Vec<Entry>], index: usize) -> usize {
+    let positions = |word: &Vec<Entry>| -> HashSet<i64> {
+        word.iter().flat_map(|entry| entry.positions(index)).map(|at| i64::from(*at)).collect()
     };
     let positions: Vec<HashSet<i64>> = words.iter().map(positions).collect();
     let Some((first, rest)) = positions.split_first() else { return 0 };

@@ -9,9 +9,9 @@ use std::rc::Rc;
 
 use postgres::types::Type;
 
+use super::groups;
 use super::lookup::WITH_DERIVED;
-use super::postings::{Entry, decode};
-use super::query::{IndexTotals, Lists, is_meant, named, order, range};
+use super::query::{IndexTotals, Lists, StoredList, is_meant, named, order, range};
 use super::question::Question;
 use super::reader::State;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, document};
@@ -66,15 +66,15 @@ impl State {
         Ok((totals, gone.unwrap_or_default().into_iter().collect()))
     }
 
-    /// Returns the stored terms that the terms of a query mean.
-    fn stored_terms(&self, terms: &[&QueryTerm]) -> Result<Vec<Vec<u8>>> {
+    /// Returns the keys of the rows in which the lists of the terms of a query may be, except for groups in a
+    /// range.
+    fn keys(&self, terms: &[&QueryTerm]) -> Result<Vec<Vec<u8>>> {
         let mut stored: Vec<Vec<u8>> = terms.iter().flat_map(|term| named(term)).collect();
-        let mut ranges: Vec<_> = terms.iter().filter_map(|term| range(term)).collect();
-        ranges.sort_unstable();
-        ranges.dedup();
+        let ranges = ranges(terms);
         if !ranges.is_empty() {
             let mut question = Question::new("SELECT DISTINCT p.term FROM posting p WHERE false");
-            for (from, to) in ranges {
+            for (from, to) in &ranges {
+                let (from, to) = (from.clone(), to.clone());
                 question.with(" OR p.term >= ", from, Type::BYTEA, "");
                 question.with(" AND p.term < ", to, Type::BYTEA, "");
             }
@@ -85,29 +85,40 @@ impl State {
                 }
             }
         }
-        stored.sort_unstable();
-        stored.dedup();
-        Ok(stored)
+        stored.extend(ranges.into_iter().map(|(from, _)| from));
+        let mut keys: Vec<Vec<u8>> = stored.iter().flat_map(|term| groups::keys(term)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys)
     }
 
-    /// Returns the lists of stored terms, without the documents that are gone.
-    fn lists(&self, stored: Vec<Vec<u8>>) -> Result<Lists> {
+    /// Returns the lists of the terms of a query, without the documents that are gone.
+    fn lists(&self, terms: &[&QueryTerm]) -> Result<Lists> {
+        let keys = self.keys(terms)?;
         let (totals, gone) = self.index()?;
         let mut question = Question::new(format!(
             "SELECT p.term, p.entries FROM posting p \
              JOIN segment s ON s.part = p.part AND s.id = p.segment WHERE {IS_IN_USE}"
         ));
         question.bind(self.generation, Type::INT8);
-        question.with(" AND p.term = ANY(", stored, Type::BYTEA_ARRAY, ")");
-        let rows = question.run(&mut self.connection())?;
-        let mut lists: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
-        for row in &rows {
-            let entries = decode(column(row, 1)?).ok_or_else(|| damaged("a list of its index"))?;
-            let living = entries.into_iter().filter(|entry| !gone.contains(&entry.place.document));
-            lists.entry(column(row, 0)?).or_default().extend(living);
+        question.with(" AND (p.term = ANY(", keys, Type::BYTEA_ARRAY, ")");
+        for range in &ranges(terms) {
+            let (from, to) = groups::group_range(range);
+            question.with(" OR p.term >= ", from, Type::BYTEA, "");
+            question.with(" AND p.term < ", to, Type::BYTEA, "");
         }
-        for list in lists.values_mut() {
-            list.sort_by_key(|entry| order(entry.place));
+        question.text.push(')');
+        let rows = question.run(&mut self.connection())?;
+        let names: HashSet<Vec<u8>> = terms.iter().flat_map(|term| named(term)).collect();
+        let mut lists: BTreeMap<Vec<u8>, StoredList> = BTreeMap::new();
+        for row in &rows {
+            let found = groups::each(column(row, 0)?, column(row, 1)?, |stored, list| {
+                if names.contains(stored) || terms.iter().any(|term| is_meant(term, stored)) {
+                    lists.entry(stored.to_vec()).or_default().add(list.to_vec(), &gone)?;
+                }
+                Some(())
+            });
+            found.ok_or_else(|| damaged("a list of its index"))?;
         }
         Ok(Lists { lists, totals })
     }
@@ -122,7 +133,7 @@ impl State {
         let Some(clause) = &query.clause else { return Ok(Ranking::default()) };
         let leaves = clause.leaves();
         let terms: Vec<&QueryTerm> = leaves.iter().map(|leaf| leaf.term).collect();
-        let lists = self.lists(self.stored_terms(&terms)?)?;
+        let lists = self.lists(&terms)?;
         let leaves: Vec<Leaf<'_>> =
             leaves.into_iter().map(|leaf| Leaf::new(leaf, &lists)).collect();
         let admitted: Option<HashSet<i64>> =
@@ -154,7 +165,9 @@ impl State {
         ids.dedup();
         let columns = format!("{DOCUMENT_COLUMNS}, v.fingerprints");
         let mut question = Question::of_documents(&columns, WITH_DERIVED, self.generation);
-        question.with(" AND d.id = ANY(", ids, Type::INT8_ARRAY, ")");
+        // The server of a partition is asked for each table by itself.
+        question.with(" AND d.id = ANY(", ids.clone(), Type::INT8_ARRAY, ")");
+        question.with(" AND v.document = ANY(", ids, Type::INT8_ARRAY, ")");
         let rows = question.run(&mut self.connection())?;
         let mut documents: HashMap<i64, (Rc<StoredDocument>, &[u8])> = HashMap::new();
         for row in &rows {
@@ -220,6 +233,14 @@ impl State {
         }
         Ok(found)
     }
+}
+
+/// Returns the distinct ranges of further terms that the terms of a query mean.
+fn ranges(terms: &[&QueryTerm]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut ranges: Vec<_> = terms.iter().filter_map(|term| range(term)).collect();
+    ranges.sort_unstable();
+    ranges.dedup();
+    ranges
 }
 
 /// Returns the sections that meet `clause` and that `takes` accepts, with their scores. `all` is the sum of

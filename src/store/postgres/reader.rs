@@ -145,14 +145,9 @@ impl State {
         self.connection().has_foreign_partitions()
     }
 
-    /// Begins a transaction on every server that holds a partition. Returns whether no change ended since the
-    /// beginning of the first of them: each server has a snapshot of its own, and a change deletes what the
-    /// change before it replaced. `other` is a connection that reads the newest generation.
-    pub(super) fn begin_everywhere(&self, other: &mut Connection) -> Result<bool> {
-        self.connection().batch(BEGIN_EVERYWHERE)?;
-        let rows = other.query("SELECT generation FROM store", &[])?;
-        let newest: Option<i64> = rows.first().map(|row| column(row, 0)).transpose()?;
-        Ok(newest == Some(self.generation))
+    /// Begins a transaction on every server that holds a partition.
+    pub(super) fn begin_everywhere(&self) -> Result<()> {
+        self.connection().batch(BEGIN_EVERYWHERE)
     }
 
     /// Ends the transaction. Returns the connection if it can be used again.
@@ -295,11 +290,14 @@ impl Reader for PostgresReader {
         let sums = ["sections", "blocks", "size", "words", "lines", "diagnostics", "links"]
             .map(|name| format!("coalesce(sum(d.{name}), 0)::bigint"));
         let columns = format!("count(*), {}", sums.join(", "));
-        let question = Question::of_documents(&columns, "document d", state.generation);
+        let mut question = Question::of_documents(&columns, "document d", state.generation);
+        // The server of a partition adds up its rows only if partitions are not added up together.
+        question.text.push_str(" GROUP BY d.part");
         let rows = question.run(&mut state.connection())?;
-        let row = rows.first().ok_or_else(|| damaged("its totals cannot be read"))?;
         let number = |index| -> Result<usize> {
-            Ok(usize::try_from(column::<i64>(row, index)?).unwrap_or(0))
+            let parts = rows.iter().map(|row| column::<i64>(row, index));
+            let sum: i64 = parts.sum::<Result<i64>>()?;
+            Ok(usize::try_from(sum).unwrap_or(0))
         };
         Ok(Totals {
             documents: number(0)?,
@@ -346,12 +344,18 @@ impl Reader for PostgresReader {
     }
 
     fn markups(&self, documents: &[StoredDocument]) -> Result<Vec<Markup>> {
-        self.state()?.unpacked(documents, "v.markup", DocumentPart::Markup, |document, packed| {
-            match packed {
-                Some(packed) => markup::decode(packed, length(document).ok()?),
-                None => Some(Markup::default()),
-            }
-        })
+        // Most documents have none.
+        let with: Vec<StoredDocument> =
+            documents.iter().filter(|document| document.has_ldmd).cloned().collect();
+        let read =
+            self.state()?.unpacked(&with, "v.markup", DocumentPart::Markup, |document, packed| {
+                markup::decode(packed?, length(document).ok()?)
+            });
+        let mut read = read?.into_iter();
+        let of = |document: &StoredDocument| {
+            if document.has_ldmd { read.next() } else { Some(Markup::default()) }
+        };
+        Ok(documents.iter().filter_map(of).collect())
     }
 
     fn all_links(&self, documents: &[StoredDocument]) -> Result<Vec<Outgoing>> {

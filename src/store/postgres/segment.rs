@@ -2,10 +2,12 @@
 //!
 //! Invariant: documents are added in the order of their ids, so that every list is in that order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::postings::{Entry, List, TEXTS};
-use super::trigrams;
+use super::{groups, trigrams};
 use crate::store::SectionId;
 use crate::terms::{DocumentText, IndexedField, TokenBuffers, Tokens, camel_parts};
 
@@ -42,7 +44,7 @@ pub(super) struct SegmentBuilder {
     pub(super) tokens: [u64; TEXTS],
     /// The number of tags of all sections.
     pub(super) tags: u64,
-    words: HashMap<Vec<u8>, List>,
+    words: FxHashMap<Vec<u8>, List>,
     trigrams: trigrams::Lists,
     buffers: TokenBuffers,
 }
@@ -107,13 +109,17 @@ impl SegmentBuilder {
         for (word, index) in index {
             let Some(entry) = entries.get_mut(index) else { continue };
             for (text, (count, _)) in entry.texts.iter_mut().zip(lengths) {
-                text.tokens = count;
+                text.tokens = u32::try_from(count).unwrap_or(u32::MAX);
             }
-            self.words.entry(word_term(&word)).or_default().push(entry);
+            match self.words.get_mut(word.as_bytes()) {
+                Some(list) => list.push(entry),
+                None => self.words.entry(word_term(&word)).or_default().push(entry),
+            }
         }
         self.tags += tags.len() as u64;
         for tag in tags {
-            let tagged = Entry { is_tag: true, ..Entry::at(place) };
+            let mut tagged = Entry::at(place);
+            tagged.is_tag = true;
             self.words.entry(tag).or_default().push(&tagged);
         }
     }
@@ -141,9 +147,7 @@ impl SegmentBuilder {
             let position = first + position;
             (count, last) = (count + 1, Some(position));
             section.with(word, place, |entry| {
-                if let Some(text) = entry.texts.get_mut(index) {
-                    text.positions.push(u32::try_from(position).unwrap_or(u32::MAX));
-                }
+                entry.push(index, u32::try_from(position).unwrap_or(u32::MAX));
             });
         });
         (count, last)
@@ -153,7 +157,7 @@ impl SegmentBuilder {
     pub(super) fn finish(self) -> SegmentRows {
         let postings = self.words.into_iter().map(|(term, list)| (term, list.bytes));
         SegmentRows {
-            postings: postings.collect(),
+            postings: groups::rows(postings.collect()),
             trigrams: trigrams::rows(self.trigrams, self.documents.len()),
         }
     }
@@ -163,7 +167,7 @@ impl SegmentBuilder {
 #[derive(Debug, Default)]
 struct SectionWords {
     /// The indices of the entries.
-    index: HashMap<String, usize>,
+    index: FxHashMap<String, usize>,
     entries: Vec<Entry>,
 }
 

@@ -29,8 +29,8 @@ use crate::store::{EditIntent, Shard, StoredDocument, Writer};
 /// The number of generations that an ingest by several workers may use.
 const SHARDS: i64 = 1 << 16;
 
-/// The bytes of rows that are collected before they are sent.
-const SEND_BYTES: usize = 16 << 20;
+/// The bytes of rows and texts that are collected before they are sent.
+const SEND_BYTES: usize = 48 << 20;
 
 /// The right to write one part of an ingest.
 #[derive(Debug)]

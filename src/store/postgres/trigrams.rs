@@ -6,11 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use rustc_hash::FxHashMap;
+
 use super::varint::{put, take};
 use crate::terms::{Trigram, TrigramQuery};
 
 /// The documents of a segment by trigram, while they are collected.
-pub(super) type Lists = HashMap<u32, Vec<u32>>;
+pub(super) type Lists = FxHashMap<u32, Vec<u32>>;
 
 /// Returns the rows of a segment of `documents` documents: the first two bytes of each, and its value.
 pub(super) fn rows(lists: Lists, documents: usize) -> BTreeMap<i32, Vec<u8>> {
@@ -51,32 +53,46 @@ fn push(row: &mut Vec<u8>, third: u8, ordinals: &[u32], documents: usize) {
     row.extend_from_slice(&gaps);
 }
 
-/// Calls `visit` with each third byte of a row and the ordinals of its list; `None` if the row is damaged.
-pub(super) fn each(mut row: &[u8], mut visit: impl FnMut(u8, Vec<u32>)) -> Option<()> {
+/// Calls `visit` with each third byte of a row and its list; `None` if the row is damaged.
+pub(super) fn each(
+    mut row: &[u8],
+    mut visit: impl FnMut(u8, EncodedList<'_>) -> Option<()>,
+) -> Option<()> {
     while let Some((third, rest)) = row.split_first() {
         row = rest;
         let header = take(&mut row)?;
         let (list, rest) = row.split_at_checked(usize::try_from(header >> 1).ok()?)?;
         row = rest;
-        visit(*third, ordinals(list, header & 1 == 1)?);
+        visit(*third, EncodedList { bytes: list, is_bits: header & 1 == 1 })?;
     }
     Some(())
 }
 
-fn ordinals(mut list: &[u8], is_bits: bool) -> Option<Vec<u32>> {
-    let mut ordinals = Vec::new();
-    if is_bits {
-        for (place, byte) in (0_u32..).zip(list) {
-            ordinals.extend((0..8).filter(|bit| byte >> bit & 1 == 1).map(|bit| place * 8 + bit));
+/// The documents of a segment that have a trigram, as they are stored.
+pub(super) struct EncodedList<'a> {
+    bytes: &'a [u8],
+    is_bits: bool,
+}
+
+impl EncodedList<'_> {
+    /// Returns the ordinals of the documents; `None` if the list is damaged.
+    pub(super) fn ordinals(&self) -> Option<Vec<u32>> {
+        let mut list = self.bytes;
+        let mut ordinals = Vec::new();
+        if self.is_bits {
+            for (place, byte) in (0_u32..).zip(list) {
+                ordinals
+                    .extend((0..8).filter(|bit| byte >> bit & 1 == 1).map(|bit| place * 8 + bit));
+            }
+            return Some(ordinals);
         }
-        return Some(ordinals);
+        let mut before = 0_u32;
+        while !list.is_empty() {
+            before = before.checked_add(u32::try_from(take(&mut list)?).ok()?)?;
+            ordinals.push(before);
+        }
+        Some(ordinals)
     }
-    let mut before = 0_u32;
-    while !list.is_empty() {
-        before = before.checked_add(u32::try_from(take(&mut list)?).ok()?)?;
-        ordinals.push(before);
-    }
-    Some(ordinals)
 }
 
 /// Returns the keys of the rows that `query` needs.
@@ -121,12 +137,14 @@ impl Segment<'_> {
                 let mut result = all(false);
                 let Some(row) = self.rows.get(&prefix(*trigram)) else { return Some(result) };
                 let [_, _, wanted] = *trigram;
-                each(row, |third, ordinals| {
-                    for ordinal in ordinals.into_iter().filter(|_| third == wanted) {
+                each(row, |third, list| {
+                    let wanted = if third == wanted { list.ordinals()? } else { Vec::new() };
+                    for ordinal in wanted {
                         if let Some(meets) = result.get_mut(ordinal as usize) {
                             *meets = true;
                         }
                     }
+                    Some(())
                 })?;
                 Some(result)
             }
@@ -144,7 +162,7 @@ mod tests {
 
     #[test]
     fn documents_are_found_by_their_trigrams() {
-        let mut lists = Lists::new();
+        let mut lists = Lists::default();
         for ordinal in 0..1000 {
             for (trigram, has) in
                 [(b"abc", ordinal % 3 == 0), (b"abd", ordinal != 7), (b"xyz", ordinal == 600)]
@@ -173,7 +191,8 @@ mod tests {
 
     #[test]
     fn damaged_rows_never_panic() {
-        let lists = Lists::from([(number(*b"abc"), vec![0, 9]), (number(*b"abd"), vec![3])]);
+        let lists = [(number(*b"abc"), vec![0, 9]), (number(*b"abd"), vec![3])];
+        let lists = lists.into_iter().collect();
         let row = rows(lists, 10).into_values().next().unwrap();
         for index in 0..row.len() {
             for bit in 0..8 {

@@ -23,8 +23,8 @@ use crate::failpoint::batch_bytes;
 use crate::prepare::{PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, StoredDocument, Writer};
 
-/// The bytes of rows that are collected before they are sent.
-const SEND_BYTES: usize = 16 << 20;
+/// The bytes of rows and texts that are collected before they are sent.
+const SEND_BYTES: usize = 48 << 20;
 
 /// The number of ids that each number of the sequence stands for.
 const IDS: i64 = 100;
