@@ -58,6 +58,7 @@ compile_error!(
 );
 
 pub mod address;
+mod cancellation;
 pub mod cli;
 pub(crate) mod codec;
 pub mod corpus;

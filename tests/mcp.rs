@@ -683,3 +683,40 @@ fn a_reply_says_how_to_continue_as_an_argument() {
     let (small, is_error) = server.call("find", &json!({ "pattern": "a", "max_chars": 20 }));
     assert!(is_error && small.contains("BUDGET_TOO_SMALL"), "{small}");
 }
+
+#[test]
+fn a_slow_call_holds_up_no_other_and_a_cancelled_one_makes_room_at_once() {
+    let place = Place::with(&[("a.md", "# A\n\none\n")]);
+    let line = "the quick brown fox jumps over the lazy dog and the cat sleeps\n";
+    for index in 0..8 {
+        place.write(&format!("large/{index}.md"), line.repeat(20_000));
+    }
+    place.run(&["ingest"]).success();
+    let mut server = Server::start(&place, &[]);
+    let call = |server: &mut Server, id: usize, tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        server.send(&message.to_string());
+    };
+    // No literal is in it, so all documents are searched.
+    let slow = json!({ "patterns": ["[\\p{L} ]{20,90}[0-9]"] });
+    let most = mdsel::limits::CALLS_AT_ONCE;
+    for id in 1001..1000 + most {
+        call(&mut server, id, "search", slow.clone());
+    }
+    call(&mut server, 1, "read", json!({ "addresses": ["a.md::A"] }));
+    let answer = server.receive();
+    assert_eq!(answer["id"], 1, "{answer}");
+    call(&mut server, 1000 + most, "search", slow.clone());
+    let cancel = json!({ "requestId": 1001, "reason": "not needed" });
+    let message =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel });
+    server.send(&message.to_string());
+    call(&mut server, 2, "read", json!({ "addresses": ["a.md::A"] }));
+    let answer = server.receive();
+    assert_eq!(answer["id"], 2, "{answer}");
+    // The searches would go on for minutes.
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+}

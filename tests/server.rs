@@ -97,7 +97,7 @@ pub(crate) fn store_at(url: &str) -> Store {
 /// Creates an empty store on both servers, and lets the second one hold a partition of the first, by the
 /// statements of the reference.
 #[cfg(feature = "postgres")]
-pub(crate) fn move_partition(first: &str, schema: &str, part: usize, second: &str) {
+pub(crate) fn move_partition(first: &str, schema: &str, partition: usize, second: &str) {
     for database in [first, second] {
         drop(store_at(&url_of(database, schema)).writer(std::time::Duration::ZERO).unwrap());
     }
@@ -109,10 +109,10 @@ pub(crate) fn move_partition(first: &str, schema: &str, part: usize, second: &st
         ("second.example.org", "127.0.0.1"),
         ("5432", port),
         ("notes", "mdsel"),
-        ("second", &format!("{schema}_{part}")),
+        ("second", &format!("{schema}_{partition}")),
         ("mdsel.%", &format!("{schema}.%")),
         ("ann", "postgres"),
-        ("ARRAY[2]", &format!("ARRAY[{part}]")),
+        ("ARRAY[2]", &format!("ARRAY[{partition}]")),
     ] {
         assert!(statements.contains(from), "{from}");
         statements = statements.replace(from, to);

@@ -108,7 +108,7 @@ fn a_promoted_replica_answers_the_same() {
         commands.map(|command| place.run(&[command, &["--db", &url]].concat()).text())
     };
     let expected = answers(&cluster);
-    // A replica may be behind for a moment.
+    // A replica may lack the newest changes for a moment.
     let is_equal = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
         answers(&replica) == expected

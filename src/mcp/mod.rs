@@ -4,7 +4,8 @@
 //! resources. The only module that uses rmcp. Invariants: a message that cannot be parsed, or is
 //! too long, gets an error and has no other effect; an answer stays within the budget, frame
 //! included; text from documents is framed with a mark that no document can predict; without
-//! `allow_write`, no tool that writes is offered.
+//! `allow_write`, no tool that writes is offered. A cancelled call makes room for another one at
+//! once; if it only reads, its work ends soon.
 
 mod calls;
 mod fault;
@@ -24,7 +25,9 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
+use tokio::sync::Semaphore;
 
+use crate::cancellation::Cancellation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
@@ -65,12 +68,14 @@ pub fn serve(
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(limits::CALLS_AT_ONCE)
+        // Cancelled calls may still be ending.
+        .max_blocking_threads(2 * limits::CALLS_AT_ONCE)
         .build()
         .map_err(|error| unserved(&error))?;
     // Connections to a server must be closed outside of the runtime.
     let _store = Arc::clone(&options.store);
-    let server = Server(Arc::new(Inner { options }));
+    let slots = Semaphore::new(limits::CALLS_AT_ONCE);
+    let server = Server(Arc::new(Inner { options, slots }));
     let result = runtime.block_on(async {
         let lines = lines::LineTransport::new(input, output).map_err(|error| unserved(&error))?;
         match server.serve(lines).await {
@@ -91,17 +96,32 @@ struct Server(Arc<Inner>);
 
 struct Inner {
     options: ServerOptions,
+    /// A permit for each call that may run.
+    slots: Semaphore,
 }
 
 impl Server {
-    /// Runs `act` on a thread that may block.
+    /// Runs `act` on a thread that may block, until the call is cancelled. What changes the store is not
+    /// ended in between.
     async fn answer<T: Send + 'static>(
         &self,
+        context: &RequestContext<RoleServer>,
+        writes: bool,
         act: impl FnOnce(&Inner) -> T + Send + 'static,
     ) -> std::result::Result<T, ErrorData> {
-        let inner = Arc::clone(&self.0);
-        tokio::task::spawn_blocking(move || act(&inner)).await.map_err(|_| {
-            ErrorData::internal_error("the call failed; the server keeps running", None)
+        let failed = |message: &'static str| ErrorData::internal_error(message, None);
+        let (inner, cancellation) = (Arc::clone(&self.0), Cancellation::default());
+        let of_thread = cancellation.clone();
+        let run = async {
+            let slot = self.0.slots.acquire().await;
+            let call = move || if writes { act(&inner) } else { of_thread.during(|| act(&inner)) };
+            let result = tokio::task::spawn_blocking(call).await;
+            drop(slot);
+            result.map_err(|_| failed("the call failed; the server keeps running"))
+        };
+        context.ct.run_until_cancelled(run).await.unwrap_or_else(|| {
+            cancellation.cancel();
+            Err(failed("the call was cancelled"))
         })
     }
 }
@@ -124,12 +144,13 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let tool = ToolName::named(&request.name, self.0.options.allow_write)
             .map_err(|error| fault::data(&error))?;
         let arguments = request.arguments.unwrap_or_default();
-        let reply = self.answer(move |inner| calls::call(&inner.options, tool, arguments)).await?;
+        let call = move |inner: &Inner| calls::call(&inner.options, tool, arguments);
+        let reply = self.answer(&context, tool.writes(), call).await?;
         let result: CallToolResult = match reply {
             Ok(reply) => reply.into(),
             Err(error) => fault::result(&error),
@@ -156,10 +177,10 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListResourcesResult, ErrorData> {
-        let listed = self.answer(move |inner| resources::list(&inner.options.store));
-        listed.await?.map_err(|error| fault::data(&error))
+        let list = |inner: &Inner| resources::list(&inner.options.store);
+        self.answer(&context, false, list).await?.map_err(|error| fault::data(&error))
     }
 
     async fn list_resource_templates(
@@ -173,10 +194,10 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
-        let read = self.answer(move |inner| resources::read(&inner.options, &request.uri));
-        match read.await? {
+        let read = move |inner: &Inner| resources::read(&inner.options, &request.uri);
+        match self.answer(&context, false, read).await? {
             Ok(Ok(result)) => Ok(ReadResourceResponse::Complete(result)),
             Ok(Err(unresolved)) => Err(fault::unresolved(&unresolved)),
             Err(error) => Err(fault::data(&error)),

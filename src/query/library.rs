@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::address::{Tree, namespace};
+use crate::cancellation::Cancellation;
 use crate::corpus::{Disk, FolderHandle, Root, Roots};
 use crate::error::Result;
 use crate::ldmd::Markup;
@@ -112,6 +113,7 @@ pub struct DocumentCache<'a> {
     /// The folders of the documents that exist, by name.
     handles: HashMap<String, FolderHandle>,
     disk: OnceCell<Disk>,
+    cancellation: Cancellation,
 }
 
 impl<'a> DocumentCache<'a> {
@@ -131,6 +133,7 @@ impl<'a> DocumentCache<'a> {
             freshness: RefCell::default(),
             folders: RefCell::default(),
             disk: OnceCell::new(),
+            cancellation: Cancellation::current(),
         }
     }
 
@@ -144,6 +147,7 @@ impl<'a> DocumentCache<'a> {
         if let Some(open) = self.open.borrow().get(&stored.id) {
             return Ok(Rc::clone(open));
         }
+        self.cancellation.check()?;
         let outline = self.reader.outline(stored)?;
         let markup = self.reader.markup(stored)?;
         let document = Rc::new(OpenDocument::new(stored.clone(), outline, markup));
@@ -180,6 +184,7 @@ impl<'a> DocumentCache<'a> {
 
     /// Opens many documents, without caching them.
     pub fn open_all(&self, stored: &[StoredDocument]) -> Result<Vec<OpenDocument>> {
+        self.cancellation.check()?;
         let outlines = self.reader.outlines(stored)?;
         let markups = self.reader.markups(stored)?;
         let parts = stored.iter().zip(outlines.into_iter().zip(markups));
@@ -191,6 +196,7 @@ impl<'a> DocumentCache<'a> {
 
     /// Returns the bytes of a document within `span`.
     pub fn content(&self, document: &OpenDocument, span: ByteSpan) -> Result<Vec<u8>> {
+        self.cancellation.check()?;
         self.reader.content(&document.stored, span)
     }
 

@@ -11,6 +11,7 @@ use super::hit::Hit;
 use super::pattern::{Pattern, PatternOptions};
 use super::scan::{PatternScan, ScanMode};
 use super::{DocumentOrder, OutputMode, Search};
+use crate::cancellation::Cancellation;
 use crate::error::Result;
 use crate::limits;
 use crate::terms::TrigramQuery;
@@ -55,6 +56,7 @@ impl Search<'_> {
                 OutputMode::Files | OutputMode::Existence => ScanMode::Any,
             },
             most: collector.most_of_one(),
+            cancellation: Cancellation::current(),
             deadline: Instant::now() + Duration::from_secs(limits::SEARCH_SECONDS as u64),
         };
         scan.run(&documents, |found| {

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::hit::{ContextLines, Hit, HitMaker};
 use super::pattern::Pattern;
+use crate::cancellation::Cancellation;
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::Outline;
@@ -49,6 +50,7 @@ pub(super) struct PatternScan<'a> {
     /// Maximum number of hits in one document.
     pub(super) most: usize,
     pub(super) deadline: Instant,
+    pub(super) cancellation: Cancellation,
 }
 
 /// The documents that a thread searches at a time.
@@ -99,8 +101,9 @@ impl PatternScan<'_> {
         }
     }
 
-    /// Returns an error after the deadline.
+    /// Fails after the deadline, and if nobody wants the answer any more.
     fn check_time(&self) -> Result<()> {
+        self.cancellation.check()?;
         if Instant::now() < self.deadline {
             return Ok(());
         }
