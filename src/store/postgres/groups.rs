@@ -23,12 +23,9 @@ const BEGINNINGS: std::ops::RangeInclusive<usize> = 2..=12;
 
 /// Returns the rows of the lists of terms, by key.
 pub(super) fn rows(lists: BTreeMap<Vec<u8>, Vec<u8>>) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let (long, short): (BTreeMap<_, _>, Vec<_>) = {
-        let (long, short): (Vec<_>, Vec<_>) =
-            lists.into_iter().partition(|(_, list)| list.len() >= LONG);
-        (long.into_iter().collect(), short)
-    };
-    let mut rows: BTreeMap<Vec<u8>, Vec<u8>> = long;
+    let (long, short): (Vec<_>, Vec<_>) =
+        lists.into_iter().partition(|(_, list)| list.len() >= LONG);
+    let mut rows = BTreeMap::from_iter(long);
     group(&short, *BEGINNINGS.start(), &mut rows);
     rows
 }
@@ -66,23 +63,20 @@ pub(super) fn each<'a>(
         return visit(key, row);
     }
     let mut rest = row;
-    let mut part = || {
-        let length = usize::try_from(take(&mut rest)?).ok()?;
-        let (part, after) = rest.split_at_checked(length)?;
-        rest = after;
-        Some((part, after.is_empty()))
-    };
-    if row.is_empty() {
-        return Some(());
-    }
-    loop {
-        let (term, _) = part()?;
-        let (list, is_end) = part()?;
+    while !rest.is_empty() {
+        let term = take_part(&mut rest)?;
+        let list = take_part(&mut rest)?;
         visit(term, list)?;
-        if is_end {
-            return Some(());
-        }
     }
+    Some(())
+}
+
+/// Removes bytes after their length from the front of `row`.
+fn take_part<'a>(row: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = usize::try_from(take(row)?).ok()?;
+    let (part, rest) = row.split_at_checked(length)?;
+    *row = rest;
+    Some(part)
 }
 
 /// Returns the keys of the rows in which the list of `term` may be.
