@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::edit_effects::Random;
 use crate::harness::{Place, repeats};
 use crate::server::{Cluster, move_partition};
-use crate::servers::{document, dump};
+use crate::servers::{dump, write_round};
 
 /// Ingests while one of `clusters` is killed and started again. The store is that of the first.
 fn ingest_and_kill(clusters: &[Cluster], seed: u64, rounds: u64) {
@@ -16,10 +16,7 @@ fn ingest_and_kill(clusters: &[Cluster], seed: u64, rounds: u64) {
     let mut random = Random(seed);
     let mut acknowledged = 0;
     for round in 0..rounds {
-        for index in 0..100 {
-            let text = format!("# Round {round}\n\n{}", document(&mut random));
-            place.write(&format!("{index}.md"), text);
-        }
+        write_round(&place, &mut random, round, 100);
         let arguments = ["ingest", "--wait", "20", "--db", &url, "--root", "."];
         let child = place.command("", &arguments).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(random.below(1500) as u64));

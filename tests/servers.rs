@@ -285,10 +285,7 @@ fn a_killed_worker_is_invisible_and_its_part_can_be_done_again() {
         if status.status == 0 { status.json()["generation"].as_u64().unwrap() } else { 0 }
     };
     for round in 0..repeats(6) {
-        for index in 0..150 {
-            let text = format!("# Round {round}\n\n{}", document(&mut random));
-            place.write(&format!("{index}.md"), text);
-        }
+        write_round(&place, &mut random, round, 150);
         let name = format!("round {round}");
         let to = ["--ingest-id", &name, "--db", &url, "--root", ".", "--wait", "20"];
         let one = [&["ingest", "--shard", "1/2"], &to[..]].concat();
@@ -326,12 +323,7 @@ fn a_killed_ingest_leaves_whole_documents_and_the_next_one_goes_on() {
     let place = Place::new();
     let mut random = Random(7);
     for round in 0..repeats(6) {
-        for index in 0..150 {
-            place.write(
-                &format!("{index}.md"),
-                format!("# Round {round}\n\n{}", document(&mut random)),
-            );
-        }
+        write_round(&place, &mut random, round, 150);
         let moment = Duration::from_millis(random.below(1200) as u64);
         let arguments = ["ingest", "--db", &url, "--root", "."];
         let (_, is_done) = place.kill(&arguments, moment);
@@ -378,7 +370,14 @@ fn text(random: &mut Random, words: usize) -> String {
     words.join(" ")
 }
 
-pub(crate) fn document(random: &mut Random) -> String {
+/// Writes `count` documents that name their round.
+pub(crate) fn write_round(place: &Place, random: &mut Random, round: u64, count: usize) {
+    for index in 0..count {
+        place.write(&format!("{index}.md"), format!("# Round {round}\n\n{}", document(random)));
+    }
+}
+
+fn document(random: &mut Random) -> String {
     let mut document = String::new();
     if random.is(3) {
         document = format!(

@@ -15,10 +15,14 @@ use super::segment::SegmentBuilder;
 use crate::codec::content::chunk_count;
 use crate::corpus::FileState;
 use crate::error::Result;
+use crate::failpoint::batch_bytes;
 use crate::parallel;
 use crate::prepare::rows::DerivedRows;
 use crate::prepare::{PreparedDocument, title_keys};
 use crate::terms::DocumentText;
+
+/// The bytes of rows and texts that are collected before they are sent.
+const SEND_BYTES: usize = 48 << 20;
 
 /// A new document.
 #[derive(Debug)]
@@ -39,7 +43,7 @@ pub(super) struct Change {
     documents: Vec<NewDocument>,
     paths: HashSet<String>,
     /// The bytes of the rows and texts, approximately.
-    pub(super) bytes: usize,
+    bytes: usize,
     /// The ids of removed documents.
     pub(super) removed: Vec<i64>,
     pub(super) states: Vec<(i64, FileState)>,
@@ -53,6 +57,11 @@ impl Change {
     /// Whether there is nothing to send except for the index.
     pub(super) fn is_sent(&self) -> bool {
         self.documents.is_empty() && self.removed.is_empty() && self.states.is_empty()
+    }
+
+    /// Whether there is so much that it should be sent now.
+    pub(super) fn is_large(&self) -> bool {
+        self.bytes >= batch_bytes(SEND_BYTES)
     }
 
     /// Whether a new document has this path.

@@ -36,37 +36,31 @@ impl Postgres {
         Self { address: Arc::new(address), root, idle: Arc::default(), checking: Idle::default() }
     }
 
-    fn connect(&self) -> Result<Connection> {
+    /// Calls `act` with one of `idle`, or with a new connection if there is none or it was lost, which only a
+    /// statement shows.
+    fn on<T>(&self, idle: &Idle, act: impl Fn(Connection) -> Result<T>) -> Result<T> {
+        if let Some(connection) = idle.take() {
+            match act(connection) {
+                Err(error) if error.kind() == ErrorKind::StoreUnreachable => {}
+                result => return result,
+            }
+        }
         let timeout = Duration::from_secs(limits::QUERY_SECONDS as u64);
-        Connection::open(&self.address, timeout)
+        act(Connection::open(&self.address, timeout)?)
     }
 
     /// Pins the newest generation of the tables on the server itself.
     fn newest(&self) -> Result<State> {
-        // Only a statement shows whether a connection was lost while it was idle.
-        if let Some(connection) = self.idle.take() {
-            match State::open(connection) {
-                Err(error) if error.kind() == ErrorKind::StoreUnreachable => {}
-                result => return result,
-            }
-        }
-        State::open(self.connect()?)
+        self.on(&self.idle, State::open)
     }
 
     /// Returns the newest generation, outside of any transaction.
     fn newest_generation(&self) -> Result<Option<i64>> {
-        let read = |mut connection: Connection| -> Result<Option<i64>> {
+        self.on(&self.checking, |mut connection| {
             let generation = connection.generation()?;
             self.checking.put_back(connection);
             Ok(generation)
-        };
-        if let Some(connection) = self.checking.take() {
-            match read(connection) {
-                Err(error) if error.kind() == ErrorKind::StoreUnreachable => {}
-                result => return result,
-            }
-        }
-        read(self.connect()?)
+        })
     }
 
     /// Pins the newest generation on all servers. Each server has a snapshot of its own, and a change deletes

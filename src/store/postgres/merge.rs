@@ -262,11 +262,14 @@ fn merged_trigrams(
     Ok(trigrams::rows(lists, living.len()))
 }
 
-/// Notes which documents of the segments of `generation` are gone.
+/// Notes which documents are gone from the segments that a change after `generation` has replaced.
 pub(super) fn find_dead(connection: &mut Connection, generation: i64) -> Result<()> {
     let statement = "SELECT s.part, s.documents FROM segment s WHERE s.gen_from <= $1 \
-         AND (s.gen_to IS NULL OR s.gen_to > $1)";
+         AND s.gen_to > $1";
     let segments = connection.query(statement, &[(&generation, Type::INT8)])?;
+    if segments.is_empty() {
+        return Ok(());
+    }
     let rows = connection
         .query("SELECT d.id FROM document d UNION ALL SELECT e.document FROM dead e", &[])?;
     let known = rows.iter().map(|row| column(row, 0)).collect::<Result<HashSet<i64>>>()?;

@@ -60,7 +60,9 @@ impl Entry {
             text.count += 1;
         }
         let positions = self.positions.get_or_insert_default();
-        positions.get_mut(text).into_iter().for_each(|positions| positions.push(position));
+        if let Some(positions) = positions.get_mut(text) {
+            positions.push(position);
+        }
     }
 
     /// Returns the positions in the text with this index; none if they are not read.

@@ -39,8 +39,11 @@ pub(super) fn order(place: SectionId) -> (i64, usize) {
     (place.document, if place.is_front_matter() { usize::MAX } else { place.section })
 }
 
-/// The texts with this beginning, as a range of stored terms: from the first, to before the second.
-pub(super) fn beginning(text: &str) -> (Vec<u8>, Vec<u8>) {
+/// A range of stored terms: from the first, to before the second.
+pub(super) type TermRange = (Vec<u8>, Vec<u8>);
+
+/// The range of the texts with this beginning.
+pub(super) fn beginning(text: &str) -> TermRange {
     // No UTF-8 text contains this byte.
     (text.as_bytes().to_vec(), [text.as_bytes(), &[0xff]].concat())
 }
@@ -55,7 +58,7 @@ pub(super) fn named(term: &QueryTerm) -> Vec<Vec<u8>> {
 }
 
 /// Returns the range of further stored terms in which a term of a query may occur, if any.
-pub(super) fn range(term: &QueryTerm) -> Option<(Vec<u8>, Vec<u8>)> {
+pub(super) fn range(term: &QueryTerm) -> Option<TermRange> {
     match (&term.stems, term.words.last()) {
         _ if term.field == Some(TextField::Tags) => None,
         (Some(class), _) if term.single_word().is_some() => Some(beginning(class.prefix())),
@@ -77,26 +80,25 @@ pub(super) fn is_meant(term: &QueryTerm, stored: &[u8]) -> bool {
 /// The list of a stored term.
 #[derive(Debug, Default)]
 pub(super) struct StoredList {
-    /// The entries without positions, except those of documents that are gone.
+    /// The entries without positions.
     entries: Vec<Entry>,
-    /// The lists of all segments, encoded.
+    /// The lists of all segments as they are stored, with the documents that are gone.
     encoded: Vec<Vec<u8>>,
 }
 
 impl StoredList {
     /// Adds the list of a segment; `None` if it is damaged.
-    pub(super) fn add(&mut self, encoded: Vec<u8>, gone: &HashSet<i64>) -> Option<()> {
-        let before = self.entries.len();
+    pub(super) fn add(&mut self, encoded: Vec<u8>) -> Option<()> {
         decode(&encoded, |_| false, &mut self.entries)?;
-        if !gone.is_empty() {
-            let mut index = 0;
-            self.entries.retain(|entry| {
-                index += 1;
-                index <= before || !gone.contains(&entry.place.document)
-            });
-        }
         self.encoded.push(encoded);
         Some(())
+    }
+
+    /// Removes the entries of documents that are gone.
+    pub(super) fn remove(&mut self, gone: &HashSet<i64>) {
+        if !gone.is_empty() {
+            self.entries.retain(|entry| !gone.contains(&entry.place.document));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use postgres::types::Type;
 
 use super::groups;
 use super::lookup::WITH_DERIVED;
-use super::query::{IndexTotals, Lists, StoredList, is_meant, named, order, range};
+use super::query::{IndexTotals, Lists, StoredList, TermRange, is_meant, named, order, range};
 use super::question::Question;
 use super::reader::State;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, document};
@@ -68,12 +68,11 @@ impl State {
 
     /// Returns the keys of the rows in which the lists of the terms of a query may be, except for groups in a
     /// range.
-    fn keys(&self, terms: &[&QueryTerm]) -> Result<Vec<Vec<u8>>> {
+    fn keys(&self, terms: &[&QueryTerm], ranges: &[TermRange]) -> Result<Vec<Vec<u8>>> {
         let mut stored: Vec<Vec<u8>> = terms.iter().flat_map(|term| named(term)).collect();
-        let ranges = ranges(terms);
         if !ranges.is_empty() {
             let mut question = Question::new("SELECT DISTINCT p.term FROM posting p WHERE false");
-            for (from, to) in &ranges {
+            for (from, to) in ranges {
                 let (from, to) = (from.clone(), to.clone());
                 question.with(" OR p.term >= ", from, Type::BYTEA, "");
                 question.with(" AND p.term < ", to, Type::BYTEA, "");
@@ -85,7 +84,7 @@ impl State {
                 }
             }
         }
-        stored.extend(ranges.into_iter().map(|(from, _)| from));
+        stored.extend(ranges.iter().map(|(from, _)| from.clone()));
         let mut keys: Vec<Vec<u8>> = stored.iter().flat_map(|term| groups::keys(term)).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -94,7 +93,8 @@ impl State {
 
     /// Returns the lists of the terms of a query, without the documents that are gone.
     fn lists(&self, terms: &[&QueryTerm]) -> Result<Lists> {
-        let keys = self.keys(terms)?;
+        let ranges = ranges(terms);
+        let keys = self.keys(terms, &ranges)?;
         let (totals, gone) = self.index()?;
         let mut question = Question::new(format!(
             "SELECT p.term, p.entries FROM posting p \
@@ -102,7 +102,7 @@ impl State {
         ));
         question.bind(self.generation, Type::INT8);
         question.with(" AND (p.term = ANY(", keys, Type::BYTEA_ARRAY, ")");
-        for range in &ranges(terms) {
+        for range in &ranges {
             let (from, to) = groups::group_range(range);
             question.with(" OR p.term >= ", from, Type::BYTEA, "");
             question.with(" AND p.term < ", to, Type::BYTEA, "");
@@ -114,11 +114,14 @@ impl State {
         for row in &rows {
             let found = groups::each(column(row, 0)?, column(row, 1)?, |stored, list| {
                 if names.contains(stored) || terms.iter().any(|term| is_meant(term, stored)) {
-                    lists.entry(stored.to_vec()).or_default().add(list.to_vec(), &gone)?;
+                    lists.entry(stored.to_vec()).or_default().add(list.to_vec())?;
                 }
                 Some(())
             });
             found.ok_or_else(|| damaged("a list of its index"))?;
+        }
+        for list in lists.values_mut() {
+            list.remove(&gone);
         }
         Ok(Lists { lists, totals })
     }
@@ -236,7 +239,7 @@ impl State {
 }
 
 /// Returns the distinct ranges of further terms that the terms of a query mean.
-fn ranges(terms: &[&QueryTerm]) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn ranges(terms: &[&QueryTerm]) -> Vec<TermRange> {
     let mut ranges: Vec<_> = terms.iter().filter_map(|term| range(term)).collect();
     ranges.sort_unstable();
     ranges.dedup();

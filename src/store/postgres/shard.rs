@@ -21,16 +21,12 @@ use super::writer::{INCOMPLETE, Ids, Known, STORE, delete_where, lock, sweep};
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::batch_bytes;
 use crate::limits;
 use crate::prepare::{PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, Shard, StoredDocument, Writer};
 
 /// The number of generations that an ingest by several workers may use.
 const SHARDS: i64 = 1 << 16;
-
-/// The bytes of rows and texts that are collected before they are sent.
-const SEND_BYTES: usize = 48 << 20;
 
 /// The right to write one part of an ingest.
 #[derive(Debug)]
@@ -261,7 +257,7 @@ impl Writer for ShardWriter {
             let id = self.ids.next(self.connection.get_mut())?;
             self.change.put(id, document, self.known.parts);
             self.is_dirty = true;
-            if self.change.bytes >= batch_bytes(SEND_BYTES) {
+            if self.change.is_large() {
                 self.send()?;
             }
         }

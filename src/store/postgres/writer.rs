@@ -14,17 +14,13 @@ use postgres::types::Type;
 
 use super::address::Address;
 use super::change::{Change, GoneDocument, delete};
-use super::connection::{Connection, Parameters};
+use super::connection::Connection;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::batch_bytes;
 use crate::prepare::{PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, StoredDocument, Writer};
-
-/// The bytes of rows and texts that are collected before they are sent.
-const SEND_BYTES: usize = 48 << 20;
 
 /// The number of ids that each number of the sequence stands for.
 const IDS: i64 = 100;
@@ -179,20 +175,17 @@ fn undo_unfinished(connection: &mut Connection, generation: i64) -> Result<()> {
     if !connection.has_foreign_partitions()? {
         return Ok(());
     }
+    // First, so that it is done again if this ends in between.
+    merge::find_dead(connection, generation)?;
     let statements = [
-        "UPDATE document SET gen_to = NULL WHERE gen_to > $1",
-        "UPDATE document SET gen_to = 0 WHERE gen_from > $1 AND gen_from < $2",
-        "UPDATE segment SET gen_to = 0 WHERE gen_from > $1 AND gen_from < $2",
-        "UPDATE segment SET gen_to = NULL WHERE gen_to > $1",
+        "UPDATE document SET gen_to = NULL WHERE gen_to > {now}",
+        "UPDATE document SET gen_to = 0 WHERE gen_from > {now} AND gen_from < {incomplete}",
+        "UPDATE segment SET gen_to = NULL WHERE gen_to > {now}",
+        "UPDATE segment SET gen_to = 0 WHERE gen_from > {now} AND gen_from < {incomplete}",
     ];
-    let mut undone = 0;
-    for statement in statements {
-        let bounds: Parameters<'_> = &[(&generation, Type::INT8), (&INCOMPLETE, Type::INT8)];
-        let count = if statement.contains("$2") { 2 } else { 1 };
-        undone = connection.execute(statement, bounds.get(..count).unwrap_or(bounds))?;
-    }
-    // Segments are in use again, whose merge has deleted from `dead` what they lack.
-    if undone > 0 { merge::find_dead(connection, generation) } else { Ok(()) }
+    let statements = statements.join("; ");
+    let statements = statements.replace("{now}", &generation.to_string());
+    connection.batch(&statements.replace("{incomplete}", &INCOMPLETE.to_string()))
 }
 
 /// Deletes the documents that `condition` means with a generation.
@@ -214,16 +207,17 @@ pub(super) fn sweep(connection: &mut Connection, generation: i64) -> Result<()> 
 }
 
 /// Lets the server count the rows of its own partitions. Other servers count theirs themselves.
-pub(super) fn analyze(connection: &mut Connection) -> Result<()> {
+fn analyze(connection: &mut Connection) -> Result<()> {
+    if !connection.has_foreign_partitions()? {
+        // The statistics of all partitions together, too.
+        let tables = "document, derived, title, key, content, segment, posting, trigram";
+        return connection.batch(&format!("ANALYZE {tables}"));
+    }
     let statement = "SELECT c.oid::regclass FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid \
          WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'";
     let tables = connection.texts(statement)?;
     let tables: Vec<String> = tables.into_iter().flatten().flatten().collect();
-    if connection.has_foreign_partitions()? {
-        return connection.batch(&format!("ANALYZE {}", tables.join(", ")));
-    }
-    // The statistics of all partitions together.
-    connection.batch("ANALYZE document, derived, title, key, content, segment, posting, trigram")
+    connection.batch(&format!("ANALYZE {}", tables.join(", ")))
 }
 
 impl Writer for PostgresWriter {
@@ -279,7 +273,7 @@ impl Writer for PostgresWriter {
             self.change.put(id, document, self.known.parts);
             self.is_dirty = true;
             self.added += 1;
-            if self.change.bytes >= batch_bytes(SEND_BYTES) {
+            if self.change.is_large() {
                 self.send()?;
             }
         }
