@@ -111,7 +111,7 @@ limits! {
         "bytes of memory of each thread that writes the full-text index";
     INDEX_SEGMENTS = 8, "index-segments",
         "segments of similar size that the full-text index keeps unmerged";
-    INDEX_CHECK_BYTES = 2 << 20, "index-check-bytes",
+    INDEX_CHECK_BYTES = 512 << 10, "index-check-bytes",
         "bytes of the smallest files of the full-text index whose checksums every search verifies";
     INDEX_MERGE_BYTES = 192 << 20, "index-merge-bytes",
         "bytes of segments of the full-text index that are merged at once; larger segments are not merged";

@@ -100,7 +100,7 @@ fn codes() -> BTreeSet<String> {
     let is_code = |text: &&str| {
         text.contains('_')
             && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-            && !["MDSEL_", "CARGO_", "XDG_", "NO_COLOR", "SCREAMING_", "PGCONNECT_"]
+            && !["MDSEL_", "CARGO_", "XDG_", "NO_COLOR", "SCREAMING_", "PGCONNECT_", "OUT_DIR"]
                 .iter()
                 .any(|other| text.starts_with(other))
     };

@@ -1,4 +1,4 @@
-//! Classes of English words with the same stem, and stop words.
+//! Classes of English words with the same stem.
 //!
 //! The index contains words as they are written and no stems. A query looks up all words in the
 //! index that have the same stem as its own word, so stemming takes no space in the index.
@@ -68,11 +68,6 @@ fn stem(word: &str) -> String {
     Stemmer::new(Algorithm::English).stem(word).into_owned()
 }
 
-/// Returns whether `word`, which must be folded, is a stop word (list of NLTK).
-pub(crate) fn is_stop_word(word: &str) -> bool {
-    stop_words::lookup("en").unwrap_or_default().contains(&word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,13 +100,5 @@ mod tests {
         for word in ["c99s", "über", "a", "搜索", "get_slice"] {
             assert_eq!(StemClass::of(word), None, "{word}");
         }
-    }
-
-    #[test]
-    fn question_words_are_stop_words() {
-        for word in "what which how do does i my can when where why who should from".split(' ') {
-            assert!(is_stop_word(word), "{word}");
-        }
-        assert!(!is_stop_word("index"));
     }
 }

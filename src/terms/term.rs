@@ -2,7 +2,8 @@
 //!
 //! Invariant: a term consists of the same tokens that the same text has in a document.
 
-use super::stems::{StemClass, is_stop_word};
+use super::stems::StemClass;
+use super::stop_words::is_stop_word;
 use super::tokens::{TokenKind, Tokens, fold_into};
 use crate::limits;
 

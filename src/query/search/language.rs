@@ -3,70 +3,14 @@
 //! Invariant: a text is foreign to a question only if another language has more stop words in it, or if
 //! it is long and has no stop word of the question's language.
 
-use std::hash::BuildHasher as _;
-use std::sync::LazyLock;
-
-use rustc_hash::FxBuildHasher;
+use crate::terms::{LANGUAGES, LanguageSet};
 
 /// Number of bytes of a text to examine.
 const MOST_BYTES: usize = 1024;
 /// Up to this length in bytes, a text without stop words may be in any language.
 const SHORT_BYTES: usize = 80;
-/// A list that also contains the stop words of English.
-const MIXED: &str = "hinglish";
 
-/// The stop words of all languages.
-static STOP_WORDS: LazyLock<StopWords> = LazyLock::new(StopWords::new);
-
-/// A hash table with linear probing. Every search builds it, and its size in memory is most of what that
-/// takes, so a slot is the position of a word in the lists and not the word.
-struct StopWords {
-    lists: Vec<&'static [&'static str]>,
-    /// A language and the index of a word in its list, plus 1; 0 for a free slot. A word of several
-    /// languages has several slots.
-    slots: Vec<(u16, u16)>,
-}
-
-impl StopWords {
-    /// Number of slots: a power of two that is about twice the number of words.
-    const SLOTS: usize = 1 << 15;
-
-    fn new() -> Self {
-        let codes = stop_words::available_languages().iter().take(LANGUAGES);
-        let list = |code: &&str| stop_words::lookup(code).filter(|_| *code != MIXED);
-        let lists: Vec<_> = codes.map(|code| list(code).unwrap_or_default()).collect();
-        let mut slots = vec![(0, 0); Self::SLOTS];
-        for (list, language) in lists.iter().zip(0..) {
-            for (word, number) in list.iter().zip(1..) {
-                if let Some(free) = Self::probe(word).find(|slot| slots[*slot].1 == 0) {
-                    slots[free] = (language, number);
-                }
-            }
-        }
-        Self { lists, slots }
-    }
-
-    /// Returns the slots in which a word may be, in the order in which they are filled.
-    fn probe(word: &str) -> impl Iterator<Item = usize> {
-        // The high bits of the hash are the best ones.
-        let first = FxBuildHasher.hash_one(word) >> 49;
-        let first = usize::try_from(first).unwrap_or_default();
-        (first..first + Self::SLOTS).map(|slot| slot % Self::SLOTS)
-    }
-
-    /// Returns the languages that have this stop word, by index.
-    fn languages(&self, word: &str) -> impl Iterator<Item = usize> {
-        let slots = Self::probe(word).filter_map(|slot| self.slots.get(slot));
-        let taken = slots.take_while(|slot| slot.1 != 0);
-        let places = taken.map(|slot| (usize::from(slot.0), usize::from(slot.1) - 1));
-        places.filter(move |place| self.lists[place.0][place.1] == word).map(|place| place.0)
-    }
-}
-
-/// The maximum number of languages.
-const LANGUAGES: usize = 64;
-
-/// A language, by its index in the list of stop words.
+/// A language, by its number in [`LanguageSet`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Language(usize);
 
@@ -95,7 +39,7 @@ fn counts(text: &[u8]) -> [usize; LANGUAGES] {
     let mut counts = [0; LANGUAGES];
     let text = String::from_utf8_lossy(text.get(..MOST_BYTES).unwrap_or(text));
     for word in text.split(|scalar: char| !scalar.is_alphabetic()).filter(|word| !word.is_empty()) {
-        for language in STOP_WORDS.languages(&word.to_lowercase()) {
+        for language in LanguageSet::of_stop_word(&word.to_lowercase()) {
             counts[language] += 1;
         }
     }
