@@ -32,13 +32,16 @@ pub fn line(text: &str) -> Cow<'_, str> {
     if is_plain || !text.chars().any(|scalar| is_unsafe(scalar) || "\n\t".contains(scalar)) {
         return Cow::Borrowed(text);
     }
-    let escape = |scalar: char| match scalar {
-        '\n' => "\\n".to_owned(),
-        '\t' => "\\t".to_owned(),
-        scalar if is_unsafe(scalar) => scalar.escape_unicode().to_string(),
-        scalar => scalar.to_string(),
-    };
-    Cow::Owned(text.chars().map(escape).collect())
+    let mut result = String::with_capacity(text.len() + 16);
+    for scalar in text.chars() {
+        match scalar {
+            '\n' => result.push_str("\\n"),
+            '\t' => result.push_str("\\t"),
+            _ if is_unsafe(scalar) => result.extend(scalar.escape_unicode()),
+            _ => result.push(scalar),
+        }
+    }
+    Cow::Owned(result)
 }
 
 #[cfg(test)]
