@@ -37,6 +37,7 @@ fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<S
     let options = OutputOptions {
         format: call.format,
         is_pretty: false,
+        is_compact: false,
         has_color: false,
         max_chars: call.max_chars,
         store: ".mdsel.db",

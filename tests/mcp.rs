@@ -196,7 +196,7 @@ fn tools_answer_like_the_commands() {
         ),
     ];
     for (tool, arguments, command) in cases {
-        let expected = place.run(command).success().text();
+        let expected = place.run(&[*command, &["--compact"]].concat()).success().text();
         assert_eq!(server.body(tool, arguments), expected, "{tool} {arguments}");
     }
     assert!(server.end());
@@ -237,7 +237,7 @@ fn replies_fit_the_budget_and_can_be_continued() {
         let Some(next) = part.get("next") else { break };
         arguments["after"] = next.clone();
     }
-    let whole = place.run(&["find", "*", "--limit", "0"]).success().json();
+    let whole = place.run(&["find", "*", "--limit", "0", "--compact"]).success().json();
     assert!(found.len() > 50);
     assert_eq!(found, *whole["matches"].as_array().unwrap());
 }

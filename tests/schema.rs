@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 use crate::harness::PROGRAM;
 
 /// The schema of a command, printed once in a process; `None` if the command has none.
-fn schema_of(command: &str) -> Option<Value> {
-    static SCHEMAS: OnceLock<Mutex<HashMap<String, Option<Value>>>> = OnceLock::new();
+fn schema_of(command: &str, is_compact: bool) -> Option<Value> {
+    type Schemas = HashMap<(String, bool), Option<Value>>;
+    static SCHEMAS: OnceLock<Mutex<Schemas>> = OnceLock::new();
     let mut schemas = SCHEMAS.get_or_init(Mutex::default).lock().unwrap();
-    let schema = schemas.entry(command.to_owned()).or_insert_with(|| {
-        let output =
-            Command::new(PROGRAM).args(["schema", "-f", "text", command]).output().unwrap();
+    let schema = schemas.entry((command.to_owned(), is_compact)).or_insert_with(|| {
+        let options = is_compact.then_some("--compact");
+        let arguments = ["schema", "-f", "text", command].into_iter().chain(options);
+        let output = Command::new(PROGRAM).args(arguments).output().unwrap();
         output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())
     });
     schema.clone()
@@ -36,11 +38,12 @@ fn command_of(arguments: &[String]) -> Option<String> {
 /// Whether the JSON answer to `arguments` has the form that its schema says.
 pub(crate) fn validate(arguments: &[String], answer: &Value) -> Result<(), String> {
     let is_rows = arguments.iter().any(|argument| argument.contains("jsonl"));
+    let is_compact = arguments.iter().any(|argument| argument == "--compact");
     let command = match answer.get("error") {
         Some(_) => Some("error".to_owned()),
         None => command_of(arguments),
     };
-    match command.as_deref().and_then(schema_of) {
+    match command.and_then(|command| schema_of(&command, is_compact)) {
         Some(schema) if !is_rows => Schema { root: &schema }.check(&schema, answer, "answer"),
         _ => Ok(()),
     }

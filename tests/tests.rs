@@ -16,6 +16,7 @@ mod budgets;
 #[path = "fuzz/checks.rs"]
 mod checks;
 mod collections;
+mod compact;
 mod context;
 mod corpus;
 mod damage;

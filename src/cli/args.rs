@@ -52,6 +52,9 @@ pub(super) struct Global {
     /// Indent JSON
     #[arg(long, global = true)]
     pub(super) pretty: bool,
+    /// Leave out of JSON and records what follows from the rest
+    #[arg(long, global = true)]
+    pub(super) compact: bool,
     /// First ingest the changed files that the answer comes from
     #[arg(long, global = true)]
     pub(super) refresh: bool,

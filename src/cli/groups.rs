@@ -38,11 +38,12 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
     }
     let group = match argument.get_id().as_str() {
         "db" | "root" | "refresh" | "wait" => STORE,
-        "format" | "max_chars" | "pretty" | "color" | "limit" | "after" | "limit_bytes"
-        | "max_nodes" | "max_words" | "passage" | "keep_duplicates" | "no_heading" | "count"
-        | "files" | "only_matching" | "quiet" | "explain" | "after_context" | "before_context"
-        | "context" | "blocks" | "depth" | "max_level" | "line_numbers" | "strip_markers"
-        | "with_body" | "lang" | "skill" | "stale" | "limits" => OUTPUT,
+        "format" | "max_chars" | "pretty" | "compact" | "color" | "limit" | "after"
+        | "limit_bytes" | "max_nodes" | "max_words" | "passage" | "keep_duplicates"
+        | "no_heading" | "count" | "files" | "only_matching" | "quiet" | "explain"
+        | "after_context" | "before_context" | "context" | "blocks" | "depth" | "max_level"
+        | "line_numbers" | "strip_markers" | "with_body" | "lang" | "skill" | "stale"
+        | "limits" => OUTPUT,
         "no_children" if name == "read" => OUTPUT,
         "globs" | "where" | "where_meta" | "types" | "level" | "tags" | "under" | "direction"
         | "typed_only" | "inline_only" => FILTERS,

@@ -167,7 +167,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Completions(arguments) => completions::run(arguments),
         Command::Help(arguments) => help::run(arguments),
         Command::Man(arguments) => man::run(arguments),
-        Command::Schema(arguments) => schema::run(arguments, cli.global.pretty),
+        Command::Schema(arguments) => schema::run(arguments, &cli.global),
         Command::Verify(arguments) => verify::run(&cli.global, arguments),
     }
 }
@@ -239,6 +239,7 @@ impl Global {
             store,
             format: self.format(),
             is_pretty: self.pretty,
+            is_compact: self.compact,
             has_color: match self.color {
                 Color::Always => true,
                 Color::Never => false,

@@ -9,7 +9,7 @@ use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-use super::args::SchemaArgs;
+use super::args::{Global, SchemaArgs};
 use super::commands::ReadCommands;
 use super::read_command::{ReadCommand as _, schema_of};
 use super::status::{CollectionStatus, StatusAnswer};
@@ -24,7 +24,7 @@ use crate::query::data::meta;
 use crate::query::finding::Findings;
 
 /// Prints the schema of a command, else the commands that have one.
-pub(super) fn run(arguments: &SchemaArgs, is_pretty: bool) -> Result<Status> {
+pub(super) fn run(arguments: &SchemaArgs, global: &Global) -> Result<Status> {
     let name = arguments.command.join(" ");
     let all = all();
     if name.is_empty() {
@@ -43,9 +43,12 @@ pub(super) fn run(arguments: &SchemaArgs, is_pretty: bool) -> Result<Status> {
     };
     let mut schema = schema();
     RecursiveTransform(close).transform(&mut schema);
+    if global.compact {
+        RecursiveTransform(require_nothing).transform(&mut schema);
+    }
     schema.insert("title".to_owned(), format!("mdsel {name}").into());
     let mut bytes = Vec::new();
-    json::write(&mut bytes, schema.as_value(), is_pretty)
+    json::write(&mut bytes, schema.as_value(), global.pretty)
         .map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
     generated(&bytes)
 }
@@ -166,6 +169,14 @@ fn close(schema: &mut Schema) {
         }
     }
     schema.insert("additionalProperties".to_owned(), false.into());
+}
+
+/// Lets every field of an object be left out. A value may then fit several alternatives.
+fn require_nothing(schema: &mut Schema) {
+    schema.remove("required");
+    if let Some(alternatives) = schema.remove("oneOf") {
+        schema.insert("anyOf".to_owned(), alternatives);
+    }
 }
 
 fn remove_null(property: &mut Map<String, Value>) {

@@ -51,6 +51,7 @@ impl ReplyOptions<'_> {
         let options = OutputOptions {
             format: self.format,
             is_pretty: false,
+            is_compact: true,
             has_color: false,
             max_chars: Some(most),
             store: self.store,

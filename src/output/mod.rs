@@ -6,6 +6,7 @@
 //! anything was left out.
 
 mod budget;
+mod compact;
 mod csv;
 pub(crate) mod edit_schema;
 mod footer;
@@ -98,6 +99,8 @@ pub struct OutputOptions<'a> {
     pub format: Format,
     /// Whether JSON is indented.
     pub is_pretty: bool,
+    /// Whether JSON and records leave out what follows from the rest.
+    pub is_compact: bool,
     /// Whether text has colors.
     pub has_color: bool,
     /// The maximum length of the output in Unicode scalars, if limited.
@@ -255,9 +258,14 @@ fn written(
         _ => Vec::new(),
     };
     match options.format {
+        Format::Json if options.is_compact => {
+            let value = serde_json::to_value(answer).map_err(|error| unwritten(error.into()))?;
+            json::write(out, &compact::compact(value), options.is_pretty).map_err(unwritten)?;
+        }
         Format::Json => json::write(out, answer, options.is_pretty).map_err(unwritten)?,
         Format::Jsonl => {
             for row in answer.rows().into_iter().chain(footer.rows()) {
+                let row = if options.is_compact { compact::compact(row) } else { row };
                 json::write(&mut *out, &row, false).map_err(unwritten)?;
             }
         }
@@ -279,7 +287,7 @@ fn written(
             answer.ldmd(&mut renderer).and_then(|()| renderer.finish()).map_err(unwritten)?;
         }
         Format::Records => {
-            let mut records = Records::new(out, options.store, &footer);
+            let mut records = Records::new(out, options, &footer);
             answer.records(&mut records).map_err(unwritten)?;
         }
         Format::Markdown => {

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::Footer;
+use super::{Footer, OutputOptions};
 use crate::query::links::{Edge, LinkNode};
 use crate::records::{self, RecordWriter};
 
@@ -19,8 +19,14 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(out: &'a mut dyn Write, store: &'a str, footer: &'a Footer<'a>) -> Self {
-        Self { writer: RecordWriter::new(out), store, footer, last_edge: String::new() }
+    pub(super) fn new(
+        out: &'a mut dyn Write,
+        options: OutputOptions<'a>,
+        footer: &'a Footer<'a>,
+    ) -> Self {
+        let writer =
+            if options.is_compact { RecordWriter::compact(out) } else { RecordWriter::new(out) };
+        Self { writer, store: options.store, footer, last_edge: String::new() }
     }
 
     /// Writes the header with the cursor, then the warnings and the unresolved selectors.

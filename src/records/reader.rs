@@ -4,9 +4,10 @@ use std::io::BufRead;
 
 use super::value::take_value;
 use super::writer::{
-    BODY, COMMAND, DETAIL, EDGE, HEADER, MAP_OF_CONTENT, NODE, SUMMARY, WARNING, write_header,
+    BODY, COMMAND, COMPACT_NODE, DETAIL, EDGE, HEADER, IS_COMPACT, MAP_OF_CONTENT, NODE, SECTION,
+    SUMMARY, WARNING, write_header,
 };
-use super::{LineError, RecordLines, count, read_tags};
+use super::{LineError, RecordLines, count, id, read_tags};
 
 /// A record. Ids and lines of text are as written; values are unquoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +34,16 @@ pub enum Record {
 }
 
 impl Record {
-    /// Parses a record that is neither a header nor a body.
-    fn parse(line: &str) -> Option<Self> {
+    /// Parses a record that is neither a header nor a body. `path` is that of the last node of
+    /// compact records.
+    fn parse(line: &str, path: Option<&str>) -> Option<Self> {
         Some(match line.split(' ').next()? {
             "N" => {
+                if let Some([id, title]) = COMPACT_NODE.read(line) {
+                    let path = path.filter(|path| !path.is_empty() && id.starts_with("::"))?;
+                    let (kind, path) = (SECTION.to_owned(), path.to_owned());
+                    return Some(Self::Node { id, kind, title, tags: Vec::new(), path });
+                }
                 let [id, kind, title, tags, path] = NODE.read(line)?;
                 Self::Node { id, kind, title, tags: read_tags(&tags)?, path }
             }
@@ -63,6 +70,26 @@ impl Record {
     }
 }
 
+impl Record {
+    /// Completes the ids of a compact record with `last`, the path of the last node, and updates that path.
+    fn complete(&mut self, last: &mut String) {
+        let ids = match self {
+            Self::Node { id, .. }
+            | Self::Summary { id, .. }
+            | Self::Body { id, .. }
+            | Self::MapOfContent { id, .. } => vec![id],
+            Self::Edge { from, to, .. } => vec![from, to],
+            _ => Vec::new(),
+        };
+        for short in ids.into_iter().filter(|id| id.starts_with("::")) {
+            short.insert_str(0, &id(last));
+        }
+        if let Self::Node { path, .. } = self {
+            path.clone_into(last);
+        }
+    }
+}
+
 /// Parses the names and values of a header.
 fn header(line: &str) -> Option<Vec<(String, String)>> {
     let mut rest = line.strip_prefix(HEADER)?;
@@ -82,13 +109,15 @@ fn header(line: &str) -> Option<Vec<(String, String)>> {
 #[derive(Debug)]
 pub struct RecordReader<R: BufRead> {
     lines: RecordLines<R>,
+    /// The path of the last node, if the records are compact.
+    path: Option<String>,
     is_over: bool,
 }
 
 impl<R: BufRead> RecordReader<R> {
     /// Reads records from `input`, which must begin with the header.
     pub fn new(input: R) -> Self {
-        Self { lines: RecordLines::new(input), is_over: false }
+        Self { lines: RecordLines::new(input), path: None, is_over: false }
     }
 
     fn record(&mut self) -> Result<Option<Record>, LineError> {
@@ -96,15 +125,22 @@ impl<R: BufRead> RecordReader<R> {
             return Ok(None);
         }
         let line = self.lines.text();
-        let record = if self.lines.number() == 1 {
-            header(line).map(Record::Header)
+        let mut record = if self.lines.number() == 1 {
+            let fields = header(line);
+            let is_compact =
+                |(name, text): &(String, String)| (name.as_str(), text.as_str()) == IS_COMPACT;
+            self.path = fields.iter().flatten().any(is_compact).then(String::new);
+            fields.map(Record::Header)
         } else if let Some([id, bytes]) = BODY.read(line) {
             let count = count(&bytes)
                 .ok_or_else(|| self.lines.fault("the count of bytes is not a number"))?;
             Some(Record::Body { id, bytes: self.body(count)? })
         } else {
-            Record::parse(line)
+            Record::parse(line, self.path.as_deref())
         };
+        if let (Some(record), Some(path)) = (&mut record, &mut self.path) {
+            record.complete(path);
+        }
         record.map(Some).ok_or_else(|| self.lines.fault("this record is not expected here"))
     }
 

@@ -101,6 +101,40 @@ M m.md::* "Map" tags=moc
 }
 
 #[test]
+fn compact_records_say_a_path_once() {
+    let mut records = Vec::new();
+    for (path, title) in [("a b.md", "One"), ("a b.md", "Two"), ("c.md", "Three")] {
+        let id = format!("{}::{title}", id(path));
+        let (kind, path) = ("Section".to_owned(), path.to_owned());
+        let other = format!("{id}/b");
+        records.extend([
+            Record::Node { id: id.clone(), kind, title: title.to_owned(), tags: Vec::new(), path },
+            Record::Summary { id: id.clone(), text: "text".to_owned() },
+            Record::Edge { from: id.clone(), kind: "up".to_owned(), to: other, is_typed: true },
+            Record::Body { id: id.clone(), bytes: b"x".to_vec() },
+            Record::MapOfContent { id, title: String::new(), tags: Vec::new() },
+        ]);
+    }
+    let mut bytes = Vec::new();
+    let mut writer = Output::compact(&mut bytes);
+    writer.header(&[("store", "./")]).unwrap();
+    for record in &records {
+        write(record, &mut writer).unwrap();
+    }
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    let lines: Vec<_> = text.lines().filter(|line| line.starts_with(['H', 'N'])).collect();
+    let expected = [
+        "H mdsel=1 records=1 store=./ compact=true",
+        "N a%20b.md::One Section \"One\" tags=- path=\"a b.md\"",
+        "N ::Two \"Two\"",
+        "N c.md::Three Section \"Three\" tags=- path=c.md",
+    ];
+    assert_eq!(lines, expected);
+    assert!(text.contains("S ::Two text\nE ::Two up ::Two/b typed\nB ::Two bytes=1\n"), "{text}");
+    assert_eq!(read(&bytes), Ok(records));
+}
+
+#[test]
 fn a_body_cannot_form_a_record() {
     for body in [
         "B-END",

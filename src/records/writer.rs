@@ -4,10 +4,13 @@ use std::fmt;
 use std::io::{Result, Write};
 
 use super::LineShape;
-use super::value::{tags, value};
+use super::value::{id, tags, value};
 
 pub(super) const HEADER: &str = "H mdsel=1 records=1";
+/// The field of the header of compact records.
+pub(super) const IS_COMPACT: (&str, &str) = ("compact", "true");
 pub(crate) const NODE: LineShape = LineShape("N $i $v $q tags=$t path=$v");
+pub(super) const COMPACT_NODE: LineShape = LineShape("N $i $q");
 pub(super) const SUMMARY: LineShape = LineShape("S $i $l");
 pub(super) const EDGE: LineShape = LineShape("E $i $v $i $v");
 pub(super) const BODY: LineShape = LineShape("B $i bytes=$v");
@@ -31,6 +34,9 @@ pub struct RecordNode<'a> {
     pub path: &'a str,
 }
 
+/// The kind of a node that is a section.
+pub(super) const SECTION: &str = "Section";
+
 /// Formats the record without a line end.
 impl fmt::Display for RecordNode<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,39 +55,72 @@ pub(super) fn write_header<T: AsRef<str>>(fields: &[(T, T)]) -> String {
 #[derive(Debug)]
 pub struct RecordWriter<W: Write> {
     output: W,
+    /// The path of the last node, as it is in an id, if the records are compact.
+    path: Option<String>,
 }
 
 impl<W: Write> RecordWriter<W> {
     /// Creates a writer. The caller must write the header first.
     pub fn new(output: W) -> Self {
-        Self { output }
+        Self { output, path: None }
+    }
+
+    /// Creates a writer of compact records. After a node, an id in its document begins with `::`, and the
+    /// node of a section in it without tags has only an id and a title.
+    pub fn compact(output: W) -> Self {
+        Self { output, path: Some(String::new()) }
     }
 
     /// Writes the header, which must be the first record: the version, then `fields` as names and values.
     pub fn header(&mut self, fields: &[(&str, &str)]) -> Result<()> {
-        writeln!(self.output, "{}", write_header(fields))
+        let mut fields = fields.to_vec();
+        if self.path.is_some() {
+            fields.push(IS_COMPACT);
+        }
+        writeln!(self.output, "{}", write_header(&fields))
     }
 
     /// Writes the record of a node.
     pub fn node(&mut self, node: &RecordNode<'_>) -> Result<()> {
+        let short = self.short(node.id);
+        if short != node.id && node.kind == SECTION && node.tags.is_empty() {
+            return writeln!(self.output, "{}", COMPACT_NODE.write(&[short, node.title]));
+        }
+        if let Some(path) = &mut self.path {
+            id(node.path).as_ref().clone_into(path);
+        }
         writeln!(self.output, "{node}")
+    }
+
+    /// Returns `id` without the path of the last node.
+    fn short<'a>(&self, id: &'a str) -> &'a str {
+        let path = self.path.as_deref().filter(|path| !path.is_empty());
+        let short = path.and_then(|path| id.strip_prefix(path));
+        short.filter(|short| short.starts_with("::")).unwrap_or(id)
     }
 
     /// Writes the summary of the node `id`, with each run of whitespace as one space. Writes nothing if the
     /// summary is blank.
     pub fn summary(&mut self, id: &str, text: &str) -> Result<()> {
         let words: Vec<_> = text.split_whitespace().collect();
-        if words.is_empty() { Ok(()) } else { self.line(SUMMARY, &[id, &words.join(" ")]) }
+        if words.is_empty() {
+            Ok(())
+        } else {
+            self.line(SUMMARY, &[self.short(id), &words.join(" ")])
+        }
     }
 
     /// Writes a link of type `kind`. `is_typed` marks a link in front matter; other links are inline.
     pub fn edge(&mut self, from: &str, kind: &str, to: &str, is_typed: bool) -> Result<()> {
-        self.line(EDGE, &[from, kind, to, if is_typed { "typed" } else { "inline" }])
+        self.line(
+            EDGE,
+            &[self.short(from), kind, self.short(to), if is_typed { "typed" } else { "inline" }],
+        )
     }
 
     /// Writes the bytes of the node `id` unchanged.
     pub fn body(&mut self, id: &str, bytes: &[u8]) -> Result<()> {
-        self.line(BODY, &[id, &bytes.len().to_string()])?;
+        self.line(BODY, &[self.short(id), &bytes.len().to_string()])?;
         self.output.write_all(bytes)?;
         self.output.write_all(b"\nB-END\n")
     }
@@ -103,7 +142,7 @@ impl<W: Write> RecordWriter<W> {
 
     /// Writes a document that many links lead to.
     pub fn map_of_content(&mut self, id: &str, title: &str, tagged: &[String]) -> Result<()> {
-        self.line(MAP_OF_CONTENT, &[id, title, &tags(tagged)])
+        self.line(MAP_OF_CONTENT, &[self.short(id), title, &tags(tagged)])
     }
 
     fn line(&mut self, shape: LineShape, fields: &[&str]) -> Result<()> {

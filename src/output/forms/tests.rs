@@ -23,6 +23,7 @@ fn options(format: Format, max_chars: Option<usize>) -> OutputOptions<'static> {
     OutputOptions {
         format,
         is_pretty: false,
+        is_compact: false,
         has_color: false,
         max_chars,
         store: ".mdsel.db",

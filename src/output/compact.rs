@@ -1,0 +1,149 @@
+//! Leaves out of JSON what follows from the rest (`--compact`).
+//!
+//! Invariant: a field that is left out is empty, equal to another field, or part of the `selector` beside it.
+//! Values from documents are unchanged.
+
+use serde_json::{Map, Value};
+
+/// Fields whose values come from documents.
+const FROM_DOCUMENTS: [&str; 4] = ["meta", "row", "fields", "value"];
+/// Fields with an address.
+const ADDRESSES: [&str; 2] = ["selector", "section"];
+/// Other addresses of the section that `selector` names.
+const OTHER_ADDRESSES: [&str; 3] = ["slug", "path", "anchor"];
+/// What the names of the fields about a section without its subsections begin with.
+const OWN: &str = "own_";
+
+/// Leaves out what follows from the rest.
+pub(super) fn compact(mut value: Value) -> Value {
+    shorten(&mut value, None);
+    value
+}
+
+/// Shortens `value`, which is within an object of the document `file`.
+fn shorten(value: &mut Value, file: Option<&str>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, file)),
+        Value::Object(fields) => shorten_fields(fields, file),
+        _ => {}
+    }
+}
+
+fn shorten_fields(fields: &mut Map<String, Value>, outer: Option<&str>) {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+    let selector = text("selector");
+    let has_selector = selector.is_some();
+    let of_selector = selector.as_deref().and_then(|selector| Some(selector.split_once("::")?.0));
+    let own = text("file").or_else(|| of_selector.map(str::to_owned));
+    let file = own.as_deref().or(outer);
+    let is_in = |address: &str, file: &str| {
+        address.strip_prefix(file).is_some_and(|rest| rest.starts_with("::"))
+    };
+    let says_file =
+        selector.is_some_and(|selector| file.is_some_and(|file| is_in(&selector, file)));
+    let equal: Vec<String> = fields
+        .iter()
+        .filter(|(name, value)| {
+            name.strip_prefix(OWN).and_then(|name| fields.get(name)) == Some(value)
+        })
+        .map(|(name, _)| name.clone())
+        .collect();
+    for (name, value) in fields.iter_mut() {
+        if FROM_DOCUMENTS.contains(&name.as_str()) {
+            continue;
+        }
+        shorten(value, file);
+        // An object on its own keeps its selector whole, so that it can be copied into a command.
+        let around = if name == "selector" { outer } else { file };
+        if let (true, Value::String(address), Some(file)) =
+            (ADDRESSES.contains(&name.as_str()), value, around)
+            && is_in(address, file)
+        {
+            address.drain(..file.len());
+        }
+    }
+    fields.retain(|name, value| {
+        let is_said = name == "file" && says_file
+            || has_selector && OTHER_ADDRESSES.contains(&name.as_str())
+            || equal.contains(name);
+        FROM_DOCUMENTS.contains(&name.as_str()) || !is_said && !is_empty(value)
+    });
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_follows_from_the_rest_is_left_out() {
+        let section = json!({
+            "title": "Set up", "slug": "set-up", "path": "guide/set-up", "anchor": "set-up",
+            "line_end": 9, "own_line_end": 9, "char_count": 40, "own_char_count": 30,
+            "selector": "a.md::heading:h2[0]", "children": [],
+        });
+        let trees = json!({
+            "files": [{ "file": "a.md", "sections": [section], "frontmatter": null }],
+            "unresolved_selectors": [],
+            "truncated": false,
+        });
+        let expected = json!({
+            "files": [{
+                "file": "a.md",
+                "sections": [{
+                    "title": "Set up", "line_end": 9, "char_count": 40, "own_char_count": 30,
+                    "selector": "::heading:h2[0]",
+                }],
+            }],
+        });
+        assert_eq!(compact(trees), expected);
+    }
+
+    #[test]
+    fn an_item_of_a_list_keeps_its_whole_selector() {
+        let hit = json!({
+            "selector": "a.md::heading:h2[0]?part=heading",
+            "section": "a.md::heading:h2[0]",
+            "file": "a.md",
+            "byte_start": 0,
+        });
+        let expected = json!({
+            "selector": "a.md::heading:h2[0]?part=heading",
+            "section": "::heading:h2[0]",
+            "byte_start": 0,
+        });
+        assert_eq!(compact(json!([hit])), json!([expected]));
+        let around = json!({
+            "selector": "a.md::heading:h2[0]",
+            "next": { "selector": "a.md::heading:h2[1]", "title": "" },
+            "previous": { "selector": "a.md.md::heading:h2[1]", "title": "x" },
+        });
+        let expected = json!({
+            "selector": "a.md::heading:h2[0]",
+            "next": { "selector": "::heading:h2[1]" },
+            "previous": { "selector": "a.md.md::heading:h2[1]", "title": "x" },
+        });
+        assert_eq!(compact(around), expected);
+    }
+
+    #[test]
+    fn values_from_documents_are_unchanged() {
+        let meta =
+            json!({ "draft": false, "title": "", "path": "x", "file": null, "own_a": 1, "a": 1 });
+        let document = json!({ "selector": "a.md::@frontmatter", "file": "a.md", "meta": meta });
+        let expected = json!({ "selector": "a.md::@frontmatter", "meta": meta });
+        assert_eq!(compact(document), expected);
+        assert_eq!(compact(json!({ "row": { "a": "" } })), json!({ "row": { "a": "" } }));
+    }
+}
