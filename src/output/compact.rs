@@ -39,6 +39,8 @@ fn shorten_fields(fields: &mut Map<String, Value>, outer: Option<&str>) {
     let is_in = |address: &str, file: &str| {
         address.strip_prefix(file).is_some_and(|rest| rest.starts_with("::"))
     };
+    let says_level = selector.as_deref().zip(fields.get("level")).is_some_and(says_level);
+    let says_own_end = ends_before_first_child(fields);
     let says_file =
         selector.is_some_and(|selector| file.is_some_and(|file| is_in(&selector, file)));
     let equal: Vec<String> = fields
@@ -64,10 +66,28 @@ fn shorten_fields(fields: &mut Map<String, Value>, outer: Option<&str>) {
     }
     fields.retain(|name, value| {
         let is_said = name == "file" && says_file
+            || name == "level" && says_level
+            || name == "own_line_end" && says_own_end
             || has_selector && OTHER_ADDRESSES.contains(&name.as_str())
             || equal.contains(name);
         FROM_DOCUMENTS.contains(&name.as_str()) || !is_said && !is_empty(value)
     });
+}
+
+/// Returns whether the address of a heading contains its level.
+fn says_level((selector, level): (&str, &Value)) -> bool {
+    let heading = selector.rsplit_once("::heading:h").map(|(_, heading)| heading);
+    heading
+        .and_then(|heading| heading.split_once('['))
+        .is_some_and(|(said, _)| level.to_string() == said)
+}
+
+/// Returns whether the own text of a section ends on the line before its first child.
+fn ends_before_first_child(section: &Map<String, Value>) -> bool {
+    let first = section.get("children").and_then(|children| children.get(0));
+    let start = first.and_then(|child| child.get("line_start")).and_then(Value::as_u64);
+    let end = section.get("own_line_end").and_then(Value::as_u64);
+    start.is_some() && start == end.map(|end| end + 1)
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -89,7 +109,7 @@ mod tests {
     #[test]
     fn what_follows_from_the_rest_is_left_out() {
         let section = json!({
-            "title": "Set up", "slug": "set-up", "path": "guide/set-up", "anchor": "set-up",
+            "title": "Set up", "level": 2, "slug": "set-up", "path": "guide/set-up", "anchor": "set-up",
             "line_end": 9, "own_line_end": 9, "char_count": 40, "own_char_count": 30,
             "selector": "a.md::heading:h2[0]", "children": [],
         });
@@ -108,6 +128,21 @@ mod tests {
             }],
         });
         assert_eq!(compact(trees), expected);
+    }
+
+    #[test]
+    fn the_tree_says_levels_and_ends() {
+        let child = |line: usize| json!({ "line_start": line, "selector": "a.md::heading:h3[0]" });
+        let section = |line: usize| {
+            json!({
+                "level": 2, "own_line_end": 4, "selector": "a.md::heading:h2[0]",
+                "children": [child(line)],
+            })
+        };
+        assert_eq!(compact(section(5)).as_object().unwrap().keys().count(), 2);
+        assert_eq!(compact(section(6))["own_line_end"], 4);
+        let other = json!({ "level": 3, "selector": "a.md::heading:h2[0]" });
+        assert_eq!(compact(other.clone()), other);
     }
 
     #[test]
