@@ -7,7 +7,7 @@ use mdsel::query::context::{self, Outside};
 use mdsel::query::data::{self, code, meta, tables, tasks};
 use mdsel::query::links::{Direction, EdgeFilter, list, walk};
 use mdsel::query::page::fitting;
-use mdsel::query::search::{self, ContextLines, OutputMode, PatternOptions, Query};
+use mdsel::query::search::{self, ContextLines, HitDetail, OutputMode, PatternOptions, Query};
 use mdsel::query::{
     Cursor, DocumentCache, FilterRequest, List, find, index, ldmd as marked, neighbors,
 };
@@ -58,7 +58,7 @@ fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: OutputMode) ->
         surroundings: ContextLines::default(),
         passage: 0,
         keeps_duplicates: false,
-        with_addresses: true,
+        detail: HitDetail::Addresses,
         explain: false,
         limit: 0,
         after: call.after,

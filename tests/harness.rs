@@ -8,7 +8,7 @@ use std::time::Duration;
 use mdsel::error::Result;
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::query::FilterRequest;
-use mdsel::query::search::{ContextLines, OutputMode, Query, SearchRequest};
+use mdsel::query::search::{ContextLines, HitDetail, OutputMode, Query, SearchRequest};
 use mdsel::store::{Memory, Purpose, Reader, Store};
 use mdsel::trust::Trust;
 use serde_json::Value;
@@ -255,7 +255,7 @@ pub(crate) fn search_request(query: Query, limit: usize) -> SearchRequest {
         surroundings: ContextLines::default(),
         passage: 300,
         keeps_duplicates: false,
-        with_addresses: true,
+        detail: HitDetail::Addresses,
         explain: false,
         limit,
         after: None,

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
 use crate::query::search::{
-    ContextLines, OutputMode, PatternOptions, Query, SearchAnswer, SearchRequest, search,
+    ContextLines, HitDetail, OutputMode, PatternOptions, Query, SearchAnswer, SearchRequest, search,
 };
 use crate::query::{DocumentCache, Outcome};
 
@@ -106,8 +106,11 @@ impl ReadCommand for SearchArgs {
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
-        let with_addresses = global.format() != Format::Text || !self.no_heading;
-        let mut request = request(self, with_addresses)?;
+        let detail = match global.format() {
+            Format::Text if self.no_heading => HitDetail::Lines,
+            format => SearchAnswer::detail(format),
+        };
+        let mut request = request(self, detail)?;
         request.keep_to(self.passage, global.max_chars);
         let reader = kept(store::open_for_search(global)?);
         let answer = kept(search(&DocumentCache::new(&**reader), &request)?);
@@ -124,7 +127,7 @@ impl ReadCommand for SearchArgs {
     }
 }
 
-fn request(arguments: &SearchArgs, with_addresses: bool) -> Result<SearchRequest> {
+fn request(arguments: &SearchArgs, detail: HitDetail) -> Result<SearchRequest> {
     let options = PatternOptions {
         is_literal: arguments.fixed_strings,
         ignores_case: arguments.ignore_case,
@@ -162,7 +165,7 @@ fn request(arguments: &SearchArgs, with_addresses: bool) -> Result<SearchRequest
         },
         passage: limits::PASSAGE_CHARS,
         keeps_duplicates: arguments.keep_duplicates,
-        with_addresses,
+        detail,
         explain: arguments.explain,
         limit: arguments.limit,
         after: cursor(arguments.after.as_ref())?,

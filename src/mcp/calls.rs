@@ -21,7 +21,7 @@ use crate::query::ask;
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
 use crate::query::search::{
-    ContextLines, OutputMode as Hits, PatternOptions, Query, passage_chars, search,
+    ContextLines, OutputMode as Hits, PatternOptions, Query, SearchAnswer, passage_chars, search,
 };
 use crate::query::{
     Cursor, FilterRequest, context, data, find, ldmd, neighbors, prime, select, toc,
@@ -290,7 +290,7 @@ fn words_or_patterns(
         },
         passage: limits::PASSAGE_CHARS,
         keeps_duplicates: false,
-        with_addresses: true,
+        detail: SearchAnswer::detail(form.format),
         explain: false,
         limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
         after: cursor(arguments.after.as_ref())?,

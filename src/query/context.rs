@@ -319,7 +319,7 @@ impl Bundle<'_> {
             surroundings: ContextLines::default(),
             passage: self.request.passage,
             keeps_duplicates: false,
-            with_addresses: true,
+            detail: search::HitDetail::Addresses,
             explain: false,
             // One more hit than is returned shows that there are further hits.
             limit: if self.enough == usize::MAX { 0 } else { self.enough },

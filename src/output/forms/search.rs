@@ -11,7 +11,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::context::BANNER;
 use super::value;
-use crate::query::search::{self, Hit, Items};
+use crate::query::search::{self, Hit, HitDetail, Items};
 use crate::query::{List as _, Page};
 use crate::schema::schema_as;
 
@@ -185,6 +185,13 @@ impl Answer for search::SearchAnswer {
     }
 }
 
+impl search::SearchAnswer {
+    /// Returns the parts of the hits of a pattern that `format` prints.
+    pub fn detail(format: Format) -> HitDetail {
+        if format == Format::Text { HitDetail::Titles } else { HitDetail::Addresses }
+    }
+}
+
 impl Hit {
     /// Writes the address and the titles of the passage, its windows, and the number of similar
     /// sections with the folder of one of them.
@@ -228,15 +235,19 @@ impl Hit {
             }
         };
         context(self.line - self.before.len(), &self.before, writer);
-        let text = self.text.replace("\r\n", "\n");
-        let mut lines = text.split(['\n', '\r']);
         let place = format!("{}:{}:{}:", self.file, self.line, self.column);
-        let first = lines.next().unwrap_or_default();
-        writer.piece(Style::Faint, &place).line(Style::Plain, first.trim_end_matches(['\r', '\n']));
-        for (number, line) in (self.line + 1..).zip(lines) {
-            writer
-                .piece(Style::Faint, &format!("{}:{number}:", self.file))
-                .line(Style::Plain, line.trim_end_matches(['\r', '\n']));
+        writer.piece(Style::Faint, &place);
+        if self.line_end.is_none() {
+            writer.line(Style::Plain, self.text.trim_end_matches(['\r', '\n']));
+        } else {
+            let text = self.text.replace("\r\n", "\n");
+            let mut lines = text.split(['\n', '\r']);
+            writer.line(Style::Plain, lines.next().unwrap_or_default());
+            for (number, line) in (self.line + 1..).zip(lines) {
+                writer
+                    .piece(Style::Faint, &format!("{}:{number}:", self.file))
+                    .line(Style::Plain, line);
+            }
         }
         context(self.line_end.unwrap_or(self.line) + 1, &self.after, writer);
     }

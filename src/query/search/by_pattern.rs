@@ -7,7 +7,6 @@
 use std::time::{Duration, Instant};
 
 use super::answer::{Collector, Explanation, FoundItems};
-use super::hit::Hit;
 use super::pattern::{Pattern, PatternOptions};
 use super::scan::{PatternScan, ScanMode};
 use super::{DocumentOrder, OutputMode, Search};
@@ -48,10 +47,7 @@ impl Search<'_> {
             pattern: &pattern,
             filter: self.filter,
             mode: match self.request.form {
-                OutputMode::Hits if !self.request.with_addresses => {
-                    ScanMode::Lines(self.request.surroundings)
-                }
-                OutputMode::Hits => ScanMode::Hits(self.request.surroundings),
+                OutputMode::Hits => ScanMode::Hits(self.request.surroundings, self.request.detail),
                 OutputMode::Counts => ScanMode::Counts,
                 OutputMode::Files | OutputMode::Existence => ScanMode::Any,
             },
@@ -63,7 +59,10 @@ impl Search<'_> {
             let Some(document) = documents.get(found.document) else { return true };
             if self.request.form == OutputMode::Hits {
                 let freshness = self.library.freshness(document);
-                found.hits.into_iter().all(|hit| collector.take_hit(Hit { freshness, ..hit }))
+                found.hits.into_iter().all(|mut hit| {
+                    hit.freshness = freshness;
+                    collector.take_hit(hit)
+                })
             } else {
                 collector.take_count(&document.path, found.count)
             }

@@ -21,7 +21,7 @@ use crate::query::page::{longest, shorten};
 /// A hit of a search.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Hit {
-    /// The address of text that contains the hit.
+    /// The address of text that contains the hit. Empty if only titles or lines are requested.
     pub selector: String,
     /// The address of the innermost section.
     pub section: Arc<str>,
@@ -44,7 +44,7 @@ pub struct Hit {
     /// The byte offset of the end of the hit, exclusive.
     pub byte_end: usize,
     /// The lines of the hit, or the match alone if requested.
-    pub text: String,
+    pub text: Arc<str>,
     /// Whether the text is only a part of a long line.
     #[serde(skip_serializing_if = "is_false")]
     pub text_cut: bool,
@@ -100,6 +100,18 @@ impl ScoreParts {
     }
 }
 
+/// The parts of a hit of a pattern besides its position and its lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HitDetail {
+    /// None.
+    Lines,
+    /// The titles above the hit.
+    Titles,
+    /// The titles above the hit, and the addresses of the hit and of its sections.
+    #[default]
+    Addresses,
+}
+
 /// The context to print with a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextLines {
@@ -132,8 +144,7 @@ impl Hit {
     /// Returns the number of sizes to which the hit can be cut, in Unicode scalars of its texts.
     pub(in crate::query) fn sizes(&self) -> usize {
         let windows = self.passage.iter().map(|window| window.text.chars().count() + 1).sum();
-        longest(self.heading_path.iter().map(String::as_str).chain([self.text.as_str()]))
-            .max(windows)
+        longest(self.heading_path.iter().map(String::as_str).chain([&*self.text])).max(windows)
     }
 
     /// Cuts the passage to at most `chars` Unicode scalars, at a line end if one line fits, and cuts the
@@ -144,7 +155,9 @@ impl Hit {
         self.duplicates.clear();
         self.truncated = true;
         if self.text.chars().nth(chars).is_some() {
-            shorten(&mut self.text, chars);
+            let mut text = self.text.to_string();
+            shorten(&mut text, chars);
+            self.text = text.into();
             self.text_cut = true;
         }
         let titles = self.heading_path.iter().cloned().map(|mut title| {
@@ -227,8 +240,9 @@ struct HitSection {
 
 /// Builds the hits of one document.
 pub(super) struct HitMaker<'a> {
-    /// The document, for addresses; `None` if only lines are needed.
+    /// The document, for titles and addresses; `None` if only lines are needed.
     document: Option<&'a OpenDocument>,
+    detail: HitDetail,
     bytes: &'a [u8],
     lines: LineIndex,
     surroundings: ContextLines,
@@ -237,6 +251,8 @@ pub(super) struct HitMaker<'a> {
     section: Option<HitSection>,
     /// The last hit: the start of its line, its offset, and its column.
     last_column: (usize, usize, usize),
+    /// The last line with a hit, 1-based, and its text, if the hit has all of it.
+    last_line: Option<(usize, Arc<str>)>,
     /// The pages of nodes with several pages, by address without page.
     pages: HashMap<String, Vec<ByteSpan>>,
 }
@@ -250,6 +266,7 @@ impl<'a> HitMaker<'a> {
         bytes: &'a [u8],
         reach: usize,
         surroundings: ContextLines,
+        detail: HitDetail,
     ) -> Self {
         let mut end = next_line_start(bytes, reach.saturating_sub(1));
         for _ in 0..=surroundings.after {
@@ -257,12 +274,14 @@ impl<'a> HitMaker<'a> {
         }
         Self {
             document,
+            detail,
             bytes,
             lines: LineIndex::new(bytes.get(..end).unwrap_or(bytes)),
             surroundings,
             file: Arc::from(file),
             section: None,
             last_column: (usize::MAX, 0, 0),
+            last_line: None,
             pages: HashMap::new(),
         }
     }
@@ -276,19 +295,17 @@ impl<'a> HitMaker<'a> {
     pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
         let lines = self.lines_of(span);
         let column = self.column(self.lines.start_of(lines.start), span.start);
-        let (selector, HitSection { address: section, titles: heading_path, .. }) =
-            match self.document {
-                Some(document) => (self.selector(document, span), self.section(document, span)),
-                None => Default::default(),
-            };
+        let HitSection { address: section, titles: heading_path, .. } =
+            self.document.map(|document| self.section(document, span)).unwrap_or_default();
+        let addressed = self.document.filter(|_| self.detail == HitDetail::Addresses);
         let (text, text_cut) = self.text(span, lines);
         let ContextLines { before: above, after: below, .. } = self.surroundings;
         let first = lines.start.saturating_sub(above).max(1);
         let last = (lines.end + below).min(self.lines.count());
         Hit {
-            selector,
+            selector: addressed.map(|document| self.selector(document, span)).unwrap_or_default(),
             section,
-            ldmd: self.document.and_then(|document| {
+            ldmd: addressed.and_then(|document| {
                 let section = document.markup.innermost_at(span.start)?;
                 Some(document.address_of_ldmd(section))
             }),
@@ -345,16 +362,26 @@ impl<'a> HitMaker<'a> {
         excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0).0
     }
 
-    /// Returns the text of a hit, and whether it is only a part of its lines.
-    fn text(&self, span: ByteSpan, lines: LineSpan) -> (String, bool) {
+    /// Returns the text of a hit, and whether it is only a part of its lines. The hits on a line share it.
+    fn text(&mut self, span: ByteSpan, lines: LineSpan) -> (Arc<str>, bool) {
         if self.surroundings.is_match_only {
             let bytes = self.bytes.get(span.start..span.end).unwrap_or_default();
-            return excerpt(bytes, 0, bytes.len());
+            let (text, is_cut) = excerpt(bytes, 0, bytes.len());
+            return (text.into(), is_cut);
+        }
+        let is_one_line = lines.start == lines.end;
+        if let Some((_, text)) =
+            self.last_line.as_ref().filter(|(line, _)| is_one_line && *line == lines.start)
+        {
+            return (Arc::clone(text), false);
         }
         let start = self.lines.start_of(lines.start);
         let end = self.lines.end_of(lines.end);
         let bytes = trim_line_end(self.bytes.get(start..end).unwrap_or_default());
-        excerpt(bytes, span.start - start, span.end - start)
+        let (text, is_cut) = excerpt(bytes, span.start - start, span.end - start);
+        let text = Arc::from(text);
+        self.last_line = (is_one_line && !is_cut).then(|| (lines.start, Arc::clone(&text)));
+        (text, is_cut)
     }
 
     fn section(&mut self, document: &OpenDocument, span: ByteSpan) -> HitSection {
@@ -367,6 +394,7 @@ impl<'a> HitMaker<'a> {
             return last.clone();
         }
         let address = match node {
+            _ if self.detail != HitDetail::Addresses => String::new(),
             Some(node) => document.address_of(node),
             None if is_front_matter => document.address("@frontmatter"),
             None => document.address("root"),
@@ -486,7 +514,7 @@ fn excerpt(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
     let is_short = bytes.len() <= limits::HIT_CHARS * 4;
     if is_short {
         let text = String::from_utf8_lossy(bytes);
-        if text.chars().count() <= limits::HIT_CHARS {
+        if text.len() <= limits::HIT_CHARS || text.chars().count() <= limits::HIT_CHARS {
             return (text.into_owned(), false);
         }
     }

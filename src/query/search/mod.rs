@@ -22,7 +22,7 @@ mod scored;
 
 pub use answer::{Count, Explanation, Items, SearchAnswer};
 pub(super) use hit::types_of;
-pub use hit::{ContextLines, Hit, ScoreParts};
+pub use hit::{ContextLines, Hit, HitDetail, ScoreParts};
 pub use passage::PassageWindow;
 pub use pattern::{PatternOptions, required_trigrams};
 
@@ -71,8 +71,8 @@ pub struct SearchRequest {
     pub passage: usize,
     /// Whether to return sections with nearly the same text as separate hits.
     pub keeps_duplicates: bool,
-    /// Whether to return the addresses of hits of a pattern, and not only their lines.
-    pub with_addresses: bool,
+    /// The parts of each hit of a pattern.
+    pub detail: HitDetail,
     /// Whether to report how the search was executed.
     pub explain: bool,
     /// The maximum number of hits; 0 for all.

@@ -5,10 +5,11 @@
 
 use std::time::Instant;
 
-use super::hit::{ContextLines, Hit, HitMaker};
+use super::hit::{ContextLines, Hit, HitDetail, HitMaker};
 use super::pattern::Pattern;
 use crate::cancellation::Cancellation;
 use crate::error::Result;
+use crate::ldmd::Markup;
 use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::parallel::{self, ordered};
@@ -20,10 +21,8 @@ use crate::store::{Reader, StoredDocument};
 /// The results to report for each document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScanMode {
-    /// Every hit, with its address.
-    Hits(ContextLines),
-    /// Every hit, without its address.
-    Lines(ContextLines),
+    /// Every hit.
+    Hits(ContextLines, HitDetail),
     /// The number of hits.
     Counts,
     /// Whether there is a hit.
@@ -160,7 +159,7 @@ impl PatternScan<'_> {
                 }
             }
         } else {
-            let keeps = matches!(self.mode, ScanMode::Hits(_) | ScanMode::Lines(_));
+            let keeps = matches!(self.mode, ScanMode::Hits(..));
             pattern.matches(bytes, |span| {
                 count += 1;
                 if keeps {
@@ -173,23 +172,20 @@ impl PatternScan<'_> {
         if count == 0 {
             return Ok(None);
         }
-        let (surroundings, has_places) = match self.mode {
-            ScanMode::Hits(surroundings) => (surroundings, true),
-            ScanMode::Lines(surroundings) => (surroundings, false),
-            ScanMode::Counts | ScanMode::Any => {
-                return Ok(Some(DocumentMatches { document: index, count, hits: Vec::new() }));
-            }
+        let ScanMode::Hits(surroundings, detail) = self.mode else {
+            return Ok(Some(DocumentMatches { document: index, count, hits: Vec::new() }));
         };
-        if has_places && outline.is_none() {
-            outline = Some(OpenDocument::new(
-                document.clone(),
-                self.reader.outline(document)?,
-                self.reader.markup(document)?,
-            ));
+        if outline.is_none() && detail != HitDetail::Lines {
+            let markup = match detail {
+                HitDetail::Addresses => self.reader.markup(document)?,
+                HitDetail::Titles | HitDetail::Lines => Markup::default(),
+            };
+            let parts = (document.clone(), self.reader.outline(document)?, markup);
+            outline = Some(OpenDocument::new(parts.0, parts.1, parts.2));
         }
-        let open = outline.as_ref().filter(|_| has_places);
+        let open = outline.as_ref().filter(|_| detail != HitDetail::Lines);
         let reach = spans.last().map_or(0, |span| span.end);
-        let mut maker = HitMaker::new(&document.path, open, bytes, reach, surroundings);
+        let mut maker = HitMaker::new(&document.path, open, bytes, reach, surroundings, detail);
         let hits = spans.into_iter().map(|span| maker.hit(span)).collect();
         Ok(Some(DocumentMatches { document: index, count, hits }))
     }
